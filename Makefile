@@ -1,0 +1,28 @@
+.PHONY: demo test test-soak lint docs update-fixtures clean
+
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+$(READY): pyproject.toml constraints-dev.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable '.[dev]' --constraint constraints-dev.txt
+	touch $(READY)
+
+test: $(READY)  ## run the tests
+	$(BIN)/python -m pytest -q
+
+test-soak: $(READY)  ## run what is long or needs the network
+	$(BIN)/python -m pytest -q -m soak
+
+lint: $(READY)  ## types, style, and forklint on itself
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/forklint .
+
+update-fixtures: $(READY)  ## rewrite the expected outcomes of fixes
+	$(BIN)/python scripts/update_fixtures.py
+
+clean:
+	rm -rf .venv build dist *.egg-info

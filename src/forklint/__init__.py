@@ -1,0 +1,3 @@
+"""forklint: finds, fixes and proves hazards of PyTorch worker processes."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,6 @@
+"""Runs forklint as ``python -m forklint``."""
+
+from forklint.cli import main
+
+if __name__ == "__main__":
+    main()

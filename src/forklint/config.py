@@ -1,0 +1,327 @@
+"""Settings: ``[tool.forklint]`` in pyproject.toml or forklint.toml, the nearest to a file wins."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from forklint.model import DEFAULT_CELLS, NEWEST_PYTHON, OLDEST_PYTHON, PLATFORMS, Cell, Severity
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+FILES = ("forklint.toml", "pyproject.toml")
+ROOT_MARKS = (*FILES, ".git")
+Version = tuple[int, int]
+
+
+class ConfigError(Exception):
+    """A setting that is wrong; the message is one line that names the file, the key and what to do."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What governs the linting of one file. Field names are the keys of the configuration, ``-`` as ``_``."""
+
+    select: tuple[str, ...] = ("ALL",)
+    ignore: tuple[str, ...] = ()
+    extend_select: tuple[str, ...] = ()
+    extend_ignore: tuple[str, ...] = ()
+    per_file_ignores: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    exclude: tuple[str, ...] = ()
+    platforms: tuple[str, ...] = PLATFORMS
+    target_python: tuple[Version, Version] = (OLDEST_PYTHON, NEWEST_PYTHON)
+    """Oldest and newest Python on which the project runs."""
+    exit_on: Severity = Severity.WARNING
+    preview: bool = False
+    handles: tuple[Mapping[str, Any], ...] = ()
+    """More rows for knowledge/handles.toml."""
+    env_vars: tuple[Mapping[str, Any], ...] = ()
+    """More rows for knowledge/env_vars.toml."""
+    starters: tuple[Mapping[str, Any], ...] = ()
+    """More rows for knowledge/starters.toml."""
+    base: Path = field(default=Path(), compare=False)
+    """The folder that patterns are relative to: that of the configuration file."""
+    source: Path | None = field(default=None, compare=False)
+    """The configuration file, if there is one."""
+
+    @cached_property
+    def cells(self) -> tuple[Cell, ...]:
+        """The cells in which the project runs, by its platforms and Pythons."""
+        oldest, newest = self.target_python
+        runs = {"fork": oldest < (3, 14), "forkserver": newest >= (3, 14), "spawn": True}
+        return tuple(cell for cell in DEFAULT_CELLS if cell.platform in self.platforms and runs[cell.start_method])
+
+    def excludes(self, path: Path) -> bool:
+        """Whether ``exclude`` names this path or a folder above it."""
+        return bool(self.exclude) and _matches(self.exclude, path, self.base)
+
+    def enabled(self, codes: Mapping[str, tuple[str, bool]]) -> frozenset[str]:
+        """Pick the rules to run.
+
+        ``codes`` maps each code to its name and whether it is preview. The longest matching selector
+        decides, as in Ruff; a preview rule needs ``preview`` or its code in full.
+        """
+        chosen = set()
+        for code, (name, preview) in codes.items():
+            taken = max((_strength(s, code, name) for s in (*self.select, *self.extend_select)), default=0)
+            dropped = max((_strength(s, code, name) for s in (*self.ignore, *self.extend_ignore)), default=0)
+            if taken > dropped and (not preview or self.preview or taken == EXACT):
+                chosen.add(code)
+        return frozenset(chosen)
+
+    def ignored_in(self, path: Path, code: str, name: str) -> bool:
+        """Whether ``per-file-ignores`` silences a rule in a file."""
+        return any(
+            _strength(selector, code, name) and _matches((pattern,), path, self.base)
+            for pattern, selectors in self.per_file_ignores.items()
+            for selector in selectors
+        )
+
+
+EXACT = 100
+
+
+def _strength(selector: str, code: str, name: str) -> int:
+    """How closely a selector names a rule: 0 not at all, 1 for ALL, more for a longer prefix, EXACT for itself."""
+    if selector == "ALL":
+        return 1
+    if selector in {code, name}:
+        return EXACT
+    return 1 + len(selector) if code.startswith(selector) else 0
+
+
+def _matches(patterns: tuple[str, ...], path: Path, base: Path) -> bool:
+    from pathspec import GitIgnoreSpec  # noqa: PLC0415 - not needed where nothing is excluded
+
+    absolute = path.absolute()
+    try:
+        relative = absolute.relative_to(base.absolute())
+    except ValueError:
+        relative = Path(*absolute.parts[1:])
+    return GitIgnoreSpec.from_lines(patterns).match_file(relative.as_posix())
+
+
+def find_root(path: Path) -> Path:
+    """Find the root of the project that a file belongs to.
+
+    That is the nearest folder with a configuration file or ``.git``; with none, the folder that holds
+    the file's outermost package, so that every door to forklint sees the same project.
+    """
+    folder = path.absolute().parent
+    for parent in (folder, *folder.parents):
+        if any((parent / mark).exists() for mark in ROOT_MARKS):
+            return parent
+    while (folder / "__init__.py").is_file() and folder.parent != folder:
+        folder = folder.parent
+    return folder
+
+
+class SettingsFinder:
+    """Finds the settings of each file, reading each configuration file once.
+
+    ``config`` replaces the search, ``isolated`` ends it, and ``overrides`` (field name to value, as
+    the command line gives them) come on top of what a file says.
+    """
+
+    def __init__(
+        self, overrides: Mapping[str, Any] | None = None, *, config: Path | None = None, isolated: bool = False
+    ) -> None:
+        self._overrides = dict(overrides or {})
+        self._fixed: Settings | None = None
+        if config is not None:
+            self._fixed = self._override(load(config, explicit=True) or Settings(base=Path.cwd()))
+        elif isolated:
+            self._fixed = self._override(Settings(base=Path.cwd()))
+        self._by_folder: dict[Path, Settings] = {}
+
+    def for_file(self, path: Path) -> Settings:
+        """Settings for a file; raises ConfigError."""
+        return self.for_folder(path.absolute().parent)
+
+    def for_folder(self, folder: Path) -> Settings:
+        """Settings for the files in a folder; raises ConfigError."""
+        if self._fixed is not None:
+            return self._fixed
+        known = self._by_folder.get(folder)
+        if known is None:
+            known = self._read(folder)
+            self._by_folder[folder] = known
+        return known
+
+    def _read(self, folder: Path) -> Settings:
+        for name in FILES:
+            path = folder / name
+            if path.is_file():
+                settings = load(path)
+                if settings is not None:
+                    return self._override(settings)
+        if folder.parent != folder:
+            return self.for_folder(folder.parent)
+        return self._override(Settings(base=Path.cwd()))
+
+    def _override(self, settings: Settings) -> Settings:
+        return replace(settings, **self._overrides)
+
+
+def load(path: Path, *, explicit: bool = False) -> Settings | None:
+    """Read one configuration file; None for a pyproject.toml without ``[tool.forklint]``.
+
+    Raises ConfigError for a file that cannot be read and for any key or value that is not known.
+    """
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        if path.name == "pyproject.toml" and not explicit:
+            return None
+        raise ConfigError(f"{path}: not valid TOML: {error}") from None
+    table: Any = data
+    requires = None
+    if path.name == "pyproject.toml":
+        table = data.get("tool", {}).get("forklint")
+        requires = data.get("project", {}).get("requires-python")
+        if table is None and not explicit:
+            return None
+    settings = from_table(table or {}, path)
+    if requires and "target-python" not in (table or {}):
+        settings = replace(settings, target_python=python_range(str(requires)))
+    return settings
+
+
+def from_table(table: Any, path: Path) -> Settings:
+    """Turn a table into Settings; raises ConfigError naming the key and the nearest one that exists."""
+    if not isinstance(table, dict):
+        raise ConfigError(f"{path}: tool.forklint must be a table")
+    values: dict[str, Any] = {}
+    for key, value in table.items():
+        reader = READERS.get(key)
+        if reader is None:
+            raise ConfigError(f"{path}: unknown key '{key}'{nearest(key, READERS)}")
+        try:
+            values[key.replace("-", "_")] = reader(value)
+        except ValueError as error:
+            raise ConfigError(f"{path}: {key}: {error}") from None
+    return Settings(**values, base=path.absolute().parent, source=path)
+
+
+def nearest(word: str, known: Any) -> str:
+    """Give ``; did you mean 'x'?`` if a known word is near, else the list of them."""
+    close = difflib.get_close_matches(word, list(known), n=1)
+    return f"; did you mean '{close[0]}'?" if close else f"; known are {', '.join(sorted(known))}"
+
+
+def platforms(value: Any) -> tuple[str, ...]:
+    """Read a list of platforms; raises ValueError."""
+    names = tuple("darwin" if name == "macos" else name for name in strings(value))
+    for name in names:
+        if name not in PLATFORMS:
+            raise ValueError(f"unknown platform '{name}'{nearest(name, PLATFORMS)}")
+    if not names:
+        raise ValueError("name at least one platform")
+    return names
+
+
+def strings(value: Any) -> tuple[str, ...]:
+    """Read a list of strings; raises ValueError."""
+    if not isinstance(value, (list, tuple)) or not all(isinstance(item, str) for item in value):
+        raise ValueError(f"must be a list of strings, not {value!r}")
+    return tuple(value)
+
+
+def selectors(value: Any) -> tuple[str, ...]:
+    """Read a list of rule codes, prefixes and names; raises ValueError for one that no rule answers to."""
+    from forklint.rules import registry  # noqa: PLC0415 - the registry loads every rule
+
+    codes = registry.codes()
+    words = strings(value)
+    for word in words:
+        if word != "ALL" and not any(code.startswith(word) or word == name for code, (name, _) in codes.items()):
+            raise ValueError(f"no rule '{word}'{nearest(word, [*codes, *(name for name, _ in codes.values())])}")
+    return words
+
+
+def python_range(value: Any) -> tuple[Version, Version]:
+    """Read ``3.12``, ``3.10-3.13`` or a specifier such as ``>=3.10,<3.14``; raises ValueError."""
+    text = str(value).strip().lower().replace("py", "")
+    exact = re.fullmatch(r"(\d)\.?(\d+)(?:\s*-\s*(\d)\.?(\d+))?", text)
+    if exact:
+        oldest = (int(exact[1]), int(exact[2]))
+        return oldest, ((int(exact[3]), int(exact[4])) if exact[3] else oldest)
+    oldest, newest = OLDEST_PYTHON, NEWEST_PYTHON
+    clauses = re.findall(r"(>=|<=|==|~=|!=|<|>)\s*(\d+)(?:\.(\d+|\*))?[\d.*]*", text)
+    if not clauses:
+        raise ValueError(f"'{value}' is no Python version; write 3.12, 3.10-3.13 or >=3.10,<3.14")
+    for operator, major, minor in clauses:
+        version = (int(major), int(minor) if minor.isdigit() else 0)
+        if operator in {">=", "~=", ">"}:
+            oldest = max(oldest, version)
+        elif operator == "<" and version[1]:
+            newest = min(newest, (version[0], version[1] - 1))
+        elif operator == "<=":
+            newest = min(newest, version)
+        elif operator == "==" and minor.isdigit():
+            oldest = newest = version
+    return oldest, newest
+
+
+def _per_file_ignores(value: Any) -> dict[str, tuple[str, ...]]:
+    if not isinstance(value, dict):
+        raise ValueError("must be a table of patterns to lists of codes")
+    return {pattern: selectors(codes) for pattern, codes in value.items()}
+
+
+def severity(value: Any) -> Severity:
+    """Read ``info``, ``warning`` or ``error``; raises ValueError."""
+    try:
+        return Severity(value)
+    except ValueError:
+        raise ValueError(f"unknown severity {value!r}; known are info, warning, error") from None
+
+
+def _boolean(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError(f"must be true or false, not {value!r}")
+    return value
+
+
+def _rows(kind: str) -> Callable[[Any], tuple[Mapping[str, Any], ...]]:
+    def read(value: Any) -> tuple[Mapping[str, Any], ...]:
+        from forklint import knowledge  # noqa: PLC0415 - only where a project adds rows
+
+        if not isinstance(value, list) or not all(isinstance(row, dict) for row in value):
+            raise ValueError("must be a list of tables")
+        for row in value:
+            knowledge.check_row(kind, row)
+        return tuple(value)
+
+    return read
+
+
+READERS: dict[str, Callable[[Any], Any]] = {
+    "select": selectors,
+    "ignore": selectors,
+    "extend-select": selectors,
+    "extend-ignore": selectors,
+    "per-file-ignores": _per_file_ignores,
+    "exclude": strings,
+    "platforms": platforms,
+    "target-python": python_range,
+    "exit-on": severity,
+    "preview": _boolean,
+    "handles": _rows("handles"),
+    "env-vars": _rows("env_vars"),
+    "starters": _rows("starters"),
+}
+"""Each key of the configuration and what reads its value (raising ValueError)."""
+
+assert {key.replace("-", "_") for key in READERS} | {"base", "source"} == {f.name for f in fields(Settings)}  # noqa: S101

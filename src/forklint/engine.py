@@ -1,0 +1,250 @@
+"""From files to findings: screened, parsed once, asked by every rule, suppressed, given their fixes."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from forklint.config import SettingsFinder, find_root
+from forklint.model import PLATFORMS, Edit, FileReport, Finding, Fix, Note, Severity, Span
+from forklint.project.index import UNPARSABLE, Project
+from forklint.project.module import Module
+from forklint.rules import registry
+from forklint.rules.base import Rule, Suspect
+from forklint.rules.syntax_error import SyntaxFault
+from forklint.rules.tree import UnparsableError
+from forklint.rules.tree import parse as parse_tree
+from forklint.rules.unused_suppression import UnusedSuppression
+from forklint.source import document, suppressions
+from forklint.source.document import Document, UnreadableError
+
+FOREIGN_SIGNS = {
+    "darwin": (b"darwin", b"Darwin", b"mps", b"macos", b"macOS", b"MacOS"),
+    "windows": (b"win32", b"Windows", b"windows", b"os.name"),
+}
+"""Words that show that a project has a platform in mind."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to lint, apart from the settings."""
+
+    screen: bool = True
+    with_fixes: bool = True
+
+
+class Linter:
+    """Lints the files of one project under one set of settings."""
+
+    def __init__(self, project: Project, options: Options) -> None:
+        self.project = project
+        self.settings = project.settings
+        self.options = options
+        enabled = self.settings.enabled(registry.codes())
+        self.rules = tuple(rule(project) for rule in registry.all_rules() if rule.code in enabled)
+        self._enabled = enabled
+
+    def lint(self, path: Path) -> FileReport:
+        """Lint one file as it is on the disk."""
+        try:
+            data = document.read(path)
+        except UnreadableError as error:
+            return FileReport(shown(path), notes=(Note(shown(path), f"cannot be read: {error}", failure=True),))
+        return self.lint_bytes(path, data)
+
+    def lint_bytes(self, path: Path, data: bytes) -> FileReport:
+        """Lint one file as ``data`` has it; the rest of the project sees it that way from now on."""
+        absolute = path.absolute()
+        if self.project.data(absolute) != data:
+            self.project.replace(absolute, data)
+        try:
+            module = self.project.load(absolute)
+        except UnreadableError as error:
+            return FileReport(shown(path), notes=(Note(shown(path), f"skipped: {error}"),))
+        except UNPARSABLE as error:
+            return self._refused(path, document.decode(absolute, data), error)
+        return self._lint_module(path, module)
+
+    def _lint_module(self, path: Path, module: Module) -> FileReport:
+        data = module.document.data
+        found: list[tuple[Rule, Suspect, Finding]] = []
+        for rule in self.rules:
+            if self.settings.ignored_in(module.path, rule.code, rule.name):
+                continue
+            if not self.options.screen or rule.may_hold(module.path, data):
+                found += [
+                    (rule, suspect, self._finding(path, module, rule, suspect)) for suspect in rule.suspects(module)
+                ]
+        comments = suppressions.find(module.document.text) if any(t in data for t in suppressions.TOKENS) else []
+        rows = suppressions.by_row(comments)
+        kept = [item for item in found if not _silenced(item[2], rows)]
+        notes: list[Note] = []
+        findings = [finding for _, _, finding in kept]
+        parsed = bool(kept) and self.options.with_fixes
+        if parsed:
+            try:
+                findings = _with_fixes(kept, module)
+            except UnparsableError as error:
+                notes.append(Note(shown(path), f"skipped: LibCST cannot parse it: {error}"))
+                findings = []
+        if UnusedSuppression.code in self._enabled:
+            findings += self._unused(path, module, comments)
+        findings = sorted(set(findings), key=lambda finding: finding.sort_key)
+        return FileReport(shown(path), tuple(findings), tuple(notes), len(found) - len(kept), parsed)
+
+    def _finding(self, path: Path, module: Module, rule: Rule, suspect: Suspect) -> Finding:
+        statement = module.statement_of(suspect.node)
+        span = module.span(suspect.node)
+        return Finding(
+            code=rule.code,
+            name=rule.name,
+            severity=self._severity(suspect.severity or rule.severity, suspect),
+            path=shown(path),
+            span=span,
+            message=suspect.message,
+            cells=suspect.cells,
+            chain=tuple(suspect.chain),
+            qualname=module.qualname_at(suspect.node),
+            text=module.document.lines[span.row - 1],
+            project_path=relative_to(module.path, self.project.root),
+            comment_rows=module.header_rows(statement),
+        )
+
+    def _severity(self, severity: Severity, suspect: Suspect) -> Severity:
+        """Info for what bites only on platforms of which the project shows no sign, unless they were named."""
+        if self.settings.platforms != PLATFORMS or not suspect.cells or severity is Severity.INFO:
+            return severity
+        where = {cell.platform for cell in suspect.cells}
+        shows = "linux" in where or any(self.project.shows(FOREIGN_SIGNS[platform]) for platform in where)
+        return severity if shows else Severity.INFO
+
+    def _refused(self, path: Path, doc: Document, error: Exception) -> FileReport:
+        """Answer for a file that ``ast`` refuses: FKL002 only if LibCST refuses it as well."""
+        try:
+            parse_tree(doc.text)
+        except UnparsableError:
+            if not isinstance(error, SyntaxError):
+                return FileReport(shown(path), notes=(Note(shown(path), "skipped: it nests too deeply to be parsed"),))
+            if SyntaxFault.code not in self._enabled:
+                return FileReport(shown(path))
+            return FileReport(shown(path), (self._syntax_fault(path, doc, error),), parsed=True)
+        note = Note(shown(path), "skipped: its syntax is newer than the Python that runs forklint")
+        return FileReport(shown(path), notes=(note,), parsed=True)
+
+    def _syntax_fault(self, path: Path, doc: Document, error: SyntaxError) -> Finding:
+        row, column = error.lineno or 1, max(error.offset or 1, 1)
+        row = min(row, len(doc.lines))
+        return self._plain_finding(SyntaxFault, path, Span(row, column, row, column + 1), error.msg, doc.lines[row - 1])
+
+    def _unused(self, path: Path, module: Module, comments: list[suppressions.Suppression]) -> list[Finding]:
+        names = {rule.code: rule.name for rule in registry.all_rules()}
+        found = []
+        for comment, codes in UnusedSuppression.unused(comments, self._enabled, names):
+            span = Span(comment.row, comment.column, comment.row, comment.end_column)
+            message = f"nothing to suppress here for {codes}"
+            found.append(self._plain_finding(UnusedSuppression, path, span, message, comment.text))
+        return found
+
+    def _plain_finding(self, rule: type[Rule], path: Path, span: Span, message: str, text: str) -> Finding:
+        """Make a finding that speaks of the text, not of a process start: no cells, no chain."""
+        return Finding(
+            code=rule.code,
+            name=rule.name,
+            severity=rule.severity,
+            path=shown(path),
+            span=span,
+            message=message,
+            text=text,
+            project_path=relative_to(path.absolute(), self.project.root),
+            comment_rows=(span.row, span.row),
+        )
+
+
+def _silenced(finding: Finding, rows: dict[int, list[suppressions.Suppression]]) -> bool:
+    first, last = finding.comment_rows
+    comments = [comment for row in range(first, last + 1) for comment in rows.get(row, ())]
+    return any([comment.silences(finding.code, finding.name) for comment in comments])
+
+
+def _with_fixes(kept: list[tuple[Rule, Suspect, Finding]], module: Module) -> list[Finding]:
+    """Parse with LibCST, once, and let each rule propose fixes; raises UnparsableError."""
+    text = module.document.text
+    tree = parse_tree(text)
+    faithful = tree.code == text and len(tree.statements) == len(module.ordinals)
+    findings = []
+    for rule, suspect, finding in kept:
+        fixes: tuple[Fix, ...] = ()
+        if faithful:
+            fixes = tuple(
+                Fix(p.message, p.applicability, edits_between(text, p.tree.code) if p.tree else ())
+                for p in rule.fixes(suspect, module, tree)
+            )
+        findings.append(replace(finding, fixes=fixes))
+    return findings
+
+
+def split_lines(text: str) -> list[str]:
+    """Cut a text into lines with their ends, where Python cuts them (``str.splitlines`` also cuts at form feeds)."""
+    return re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+", text)
+
+
+def edits_between(old: str, new: str) -> tuple[Edit, ...]:
+    """The edits, by whole lines, that turn one text into another."""
+    before, after = split_lines(old), split_lines(new)
+    start = len(os.path.commonprefix([before, after]))
+    end = len(os.path.commonprefix([before[start:][::-1], after[start:][::-1]]))
+    matcher = difflib.SequenceMatcher(
+        None, before[start : len(before) - end], after[start : len(after) - end], autojunk=False
+    )
+    edits = []
+    for tag, i1, i2, j1, j2 in matcher.get_opcodes():
+        if tag != "equal":
+            span = Span(start + i1 + 1, 1, start + i2 + 1, 1)
+            edits.append(Edit(span, "".join(after[start + j1 : start + j2])))
+    return tuple(edits)
+
+
+def apply_edits(text: str, edits: tuple[Edit, ...]) -> str:
+    """Apply edits by whole lines, as ``edits_between`` makes them."""
+    lines = split_lines(text)
+    for edit in sorted(edits, key=lambda edit: edit.span, reverse=True):
+        lines[edit.span.row - 1 : edit.span.end_row - 1] = [edit.content]
+    return "".join(lines)
+
+
+def shown(path: Path) -> str:
+    """A path as the user would write it: relative to the working directory where it lies below."""
+    return relative_to(path.absolute(), Path.cwd()) if path.is_absolute() else str(path)
+
+
+def relative_to(path: Path, folder: Path) -> str:
+    """``path`` relative to ``folder`` with forward slashes; unchanged if it lies elsewhere."""
+    try:
+        return path.relative_to(folder).as_posix()
+    except ValueError:
+        return str(path)
+
+
+class Linters:
+    """Hands out the Linter of each file's project, made when first asked for."""
+
+    def __init__(self, settings: SettingsFinder, options: Options) -> None:
+        self._settings = settings
+        self._options = options
+        self._linters: dict[tuple[Path, Path | None], Linter] = {}
+        self._roots: dict[Path, Path] = {}
+
+    def of(self, path: Path) -> Linter:
+        """The Linter for a file; raises ConfigError."""
+        absolute = path.absolute()
+        settings = self._settings.for_file(absolute)
+        root = self._roots.get(absolute.parent)
+        if root is None:
+            root = self._roots[absolute.parent] = find_root(absolute)
+        key = (root, settings.source)
+        if key not in self._linters:
+            self._linters[key] = Linter(Project(root, settings), self._options)
+        return self._linters[key]

@@ -1,0 +1,123 @@
+"""Applies fixes until a file is stable, and writes it so that nothing is ever half-written."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from forklint.engine import Linter, apply_edits, shown
+from forklint.model import Applicability, FileReport, Finding, Note
+from forklint.project.index import UNPARSABLE
+from forklint.source import document
+from forklint.source.document import UnreadableError
+
+MAX_ROUNDS = 500
+"""Fixes applied to one file at the most; more means that two fixes undo each other."""
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """One file after fixing: what is left, what was mended, and its text before and after."""
+
+    report: FileReport
+    applied: tuple[Finding, ...]
+    before: str
+    after: str
+
+    @property
+    def changed(self) -> bool:
+        """Whether the text differs."""
+        return self.before != self.after
+
+
+def fix(linter: Linter, path: Path, *, unsafe: bool, write: bool) -> Fixed:
+    """Lint a file, apply one fix after another until none is left, and write the result if ``write``."""
+    report = linter.lint(path)
+    absolute = path.absolute()
+    try:
+        original = document.decode(absolute, linter.project.data(absolute))
+    except UnreadableError:
+        return Fixed(report, (), "", "")
+    text, applied = original.text, []
+    first, start = report, original.text
+    for _ in range(MAX_ROUNDS):
+        finding = next((finding for finding in report.findings if applicable(finding, unsafe=unsafe)), None)
+        if finding is None or finding.fix is None:
+            break
+        candidate = apply_edits(text, finding.fix.edits)
+        after = linter.lint_bytes(path, original.encode(candidate))
+        if candidate == text or not _parses(linter, absolute) or _gained(report, after, finding):
+            linter.project.replace(absolute, original.encode(text))
+            note = Note(
+                shown(path), f"the fix of {finding.code} in line {finding.span.row} did not hold and was left out"
+            )
+            report = FileReport(report.path, report.findings, (*report.notes, note), report.suppressed)
+            break
+        text, report = candidate, after
+        applied.append(finding)
+    if not applied:
+        return Fixed(_with_notes(report, first), (), start, start)
+    if write:
+        failure = write_atomically(path, original.encode(text))
+        if failure:
+            linter.project.replace(absolute, original.data)
+            note = Note(shown(path), f"not fixed: {failure}", failure=True)
+            return Fixed(
+                FileReport(first.path, first.findings, (*first.notes, note), first.suppressed), (), start, start
+            )
+    return Fixed(_with_notes(report, first), tuple(applied), start, text)
+
+
+def applicable(finding: Finding, *, unsafe: bool) -> bool:
+    """Whether a finding has a fix that may be applied."""
+    fix = finding.fix
+    allowed = {Applicability.SAFE, Applicability.UNSAFE} if unsafe else {Applicability.SAFE}
+    return fix is not None and bool(fix.edits) and fix.applicability in allowed
+
+
+def _with_notes(report: FileReport, first: FileReport) -> FileReport:
+    notes = tuple(dict.fromkeys((*first.notes, *report.notes)))
+    return FileReport(report.path, report.findings, notes, report.suppressed, report.parsed)
+
+
+def _parses(linter: Linter, path: Path) -> bool:
+    try:
+        linter.project.load(path)
+    except (UnreadableError, *UNPARSABLE):
+        return False
+    return True
+
+
+def _gained(before: FileReport, after: FileReport, finding: Finding) -> bool:
+    """Whether a fix left as many findings of its rule as there were: then it mended nothing."""
+    count = [sum(one.code == finding.code for one in report.findings) for report in (before, after)]
+    return count[1] >= count[0]
+
+
+def write_atomically(path: Path, data: bytes) -> str:
+    """Put ``data`` in place of a file in one step, its mode kept; gives the reason if that failed, else ``''``.
+
+    A link is followed: its target is rewritten and the link stays.
+    """
+    target = Path(os.path.realpath(path))
+    try:
+        if not os.access(target, os.W_OK):
+            return "the file is read-only"
+        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".forklint", dir=target.parent)
+    except OSError as error:
+        return error.strerror or str(error)
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        shutil.copymode(target, temporary)
+        temporary.replace(target)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        return error.strerror or str(error)
+    return ""

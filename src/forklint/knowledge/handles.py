@@ -1,0 +1,47 @@
+"""Typed reader of handles.toml: callables that open what must not cross a process start."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import cache
+from typing import Any
+
+from forklint import knowledge
+
+
+@dataclass(frozen=True)
+class Handle:
+    """One row of handles.toml; its file explains the fields."""
+
+    call: tuple[str, ...]
+    kind: str
+    module: str = ""
+    fork: str = "bites"
+    fork_effect: str = "forked workers share it"
+    spawn: str = "bites"
+    spawn_effect: str = "it cannot be pickled"
+    close: str = "close"
+    in_child: str = "drop"
+    derived: tuple[str, ...] = ()
+    suffix: str = ""
+    write_modes: bool = False
+    source: str = ""
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> Handle:
+        """Make a Handle from a TOML row; keys that are not fields are passed over."""
+        names = {field.name for field in fields(cls)}
+        return cls(
+            **{key: tuple(value) if isinstance(value, list) else value for key, value in row.items() if key in names}
+        )
+
+
+@cache
+def _own() -> tuple[Handle, ...]:
+    return tuple(Handle.from_row(row) for row in knowledge.table("handles.toml")["handle"])
+
+
+def openers(extra: tuple[Mapping[str, Any], ...] = ()) -> dict[str, Handle]:
+    """Map each qualified name that opens a handle to its row; ``extra`` rows of a project win."""
+    return {name: row for row in (*_own(), *(Handle.from_row(row) for row in extra)) for name in row.call}

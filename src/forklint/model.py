@@ -1,0 +1,160 @@
+"""The words of forklint, as data: cells, places, findings, fixes. Imports nothing of the rest."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from enum import Enum
+
+PLATFORMS = ("linux", "darwin", "windows")
+NEWEST_PYTHON = (3, 15)
+OLDEST_PYTHON = (3, 10)
+
+
+class Severity(str, Enum):
+    """How much a finding weighs; the exit code counts warnings and errors."""
+
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+    @property
+    def rank(self) -> int:
+        """0 for info, 1 for warning, 2 for error."""
+        return list(Severity).index(self)
+
+
+class Applicability(str, Enum):
+    """How safe a fix is."""
+
+    SAFE = "safe"
+    """No run that works now can stop working."""
+    UNSAFE = "unsafe"
+    """A run that works now can stop working, or the intention must be judged."""
+    DISPLAY = "display"
+    """Shown, never applied."""
+
+
+@dataclass(frozen=True, order=True)
+class Cell:
+    """One place where a hazard bites: a platform and a start method."""
+
+    platform: str
+    start_method: str
+
+    def __str__(self) -> str:
+        return f"{self.platform}/{self.start_method}"
+
+    @property
+    def pickles(self) -> bool:
+        """Whether a worker gets its dataset by pickle (spawn, forkserver) rather than by inheriting memory."""
+        return self.start_method != "fork"
+
+
+DEFAULT_CELLS = (
+    Cell("linux", "fork"),
+    Cell("linux", "forkserver"),
+    Cell("darwin", "spawn"),
+    Cell("windows", "spawn"),
+)
+"""What each platform does unasked: on Linux fork up to Python 3.13 and forkserver from 3.14."""
+
+
+@dataclass(frozen=True, order=True)
+class Span:
+    """A stretch of text; rows and columns count from 1, columns in characters, the end exclusive."""
+
+    row: int
+    column: int
+    end_row: int
+    end_column: int
+
+
+@dataclass(frozen=True)
+class Link:
+    """One step of the story behind a finding, in this file or another."""
+
+    path: str
+    row: int
+    column: int
+    message: str
+
+
+@dataclass(frozen=True)
+class Edit:
+    """Replace the text of ``span`` by ``content``."""
+
+    span: Span
+    content: str
+
+
+@dataclass(frozen=True)
+class Fix:
+    """A way to mend a finding.
+
+    ``edits`` is empty when the fix is only words: then ``applicability`` is DISPLAY.
+    """
+
+    message: str
+    applicability: Applicability
+    edits: tuple[Edit, ...] = ()
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A hazard at one place, in the cells where it bites."""
+
+    code: str
+    name: str
+    severity: Severity
+    path: str
+    """As shown to the user: relative to the working directory where it lies below it."""
+    span: Span
+    message: str
+    cells: tuple[Cell, ...] = ()
+    chain: tuple[Link, ...] = ()
+    fixes: tuple[Fix, ...] = ()
+    qualname: str = ""
+    text: str = ""
+    project_path: str = ""
+    """Relative to the project's root, with forward slashes, so that fingerprints agree between machines."""
+    comment_rows: tuple[int, int] = (0, 0)
+    """First and last row on which a comment may suppress it."""
+
+    @property
+    def fix(self) -> Fix | None:
+        """The first fix that can be applied, if any."""
+        return next((fix for fix in self.fixes if fix.applicability is not Applicability.DISPLAY), None)
+
+    @property
+    def fingerprint(self) -> str:
+        """Stable under moves of lines: made of rule, path, qualified name and text with its spaces normalised."""
+        parts = (self.code, self.project_path, self.qualname, " ".join(self.text.split()))
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+    @property
+    def sort_key(self) -> tuple[str, Span, str]:
+        """Path, then place, then code."""
+        return (self.path, self.span, self.code)
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something about a file that is no finding: it was skipped, or a fix was not possible."""
+
+    path: str
+    message: str
+    failure: bool = False
+    """True if forklint could not do its work there: the exit code is then 2."""
+
+
+@dataclass(frozen=True)
+class FileReport:
+    """All that is known of one file after linting."""
+
+    path: str
+    findings: tuple[Finding, ...] = ()
+    notes: tuple[Note, ...] = ()
+    suppressed: int = 0
+    parsed: bool = field(default=False, compare=False)
+    """Whether LibCST had to parse it."""

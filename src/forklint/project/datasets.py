@@ -1,0 +1,133 @@
+"""Which classes are datasets, and what a worker process reaches in them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+
+from forklint import knowledge
+from forklint.project.index import External, Project, Value
+from forklint.project.module import ClassFacts, Module
+from forklint.project.scopes import Function, Scope
+
+
+@cache
+def _table() -> dict[str, frozenset[str]]:
+    rows = knowledge.table("datasets.toml")
+    return {key: frozenset(rows[key]) for key in ("base", "package", "entry")}
+
+
+def is_dataset(project: Project, facts: ClassFacts) -> bool:
+    """Whether a worker process may get an object of this class.
+
+    That is so for a subclass of a known dataset class at any depth, for a class with ``__getitem__`` and
+    ``__len__`` in a module that has to do with torch, and for a class whose object is given to a DataLoader.
+    """
+    memory = project.memory("is_dataset")
+    if facts not in memory:
+        memory[facts] = _is_dataset(project, facts)
+    return bool(memory[facts])
+
+
+def _is_dataset(project: Project, facts: ClassFacts) -> bool:
+    ancestry = project.ancestry(facts)
+    if any(_is_base(name) for name in ancestry.external):
+        return True
+    if any(name.endswith(("nn.Module", "Exception", "Sampler")) for name in ancestry.external):
+        return False
+    methods = {name for owner in ancestry.classes for name in owner.methods}
+    if {"__getitem__", "__len__"} <= methods and project.graph.any_reached(
+        facts.module.path, lambda data: b"torch" in data, project.memory("mentions_torch")
+    ):
+        return True
+    return bool(methods & _table()["entry"]) and _goes_to_loader(project, facts)
+
+
+def _is_base(name: str) -> bool:
+    package, _, last = name.partition(".")[0], "", name.rpartition(".")[2]
+    return name in _table()["base"] or (package in _table()["package"] and last.endswith("Dataset"))
+
+
+def _goes_to_loader(project: Project, facts: ClassFacts) -> bool:
+    for module in project.mentioning(facts.name):
+        if b"DataLoader" not in module.document.data:
+            continue
+        for scope, call in calls(module):
+            name = getattr(call.func, "attr", getattr(call.func, "id", ""))
+            if name.endswith("DataLoader") and _class_of(project, module, scope, _dataset_argument(call)) == facts:
+                return True
+    return False
+
+
+def calls(module: Module) -> Iterator[tuple[Scope, ast.Call]]:
+    """Give every call of a module with the scope that it stands in."""
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Call):
+            yield module.scope_at(node), node
+
+
+def _dataset_argument(call: ast.Call) -> ast.expr | None:
+    by_name = next((keyword.value for keyword in call.keywords if keyword.arg == "dataset"), None)
+    return by_name or (call.args[0] if call.args else None)
+
+
+def _class_of(project: Project, module: Module, scope: Scope, expression: ast.expr | None) -> ClassFacts | None:
+    """The project class that an expression is plainly an object of."""
+    if isinstance(expression, ast.Call):
+        symbol = project.resolve(module, scope, expression.func)
+        return symbol if isinstance(symbol, ClassFacts) else None
+    if isinstance(expression, ast.Name):
+        symbol = project.lookup(module, scope, expression.id)
+        if isinstance(symbol, Value) and isinstance(symbol.binding.value, ast.Call):
+            return _class_of(project, symbol.module, symbol.scope, symbol.binding.value)
+    return None
+
+
+def worker_methods(project: Project, facts: ClassFacts) -> dict[Function, ClassFacts]:
+    """The methods that a worker process reaches in an object of this class, each with the class that defines it.
+
+    From ``__getitem__`` and its like, through calls of and references to the object's other methods. If the
+    project defines none of these entries (a base class elsewhere does), all methods but ``__init__`` count.
+    """
+    entries = [found for name in _table()["entry"] if (found := project.method(facts, name))]
+    if not entries:
+        owners = project.ancestry(facts).classes
+        return {
+            f: owner for owner in reversed(owners) for name, f in owner.methods.items() if name not in NOT_IN_WORKERS
+        }
+    reached: dict[Function, ClassFacts] = {}
+    while entries:
+        owner, function = entries.pop()
+        if function in reached:
+            continue
+        reached[function] = owner
+        for name in attributes_read(function):
+            found = project.method(facts, name)
+            if found is not None and name != "__init__":
+                entries.append(found)
+    return reached
+
+
+NOT_IN_WORKERS = frozenset({"__init__", "__post_init__", "__len__", "__del__", "__getstate__", "close", "__repr__"})
+
+
+def attributes_read(function: Function) -> frozenset[str]:
+    """Names of the attributes that a method reads from its object (``self``)."""
+    first = [*function.args.posonlyargs, *function.args.args]
+    if not first:
+        return frozenset()
+    me = first[0].arg
+    return frozenset(
+        node.attr
+        for node in ast.walk(function)
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.ctx, ast.Load)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == me
+    )
+
+
+def is_external(symbol: object, *names: str) -> bool:
+    """Whether a symbol is one of these qualified names outside the project."""
+    return isinstance(symbol, External) and symbol.name in names

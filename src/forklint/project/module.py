@@ -1,0 +1,187 @@
+"""One module of the project and the facts that it holds by itself."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from forklint.model import Span
+from forklint.project import scopes
+from forklint.project.scopes import FUNCTIONS, Function, Scope
+from forklint.source.document import Document
+
+
+@dataclass(eq=False)
+class Module:
+    """A parsed module: its tree, its names, its classes and functions."""
+
+    path: Path
+    document: Document
+    tree: ast.Module
+    is_notebook: bool = False
+
+    def __repr__(self) -> str:
+        return f"Module({self.path})"
+
+    @cached_property
+    def scope(self) -> Scope:
+        """The module's own scope, with all others below it."""
+        return scopes.build(self.tree, has_walrus=":=" in self.document.text)
+
+    @cached_property
+    def all_scopes(self) -> tuple[Scope, ...]:
+        """Every scope of the module, outermost first."""
+
+        def below(scope: Scope) -> Iterator[Scope]:
+            yield scope
+            for child in scope.children.values():
+                yield from below(child)
+
+        return tuple(below(self.scope))
+
+    @cached_property
+    def scope_of(self) -> dict[ast.AST, Scope]:
+        """The scope that each class or function of the module opens."""
+        return {scope.node: scope for scope in self.all_scopes}
+
+    @cached_property
+    def classes(self) -> tuple[ClassFacts, ...]:
+        """Every class of the module, nested ones included."""
+        return tuple(self.class_facts(s.node) for s in self.all_scopes if isinstance(s.node, ast.ClassDef))
+
+    @cached_property
+    def functions(self) -> tuple[FunctionFacts, ...]:
+        """Every function and method of the module."""
+        return tuple(FunctionFacts(self, s.node) for s in self.all_scopes if isinstance(s.node, FUNCTIONS))
+
+    def class_facts(self, node: ast.ClassDef) -> ClassFacts:
+        """Facts of a class of this module; the same object each time."""
+        facts = self._classes.get(node)
+        if facts is None:
+            facts = self._classes[node] = ClassFacts(self, node)
+        return facts
+
+    @cached_property
+    def _classes(self) -> dict[ast.ClassDef, ClassFacts]:
+        return {}
+
+    @cached_property
+    def parents(self) -> dict[ast.AST, ast.AST]:
+        """The node above each node; one walk over the whole tree, so ask late."""
+        return {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
+
+    def statement_of(self, node: ast.AST) -> ast.stmt:
+        """The statement that a node belongs to: itself, or the nearest above."""
+        while not isinstance(node, ast.stmt):
+            node = self.parents[node]
+        return node
+
+    def scope_at(self, node: ast.AST) -> Scope:
+        """The scope in which a node stands (for a class or function: the one it is defined in)."""
+        while True:
+            above = self.parents.get(node)
+            if above is None:
+                return self.scope
+            if above in self.scope_of:
+                inside = not isinstance(above, FUNCTIONS) or node in above.body
+                return self.scope_of[above] if inside else self.scope_at(above)
+            node = above
+
+    @cached_property
+    def ordinals(self) -> dict[ast.stmt, int]:
+        """Number of each statement in source order; LibCST's statements have the same numbers."""
+        return {statement: number for number, statement in enumerate(_all_statements(self.tree.body))}
+
+    def span(self, node: ast.AST) -> Span:
+        """Where a node stands, with columns in characters (``ast`` counts UTF-8 bytes)."""
+        row, end_row = getattr(node, "lineno", 1), getattr(node, "end_lineno", None) or 1
+        return Span(
+            row,
+            self._column(row, getattr(node, "col_offset", 0)),
+            end_row,
+            self._column(end_row, getattr(node, "end_col_offset", None) or 0),
+        )
+
+    def _column(self, row: int, offset: int) -> int:
+        line = self.document.lines[row - 1]
+        return 1 + (offset if line.isascii() else len(line.encode()[:offset].decode(errors="replace")))
+
+    def header_rows(self, statement: ast.stmt) -> tuple[int, int]:
+        """Rows of a simple statement, or of a compound statement's header, decorators included."""
+        decorators = getattr(statement, "decorator_list", [])
+        first = min([statement.lineno, *(decorator.lineno for decorator in decorators)])
+        body = getattr(statement, "body", None) or getattr(statement, "cases", None)
+        if isinstance(body, list):
+            start = body[0].lineno if isinstance(body[0], ast.stmt) else body[0].pattern.lineno
+            return first, max(statement.lineno, start - 1) if start > statement.lineno else statement.lineno
+        return first, statement.end_lineno or statement.lineno
+
+    def qualname_at(self, node: ast.AST) -> str:
+        """Dotted path of the definitions around a node; empty at module level."""
+        return self.scope_at(node).qualname
+
+
+def _all_statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    for statement in body:
+        yield statement
+        if isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
+            yield from _all_statements(statement.body)
+        else:
+            for block in scopes.bodies(statement):
+                yield from _all_statements(block)
+
+
+@dataclass(frozen=True)
+class FunctionFacts:
+    """A function or method and the module it stands in."""
+
+    module: Module
+    node: Function
+
+    @property
+    def scope(self) -> Scope:
+        """The function's own scope."""
+        return self.module.scope_of[self.node]
+
+    @property
+    def qualname(self) -> str:
+        """Dotted path of definitions within the module."""
+        return self.scope.qualname
+
+    @property
+    def owner(self) -> ClassFacts | None:
+        """The class whose body it stands in, if any."""
+        above = self.scope.parent.node if self.scope.parent else None
+        return self.module.class_facts(above) if isinstance(above, ast.ClassDef) else None
+
+
+@dataclass(frozen=True)
+class ClassFacts:
+    """A class by itself: what stands in its body. What comes from bases is asked of the index."""
+
+    module: Module
+    node: ast.ClassDef
+
+    @property
+    def name(self) -> str:
+        """The class's name."""
+        return self.node.name
+
+    @property
+    def scope(self) -> Scope:
+        """The scope of the class body."""
+        return self.module.scope_of[self.node]
+
+    @property
+    def qualname(self) -> str:
+        """Dotted path of definitions within the module."""
+        return self.scope.qualname
+
+    @cached_property
+    def methods(self) -> dict[str, Function]:
+        """Functions of the class body by name, the last of each name (decorated or not)."""
+        body = scopes.statements(self.node.body)
+        return {statement.name: statement for statement in body if isinstance(statement, FUNCTIONS)}

@@ -1,0 +1,246 @@
+"""What each name of a module is bound to, scope by scope."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+class Kind(Enum):
+    """How a name comes to be bound."""
+
+    IMPORT = "import"
+    CLASS = "class"
+    FUNCTION = "function"
+    VALUE = "value"
+    """``name = expression``: the binding holds the expression."""
+    PARAMETER = "parameter"
+    OTHER = "other"
+    """A loop variable, a target of unpacking, ``with ... as``, ``except ... as``, ``global`` and the like."""
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """One place where a name is bound."""
+
+    name: str
+    kind: Kind
+    node: ast.AST
+    """The statement that binds it (the argument, for a parameter)."""
+    value: ast.expr | None = None
+    module: str = ""
+    """For an import: the dotted module it names, without leading dots."""
+    attribute: str = ""
+    """For ``from module import attribute``."""
+    level: int = 0
+    """For an import: how many leading dots."""
+
+
+@dataclass(eq=False, slots=True)
+class Scope:
+    """A module, class or function body and the names bound in it."""
+
+    node: ast.Module | ast.ClassDef | Function
+    parent: Scope | None
+    bindings: dict[str, list[Binding]] = field(default_factory=dict)
+    children: dict[ast.AST, Scope] = field(default_factory=dict)
+    stars: list[Binding] = field(default_factory=list)
+    """``from module import *``."""
+    elsewhere: set[str] = field(default_factory=set)
+    """Names declared ``global`` or ``nonlocal``."""
+
+    @property
+    def qualname(self) -> str:
+        """Dotted path of definitions from the module to here; empty for the module."""
+        if self.parent is None or isinstance(self.node, ast.Module):
+            return ""
+        return f"{self.parent.qualname}.{self.node.name}".lstrip(".")
+
+    def find(self, name: str) -> tuple[Scope, list[Binding]] | None:
+        """Look a name up as Python does: here, then outwards, passing over classes between."""
+        scope: Scope | None = self
+        first = True
+        while scope is not None:
+            visible = first or not isinstance(scope.node, ast.ClassDef)
+            if visible and name in scope.bindings and name not in scope.elsewhere:
+                return scope, scope.bindings[name]
+            scope, first = scope.parent, False
+        return None
+
+
+def build(tree: ast.Module, *, has_walrus: bool = True) -> Scope:
+    """Build the scopes of a module; looking for ``:=`` costs a walk over every expression, so say if there is any."""
+    module = Scope(tree, None)
+    _fill(module, tree.body)
+    if has_walrus:
+        _bind_walruses(module)
+    return module
+
+
+def _fill(scope: Scope, body: list[ast.stmt]) -> None:
+    for statement in body:
+        _bind_statement(scope, statement)
+
+
+def _add(scope: Scope, binding: Binding) -> None:
+    scope.bindings.setdefault(binding.name, []).append(binding)
+
+
+def _bind_statement(scope: Scope, statement: ast.stmt) -> None:
+    if isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
+        _bind_definition(scope, statement)
+    elif isinstance(statement, (ast.Import, ast.ImportFrom)):
+        _bind_import(scope, statement)
+    elif isinstance(statement, ast.Assign):
+        for target in statement.targets:
+            _bind_target(scope, target, statement, statement.value)
+    elif isinstance(statement, ast.AnnAssign):
+        if statement.value is not None:
+            _bind_target(scope, statement.target, statement, statement.value)
+    elif isinstance(statement, ast.AugAssign):
+        _bind_target(scope, statement.target, statement, None)
+    elif isinstance(statement, (ast.Global, ast.Nonlocal)):
+        _bind_elsewhere(scope, statement)
+    elif isinstance(statement, (ast.For, ast.AsyncFor)):
+        _bind_target(scope, statement.target, statement, None)
+    elif isinstance(statement, (ast.With, ast.AsyncWith)):
+        for item in statement.items:
+            if item.optional_vars is not None:
+                _bind_target(scope, item.optional_vars, statement, None)
+    elif isinstance(statement, ast.Delete):
+        for target in statement.targets:
+            _bind_target(scope, target, statement, None)
+    elif isinstance(statement, ast.Match):
+        _bind_patterns(scope, statement)
+    for body in bodies(statement):
+        _fill(scope, body)
+    for handler in getattr(statement, "handlers", ()):
+        if handler.name:
+            _add(scope, Binding(handler.name, Kind.OTHER, statement))
+
+
+def bodies(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
+    """Give the blocks of a compound statement in source order; none for definitions, which are scopes."""
+    if isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
+        return
+    if isinstance(statement, ast.Match):
+        for case in statement.cases:
+            yield case.body
+        return
+    body = getattr(statement, "body", None)
+    if isinstance(body, list):
+        yield body
+        for handler in getattr(statement, "handlers", ()):
+            yield handler.body
+        yield getattr(statement, "orelse", [])
+        yield getattr(statement, "finalbody", [])
+
+
+def _bind_definition(scope: Scope, node: Function | ast.ClassDef) -> None:
+    is_class = isinstance(node, ast.ClassDef)
+    _add(scope, Binding(node.name, Kind.CLASS if is_class else Kind.FUNCTION, node))
+    inner = Scope(node, scope)
+    scope.children[node] = inner
+    if not isinstance(node, ast.ClassDef):
+        for argument in parameters(node):
+            _add(inner, Binding(argument.arg, Kind.PARAMETER, argument))
+    _fill(inner, node.body)
+
+
+def parameters(node: Function) -> list[ast.arg]:
+    """Give all parameters of a function, in the order in which they are written."""
+    arguments = node.args
+    extra = [argument for argument in (arguments.vararg, arguments.kwarg) if argument is not None]
+    return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *extra]
+
+
+def _bind_import(scope: Scope, node: ast.Import | ast.ImportFrom) -> None:
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            target = alias.name if alias.asname else alias.name.split(".")[0]
+            _add(scope, Binding(alias.asname or target, Kind.IMPORT, node, module=target))
+        return
+    for alias in node.names:
+        binding = Binding(
+            alias.asname or alias.name,
+            Kind.IMPORT,
+            node,
+            module=node.module or "",
+            attribute=alias.name,
+            level=node.level,
+        )
+        if alias.name == "*":
+            scope.stars.append(binding)
+        else:
+            _add(scope, binding)
+
+
+def _bind_target(scope: Scope, target: ast.expr, statement: ast.stmt, value: ast.expr | None) -> None:
+    if isinstance(target, ast.Name):
+        kind = Kind.OTHER if value is None else Kind.VALUE
+        _add(scope, Binding(target.id, kind, statement, value))
+    elif isinstance(target, (ast.Tuple, ast.List)):
+        parts = value.elts if isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(target.elts) else None
+        if parts is not None and any(isinstance(part, ast.Starred) for part in (*parts, *target.elts)):
+            parts = None
+        for index, element in enumerate(target.elts):
+            _bind_target(scope, element, statement, parts[index] if parts else None)
+    elif isinstance(target, ast.Starred):
+        _bind_target(scope, target.value, statement, None)
+
+
+def _bind_elsewhere(scope: Scope, statement: ast.Global | ast.Nonlocal) -> None:
+    """Make a name that a function declares ``global`` unknown where it lives, since it changes out of sight."""
+    scope.elsewhere.update(statement.names)
+    home: Scope | None = scope.parent
+    while home is not None and isinstance(statement, ast.Global) and home.parent is not None:
+        home = home.parent
+    for name in statement.names:
+        if home is not None:
+            _add(home, Binding(name, Kind.OTHER, statement))
+
+
+def _bind_walruses(scope: Scope) -> None:
+    for statement in statements(scope.node.body):
+        for expression in expressions(statement):
+            for node in ast.walk(expression):
+                if isinstance(node, ast.NamedExpr):
+                    _add(scope, Binding(node.target.id, Kind.OTHER, statement))
+    for child in scope.children.values():
+        _bind_walruses(child)
+
+
+def statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """Give the statements of a block and of the blocks in it, in source order, without entering definitions."""
+    for statement in body:
+        yield statement
+        for inner in bodies(statement):
+            yield from statements(inner)
+
+
+def expressions(statement: ast.stmt) -> Iterator[ast.expr]:
+    """Give the expressions that belong to a statement itself, not to the statements in its blocks."""
+    for child in ast.iter_child_nodes(statement):
+        if isinstance(child, ast.expr):
+            yield child
+        elif isinstance(child, ast.withitem):
+            yield child.context_expr
+        elif isinstance(child, ast.match_case) and child.guard is not None:
+            yield child.guard
+        elif isinstance(child, ast.keyword):
+            yield child.value
+        elif isinstance(child, ast.ExceptHandler) and child.type is not None:
+            yield child.type
+
+
+def _bind_patterns(scope: Scope, statement: ast.Match) -> None:
+    for case in statement.cases:
+        for node in ast.walk(case.pattern):
+            name = getattr(node, "name", None) or getattr(node, "rest", None)
+            if isinstance(name, str):
+                _add(scope, Binding(name, Kind.OTHER, statement))

@@ -1,0 +1,55 @@
+"""Findings in the forms that people and programs read, one file a form."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from forklint.model import Applicability, FileReport, Finding, Severity
+
+URL = "https://forklint.readthedocs.io/rules/{code}/"
+"""Where a rule's page is published."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The figures of a run."""
+
+    findings: int
+    errors: int
+    warnings: int
+    safe: int
+    unsafe: int
+
+    @classmethod
+    def of(cls, findings: Sequence[Finding]) -> Summary:
+        """Count findings."""
+        fixes = [finding.fix for finding in findings]
+        return cls(
+            len(findings),
+            sum(finding.severity is Severity.ERROR for finding in findings),
+            sum(finding.severity is Severity.WARNING for finding in findings),
+            sum(fix is not None and fix.applicability is Applicability.SAFE for fix in fixes),
+            sum(fix is not None and fix.applicability is Applicability.UNSAFE for fix in fixes),
+        )
+
+    def line(self) -> str:
+        """One line that says how many there are and how many can be fixed."""
+        if not self.findings:
+            return "All checks passed."
+        parts = [f"Found {count(self.findings, 'finding')}."]
+        if self.safe:
+            parts.append(f"{self.safe} fixable with --fix.")
+        if self.unsafe:
+            parts.append(f"{self.unsafe} {'more ' if self.safe else ''}with --fix --unsafe-fixes.")
+        return " ".join(parts)
+
+
+def count(number: int, word: str) -> str:
+    """``1 finding``, ``2 findings``."""
+    return f"{number} {word}{'' if number == 1 else 's'}"
+
+
+def all_findings(reports: Sequence[FileReport]) -> list[Finding]:
+    """The findings of all files, in order of path and place."""
+    return sorted((finding for report in reports for finding in report.findings), key=lambda finding: finding.sort_key)

@@ -1,0 +1,21 @@
+"""One line a finding."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from click import style
+
+from forklint.model import Applicability, Finding
+
+
+def render(findings: Sequence[Finding]) -> str:
+    """``path:row:column: CODE [*] message``, ``[*]`` where a safe fix is at hand."""
+    return "".join(_line(finding) for finding in findings)
+
+
+def _line(finding: Finding) -> str:
+    fix = finding.fix
+    mark = style("[*] ", fg="cyan") if fix and fix.applicability is Applicability.SAFE else ""
+    place = f"{style(finding.path, bold=True)}:{finding.span.row}:{finding.span.column}:"
+    return f"{place} {style(finding.code, fg='red', bold=True)} {mark}{finding.message}\n"

@@ -1,0 +1,107 @@
+"""Findings with their code in a frame, why they bite, where, and the fix as a small diff."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from click import style
+
+from forklint.engine import relative_to, split_lines
+from forklint.model import Applicability, Edit, Finding, Fix, Severity
+from forklint.source import document
+from forklint.source.document import UnreadableError
+
+WIDTH = 80
+CONTEXT = 2
+"""Lines shown before the one with the finding."""
+MOST_DIFF_LINES = 40
+COLORS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "blue"}
+WORDS = {Applicability.SAFE: "fix", Applicability.UNSAFE: "unsafe fix", Applicability.DISPLAY: "or"}
+
+
+def render(findings: Sequence[Finding]) -> str:
+    """All findings, a blank line after each."""
+    texts: dict[str, str] = {}
+    return "".join("\n".join(_finding(finding, _text(finding.path, texts))) + "\n\n" for finding in findings)
+
+
+def _text(path: str, texts: dict[str, str]) -> str:
+    if path not in texts:
+        try:
+            texts[path] = document.decode(Path(path), document.read(Path(path))).text
+        except UnreadableError:
+            texts[path] = ""
+    return texts[path]
+
+
+def _finding(finding: Finding, text: str) -> Iterator[str]:
+    color = COLORS[finding.severity]
+    head = f"{finding.severity.value}[{finding.code}] {finding.name}"
+    yield style(head, fg=color, bold=True)
+    yield from textwrap.wrap(
+        finding.message, WIDTH - 2, initial_indent="  ", subsequent_indent="  ", break_long_words=False
+    )
+    margin = len(str(finding.span.end_row))
+    yield style(" " * margin + "--> ", fg="blue") + f"{finding.path}:{finding.span.row}:{finding.span.column}"
+    yield from _frame(finding, split_lines(text), margin)
+    if finding.cells:
+        yield _aside(margin, "bites", ", ".join(str(cell) for cell in finding.cells))
+    for link in finding.chain:
+        yield _aside(margin, "chain", f"{relative_to(Path(link.path), Path.cwd())}:{link.row}: {link.message}")
+    for fix in finding.fixes:
+        yield _aside(margin, WORDS[fix.applicability], fix.message)
+        yield from _diff(text, fix, margin)
+
+
+def _aside(margin: int, label: str, words: str) -> str:
+    indent = " " * (margin + 3)
+    body = textwrap.fill(
+        f"{label}: {words}", WIDTH, initial_indent=indent, subsequent_indent=indent + "  ", break_long_words=False
+    )
+    start = style(" " * margin + " = ", fg="blue")
+    return start + body[len(indent) :].replace(f"{label}:", style(f"{label}:", bold=True), 1)
+
+
+def _frame(finding: Finding, lines: list[str], margin: int) -> Iterator[str]:
+    span = finding.span
+    if span.row > len(lines):
+        return
+    bar = style("|", fg="blue")
+    yield f"{' ' * margin} {bar}"
+    for row in range(max(1, span.row - CONTEXT), span.row + 1):
+        number = style(f"{row:>{margin}}", fg="blue")
+        yield f"{number} {bar} {_plain(lines[row - 1])}".rstrip()
+    line = _plain(lines[span.row - 1])
+    end = span.end_column if span.end_row == span.row else len(line) + 1
+    offset = len(_plain(lines[span.row - 1][: span.column - 1]))
+    width = max(1, len(_plain(lines[span.row - 1][span.column - 1 : end - 1])))
+    yield f"{' ' * margin} {bar} {' ' * offset}" + style("^" * width, fg=COLORS[finding.severity], bold=True)
+    yield f"{' ' * margin} {bar}"
+
+
+def _plain(line: str) -> str:
+    """A line without its end, tabs as four spaces and control characters as blanks, so that frames stand straight."""
+    text = line.rstrip("\r\n").replace("\t", "    ")
+    return "".join(character if character.isprintable() else " " for character in text)
+
+
+def _diff(text: str, fix: Fix, margin: int) -> Iterator[str]:
+    lines = split_lines(text)
+    shown = 0
+    for edit in fix.edits:
+        for sign, line in _signed(lines, edit):
+            shown += 1
+            if shown > MOST_DIFF_LINES:
+                yield f"{' ' * margin}   ..."
+                return
+            color = "red" if sign == "-" else "green"
+            yield f"{' ' * margin}   " + style(f"{sign} {_plain(line)}".rstrip(), fg=color)
+
+
+def _signed(lines: list[str], edit: Edit) -> Iterator[tuple[str, str]]:
+    for line in lines[edit.span.row - 1 : edit.span.end_row - 1]:
+        yield "-", line
+    for line in split_lines(edit.content):
+        yield "+", line

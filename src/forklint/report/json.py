@@ -1,0 +1,54 @@
+"""A JSON array, in the shape of Ruff's, with what forklint knows beyond it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from forklint.model import Finding, Fix
+from forklint.report import URL
+
+
+def render(findings: Sequence[Finding]) -> str:
+    """All findings as one JSON text."""
+    return json.dumps([to_dict(finding) for finding in findings], indent=2) + "\n"
+
+
+def to_dict(finding: Finding) -> dict[str, Any]:
+    """One finding; rows and columns count from 1, columns in characters."""
+    span = finding.span
+    return {
+        "code": finding.code,
+        "name": finding.name,
+        "severity": finding.severity.value,
+        "message": finding.message,
+        "filename": str(Path(finding.path).absolute()),
+        "location": {"row": span.row, "column": span.column},
+        "end_location": {"row": span.end_row, "column": span.end_column},
+        "cells": [{"platform": cell.platform, "start_method": cell.start_method} for cell in finding.cells],
+        "chain": [
+            {"filename": link.path, "location": {"row": link.row, "column": link.column}, "message": link.message}
+            for link in finding.chain
+        ],
+        "fix": _fix(finding.fix) if finding.fix else None,
+        "alternatives": [_fix(fix) for fix in finding.fixes if fix is not finding.fix],
+        "fingerprint": finding.fingerprint,
+        "url": URL.format(code=finding.code),
+    }
+
+
+def _fix(fix: Fix) -> dict[str, Any]:
+    return {
+        "message": fix.message,
+        "applicability": fix.applicability.value,
+        "edits": [
+            {
+                "content": edit.content,
+                "location": {"row": edit.span.row, "column": edit.span.column},
+                "end_location": {"row": edit.span.end_row, "column": edit.span.end_column},
+            }
+            for edit in fix.edits
+        ],
+    }

@@ -1,0 +1,105 @@
+"""What a rule is: a page, a screen, a question to the facts, and a fix."""
+
+from __future__ import annotations
+
+import ast
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from forklint.model import Applicability, Cell, Link, Severity
+
+if TYPE_CHECKING:
+    from forklint.project.index import Project
+    from forklint.project.module import Module
+    from forklint.rules.tree import Tree
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """A hazard as the facts show it, before LibCST has been asked for a fix."""
+
+    node: ast.AST
+    """Where the fix goes, in the file at hand."""
+    message: str
+    cells: tuple[Cell, ...]
+    chain: tuple[Link, ...] = ()
+    severity: Severity | None = None
+    """Set where it differs from the rule's."""
+    facts: Any = None
+    """What the rule's own ``fixes`` wants to know."""
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """One way to mend a suspect: the whole file as it would be, or, with no tree, words to show."""
+
+    message: str
+    applicability: Applicability
+    tree: Tree | None = None
+
+
+@dataclass(frozen=True)
+class Page:
+    """A rule's docstring, cut at its headings."""
+
+    summary: str
+    sections: tuple[tuple[str, str], ...]
+
+
+class Rule(ABC):
+    """One hazard. The subclass's docstring is its page; a file in this folder with a subclass is all it takes.
+
+    The docstring: one line that sums it up, then sections, each a line ``## Title`` and its text, in Markdown:
+    What it does, Why is this bad?, Example, Use instead, Fix safety, How it is proved, References.
+    """
+
+    code: ClassVar[str]
+    name: ClassVar[str]
+    severity: ClassVar[Severity] = Severity.WARNING
+    preview: ClassVar[bool] = False
+    tokens: ClassVar[bytes] = b""
+    """A regular expression: a file without a match, and that reaches none, holds no finding. Empty: any file may."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.settings = project.settings
+        self._reached: dict[Path, bool] = {}
+
+    @cached_property
+    def pattern(self) -> re.Pattern[bytes]:
+        """``tokens``, compiled."""
+        return re.compile(self.tokens)
+
+    def may_hold(self, path: Path, data: bytes) -> bool:
+        """Screen: False only if no finding of this rule can stand in the file, judged by bytes alone."""
+        return bool(self.pattern.search(data))
+
+    def reaches_tokens(self, path: Path) -> bool:
+        """Whether the file, or a project file that it reaches by imports, holds the rule's tokens."""
+        return self.project.graph.any_reached(path, lambda data: bool(self.pattern.search(data)), self._reached)
+
+    @abstractmethod
+    def suspects(self, module: Module) -> Iterable[Suspect]:
+        """Find the hazards whose place is in ``module``, from facts alone."""
+
+    def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterable[Proposal]:
+        """Propose ways to mend a suspect, the best first; ``tree.statements`` are numbered as ``module.ordinals``."""
+        return ()
+
+    def link(self, module: Module, node: ast.AST, message: str) -> Link:
+        """Make a step of a chain that points to a node of a module."""
+        span = module.span(node)
+        return Link(str(module.path), span.row, span.column, message)
+
+    @classmethod
+    def page(cls) -> Page:
+        """The docstring as summary and sections."""
+        text = "\n".join(line.removeprefix("    ") for line in (cls.__doc__ or "").strip().splitlines())
+        summary, *rest = re.split(r"^## ", text, flags=re.MULTILINE)
+        sections = (part.partition("\n") for part in rest)
+        return Page(summary.strip(), tuple((title.strip(), body.strip()) for title, _, body in sections))

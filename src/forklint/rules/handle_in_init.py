@@ -1,0 +1,115 @@
+"""FKL301 handle-in-init."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from pathlib import Path
+
+from forklint.model import Cell, Severity
+from forklint.project.handles import Carried, Handles
+from forklint.project.module import Module
+from forklint.rules import lazy_handle
+from forklint.rules.base import Proposal, Rule, Suspect
+from forklint.rules.tree import Tree
+
+
+class HandleInInit(Rule):
+    """A dataset opens a file, database or archive on its way through `__init__` and keeps it.
+
+    ## What it does
+    Follows handles through `__init__`, the methods it calls, base classes, `__post_init__`, `__len__` and
+    reader objects, and reports the statement that stores one which is still open when workers start.
+
+    ## Why is this bad?
+    A forked worker inherits the handle and shares its file offset, lock or reader slot with the parent and
+    with every other worker: samples come out wrong with exit code 0, or reading fails. A spawned worker gets
+    the dataset by pickle, which an open handle refuses. `__getstate__` cures only the second, since nothing
+    is pickled under fork.
+
+    ## Example
+    ```python
+    class Lines(Dataset):
+        def __init__(self, path):
+            self.env = lmdb.open(path, readonly=True)
+    ```
+
+    ## Use instead
+    Open on first use, in the process that uses it.
+
+    ## Fix safety
+    Safe when the attribute is assigned once and used only through `self` in the class; else unsafe.
+
+    ## References
+    - [torch.utils.data: multi-process data loading](https://pytorch.org/docs/stable/data.html#multi-process-data-loading)
+    """
+
+    code = "FKL301"
+    name = "handle-in-init"
+    severity = Severity.ERROR
+
+    @cached_property
+    def _handles(self) -> Handles:
+        return Handles(self.project)
+
+    @cached_property
+    def tokens(self) -> bytes:  # type: ignore[override]
+        """A call of anything that opens a handle, as the table and the project's settings have it."""
+        return self._handles.pattern.pattern.encode()
+
+    def may_hold(self, path: Path, data: bytes) -> bool:
+        """A class here, and an opener here or in a module that this one reaches."""
+        return b"class " in data and self.reaches_tokens(path)
+
+    def suspects(self, module: Module) -> Iterator[Suspect]:
+        """Handles that statements of this module store on objects that workers get."""
+        for carried in self._handles.carried_from(module):
+            cells = tuple(cell for cell in self.settings.cells if _bites(carried, cell))
+            if cells:
+                yield Suspect(
+                    node=carried.kept[0].statement,
+                    message=_message(carried, cells),
+                    cells=cells,
+                    chain=tuple(self._chain(module, carried)),
+                    severity=_severity(carried, cells),
+                    facts=carried,
+                )
+
+    def _chain(self, module: Module, carried: Carried) -> Iterator:  # type: ignore[type-arg]
+        if carried.dataset != carried.keeper:
+            how = f"`{carried.dataset.name}` carries it into the workers"
+            yield self.link(carried.dataset.module, carried.dataset.node, how)
+        if carried.opened.module is not module:
+            yield self.link(carried.opened.module, carried.opened.node, "it is opened here")
+
+    def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterable[Proposal]:
+        """Open it lazily, once per process."""
+        return lazy_handle.proposals(suspect.facts, module, tree)
+
+
+def _bites(carried: Carried, cell: Cell) -> bool:
+    row = carried.opened.row
+    if cell.pickles:
+        return carried.pickled and row.spawn == "bites"
+    return carried.used and not carried.checked and row.fork != "clean"
+
+
+def _severity(carried: Carried, cells: tuple[Cell, ...]) -> Severity:
+    if all(not cell.pickles for cell in cells) and carried.opened.row.fork == "low":
+        return Severity.INFO
+    return Severity.ERROR
+
+
+def _message(carried: Carried, cells: tuple[Cell, ...]) -> str:
+    row = carried.opened.row
+    effects = []
+    if any(not cell.pickles for cell in cells):
+        effects.append(f"under fork {row.fork_effect}")
+    if any(cell.pickles for cell in cells):
+        effects.append(f"under {_methods(cells)} {row.spawn_effect}")
+    article = "an" if row.kind[0].lower() in "aeiou" else "a"
+    return f"`self.{carried.attributes[0]}` keeps {article} {row.kind} open across the start of workers: {'; '.join(effects)}"
+
+
+def _methods(cells: tuple[Cell, ...]) -> str:
+    return " and ".join(dict.fromkeys(cell.start_method for cell in cells if cell.pickles))

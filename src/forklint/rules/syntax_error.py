@@ -1,0 +1,41 @@
+"""FKL002 syntax-error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from forklint.model import Severity
+from forklint.project.module import Module
+from forklint.rules.base import Rule, Suspect
+
+
+class SyntaxFault(Rule):
+    """A file is not valid Python, so nothing in it could be judged.
+
+    ## What it does
+    Reports a file that both of forklint's parsers refuse: the one of the Python that runs forklint, and
+    LibCST's. A file that only the first refuses has newer syntax than that Python; it is passed over with a note.
+
+    ## Why is this bad?
+    The file cannot be imported, and none of the other rules can look at it.
+
+    ## Example
+    ```python
+    def collate(batch:
+        return batch
+    ```
+
+    ## Use instead
+    ```python
+    def collate(batch):
+        return batch
+    ```
+    """
+
+    code = "FKL002"
+    name = "syntax-error"
+    severity = Severity.ERROR
+
+    def suspects(self, module: Module) -> Iterable[Suspect]:
+        """Nothing: a file that could be parsed has no such fault."""
+        return ()

@@ -1,0 +1,173 @@
+"""From the paths a user names to the files to lint: folders walked, ignore files respected."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
+
+SUFFIXES = (".py", ".pyi", ".pyw")
+IGNORE_FILES = (".gitignore", ".ignore")
+NEVER = frozenset(
+    [
+        ".bzr",
+        ".direnv",
+        ".eggs",
+        ".git",
+        ".hg",
+        ".ipynb_checkpoints",
+        ".mypy_cache",
+        ".nox",
+        ".pants.d",
+        ".pyenv",
+        ".pytest_cache",
+        ".pytype",
+        ".ruff_cache",
+        ".svn",
+        ".tox",
+        ".venv",
+        ".vscode",
+        "__pycache__",
+        "__pypackages__",
+        "_build",
+        "buck-out",
+        "node_modules",
+        "site-packages",
+        "venv",
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A path that was named and cannot be linted, with the reason."""
+
+    path: Path
+    reason: str
+
+
+Excluded = Callable[[Path], bool]
+
+
+def find_files(paths: Iterable[Path], excluded: Excluded, *, force_exclude: bool = False) -> Iterator[Path | Missing]:
+    """Walk ``paths`` and give each Python file once, in sorted order within a folder.
+
+    A file named outright is given whatever its suffix, and though it be ignored or excluded (unless
+    ``force_exclude``). Links to folders are not followed. A path that does not exist comes as Missing.
+    """
+    seen: set[str] = set()
+    for path in paths:
+        for found in _expand(path, excluded, force_exclude=force_exclude):
+            key = found.path.as_posix() if isinstance(found, Missing) else os.path.realpath(found)
+            if key not in seen:
+                seen.add(key)
+                yield found
+
+
+def _expand(path: Path, excluded: Excluded, *, force_exclude: bool) -> Iterator[Path | Missing]:
+    try:
+        is_folder = path.is_dir()
+        exists = is_folder or path.exists()
+    except OSError as error:  # a loop of links, a name that is too long
+        yield Missing(path, error.strerror or str(error))
+        return
+    if is_folder:
+        yield from walk(path, excluded)
+    elif not exists:
+        yield Missing(path, "a broken link" if path.is_symlink() else "no such file or folder")
+    elif path.is_file():
+        if not (force_exclude and excluded(path)):
+            yield path
+    else:
+        yield Missing(path, "not a regular file")
+
+
+def walk(folder: Path, excluded: Excluded) -> Iterator[Path]:
+    """Give the Python files below ``folder`` that no ignore file and no setting excludes."""
+    yield from _walk(str(folder), excluded, _rules_above(folder.absolute()))
+
+
+def _walk(folder: str, excluded: Excluded, rules: tuple[_IgnoreRules, ...]) -> Iterator[Path]:
+    try:
+        with os.scandir(folder) as entries:
+            listing = sorted(entries, key=lambda entry: entry.name)
+    except OSError:
+        return
+    names = {entry.name for entry in listing}
+    for name in IGNORE_FILES:
+        if name in names:
+            rules = (*rules, *_read_rules(Path(folder) / name))
+    folders = []
+    for entry in listing:
+        if entry.name in NEVER:
+            continue
+        is_folder = entry.is_dir(follow_symlinks=False)
+        if not is_folder and not entry.name.endswith(SUFFIXES):
+            continue
+        if _ignored(os.path.abspath(entry.path), rules, is_folder=is_folder) or excluded(Path(entry.path)):
+            continue
+        if is_folder:
+            folders.append(entry.path)
+        elif _is_file(entry):
+            yield Path(entry.path)
+    for path in folders:
+        yield from _walk(path, excluded, rules)
+
+
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_file()
+    except OSError:  # a loop of links
+        return False
+
+
+@dataclass(frozen=True)
+class _IgnoreRules:
+    """The patterns of one ignore file and the folder that they are relative to."""
+
+    base: str
+    spec: GitIgnoreSpec
+
+
+def _read_rules(path: Path, base: Path | None = None) -> tuple[_IgnoreRules, ...]:
+    from pathspec import GitIgnoreSpec  # noqa: PLC0415 - not needed where nothing is ignored
+
+    try:
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        return (_IgnoreRules(str(base or path.parent.absolute()), GitIgnoreSpec.from_lines(lines)),)
+    except (OSError, ValueError):
+        return ()
+
+
+@lru_cache(maxsize=64)
+def _rules_above(folder: Path) -> tuple[_IgnoreRules, ...]:
+    """Give the ignore rules of the folders above, as far up as the repository that holds ``folder``."""
+    repository = next((parent for parent in (folder, *folder.parents) if (parent / ".git").exists()), None)
+    if repository is None:
+        return ()
+    rules: tuple[_IgnoreRules, ...] = ()
+    own = repository / ".git" / "info" / "exclude"
+    if own.is_file():
+        rules += _read_rules(own, repository)
+    between = [parent for parent in folder.parents if parent == repository or repository in parent.parents]
+    for parent in reversed(between):
+        for name in IGNORE_FILES:
+            if (parent / name).is_file():
+                rules += _read_rules(parent / name)
+    return rules
+
+
+def _ignored(path: str, rules: tuple[_IgnoreRules, ...], *, is_folder: bool) -> bool:
+    """Whether the deepest ignore file that speaks of ``path`` ignores it."""
+    for rule in reversed(rules):
+        relative = os.path.relpath(path, rule.base).replace(os.sep, "/")
+        verdict = rule.spec.check_file(relative + "/" if is_folder else relative).include
+        if verdict is not None:
+            return verdict
+    return False

@@ -1,0 +1,26 @@
+"""Shared by all tests: where the fixtures are, and the forklint command as a user runs it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FIXTURES = Path(__file__).parent / "fixtures"
+
+
+@pytest.fixture
+def forklint():
+    """Run the command in a subprocess: ``forklint("src", "--fix", cwd=folder)`` gives the CompletedProcess."""
+
+    def run(*arguments: str | Path, cwd: Path, timeout: float = 120, **options) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "forklint", *map(str, arguments)]
+        environment = {**os.environ, "NO_COLOR": "1", **options.pop("env", {})}
+        return subprocess.run(
+            command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=timeout, check=False, **options
+        )
+
+    return run

@@ -1,0 +1,95 @@
+"""Reads the fixtures: which projects there are, what they expect, what the linter finds in them."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from forklint.config import SettingsFinder
+from forklint.engine import Linters, Options
+from forklint.fixing import fix
+from forklint.rules import registry
+
+FIXTURES = Path(__file__).parent / "fixtures"
+EXPECT = re.compile(r"#\s*expect:\s*(?P<items>[^#]+)")
+ITEM = re.compile(r"(?P<code>FKL\d+)(?:\[(?P<cells>[^\]]*)\])?")
+
+
+@dataclass(frozen=True)
+class Case:
+    """One fixture: a file, or a folder that is a small project."""
+
+    path: Path
+
+    @property
+    def id(self) -> str:
+        """As pytest shows it: folder and name."""
+        return f"{self.path.parent.name.partition('_')[0]}-{self.path.stem}"
+
+    @property
+    def good(self) -> bool:
+        """Whether it must stay silent."""
+        return self.path.name.startswith("good_")
+
+    @property
+    def files(self) -> list[Path]:
+        """The Python files in it, without the expected outcomes of fixes."""
+        files = [self.path] if self.path.is_file() else sorted(self.path.rglob("*.py"))
+        return [file for file in files if not file.name.endswith(".fixed.py")]
+
+    def copy_to(self, folder: Path) -> list[Path]:
+        """Copy the case into an empty folder that becomes its root; gives the copied Python files."""
+        base = self.path.parent if self.path.is_file() else self.path
+        (folder / "forklint.toml").touch()
+        if self.path.is_dir():
+            shutil.copytree(
+                base, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.fixed.py", "__pycache__")
+            )
+            if (folder / "pyproject.toml").exists():
+                (folder / "forklint.toml").unlink()
+        else:
+            shutil.copy(self.path, folder)
+        return [folder / file.relative_to(base) for file in self.files]
+
+
+def all_cases() -> list[Case]:
+    """Every fixture of every rule."""
+    folders = sorted(path for path in FIXTURES.glob("FKL*") if path.is_dir())
+    paths = [path for folder in folders for path in sorted(folder.iterdir()) if path.name.startswith(("bad_", "good_"))]
+    return [Case(path) for path in paths if not path.name.endswith(".fixed.py") and "__pycache__" not in path.name]
+
+
+def expected(file: Path) -> set[tuple[int, str, str | None]]:
+    """What a file's comments expect: row, code, and the cells where they are named."""
+    known = registry.codes()
+    found = set()
+    for row, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+        comment = EXPECT.search(line)
+        for item in ITEM.finditer(comment["items"] if comment else ""):
+            if item["code"] in known:
+                cells = item["cells"]
+                found.add((row, item["code"], " ".join(sorted(cells.replace(",", " ").split())) if cells else None))
+    return found
+
+
+def linters() -> Linters:
+    """New linters with default settings."""
+    return Linters(SettingsFinder(), Options())
+
+
+def lint(files: list[Path], *, screen: bool = True) -> dict[Path, set[tuple[int, str, str]]]:
+    """Lint files in this process: row, code and cells of each finding by file."""
+    found = {}
+    fresh = Linters(SettingsFinder(), Options(screen=screen, with_fixes=False))
+    for file in files:
+        report = fresh.of(file).lint(file)
+        found[file] = {(f.span.row, f.code, " ".join(sorted(map(str, f.cells)))) for f in report.findings}
+    return found
+
+
+def fixed_text(file: Path) -> str:
+    """What ``--fix --unsafe-fixes`` makes of a file, without writing it."""
+    result = fix(linters().of(file), file, unsafe=True, write=False)
+    return result.after or file.read_text(encoding="utf-8")

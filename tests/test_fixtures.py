@@ -1,0 +1,47 @@
+"""Every fixture says what must be found in it, and its fix leaves what stands beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from fixture_cases import Case, all_cases, expected, fixed_text, lint
+
+CASES = all_cases()
+BAD = [case for case in CASES if not case.good]
+
+
+def compare(found: set[tuple[int, str, str]], wanted: set[tuple[int, str, str | None]]) -> tuple[set, set]:
+    """What was found and not wanted, and what was wanted and not found."""
+    plain = {(row, code) for row, code, _ in wanted}
+    surplus = {item for item in found if item[:2] not in plain}
+    missing = {item for item in wanted if not any(item[:2] == f[:2] and item[2] in {None, f[2]} for f in found)}
+    return surplus, missing
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+def test_findings_are_the_expected_ones(case: Case, tmp_path: Path) -> None:
+    files = case.copy_to(tmp_path)
+    found = lint(files)
+    assert not case.good or not any(expected(file) for file in case.files), "a good fixture expects nothing"
+    for original, copy in zip(case.files, files, strict=True):
+        surplus, missing = compare(found[copy], expected(original))
+        assert (surplus, missing) == (set(), set()), f"{original}: not expected {surplus}, not found {missing}"
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+def test_screens_change_nothing(case: Case, tmp_path: Path) -> None:
+    files = case.copy_to(tmp_path)
+    assert lint(files) == lint(files, screen=False)
+
+
+@pytest.mark.parametrize("case", BAD, ids=lambda case: case.id)
+def test_fix_leaves_what_stands_beside_it(case: Case, tmp_path: Path) -> None:
+    files = case.copy_to(tmp_path)
+    for original, copy in zip(case.files, files, strict=True):
+        outcome = original.with_suffix(".fixed.py")
+        wanted = outcome if outcome.exists() else original
+        text = fixed_text(copy)
+        assert text == wanted.read_text(encoding="utf-8")
+        copy.write_text(text, encoding="utf-8")
+        assert fixed_text(copy) == text, "a second pass changes something"
