@@ -1,4 +1,7 @@
-"""Writes ``*.fixed.py`` beside each bad fixture: what ``--fix --unsafe-fixes`` makes of it. Read the diff before committing."""
+"""Writes ``*.fixed.py`` beside each bad fixture: what ``--fix --unsafe-fixes`` makes of it.
+
+Read the diff before committing.
+"""
 
 from __future__ import annotations
 

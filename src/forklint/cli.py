@@ -30,7 +30,13 @@ class DefaultCommand(click.Group):
         return super().parse_args(ctx, args)
 
 
-class Checked(click.ParamType):
+class Failure(click.ClickException):
+    """Ends the command with one line and the exit code that says that it could not do its work."""
+
+    exit_code = FAILED
+
+
+class Checked(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.2 on alone
     """A parameter read by one of the readers of the configuration, so that both accept the same."""
 
     def __init__(self, name: str, reader: Any, *, split: bool = False) -> None:
@@ -95,13 +101,13 @@ def main() -> None:
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True)
 @click.version_option(__version__, "--version", "-V", message="forklint %(version)s")
 @click.pass_context
-def lint(ctx: click.Context, **options: Any) -> None:
+def lint(ctx: click.Context, /, **options: Any) -> None:
     """Lint PATHS (files and folders, by default the current one), and fix them with --fix."""
     ctx.color = {"always": True, "never": False}.get(options["color"])
     try:
         sys.exit(run(options))
     except ConfigError as error:
-        raise _failure(str(error)) from None
+        raise Failure(str(error)) from None
 
 
 def run(options: dict[str, Any]) -> int:
@@ -176,7 +182,7 @@ def _per_file_ignores(pairs: Sequence[str]) -> dict[str, tuple[str, ...]]:
                 raise ValueError("write PATTERN:CODES, for example tests/*:FKL201")
             codes = config.selectors([word.strip() for word in words.split(",") if word.strip()])
         except ValueError as error:
-            raise _failure(f"--per-file-ignores '{pair}': {error}") from None
+            raise Failure(f"--per-file-ignores '{pair}': {error}") from None
         ignores[pattern] = (*ignores.get(pattern, ()), *codes)
     return ignores
 
@@ -309,12 +315,12 @@ def rule(rule: str | None, every: bool, output_format: str) -> None:  # noqa: FB
     if every:
         chosen = list(registry.all_rules())
     elif rule is None:
-        raise _failure("name a rule, for example `forklint rule FKL301`, or pass --all")
+        raise Failure("name a rule, for example `forklint rule FKL301`, or pass --all")
     else:
         one = registry.find(rule)
         if one is None:
             words = [word for code, (name, _) in registry.codes().items() for word in (code, name)]
-            raise _failure(f"no rule '{rule}'{config.nearest(rule, words)}")
+            raise Failure(f"no rule '{rule}'{config.nearest(rule, words)}")
         chosen = [one]
     if output_format == "json":
         click.echo(
@@ -327,9 +333,3 @@ def rule(rule: str | None, every: bool, output_format: str) -> None:  # noqa: FB
 def _say(line: str) -> None:
     """Print to standard error, with characters that cannot be printed made visible."""
     click.echo("".join(c if c.isprintable() else repr(c)[1:-1] for c in f"forklint: {line}"), err=True)
-
-
-def _failure(message: str) -> click.ClickException:
-    error = click.ClickException(message)
-    error.exit_code = FAILED
-    return error

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import os
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -166,7 +165,8 @@ class Linter:
 def _silenced(finding: Finding, rows: dict[int, list[suppressions.Suppression]]) -> bool:
     first, last = finding.comment_rows
     comments = [comment for row in range(first, last + 1) for comment in rows.get(row, ())]
-    return any([comment.silences(finding.code, finding.name) for comment in comments])
+    silencing = [comment for comment in comments if comment.silences(finding.code, finding.name)]  # each one is marked
+    return bool(silencing)
 
 
 def _with_fixes(kept: list[tuple[Rule, Suspect, Finding]], module: Module) -> list[Finding]:
@@ -194,8 +194,8 @@ def split_lines(text: str) -> list[str]:
 def edits_between(old: str, new: str) -> tuple[Edit, ...]:
     """The edits, by whole lines, that turn one text into another."""
     before, after = split_lines(old), split_lines(new)
-    start = len(os.path.commonprefix([before, after]))
-    end = len(os.path.commonprefix([before[start:][::-1], after[start:][::-1]]))
+    start = _common(before, after)
+    end = _common(before[start:][::-1], after[start:][::-1])
     matcher = difflib.SequenceMatcher(
         None, before[start : len(before) - end], after[start : len(after) - end], autojunk=False
     )
@@ -205,6 +205,12 @@ def edits_between(old: str, new: str) -> tuple[Edit, ...]:
             span = Span(start + i1 + 1, 1, start + i2 + 1, 1)
             edits.append(Edit(span, "".join(after[start + j1 : start + j2])))
     return tuple(edits)
+
+
+def _common(one: list[str], other: list[str]) -> int:
+    """How many lines at the start are the same."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((i for i, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def apply_edits(text: str, edits: tuple[Edit, ...]) -> str:

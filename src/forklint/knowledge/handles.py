@@ -32,9 +32,9 @@ class Handle:
     def from_row(cls, row: Mapping[str, Any]) -> Handle:
         """Make a Handle from a TOML row; keys that are not fields are passed over."""
         names = {field.name for field in fields(cls)}
-        return cls(
-            **{key: tuple(value) if isinstance(value, list) else value for key, value in row.items() if key in names}
-        )
+        known = {key: value for key, value in row.items() if key in names}
+        values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in known.items()}
+        return cls(**values)
 
 
 @cache

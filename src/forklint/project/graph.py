@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from forklint.project.index import Project
 
 IMPORT = re.compile(
-    rb"^[ \t]*(?:from[ \t]+(?P<source>[.\w]+)[ \t]+import[ \t]+(?P<names>\([^)]*\)|[^\n]*)|import[ \t]+(?P<plain>[^\n]+))",
+    rb"^[ \t]*(?:from[ \t]+(?P<source>[.\w]+)[ \t]+import[ \t]+(?P<names>\([^)]*\)|[^\n]*)"
+    rb"|import[ \t]+(?P<plain>[^\n]+))",
     re.MULTILINE,
 )
 """Over-reads (an import in a string counts); never misses one written on a line of its own or in a block."""

@@ -67,7 +67,7 @@ class Handles:
         return found
 
     def _may_open(self, facts: ClassFacts) -> bool:
-        """Whether the text on the way through ``__init__``, or of what it calls, holds an opener at all: most does not."""
+        """Whether the text on the way through ``__init__``, or of what it calls, holds an opener: most does not."""
         path = list(self._init_path(facts))
         if any(self.opens(function) for function in path):
             return True

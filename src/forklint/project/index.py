@@ -153,8 +153,7 @@ class Project:
             return target
         if isinstance(target, External):
             return External(f"{target.name}.{binding.attribute}")
-        found = self._member(target, binding.attribute, hops - 1) if target is not None else None
-        return found
+        return self._member(target, binding.attribute, hops - 1) if target is not None else None
 
     def find_module(self, importer: Module, name: str, level: int = 0) -> Symbol | None:
         """Find the module or package that a dotted name means in a file; a name that is not ours is External."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -92,36 +93,39 @@ def _add(scope: Scope, binding: Binding) -> None:
 
 
 def _bind_statement(scope: Scope, statement: ast.stmt) -> None:
-    if isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
-        _bind_definition(scope, statement)
-    elif isinstance(statement, (ast.Import, ast.ImportFrom)):
-        _bind_import(scope, statement)
-    elif isinstance(statement, ast.Assign):
-        for target in statement.targets:
-            _bind_target(scope, target, statement, statement.value)
-    elif isinstance(statement, ast.AnnAssign):
-        if statement.value is not None:
-            _bind_target(scope, statement.target, statement, statement.value)
-    elif isinstance(statement, ast.AugAssign):
-        _bind_target(scope, statement.target, statement, None)
-    elif isinstance(statement, (ast.Global, ast.Nonlocal)):
-        _bind_elsewhere(scope, statement)
-    elif isinstance(statement, (ast.For, ast.AsyncFor)):
-        _bind_target(scope, statement.target, statement, None)
-    elif isinstance(statement, (ast.With, ast.AsyncWith)):
-        for item in statement.items:
-            if item.optional_vars is not None:
-                _bind_target(scope, item.optional_vars, statement, None)
-    elif isinstance(statement, ast.Delete):
-        for target in statement.targets:
-            _bind_target(scope, target, statement, None)
-    elif isinstance(statement, ast.Match):
-        _bind_patterns(scope, statement)
+    bind = BINDERS.get(type(statement))
+    if bind is not None:
+        bind(scope, statement)
     for body in bodies(statement):
         _fill(scope, body)
     for handler in getattr(statement, "handlers", ()):
         if handler.name:
             _add(scope, Binding(handler.name, Kind.OTHER, statement))
+
+
+def _bind_assignment(scope: Scope, statement: ast.Assign) -> None:
+    for target in statement.targets:
+        _bind_target(scope, target, statement, statement.value)
+
+
+def _bind_annotated(scope: Scope, statement: ast.AnnAssign) -> None:
+    if statement.value is not None:
+        _bind_target(scope, statement.target, statement, statement.value)
+
+
+def _bind_loop(scope: Scope, statement: ast.For | ast.AsyncFor | ast.AugAssign) -> None:
+    _bind_target(scope, statement.target, statement, None)
+
+
+def _bind_with(scope: Scope, statement: ast.With | ast.AsyncWith) -> None:
+    for item in statement.items:
+        if item.optional_vars is not None:
+            _bind_target(scope, item.optional_vars, statement, None)
+
+
+def _bind_delete(scope: Scope, statement: ast.Delete) -> None:
+    for target in statement.targets:
+        _bind_target(scope, target, statement, None)
 
 
 def bodies(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
@@ -244,3 +248,24 @@ def _bind_patterns(scope: Scope, statement: ast.Match) -> None:
             name = getattr(node, "name", None) or getattr(node, "rest", None)
             if isinstance(name, str):
                 _add(scope, Binding(name, Kind.OTHER, statement))
+
+
+BINDERS: dict[type[ast.stmt], Callable[[Scope, Any], None]] = {
+    ast.FunctionDef: _bind_definition,
+    ast.AsyncFunctionDef: _bind_definition,
+    ast.ClassDef: _bind_definition,
+    ast.Import: _bind_import,
+    ast.ImportFrom: _bind_import,
+    ast.Assign: _bind_assignment,
+    ast.AnnAssign: _bind_annotated,
+    ast.AugAssign: _bind_loop,
+    ast.For: _bind_loop,
+    ast.AsyncFor: _bind_loop,
+    ast.With: _bind_with,
+    ast.AsyncWith: _bind_with,
+    ast.Delete: _bind_delete,
+    ast.Global: _bind_elsewhere,
+    ast.Nonlocal: _bind_elsewhere,
+    ast.Match: _bind_patterns,
+}
+"""What each kind of statement binds; the others bind nothing themselves."""

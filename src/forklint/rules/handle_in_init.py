@@ -108,7 +108,8 @@ def _message(carried: Carried, cells: tuple[Cell, ...]) -> str:
     if any(cell.pickles for cell in cells):
         effects.append(f"under {_methods(cells)} {row.spawn_effect}")
     article = "an" if row.kind[0].lower() in "aeiou" else "a"
-    return f"`self.{carried.attributes[0]}` keeps {article} {row.kind} open across the start of workers: {'; '.join(effects)}"
+    place = f"`self.{carried.attributes[0]}`"
+    return f"{place} keeps {article} {row.kind} open across the start of workers: {'; '.join(effects)}"
 
 
 def _methods(cells: tuple[Cell, ...]) -> str:
