@@ -202,6 +202,15 @@ class Project:
         return Value(module, home, binding)
 
     def _from_star(self, module: Module, name: str, hops: int) -> Symbol | None:
+        memory = self.memory("star")
+        key = (module, name)
+        if key not in memory:
+            memory[key] = None  # stars in a circle add nothing
+            memory[key] = self._find_in_stars(module, name, hops)
+        symbol: Symbol | None = memory[key]
+        return symbol
+
+    def _find_in_stars(self, module: Module, name: str, hops: int) -> Symbol | None:
         for star in module.scope.stars:
             target = self.find_module(module, star.module, star.level)
             if isinstance(target, Module):
