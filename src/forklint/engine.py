@@ -65,7 +65,9 @@ class Linter:
             return FileReport(shown(path), notes=(Note(shown(path), f"skipped: {error}"),))
         except UNPARSABLE as error:
             return self._refused(path, document.decode(absolute, data), error)
-        return self._lint_module(path, module)
+        report = self._lint_module(path, module)
+        self.project.trim()
+        return report
 
     def _lint_module(self, path: Path, module: Module) -> FileReport:
         data = module.document.data
@@ -77,7 +79,7 @@ class Linter:
                 found += [
                     (rule, suspect, self._finding(path, module, rule, suspect)) for suspect in rule.suspects(module)
                 ]
-        comments = suppressions.find(module.document.text) if any(t in data for t in suppressions.TOKENS) else []
+        comments = suppressions.find(module.document.text) if suppressions.TOKENS.search(data) else []
         rows = suppressions.by_row(comments)
         kept = [item for item in found if not _silenced(item[2], rows)]
         notes: list[Note] = []

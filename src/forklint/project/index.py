@@ -45,6 +45,9 @@ class Value:
 Symbol = External | Package | Module | ClassFacts | FunctionFacts | Value
 UNPARSABLE = (SyntaxError, RecursionError, MemoryError, ValueError)
 """What ``ast`` raises for a text that it refuses."""
+MOST_LOADED = 96_000_000
+"""Bytes of source whose trees are kept at a time; a tree takes about 40 times its source. Fewer, and files
+that import each other in circles are parsed again and again."""
 MAX_HOPS = 24
 """How many aliases and re-exports are followed for one name."""
 
@@ -73,6 +76,7 @@ class Project:
         self._overlay: dict[Path, bytes] = {}
         self._bytes: dict[Path, bytes] = {}
         self._ancestries: dict[ClassFacts, Ancestry] = {}
+        self._loaded = 0
         self._signs: dict[tuple[bytes, ...], bool] = {}
         self._memories: dict[str, dict[Any, Any]] = {}
 
@@ -97,6 +101,15 @@ class Project:
         self._memories.clear()
         self.graph.forget(path)
 
+    def trim(self) -> None:
+        """Forget all trees, and what was concluded from them, once they are many; they come back when asked for."""
+        if self._loaded > MOST_LOADED:
+            self._loaded = 0
+            self._modules.clear()
+            self._ancestries.clear()
+            self._memories.clear()
+            gc.collect()
+
     def load(self, path: Path) -> Module:
         """The module of a project file.
 
@@ -107,6 +120,7 @@ class Project:
             doc = document.decode(path, self.data(path))
             with collector_paused():
                 known = self._modules[path] = Module(path, doc, document.parse(doc))
+            self._loaded += len(doc.data)
         return known
 
     def module(self, path: Path) -> Module | None:

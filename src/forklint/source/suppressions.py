@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 CODE = r"[A-Z]+[0-9]+"
 NOQA = re.compile(rf"#\s*noqa(?::\s*(?P<codes>{CODE}(?:[\s,]+{CODE})*))?", re.IGNORECASE)
 IGNORE = re.compile(r"#\s*forklint:\s*ignore(?:\[(?P<codes>[^\]]*)\])?", re.IGNORECASE)
-TOKENS = (b"noqa", b"forklint")
+TOKENS = re.compile(rb"noqa|forklint", re.IGNORECASE)
+"""A file without a match holds no suppression."""
 
 
 @dataclass

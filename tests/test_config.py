@@ -1,0 +1,103 @@
+"""Settings: which file wins, what each key takes, and how a wrong one is said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from forklint.config import ConfigError, Settings, SettingsFinder, find_root, load, python_range
+
+
+def write(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def test_the_nearest_file_wins(tmp_path: Path) -> None:
+    write(tmp_path / "pyproject.toml", '[tool.forklint]\nignore = ["FKL301"]\n')
+    write(tmp_path / "inner" / "forklint.toml", 'ignore = ["FKL201"]\n')
+    write(tmp_path / "inner" / "deep" / "pyproject.toml", "[project]\nname = 'x'\n")
+    finder = SettingsFinder()
+    assert finder.for_file(tmp_path / "a.py").ignore == ("FKL301",)
+    assert finder.for_file(tmp_path / "inner" / "a.py").ignore == ("FKL201",)
+    assert finder.for_file(tmp_path / "inner" / "deep" / "a.py").ignore == ("FKL201",)
+
+
+def test_the_command_line_comes_on_top(tmp_path: Path) -> None:
+    write(tmp_path / "forklint.toml", 'ignore = ["FKL301"]\nplatforms = ["linux"]\n')
+    settings = SettingsFinder({"ignore": ()}).for_file(tmp_path / "a.py")
+    assert (settings.ignore, settings.platforms) == ((), ("linux",))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('slect = ["ALL"]', "unknown key 'slect'; did you mean 'select'?"),
+        ('select = "ALL"', "select: must be a list of strings"),
+        ('select = ["FKL31"]', "select: no rule 'FKL31'"),
+        ('platforms = ["macosx"]', "platforms: unknown platform 'macosx'"),
+        ("platforms = []", "platforms: name at least one platform"),
+        ('exit-on = "fatal"', "exit-on: unknown severity 'fatal'"),
+        ("preview = 1", "preview: must be true or false"),
+        ('target-python = "three"', "target-python: 'three' is no Python version"),
+        ('[per-file-ignores]\n"a.py" = ["FKL9"]', "per-file-ignores: no rule 'FKL9'"),
+        ('[[handles]]\ncall = ["a.b"]', "handles: a row needs 'kind'"),
+        ('[[handles]]\ncall = "a.b"\nkind = "x"', "handles: 'call' must be a list"),
+        ("select = [", "not valid TOML"),
+    ],
+)
+def test_a_wrong_setting_names_file_and_key(tmp_path: Path, text: str, message: str) -> None:
+    path = write(tmp_path / "forklint.toml", text)
+    with pytest.raises(ConfigError) as error:
+        load(path)
+    assert str(error.value).startswith(f"{path}: ")
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_broken_pyproject_of_someone_else_is_passed_over(tmp_path: Path) -> None:
+    assert load(write(tmp_path / "pyproject.toml", "[tool.black\n")) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "bounds"),
+    [
+        ("3.12", ((3, 12), (3, 12))),
+        ("py312", ((3, 12), (3, 12))),
+        ("3.10-3.13", ((3, 10), (3, 13))),
+        (">=3.11", ((3, 11), Settings().target_python[1])),
+        (">=3.9,<3.14", ((3, 10), (3, 13))),
+        (">=3.9,<4", ((3, 10), Settings().target_python[1])),
+        ("==3.12.*", ((3, 12), (3, 12))),
+        ("<=3.12", ((3, 10), (3, 12))),
+    ],
+)
+def test_python_ranges(text: str, bounds: object) -> None:
+    assert python_range(text) == bounds
+
+
+def test_a_project_adds_openers(forklint, tmp_path: Path) -> None:
+    write(
+        tmp_path / "forklint.toml",
+        '[[handles]]\ncall = ["ourlib.open_shard"]\nkind = "shard"\nfork_effect = "workers read one cursor"\n',
+    )
+    write(
+        tmp_path / "data.py",
+        "import ourlib\nfrom torch.utils.data import Dataset\n\n\nclass Shards(Dataset):\n"
+        "    def __init__(self, path):\n        self.shard = ourlib.open_shard(path)\n\n"
+        "    def __getitem__(self, index):\n        return self.shard[index]\n",
+    )
+    result = forklint(".", "--output-format", "concise", "-q", cwd=tmp_path)
+    assert result.returncode == 1
+    assert "data.py:7:9: FKL301" in result.stdout
+    assert "a shard open" in result.stdout
+
+
+def test_root_is_the_nearest_mark_or_the_outermost_package(tmp_path: Path) -> None:
+    write(tmp_path / "lib" / "pkg" / "__init__.py", "")
+    inner = write(tmp_path / "lib" / "pkg" / "sub" / "__init__.py", "")
+    assert find_root(inner) == tmp_path / "lib"
+    write(tmp_path / "pyproject.toml", "")
+    assert find_root(inner) == tmp_path
