@@ -1,0 +1,205 @@
+"""What attributes a class has, as far as its own source tells.
+
+From one `ast.ClassDef` comes one `ClassMembers`: the names that its instances
+have because of this class alone (its bases are asked one by one), and, where
+the source cannot tell the whole set, the reason why. A class with such a reason
+is *open*: nobody may say that it lacks a name.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+#: Methods of torch.nn.Module whose first argument becomes the name of an attribute.
+REGISTERING = frozenset({"register_buffer", "register_parameter", "register_module", "add_module"})
+
+#: What unpickling or a checkpoint puts back is what `__init__` had put there.
+RESTORING = frozenset({"__setstate__", "__getstate__", "__copy__", "__deepcopy__", "load_state_dict"})
+
+#: Methods that can answer for a name, or make an instance, that no line declares.
+INVENTING = frozenset({"__getattr__", "__getattribute__", "__new__"})
+
+#: Ways to look into `self.__dict__` that add nothing to it.
+READING = frozenset({"copy", "items", "keys", "values", "get", "pop"})
+
+
+@dataclass(frozen=True)
+class ClassMembers:
+    """The names that one class body gives; `open_because` is "" when that is all of them."""
+
+    names: frozenset[str]
+    open_because: str = ""
+    #: The functions, as written, that a method hands its bare instance to.
+    gives_self_to: frozenset[str] = frozenset()
+
+
+def members_of(node: ast.ClassDef) -> ClassMembers:
+    """The members that the body of `node` declares, through `self` in its methods included."""
+    collector = _Collector(node.name)
+    for statement in statements_under(node.body):
+        collector.statement(statement)
+    return ClassMembers(
+        frozenset(collector.names), collector.open_because, frozenset(collector.gives_self_to)
+    )
+
+
+def dotted(node: ast.expr) -> str:
+    """`a.b.c` as written, "" for an expression that is no such chain."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return ""
+    parts.append(node.id)
+    return ".".join(reversed(parts))
+
+
+def first_parameter(function: Function) -> str:
+    """The name by which a method calls its instance; "" for a static or bare one."""
+    if any(dotted(d) == "staticmethod" for d in function.decorator_list):
+        return ""
+    parameters = [*function.args.posonlyargs, *function.args.args]
+    return parameters[0].arg if parameters else ""
+
+
+def statements_under(statements: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements of a body, those under if, try, with and loops included."""
+    for statement in statements:
+        yield statement
+        if isinstance(statement, Function | ast.ClassDef):
+            continue
+        for field in ("body", "orelse", "finalbody"):
+            yield from statements_under(getattr(statement, field, []))
+        for handler in getattr(statement, "handlers", []):
+            yield from statements_under(handler.body)
+        for case in getattr(statement, "cases", []):
+            yield from statements_under(case.body)
+
+
+class _Collector:
+    """Walks one class body and remembers what it declares."""
+
+    def __init__(self, class_name: str) -> None:
+        self.class_name = class_name
+        self.names: set[str] = set()
+        self.gives_self_to: set[str] = set()
+        self.open_because = ""
+
+    def statement(self, node: ast.stmt) -> None:
+        if isinstance(node, Function):
+            self.names.add(node.name)
+            if node.name in INVENTING:
+                self.open_because = f"it defines {node.name}"
+            self._method(node)
+        elif isinstance(node, ast.ClassDef):
+            self.names.add(node.name)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            self._imported(node)
+        else:
+            self._assigned(node)
+
+    def _imported(self, node: ast.Import | ast.ImportFrom) -> None:
+        for alias in node.names:
+            if alias.name == "*":
+                self.open_because = "its body imports *"
+            self.names.add(alias.asname or alias.name.partition(".")[0])
+
+    def _assigned(self, node: ast.stmt) -> None:
+        for part in _shallow(node):
+            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+                self.names.add(part.id)
+                if part.id == "__slots__":
+                    self._slots(node)
+            elif isinstance(part, ast.Call) and dotted(part.func) in {"locals", "vars", "exec"}:
+                self.open_because = f"its body calls {dotted(part.func)}()"
+
+    def _slots(self, node: ast.stmt) -> None:
+        self.names.update(
+            part.value
+            for part in ast.walk(node)
+            if isinstance(part, ast.Constant) and isinstance(part.value, str)
+        )
+
+    def _method(self, function: Function) -> None:
+        instance = first_parameter(function)
+        if not instance:
+            return
+        restores = function.name in RESTORING
+        harmless: set[int] = set()
+        for node in ast.walk(function):
+            if isinstance(node, ast.Attribute):
+                self._attribute(node, instance, restores, harmless)
+            elif isinstance(node, ast.Subscript):
+                self._subscript(node, instance, harmless)
+            elif isinstance(node, ast.Compare):
+                harmless.update(id(part) for part in node.comparators)
+            elif isinstance(node, ast.keyword) and node.arg is None:
+                harmless.add(id(node.value))
+            elif isinstance(node, ast.Call):
+                self._call(node, instance, restores, function.name)
+
+    def _attribute(
+        self, node: ast.Attribute, instance: str, restores: bool, harmless: set[int]
+    ) -> None:
+        if node.attr in READING:
+            harmless.add(id(node.value))
+        if not (isinstance(node.value, ast.Name) and node.value.id in {instance, self.class_name}):
+            return
+        if node.attr == "__dict__" and not restores and id(node) not in harmless:
+            self.open_because = "it writes to __dict__"
+        elif not isinstance(node.ctx, ast.Load):
+            self.names.add(node.attr)
+            if node.attr == "__class__":
+                self.open_because = "it changes its __class__"
+
+    def _subscript(self, node: ast.Subscript, instance: str, harmless: set[int]) -> None:
+        if dotted(node.value) != f"{instance}.__dict__":
+            return
+        if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
+            harmless.add(id(node.value))
+            self.names.add(node.slice.value)
+        elif isinstance(node.ctx, ast.Load):
+            harmless.add(id(node.value))
+
+    def _call(self, node: ast.Call, instance: str, restores: bool, method: str) -> None:
+        name = dotted(node.func)
+        last = node.func.attr if isinstance(node.func, ast.Attribute) else name
+        if name in {"setattr", "delattr"} and node.args:
+            if self._is_self(node.args[0], instance) and not restores:
+                self._named(node.args[1:2], "calls setattr with a computed name")
+        elif last == "__setattr__" and method != "__setattr__":
+            on_self = bool(node.args) and self._is_self(node.args[0], instance)
+            self._named(node.args[1:2] if on_self else node.args[:1], "sets computed attributes")
+        elif last in REGISTERING:
+            given = node.args[:1] or [k.value for k in node.keywords if k.arg == "name"]
+            self._named(given, f"calls {last} with a computed name")
+        elif name in {"locals", "exec"} or (name == "vars" and node.args and not restores):
+            self.open_because = f"it calls {name}()"
+        elif any(isinstance(a, ast.Name) and a.id == instance for a in node.args):
+            if name and not name.startswith(f"{instance}."):
+                self.gives_self_to.add(name)
+
+    def _is_self(self, node: ast.expr, instance: str) -> bool:
+        """Whether `node` is the instance or its class, however it is written."""
+        if isinstance(node, ast.Call) and dotted(node.func) == "type":
+            return True
+        return dotted(node) in {instance, self.class_name, f"{instance}.__class__"}
+
+    def _named(self, given: list[ast.expr], otherwise: str) -> None:
+        if given and isinstance(given[0], ast.Constant) and isinstance(given[0].value, str):
+            self.names.add(given[0].value)
+        else:
+            self.open_because = f"it {otherwise}"
+
+
+def _shallow(node: ast.AST) -> Iterator[ast.AST]:
+    """`node` and what is under it, without nested statements, functions and lambdas."""
+    yield node
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.stmt | ast.Lambda | ast.ExceptHandler):
+            yield from _shallow(child)
