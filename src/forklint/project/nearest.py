@@ -1,0 +1,86 @@
+"""Which of the names that exist did somebody mean by one that does not?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+#: Below this likeness a name is not offered at all.
+ALIKE = 0.55
+
+#: By so much the best must lead before it is offered alone.
+LEAD = 0.12
+
+#: From this likeness on, letters alone show that a name was misspelt.
+MISSPELT = 0.85
+
+#: How many names a message lists.
+LISTED = 3
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """The names alike, best first; `outstanding` is the one that leads clearly, or ""."""
+
+    names: tuple[str, ...]
+    outstanding: str = ""
+    misspelt: bool = False
+
+
+def nearest(wanted: str, known: Iterable[str]) -> Nearest:
+    """The names of `known` that `wanted` may stand for.
+
+    Alike means: the same letters (difflib's ratio, case and underscores aside),
+    or the same words. The words of `generate_synthetic_data` and of
+    `generate_sample` begin with the same verb, which their letters hardly show.
+    """
+    candidates = (name for name in known if not name.startswith("__"))
+    scored = sorted(
+        ((likeness(wanted, name), name) for name in candidates),
+        key=lambda pair: (-pair[0], pair[1]),
+    )[: LISTED + 1]
+    near = [(score, name) for score, name in scored if score >= ALIKE]
+    if not near:
+        return Nearest(())
+    best, name = near[0]
+    others = [(score, other) for score, other in scored[1:]]
+    lead = best - max((score for score, _ in others), default=0.0)
+    clear = lead >= LEAD or (lead > 0 and best == 1.0) or (
+        _one_slip(wanted, name) and not any(_one_slip(wanted, other) for _, other in others)
+    )
+    misspelt = _one_slip(wanted, name) or _letters(wanted, name) >= MISSPELT
+    return Nearest(tuple(name for _, name in near[:LISTED]), name if clear else "", misspelt)
+
+
+def likeness(wanted: str, name: str) -> float:
+    """From 0 to 1; 1 for names that differ in case and underscores alone."""
+    letters = _letters(wanted, name)
+    if wanted[:1].isupper() != name[:1].isupper():
+        letters -= 0.1  # a class for a function is the rarer slip
+    words, others = (_WORD.findall(text.replace("_", " ")) for text in (wanted, name))
+    words, others = [w.casefold() for w in words], [w.casefold() for w in others]
+    if letters == 1.0 or len(words) < 2 or len(others) < 2:
+        return letters
+    overlap = 2 * len(set(words) & set(others)) / (len(set(words)) + len(set(others)))
+    same_verb = 0.15 if words[0] == others[0] else 0.0
+    return max(letters, min(0.9, (letters + overlap) / 2 + same_verb))
+
+
+def _letters(wanted: str, name: str) -> float:
+    a, b = (text.replace("_", "").casefold() for text in (wanted, name))
+    return SequenceMatcher(None, a, b, autojunk=False).ratio()
+
+
+def _one_slip(wanted: str, name: str) -> bool:
+    """Whether one letter more, less, other or changed in case, or two swapped, tell them apart."""
+    if wanted.replace("_", "") == name.replace("_", ""):
+        return True
+    start = 0
+    while start < min(len(wanted), len(name)) and wanted[start] == name[start]:
+        start += 1
+    a, b = wanted[start:], name[start:]
+    return a[1:] == b[1:] or a[1:] == b or a == b[1:] or (a[:2] == b[1::-1] and a[2:] == b[2:])
