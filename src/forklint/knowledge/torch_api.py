@@ -1,52 +1,83 @@
 """The names of torch's and lightning's modules and classes, from torch_api.json.
 
-The file is written by scripts/make_torch_api.py, which says where each name was
-read. It is opened at the first question, so that a run that asks none pays nothing.
+The file is written by scripts/make_torch_api.py, which says where each name was read. It is opened at
+the first question, so that a run that asks none pays nothing.
 """
 
 from __future__ import annotations
 
-import json
+import builtins
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
+
+from forklint.knowledge import table
+
+PLAIN = {
+    "abc.ABC": frozenset({"register"}),
+    "typing.Generic": frozenset(dir(object)),
+    "typing_extensions.Generic": frozenset(dir(object)),
+}
+"""Bases outside torch and the builtins that give an object nothing, or next to nothing."""
+BUILTINS = frozenset({"object", "dict", "list", "set", "tuple", "str", "int", "float", "bytes"})
+"""Builtin classes whose objects have what the class has, and no more."""
 
 
 @dataclass(frozen=True)
 class ApiNames:
-    """The names of one module or class: those offered, and all that some version has."""
+    """The names of one module or class."""
 
     path: str
-    names: frozenset[str]
+    offered: frozenset[str]
+    """Those that the torch of today has."""
     every: frozenset[str]
+    """Those that some version has: never called missing."""
     bases: tuple[str, ...] = ()
 
 
+@cache
 def torch_module(path: str) -> ApiNames | None:
-    """The names of module `path` ("torch.nn"); None where they are not known for sure."""
-    found = _api()["modules"].get(path)
+    """The names of module ``path`` ("torch.nn"); None where they are not known for sure."""
+    found = table("torch_api.json")["modules"].get(path)
     return _names(path, found) if found else None
 
 
+@cache
 def torch_class(path: str) -> ApiNames | None:
-    """The names of class `path` ("torch.nn.Conv2d") without its bases'; None if unknown."""
-    api = _api()
+    """The names of class ``path`` ("torch.nn.Conv2d"), its bases' included; None where they are not known."""
+    api = table("torch_api.json")
     for part in (api, api["lightning"]):
         key = part["aliases"].get(path, path)
-        found = part["classes"].get(key)
-        if found:
-            return None if "open" in found else _names(key, found)
+        if key in part["classes"]:
+            return _inherited(_names(key, part["classes"][key])) if "open" not in part["classes"][key] else None
     return None
 
 
-def _names(path: str, found: dict[str, Any]) -> ApiNames:
+def _inherited(own: ApiNames) -> ApiNames | None:
+    offered, every = own.offered, own.every
+    for base in own.bases:
+        names = torch_class(base)
+        if names is None:
+            return None
+        offered, every = offered | names.offered, every | names.every
+    return ApiNames(own.path, offered, every | frozenset(dir(object)), own.bases)
+
+
+def _names(path: str, found: Mapping[str, Any]) -> ApiNames:
     names = frozenset(found["names"])
     return ApiNames(path, names, names.union(found.get("other", ())), tuple(found.get("bases", ())))
 
 
 @cache
-def _api() -> dict[str, Any]:
-    text = (Path(__file__).parent / "torch_api.json").read_text("utf-8")
-    loaded: dict[str, Any] = json.loads(text)
-    return loaded
+def class_names(path: str) -> ApiNames | None:
+    """The names that a base outside the project gives: torch's, lightning's, or a plain builtin's."""
+    if path in PLAIN:
+        return ApiNames(path, frozenset(), PLAIN[path] | frozenset(dir(object)))
+    package, _, name = path.rpartition(".")
+    if package == "builtins":
+        found = getattr(builtins, name, None)
+        if isinstance(found, type) and (name in BUILTINS or issubclass(found, BaseException)):
+            names = frozenset(dir(found))
+            return ApiNames(path, names - frozenset(dir(object)), names)
+    return torch_class(path)

@@ -1,0 +1,198 @@
+"""What attributes an object of a project class has, by its class, its bases and whoever adds to it."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from forklint.knowledge.torch_api import class_names
+from forklint.project import members
+from forklint.project.index import External, Project
+from forklint.project.members import ClassMembers, dotted
+from forklint.project.module import ClassFacts, FunctionFacts, Module
+
+STORED = re.compile(r"\bself\.(\w+)(?:[ \t]*:[^=\n]+)?[ \t]*=(?!=)")
+HARMLESS_DECORATORS = frozenset({"dataclass", "dataclasses.dataclass", "final", "typing.final"})
+HARMLESS_DECORATORS |= {"total_ordering", "functools.total_ordering", "typing_extensions.final"}
+ABSTRACT = re.compile(r"\babstract\w*|\bNotImplementedError\b|\bNotImplemented\b")
+BASE_NAME = re.compile(r"^_*(?:Base|Abstract|I[A-Z][a-z])|(?:Base|Mixin|Mix[iI]ns?|Interface|Protocol|ABC)\d*$|Mixin")
+OWN_SETTINGS = frozenset({"args", "opt", "opts", "cfg", "conf", "config", "namespace", "hparams", "params", "parser"})
+"""Objects that programs fill from the command line; filling them patches no class."""
+
+
+@dataclass(frozen=True)
+class Has:
+    """All that an object of a class may have, and what of it a call may have meant."""
+
+    names: frozenset[str]
+    offered: frozenset[str]
+
+
+class Attributes:
+    """Answers for the classes of one project; remembers what it found until a file changes."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+
+    def lacking(self, facts: ClassFacts, called: set[str]) -> set[str]:
+        """Those of ``called`` that an object of exactly this class surely lacks; empty where that is unsure.
+
+        Asked in the order of cost: what class bodies bind, what other libraries give, what ``self`` is given
+        as the text shows it, and only then each method's tree.
+        """
+        left = called - facts.scope.bindings.keys()
+        left = left and left - self._stored(facts)
+        if not left:
+            return left
+        ancestry = self.project.ancestry(facts)
+        if not ancestry.complete:
+            return set()
+        for name in ancestry.external:
+            names = class_names(name)
+            if names is None:
+                return set()
+            left = left - names.every
+        for owner in ancestry.classes[1:]:
+            left = left - owner.scope.bindings.keys() - self._stored(owner)
+        if left:
+            has = self.has(facts)
+            left = left - has.names if has is not None else set()
+        return left
+
+    def has(self, facts: ClassFacts) -> Has | None:
+        """All that an object of this class has; None if its classes do not tell."""
+        memory = self._memory("has")
+        if facts not in memory:
+            memory[facts] = self._has(facts)
+        found = memory[facts]
+        return found if isinstance(found, Has) else None
+
+    def _has(self, facts: ClassFacts) -> Has | None:
+        ancestry = self.project.ancestry(facts)
+        if not ancestry.complete or any(self._is_open(owner) for owner in ancestry.classes):
+            return None
+        names: set[str] = set()
+        offered: set[str] = set()
+        for owner in ancestry.classes:
+            own = self.members(owner)
+            names |= own.names
+            offered |= owner.methods.keys()
+        for name in ancestry.external:
+            outside = class_names(name)
+            if outside is None:
+                return None
+            names |= outside.every
+            offered |= outside.offered
+        return Has(frozenset(names), frozenset(offered))
+
+    def members(self, facts: ClassFacts) -> ClassMembers:
+        """What the class's own body declares."""
+        memory = self._memory("members")
+        if facts not in memory:
+            memory[facts] = members.members_of(facts.node)
+        found: ClassMembers = memory[facts]
+        return found
+
+    def _memory(self, fact: str) -> dict[object, object]:
+        return self.project.memory(f"attributes.{fact}")
+
+    def _stored(self, facts: ClassFacts) -> set[str]:
+        """Names that the class's text plainly assigns through ``self``."""
+        memory = self._memory("stored")
+        if facts not in memory:
+            memory[facts] = set(STORED.findall(segment(facts.module, facts.node)))
+        found = memory[facts]
+        return found if isinstance(found, set) else set()
+
+    def _is_open(self, facts: ClassFacts) -> bool:
+        """Whether something may give its objects what its body does not declare."""
+        node = facts.node
+        if self.members(facts).open_because or "__init_subclass__" in facts.methods:
+            return True
+        for decorator in node.decorator_list:
+            call = decorator.func if isinstance(decorator, ast.Call) else decorator
+            if dotted(call) not in HARMLESS_DECORATORS:
+                return True
+        for keyword in node.keywords:
+            if keyword.arg != "metaclass" or not dotted(keyword.value).endswith("ABCMeta"):
+                return True
+        return self._is_patched(facts) or any(
+            self.may_add(facts.module, name) for name in self.members(facts).gives_self_to
+        )
+
+    def _is_patched(self, facts: ClassFacts) -> bool:
+        """Whether a file gives the class attributes under computed names from outside."""
+        pattern = re.compile(rb"setattr\(\s*(?:\w+\.)*" + facts.name.encode() + rb"\s*,")
+        if any(pattern.search(self.project.data(module.path)) for module in self.project.mentioning(facts.name)):
+            return True
+        return "setattr(" in facts.module.document.text and any(_outside_setters(facts.module))
+
+    def may_add(self, module: Module, callee: str) -> bool:
+        """Whether a function, by its name in a module, may add attributes to an object that it gets."""
+        expression = ast.parse(callee, mode="eval").body
+        symbol = self.project.resolve(module, module.scope, expression)
+        if isinstance(symbol, (FunctionFacts, ClassFacts)):
+            text = segment(symbol.module, symbol.node)
+            return "setattr(" in text or "__dict__" in text or "__class__" in text
+        if isinstance(symbol, External):
+            return not is_known_package(symbol.name)
+        return False
+
+    # Who else may supply a method to `self`
+
+    def may_be_supplied(self, facts: ClassFacts, name: str) -> bool:
+        """Whether ``self`` in this class may be an object of a class that has ``name``.
+
+        So it is for mixins and abstract classes, and where a subclass in the project has the name or is not
+        understood.
+        """
+        for owner in self.project.ancestry(facts).classes[:1]:
+            if BASE_NAME.search(owner.name) or ABSTRACT.search(segment(owner.module, owner.node)):
+                return True
+        if any(external.endswith(("Protocol", "ABC")) for external in self.project.ancestry(facts).external):
+            return True
+        for other in self.project.subclasses(facts):
+            if name not in self.lacking(other, {name}):
+                return True
+        return False
+
+    def is_assigned_somewhere(self, name: str, modules: Iterable[Module]) -> bool:
+        """Whether any project file assigns an attribute of this name, or one at hand holds it as a string."""
+        stores = re.compile(rb"\.\s*" + name.encode() + rb"\s*(?::[^=\n]+)?(?:=(?!=)|,[^\n()]*[^=!<>\n()]=(?!=))")
+        quoted = re.compile(rb"[\"']" + name.encode() + rb"[\"']")
+        if any(quoted.search(module.document.data) for module in modules):
+            return True
+        word = name.encode()
+        return any(
+            word in self.project.data(path) and stores.search(self.project.data(path)) for path in self.project.files
+        )
+
+
+def is_known_package(name: str) -> bool:
+    """Whether functions of this package (by the qualified name of one) add no methods to what they get."""
+    package = name.partition(".")[0]
+    return package in {"torch", "builtins", "numpy"} or package in sys.stdlib_module_names
+
+
+def segment(module: Module, node: ast.stmt | ast.Module) -> str:
+    """The source lines of a definition, or the whole text for a module."""
+    if isinstance(node, ast.Module):
+        return module.document.text
+    return "\n".join(module.document.lines[node.lineno - 1 : node.end_lineno])
+
+
+def _outside_setters(module: Module) -> Iterator[ast.Call]:
+    """Calls of setattr with a computed name that stand in no class of the module."""
+    waiting: list[ast.AST] = [module.tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.ClassDef):
+            continue
+        if isinstance(node, ast.Call) and dotted(node.func) == "setattr" and len(node.args) == 3:
+            target = dotted(node.args[0]).rpartition(".")[2]
+            if not isinstance(node.args[1], ast.Constant) and target not in OWN_SETTINGS:
+                yield node
+        waiting.extend(ast.iter_child_nodes(node))

@@ -1,0 +1,192 @@
+"""Uses of names that the object, or the torch module, surely does not have."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from forklint.knowledge.torch_api import ApiNames, torch_class
+from forklint.project.attributes import Attributes, segment
+from forklint.project.guards import ancestors, is_excused, is_for_type_checkers
+from forklint.project.index import External, Project
+from forklint.project.members import dotted, first_parameter
+from forklint.project.module import ClassFacts, Module
+from forklint.project.nearest import Nearest, nearest
+from forklint.project.scopes import FUNCTIONS, Binding, Kind, Scope
+
+Owner = ClassFacts | ApiNames
+CALLED = re.compile(r"\b(?:self|cls)\.(\w+)[ \t]*\(")
+TAIL = re.compile(r"\.(\w+)[ \t]*\(")
+WRAPPERS = frozenset({"torch.nn.DataParallel", "torch.nn.parallel.DistributedDataParallel"})
+"""They keep a module under ``.module`` and hand none of its methods on."""
+
+
+@dataclass(frozen=True)
+class Lacking:
+    """A call of a method that the object does not have."""
+
+    node: ast.Attribute
+    owner: Owner
+    near: Nearest
+    wrapped: bool = False
+    """True if the object wraps the one that has the method."""
+
+    @property
+    def name(self) -> str:
+        """The name that is not there."""
+        return self.node.attr
+
+
+class Objects:
+    """Finds such calls in the modules of one project."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.attributes = Attributes(project)
+
+    def lacking(self, module: Module) -> Iterator[Lacking]:
+        """Calls in a module, on ``self`` or on a variable, of methods that their object surely lacks."""
+        own = dict(self._on_self(module))
+        made = dict(self._on_variables(module))
+        wanted = set().union(*own.values(), *(names for _, names in made.values()))
+        for node in ast.walk(module.tree) if wanted else ():
+            use = node.func if isinstance(node, ast.Call) else None
+            if not isinstance(use, ast.Attribute) or use.attr not in wanted or not isinstance(use.value, ast.Name):
+                continue
+            found = self._judge_self(module, use, use.value.id, own) or self._judge_made(module, use, use.value.id, made)
+            if found is not None:
+                yield found
+
+    # Which names are worth a look: by text, without a walk over the tree
+
+    def _on_self(self, module: Module) -> Iterator[tuple[ClassFacts, set[str]]]:
+        for scope in module.all_scopes:
+            if isinstance(scope.node, ast.ClassDef):
+                called = set(CALLED.findall(segment(module, scope.node)))
+                facts = module.class_facts(scope.node)
+                left = self.attributes.lacking(facts, called) if called else called
+                if left:
+                    yield facts, left
+
+    def _on_variables(self, module: Module) -> Iterator[tuple[tuple[Scope, str], tuple[Owner, set[str]]]]:
+        for scope in module.all_scopes:
+            if isinstance(scope.node, ast.ClassDef):
+                continue
+            made = {name: one[0] for name, one in scope.bindings.items() if len(one) == 1 and _may_be_object(scope, one[0])}
+            text = segment(module, scope.node) if made else ""
+            for name, binding in made.items():
+                called = _called_on(name, text)
+                owner = self._made_by(module, scope, binding) if called else None
+                left = self._lacks(owner, called) if owner is not None else set()
+                if owner is not None and left:
+                    yield (scope, name), (owner, left)
+
+    def _made_by(self, module: Module, scope: Scope, binding: Binding) -> Owner | None:
+        """The class whose constructor gave a variable its only value."""
+        if not isinstance(binding.value, ast.Call):
+            return None
+        symbol = self.project.resolve(module, scope, binding.value.func)
+        if isinstance(symbol, ClassFacts):
+            return symbol
+        return torch_class(symbol.name) if isinstance(symbol, External) else None
+
+    def _lacks(self, owner: Owner, called: set[str]) -> set[str]:
+        return self.attributes.lacking(owner, called) if isinstance(owner, ClassFacts) else called - owner.every
+
+    # Whether a call that looks wrong is wrong
+
+    def _judge_self(self, module: Module, use: ast.Attribute, me: str, own: dict[ClassFacts, set[str]]) -> Lacking | None:
+        facts = self._class_around(module, use, me)
+        if facts is None or use.attr not in own.get(facts, ()):
+            return None
+        if me == "cls" and hasattr(type, use.attr):
+            return None
+        if self.attributes.may_be_supplied(facts, use.attr):
+            return None
+        return self._confirmed(module, use, facts)
+
+    def _class_around(self, module: Module, use: ast.Attribute, me: str) -> ClassFacts | None:
+        """The class of whose method ``me`` is the first parameter, at the place of a use."""
+        for above in ancestors(module, use):
+            if isinstance(above, FUNCTIONS) and me in module.scope_of[above].bindings:
+                scope = module.scope_of[above]
+                home = scope.parent.node if scope.parent else None
+                by_class = any(getattr(d, "id", "") == "classmethod" for d in above.decorator_list)
+                fits = me == first_parameter(above) and len(scope.bindings[me]) == 1 and by_class == (me == "cls")
+                return module.class_facts(home) if isinstance(home, ast.ClassDef) and fits else None
+            if isinstance(above, ast.Lambda) and any(argument.arg == me for argument in above.args.args):
+                return None
+        return None
+
+    def _judge_made(
+        self, module: Module, use: ast.Attribute, variable: str, made: dict[tuple[Scope, str], tuple[Owner, set[str]]]
+    ) -> Lacking | None:
+        found = module.scope_at(use).find(variable)
+        owner, left = made.get((found[0], variable), (None, set())) if found else (None, set())
+        if found is None or owner is None or use.attr not in left:
+            return None
+        if self._is_given_away(module, found[0], variable) or is_for_type_checkers(module, found[1][0].node):
+            return None
+        return self._confirmed(module, use, owner)
+
+    def _is_given_away(self, module: Module, scope: Scope, variable: str) -> bool:
+        """Whether the variable goes to a function that may add attributes to it."""
+        for node in ast.walk(scope.node):
+            if isinstance(node, ast.Call) and any(isinstance(a, ast.Name) and a.id == variable for a in node.args):
+                callee = dotted(node.func)
+                if callee and self.attributes.may_add(module, callee):
+                    return True
+        return False
+
+    def _confirmed(self, module: Module, use: ast.Attribute, owner: Owner) -> Lacking | None:
+        name = use.attr
+        variable = use.value.id if isinstance(use.value, ast.Name) else ""
+        if is_excused(module, use, variable) or is_for_type_checkers(module, use):
+            return None
+        if isinstance(owner, ClassFacts):
+            ancestry = self.project.ancestry(owner)
+            modules = [module, *(one.module for one in ancestry.classes)]
+            if any(is_for_type_checkers(one.module, one.node) for one in ancestry.classes):
+                return None
+            has = self.attributes.has(owner)
+            offered = has.offered if has is not None else frozenset()
+            near = nearest(name, offered)
+            wrapped = False
+        else:
+            modules, near = [module], nearest(name, owner.offered)
+            wrapped = owner.path in WRAPPERS and self._is_method_somewhere(name)
+            if not (wrapped or near.misspelt):
+                return None
+        if self.attributes.is_assigned_somewhere(name, modules):
+            return None
+        return Lacking(use, owner, Nearest(()) if wrapped else near, wrapped)
+
+    def _is_method_somewhere(self, name: str) -> bool:
+        return any(name in facts.methods for module in self.project.mentioning(name) for facts in module.classes)
+
+
+def _may_be_object(scope: Scope, binding: Binding) -> bool:
+    """Whether a variable's value looks like a constructor's: called by a name with a capital, or a class of the file."""
+    if binding.kind is not Kind.VALUE or not isinstance(binding.value, ast.Call):
+        return False
+    function = binding.value.func
+    name = getattr(function, "attr", getattr(function, "id", ""))
+    if name.lstrip("_")[:1].isupper():
+        return True
+    found = scope.find(name) if isinstance(function, ast.Name) else None
+    return found is not None and found[1][0].kind is Kind.CLASS
+
+
+def _called_on(variable: str, text: str) -> set[str]:
+    """Names that a text calls as methods of a variable."""
+    called: set[str] = set()
+    start = text.find(f"{variable}.")
+    while start >= 0:
+        end = start + len(variable)
+        match = TAIL.match(text, end)
+        if match and not (start and (text[start - 1].isalnum() or text[start - 1] in "_.")):
+            called.add(match[1])
+        start = text.find(f"{variable}.", end)
+    return called

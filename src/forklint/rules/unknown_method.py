@@ -1,0 +1,151 @@
+"""FKL501 unknown-method."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from pathlib import Path
+
+from forklint.knowledge.torch_api import ApiNames
+from forklint.model import Applicability, Link, Severity
+from forklint.project.module import ClassFacts, Module
+from forklint.project.nearest import Nearest
+from forklint.project.objects import Lacking, Objects
+from forklint.project.torch_names import Misspelt, misspelt
+from forklint.rules import cst
+from forklint.rules.base import Proposal, Rule, Suspect
+from forklint.rules.tree import Tree, find
+
+
+class UnknownMethod(Rule):
+    """A method is called that neither the object's class nor any of its bases has.
+
+    ## What it does
+    Looks at calls on `self` and on variables whose only value is a call of a class, here or in another file
+    of the project, and at the names taken from torch's own modules. It reports a name that is not there.
+    Where anything could supply it (a base that cannot be followed, a mixin, `__getattr__`, `setattr` with a
+    computed name, a decorator, an assignment of that attribute anywhere) it is silent.
+
+    ## Why is this bad?
+    Python finds out when the line runs: after the epoch whose samples were to be drawn, or in a worker
+    process, where the traceback is all that comes back. A script that was changed in one file and not in the
+    other trains for hours before it fails.
+
+    ## Example
+    ```python
+    trainer = GANTrainer(n_features=8)
+    synthetic = trainer.generate_synthetic_data(num_samples=64)
+    ```
+
+    ## Use instead
+    ```python
+    trainer = GANTrainer(n_features=8)
+    synthetic = trainer.generate_sample(num_samples=64)
+    ```
+
+    ## Fix safety
+    Unsafe: the name that stands out among those that exist need not be the one that was meant. Where several
+    are alike they are only listed.
+
+    ## How it is proved
+    A subprocess imports the class and asks it for the attribute.
+
+    ## References
+    - [torch.nn.Module](https://pytorch.org/docs/stable/generated/torch.nn.Module.html)
+    - [AttributeError](https://docs.python.org/3/library/exceptions.html#AttributeError)
+    """
+
+    code = "FKL501"
+    name = "unknown-method"
+    severity = Severity.ERROR
+    tokens = rb"(?:import|from)[ \t]+(?:torch|lightning|pytorch_lightning)\b"
+
+    @cached_property
+    def _objects(self) -> Objects:
+        return Objects(self.project)
+
+    def may_hold(self, path: Path, data: bytes) -> bool:
+        """A call of something dotted, and torch imported here or in a module that this one reaches."""
+        return b"." in data and self.reaches_tokens(path)
+
+    def suspects(self, module: Module) -> Iterator[Suspect]:
+        """Calls of methods that are not there, and names of torch that are misspelt."""
+        for lacking in self._objects.lacking(module):
+            chain = tuple(self._chain(lacking))
+            yield Suspect(lacking.node, _method_message(lacking), self.settings.cells, chain, facts=lacking)
+        for wrong in misspelt(self.project, module):
+            message = f"`{wrong.owner.path}` has no `{wrong.name}`{_hint(wrong.near)}"
+            yield Suspect(wrong.node, message, self.settings.cells, facts=wrong)
+
+    def _chain(self, lacking: Lacking) -> Iterator[Link]:
+        owner = lacking.owner
+        if not isinstance(owner, ClassFacts):
+            return
+        yield self.link(owner.module, owner.node, f"`{owner.name}` is defined here")
+        meant = self.project.method(owner, lacking.near.outstanding)
+        if meant is not None:
+            yield self.link(meant[0].module, meant[1], f"`{lacking.near.outstanding}` is here")
+
+    def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterator[Proposal]:
+        """Rename it to the one name that stands out; else show those that are alike."""
+        wrong: Lacking | Misspelt = suspect.facts
+        meant = wrong.near.outstanding
+        if isinstance(wrong, Lacking) and wrong.wrapped:
+            yield Proposal(f"call it on the wrapped object: `.module.{wrong.name}`", Applicability.DISPLAY)
+        elif meant:
+            statement = tree.statements[module.ordinals[module.statement_of(suspect.node)]]
+            if isinstance(suspect.node, ast.ImportFrom):
+                changed = _renamed_import(tree, statement, wrong.name, meant)
+            else:
+                changed = _renamed(tree, statement, suspect.node, meant)
+            yield Proposal(f"rename `{wrong.name}` to `{meant}`", Applicability.UNSAFE, changed)
+        elif wrong.near.names:
+            yield Proposal(f"use one of {_listed(wrong.near.names)}", Applicability.DISPLAY)
+
+
+def _method_message(lacking: Lacking) -> str:
+    owner = lacking.owner
+    if isinstance(owner, ApiNames):
+        hint = "; what it wraps does, under `.module`" if lacking.wrapped else _hint(lacking.near)
+        return f"`{owner.path}` has no `{lacking.name}`{hint}"
+    return f"`{owner.name}` has no method `{lacking.name}`{_hint(lacking.near)}"
+
+
+def _hint(near: Nearest) -> str:
+    if near.outstanding:
+        return f"; did you mean `{near.outstanding}`?"
+    return f"; alike are {_listed(near.names)}" if near.names else ""
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _renamed(tree: Tree, statement: cst.CSTNode, node: ast.AST, meant: str) -> Tree:
+    """Rename every such attribute of the same object in the statement."""
+    if not isinstance(node, ast.Attribute):
+        return tree
+    owner = ast.unparse(node.value)
+    changes: dict[cst.CSTNode, cst.CSTNode] = {}
+    for attribute in find(statement, cst.Attribute):
+        if attribute.attr.value == node.attr and _text(tree, attribute.value) == owner:
+            changes[attribute.attr] = attribute.attr.with_changes(value=meant)
+    return tree.replace_all(dict(changes))
+
+
+def _renamed_import(tree: Tree, statement: cst.CSTNode, wrong: str, meant: str) -> Tree:
+    """Rename an imported name, and its uses in the file unless the import gives it another."""
+    changes: dict[cst.CSTNode, cst.CSTNode] = {}
+    for alias in find(statement, cst.ImportAlias):
+        if isinstance(alias.name, cst.Name) and alias.name.value == wrong:
+            changes[alias.name] = alias.name.with_changes(value=meant)
+            if alias.asname is None:
+                uses = (name for name in find(tree.module, cst.Name) if name.value == wrong)
+                taken = {a.attr for a in find(tree.module, cst.Attribute)} | {a.keyword for a in find(tree.module, cst.Arg)}
+                changes |= {name: name.with_changes(value=meant) for name in uses if name not in taken}
+    return tree.replace_all(dict(changes))
+
+
+def _text(tree: Tree, node: cst.CSTNode) -> str:
+    return "".join(tree.module.code_for_node(node).split())
