@@ -71,6 +71,8 @@ class UnknownMethod(Rule):
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Calls of methods that are not there, and names of torch that are misspelt."""
+        if not self.may_hold(module.path, module.document.data):
+            return
         for lacking in self._objects.lacking(module):
             chain = tuple(self._chain(lacking))
             yield Suspect(lacking.node, _method_message(lacking), self.settings.cells, chain, facts=lacking)
@@ -141,9 +143,10 @@ def _renamed_import(tree: Tree, statement: cst.CSTNode, wrong: str, meant: str) 
         if isinstance(alias.name, cst.Name) and alias.name.value == wrong:
             changes[alias.name] = alias.name.with_changes(value=meant)
             if alias.asname is None:
-                uses = (name for name in find(tree.module, cst.Name) if name.value == wrong)
-                taken = {a.attr for a in find(tree.module, cst.Attribute)} | {a.keyword for a in find(tree.module, cst.Arg)}
-                changes |= {name: name.with_changes(value=meant) for name in uses if name not in taken}
+                taken = {attribute.attr for attribute in find(tree.module, cst.Attribute)}
+                taken |= {argument.keyword for argument in find(tree.module, cst.Arg) if argument.keyword}
+                uses = [n for n in find(tree.module, cst.Name) if n.value == wrong and n not in taken]
+                changes |= {name: name.with_changes(value=meant) for name in uses}
     return tree.replace_all(dict(changes))
 
 
