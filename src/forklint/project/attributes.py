@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from forklint.knowledge.torch_api import class_names
@@ -17,8 +17,6 @@ from forklint.project.module import ClassFacts, FunctionFacts, Module
 STORED = re.compile(r"\bself\.(\w+)(?:[ \t]*:[^=\n]+)?[ \t]*=(?!=)")
 HARMLESS_DECORATORS = frozenset({"dataclass", "dataclasses.dataclass", "final", "typing.final"})
 HARMLESS_DECORATORS |= {"total_ordering", "functools.total_ordering", "typing_extensions.final"}
-ABSTRACT = re.compile(r"\babstract\w*|\bNotImplementedError\b|\bNotImplemented\b")
-BASE_NAME = re.compile(r"^_*(?:Base|Abstract|I[A-Z][a-z])|(?:Base|Mixin|Mix[iI]ns?|Interface|Protocol|ABC)\d*$|Mixin")
 OWN_SETTINGS = frozenset({"args", "opt", "opts", "cfg", "conf", "config", "namespace", "hparams", "params", "parser"})
 """Objects that programs fill from the command line; filling them patches no class."""
 
@@ -140,35 +138,6 @@ class Attributes:
         if isinstance(symbol, External):
             return not is_known_package(symbol.name)
         return False
-
-    # Who else may supply a method to `self`
-
-    def may_be_supplied(self, facts: ClassFacts, name: str) -> bool:
-        """Whether ``self`` in this class may be an object of a class that has ``name``.
-
-        So it is for mixins and abstract classes, and where a subclass in the project has the name or is not
-        understood.
-        """
-        for owner in self.project.ancestry(facts).classes[:1]:
-            if BASE_NAME.search(owner.name) or ABSTRACT.search(segment(owner.module, owner.node)):
-                return True
-        if any(external.endswith(("Protocol", "ABC")) for external in self.project.ancestry(facts).external):
-            return True
-        for other in self.project.subclasses(facts):
-            if name not in self.lacking(other, {name}):
-                return True
-        return False
-
-    def is_assigned_somewhere(self, name: str, modules: Iterable[Module]) -> bool:
-        """Whether any project file assigns an attribute of this name, or one at hand holds it as a string."""
-        stores = re.compile(rb"\.\s*" + name.encode() + rb"\s*(?::[^=\n]+)?(?:=(?!=)|,[^\n()]*[^=!<>\n()]=(?!=))")
-        quoted = re.compile(rb"[\"']" + name.encode() + rb"[\"']")
-        if any(quoted.search(module.document.data) for module in modules):
-            return True
-        word = name.encode()
-        return any(
-            word in self.project.data(path) and stores.search(self.project.data(path)) for path in self.project.files
-        )
 
 
 def is_known_package(name: str) -> bool:

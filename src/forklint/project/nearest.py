@@ -16,6 +16,9 @@ LEAD = 0.12
 #: From this likeness on, letters alone show that a name was misspelt.
 MISSPELT = 0.85
 
+#: A shorter name is a slip away from too many others to be called misspelt, but for its case.
+SHORT = 5
+
 #: How many names a message lists.
 LISTED = 3
 
@@ -52,7 +55,8 @@ def nearest(wanted: str, known: Iterable[str]) -> Nearest:
     clear = lead >= LEAD or (lead > 0 and best == 1.0) or (
         _one_slip(wanted, name) and not any(_one_slip(wanted, other) for _, other in others)
     )
-    misspelt = _one_slip(wanted, name) or _letters(wanted, name) >= MISSPELT
+    letters = _letters(wanted, name)
+    misspelt = letters == 1.0 or (len(wanted) >= SHORT and (_one_slip(wanted, name) or letters >= MISSPELT))
     return Nearest(tuple(name for _, name in near[:LISTED]), name if clear else "", misspelt)
 
 

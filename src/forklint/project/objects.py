@@ -15,6 +15,7 @@ from forklint.project.members import dotted, first_parameter
 from forklint.project.module import ClassFacts, Module
 from forklint.project.nearest import Nearest, nearest
 from forklint.project.scopes import FUNCTIONS, Binding, Kind, Scope
+from forklint.project.suppliers import Suppliers
 
 Owner = ClassFacts | ApiNames
 CALLED = re.compile(r"\b(?:self|cls)\.(\w+)[ \t]*\(")
@@ -45,6 +46,7 @@ class Objects:
     def __init__(self, project: Project) -> None:
         self.project = project
         self.attributes = Attributes(project)
+        self.suppliers = Suppliers(project, self.attributes)
 
     def lacking(self, module: Module) -> Iterator[Lacking]:
         """Calls in a module, on ``self`` or on a variable, of methods that their object surely lacks."""
@@ -103,7 +105,7 @@ class Objects:
             return None
         if me == "cls" and hasattr(type, use.attr):
             return None
-        if self.attributes.may_be_supplied(facts, use.attr):
+        if self.suppliers.may_give_self(facts, use.attr):
             return None
         return self._confirmed(module, use, facts)
 
@@ -159,7 +161,7 @@ class Objects:
             wrapped = owner.path in WRAPPERS and self._is_method_somewhere(name)
             if not (wrapped or near.misspelt):
                 return None
-        if self.attributes.is_assigned_somewhere(name, modules):
+        if self.suppliers.is_assigned_somewhere(name, modules):
             return None
         return Lacking(use, owner, Nearest(()) if wrapped else near, wrapped)
 

@@ -78,13 +78,17 @@ def _torch_path(binding: Binding) -> str:
     return f"{binding.module}.{binding.attribute}".rstrip(".")
 
 
+PLUGGED_IN = frozenset({"npu", "mlu", "musa", "hpu", "sdaa", "gcu", "ipu", "xla", "neuron", "maia", "privateuseone", "vulkan"})
+"""Backends that packages of their makers put into torch."""
+
+
 @cache
 def _unknown(path: str) -> ApiNames | None:
     """The module that lacks the next part of a dotted name; None if all is known, or nothing can be said."""
     parts = path.split(".")
     for length in range(1, len(parts)):
         owner = torch_module(".".join(parts[:length]))
-        if owner is None or parts[length].startswith("_"):
+        if owner is None or parts[length].startswith("_") or parts[length] in PLUGGED_IN:
             return None
         if parts[length] not in owner.every:
             return owner
