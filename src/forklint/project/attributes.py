@@ -14,7 +14,7 @@ from forklint.project.index import External, Project
 from forklint.project.members import ClassMembers, dotted
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 
-STORED = re.compile(r"\bself\.(\w+)(?:[ \t]*:[^=\n]+)?[ \t]*=(?!=)")
+STORED = re.compile(r"self\.(\w+)(?:[ \t]*:[^=\n]+)?[ \t]*=(?!=)")
 HARMLESS_DECORATORS = frozenset({"dataclass", "dataclasses.dataclass", "final", "typing.final"})
 HARMLESS_DECORATORS |= {"total_ordering", "functools.total_ordering", "typing_extensions.final"}
 OWN_SETTINGS = frozenset({"args", "opt", "opts", "cfg", "conf", "config", "namespace", "hparams", "params", "parser"})
@@ -117,11 +117,9 @@ class Attributes:
         for keyword in node.keywords:
             if keyword.arg != "metaclass" or not dotted(keyword.value).endswith("ABCMeta"):
                 return True
-        return self._is_patched(facts) or any(
-            self.may_add(facts.module, name) for name in self.members(facts).gives_self_to
-        )
+        return any(self.may_add(facts.module, name) for name in self.members(facts).gives_self_to)
 
-    def _is_patched(self, facts: ClassFacts) -> bool:
+    def is_patched(self, facts: ClassFacts) -> bool:
         """Whether a file gives the class attributes under computed names from outside."""
         pattern = re.compile(rb"setattr\(\s*(?:\w+\.)*" + facts.name.encode() + rb"\s*,")
         if any(pattern.search(self.project.data(module.path)) for module in self.project.mentioning(facts.name)):

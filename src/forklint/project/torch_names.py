@@ -33,11 +33,11 @@ def misspelt(project: Project, module: Module) -> Iterator[Misspelt]:
         for alias, bindings in scope.bindings.items():
             for binding in bindings:
                 path = _torch_path(binding)
-                if path and binding.attribute and _unknown(path) is not None:
+                if path and binding.attribute and _misspelt(path):
                     yield from _imported(module, binding, path)
                 elif path and torch_module(path) is not None:
                     tails = set(_pattern(alias).findall(module.document.text))
-                    unknown = {tail for tail in tails if _unknown(f"{path}.{tail}") is not None}
+                    unknown = {tail for tail in tails if _misspelt(f"{path}.{tail}")}
                     suspects.setdefault(alias, set()).update(unknown)
     wanted = {part for tails in suspects.values() for tail in tails for part in tail.split(".")}
     for node in ast.walk(module.tree) if wanted else ():
@@ -67,7 +67,7 @@ def _imported(module: Module, binding: Binding, path: str) -> Iterator[Misspelt]
 def _plain(module: Module, node: ast.Attribute | ast.ImportFrom, owner: ApiNames, name: str) -> Iterator[Misspelt]:
     near = nearest(name, owner.offered)
     quoted = re.search(rf"[\"']{name}[\"']|\.{name}\s*=(?!=)", module.document.text)
-    if near.misspelt and near.outstanding and not quoted:
+    if not quoted:
         yield Misspelt(node, owner, name, near)
 
 
@@ -96,5 +96,14 @@ def _unknown(path: str) -> ApiNames | None:
 
 
 @cache
+def _misspelt(path: str) -> bool:
+    owner = _unknown(path)
+    if owner is None:
+        return False
+    near = nearest(path[len(owner.path) + 1 :].partition(".")[0], owner.offered)
+    return near.misspelt and bool(near.outstanding)
+
+
+@cache
 def _pattern(alias: str) -> re.Pattern[str]:
-    return re.compile(rf"\b{re.escape(alias)}\.(\w+(?:\.\w+)*)")
+    return re.compile(rf"{re.escape(alias)}\.(\w+(?:\.\w+)*)")
