@@ -16,6 +16,9 @@ LEAD = 0.12
 #: From this likeness on, letters alone show that a name was misspelt.
 MISSPELT = 0.85
 
+#: A misspelling has at most so many letters that the name has not, or the other way round.
+MISSPELT_LETTERS = 5
+
 #: A shorter name is a slip away from too many others to be called misspelt, but for its case.
 SHORT = 5
 
@@ -55,9 +58,16 @@ def nearest(wanted: str, known: Iterable[str]) -> Nearest:
     clear = lead >= LEAD or (lead > 0 and best == 1.0) or (
         _one_slip(wanted, name) and not any(_one_slip(wanted, other) for _, other in others)
     )
-    letters = _letters(wanted, name)
-    misspelt = letters == 1.0 or (len(wanted) >= SHORT and (_one_slip(wanted, name) or letters >= MISSPELT))
-    return Nearest(tuple(name for _, name in near[:LISTED]), name if clear else "", misspelt)
+    return Nearest(tuple(name for _, name in near[:LISTED]), name if clear else "", is_slip(wanted, name))
+
+
+def is_slip(wanted: str, name: str) -> bool:
+    """Whether letters alone show that ``wanted`` is a misspelling of ``name``."""
+    if len(wanted) < SHORT or not 0.7 < len(wanted) / len(name) < 1.4:
+        return _plain(wanted) == _plain(name)
+    if len(set(wanted) ^ set(name)) > MISSPELT_LETTERS:
+        return _plain(wanted) == _plain(name)
+    return _one_slip(wanted, name) or _letters(wanted, name) >= MISSPELT
 
 
 def likeness(wanted: str, name: str) -> float:
@@ -75,8 +85,11 @@ def likeness(wanted: str, name: str) -> float:
 
 
 def _letters(wanted: str, name: str) -> float:
-    a, b = (text.replace("_", "").casefold() for text in (wanted, name))
-    return SequenceMatcher(None, a, b, autojunk=False).ratio()
+    return SequenceMatcher(None, _plain(wanted), _plain(name), autojunk=False).ratio()
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").casefold()
 
 
 def _one_slip(wanted: str, name: str) -> bool:

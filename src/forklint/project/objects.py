@@ -18,7 +18,7 @@ from forklint.project.scopes import FUNCTIONS, Binding, Kind, Scope
 from forklint.project.suppliers import Suppliers
 
 Owner = ClassFacts | ApiNames
-CALLED = (re.compile(r"self\.(\w+)[ \t]*\("), re.compile(r"cls\.(\w+)[ \t]*\("))
+CALLED = {me: re.compile(me + r"\.(\w+)[ \t]*\(") for me in ("self", "cls")}
 """They begin with letters, not with ``\\b``, which makes the search ten times as fast; the tree has the last word."""
 TAIL = re.compile(r"\.(\w+)[ \t]*\(")
 WRAPPERS = frozenset({"torch.nn.DataParallel", "torch.nn.parallel.DistributedDataParallel"})
@@ -68,7 +68,7 @@ class Objects:
         for scope in module.all_scopes:
             if isinstance(scope.node, ast.ClassDef):
                 text = segment(module, scope.node)
-                called = {name for pattern in CALLED for name in pattern.findall(text)}
+                called = {name for me, pattern in CALLED.items() if f"{me}." in text for name in pattern.findall(text)}
                 facts = module.class_facts(scope.node)
                 left = self.attributes.lacking(facts, called) if called else called
                 if left:

@@ -12,7 +12,7 @@ from forklint.knowledge.torch_api import ApiNames, torch_module
 from forklint.project.guards import is_excused, is_for_type_checkers
 from forklint.project.index import External, Project
 from forklint.project.module import Module
-from forklint.project.nearest import Nearest, nearest
+from forklint.project.nearest import Nearest, is_slip, nearest
 from forklint.project.scopes import Binding, Kind
 
 
@@ -28,18 +28,21 @@ class Misspelt:
 
 def misspelt(project: Project, module: Module) -> Iterator[Misspelt]:
     """The misspelt names of torch that a module imports or reads."""
-    suspects: dict[str, set[str]] = {}
+    aliases: set[tuple[str, str]] = set()
     for scope in module.all_scopes:
         for alias, bindings in scope.bindings.items():
             for binding in bindings:
+                if binding.kind is not Kind.IMPORT:
+                    break
                 path = _torch_path(binding)
                 if path and binding.attribute and _misspelt(path):
                     yield from _imported(module, binding, path)
                 elif path and torch_module(path) is not None:
-                    tails = set(_pattern(alias).findall(module.document.text))
-                    unknown = {tail for tail in tails if _misspelt(f"{path}.{tail}")}
-                    suspects.setdefault(alias, set()).update(unknown)
-    wanted = {part for tails in suspects.values() for tail in tails for part in tail.split(".")}
+                    aliases.add((alias, path))
+    wanted: set[str] = set()
+    for alias, path in aliases:
+        tails = set(_pattern(alias).findall(module.document.text))
+        wanted.update(part for tail in tails if _misspelt(f"{path}.{tail}") for part in tail.split("."))
     for node in ast.walk(module.tree) if wanted else ():
         if isinstance(node, ast.Attribute) and node.attr in wanted and isinstance(node.ctx, ast.Load):
             yield from _read(project, module, node)
@@ -100,7 +103,10 @@ def _misspelt(path: str) -> bool:
     owner = _unknown(path)
     if owner is None:
         return False
-    near = nearest(path[len(owner.path) + 1 :].partition(".")[0], owner.offered)
+    name = path[len(owner.path) + 1 :].partition(".")[0]
+    if not any(is_slip(name, other) for other in owner.offered):
+        return False
+    near = nearest(name, owner.offered)
     return near.misspelt and bool(near.outstanding)
 
 
