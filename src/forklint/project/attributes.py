@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from forklint.knowledge.torch_api import class_names
 from forklint.project import members
+from forklint.project.certainty import has_certain_bases
 from forklint.project.index import External, Project
 from forklint.project.members import ClassMembers, dotted
 from forklint.project.module import ClassFacts, FunctionFacts, Module
@@ -110,6 +111,8 @@ class Attributes:
         node = facts.node
         if self.members(facts).open_because or "__init_subclass__" in facts.methods:
             return True
+        if not has_certain_bases(self.project, facts):
+            return True
         for decorator in node.decorator_list:
             call = decorator.func if isinstance(decorator, ast.Call) else decorator
             if dotted(call) not in HARMLESS_DECORATORS:
@@ -128,6 +131,8 @@ class Attributes:
 
     def may_add(self, module: Module, callee: str) -> bool:
         """Whether a function, by its name in a module, may add attributes to an object that it gets."""
+        if callee in {"setattr", "vars", "functools.update_wrapper", "update_wrapper"}:
+            return True
         expression = ast.parse(callee, mode="eval").body
         symbol = self.project.resolve(module, module.scope, expression)
         if isinstance(symbol, (FunctionFacts, ClassFacts)):

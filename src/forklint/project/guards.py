@@ -31,8 +31,9 @@ def is_excused(module: Module, node: ast.AST, name: str) -> bool:
             return True
         if _binds_anew(above, name):
             return True
-        if isinstance(above, FUNCTIONS):
-            return bool(re.search(rf"\b(?:isinstance|issubclass|hasattr)\(\s*{re.escape(name)}\b", segment(module, above)))
+        if isinstance(above, (*FUNCTIONS, ast.Module)):
+            asked = rf"\b(?:isinstance|issubclass|hasattr)\(\s*{re.escape(name)}\b"
+            return re.search(asked, segment(module, above)) is not None
         below = above
     return False
 
@@ -70,9 +71,8 @@ def _asks(test: ast.expr) -> bool:
     for part in ast.walk(test):
         if isinstance(part, ast.Call) and getattr(part.func, "id", "") in ASKING:
             return True
-        if isinstance(part, (ast.Name, ast.Attribute)) and VERSION.search(getattr(part, "id", getattr(part, "attr", ""))):
-            return True
-        if isinstance(part, ast.Name) and part.id == "TYPE_CHECKING":
+        word = getattr(part, "id", getattr(part, "attr", ""))
+        if isinstance(part, (ast.Name, ast.Attribute)) and (word == "TYPE_CHECKING" or VERSION.search(word)):
             return True
     return False
 

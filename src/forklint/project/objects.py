@@ -9,13 +9,14 @@ from dataclasses import dataclass
 
 from forklint.knowledge.torch_api import ApiNames, torch_class
 from forklint.project.attributes import Attributes, segment
+from forklint.project.certainty import is_certain
 from forklint.project.guards import ancestors, is_excused, is_for_type_checkers
 from forklint.project.index import External, Project
 from forklint.project.members import dotted, first_parameter
 from forklint.project.module import ClassFacts, Module
 from forklint.project.nearest import Nearest, nearest
 from forklint.project.scopes import FUNCTIONS, Binding, Kind, Scope
-from forklint.project.suppliers import Suppliers
+from forklint.project.suppliers import Suppliers, is_assigned_somewhere
 
 Owner = ClassFacts | ApiNames
 CALLED = {me: re.compile(me + r"\.(\w+)[ \t]*\(") for me in ("self", "cls")}
@@ -92,9 +93,11 @@ class Objects:
         if not isinstance(binding.value, ast.Call):
             return None
         symbol = self.project.resolve(module, scope, binding.value.func)
-        if isinstance(symbol, ClassFacts):
-            return symbol
-        return torch_class(symbol.name) if isinstance(symbol, External) else None
+        if not isinstance(symbol, (ClassFacts, External)):
+            return None
+        if not is_certain(self.project, module, scope, binding.value.func):
+            return None
+        return symbol if isinstance(symbol, ClassFacts) else torch_class(symbol.name)
 
     def _lacks(self, owner: Owner, called: set[str]) -> set[str]:
         return self.attributes.lacking(owner, called) if isinstance(owner, ClassFacts) else called - owner.every
@@ -138,7 +141,9 @@ class Objects:
     def _is_given_away(self, module: Module, scope: Scope, variable: str) -> bool:
         """Whether the variable goes to a function that may add attributes to it."""
         for node in ast.walk(scope.node):
-            if isinstance(node, ast.Call) and any(isinstance(a, ast.Name) and a.id == variable for a in node.args):
+            if isinstance(node, ast.Attribute) and dotted(node) in {f"{variable}.__dict__", f"{variable}.__class__"}:
+                return True
+            if isinstance(node, ast.Call) and any(_is_name(a, variable) for a in _arguments(node)):
                 callee = dotted(node.func)
                 if callee and self.attributes.may_add(module, callee):
                     return True
@@ -163,12 +168,20 @@ class Objects:
             wrapped = owner.path in WRAPPERS and self._is_method_somewhere(name)
             if not (wrapped or near.misspelt):
                 return None
-        if self.suppliers.is_assigned_somewhere(name, modules):
+        if is_assigned_somewhere(self.project, name, modules):
             return None
         return Lacking(use, owner, Nearest(()) if wrapped else near, wrapped)
 
     def _is_method_somewhere(self, name: str) -> bool:
         return any(name in facts.methods for module in self.project.mentioning(name) for facts in module.classes)
+
+
+def _arguments(call: ast.Call) -> list[ast.expr]:
+    return [*call.args, *(keyword.value for keyword in call.keywords)]
+
+
+def _is_name(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
 
 
 def _may_be_object(scope: Scope, binding: Binding) -> bool:

@@ -58,12 +58,13 @@ class Suppliers:
                 if mentions.search(derived[2]):
                     yield path, derived[1].decode()
 
-    def is_assigned_somewhere(self, name: str, modules: Iterable[Module]) -> bool:
-        """Whether any project file assigns an attribute of this name, or one of ``modules`` holds it as a string."""
-        word = name.encode()
-        quoted = re.compile(rb"[\"']" + word + rb"[\"']")
-        if any(quoted.search(module.document.data) for module in modules):
-            return True
-        stores = re.compile(rb"\." + word + rb"\b[ \t]*(?::[^=\n]+)?(?:=(?!=)|,[^\n()]*[^=!<>\n()]=(?!=))")
-        files = (self.project.data(path) for path in self.project.files)
-        return any(word in data and stores.search(data) for data in files)
+
+def is_assigned_somewhere(project: Project, name: str, modules: Iterable[Module]) -> bool:
+    """Whether any project file assigns an attribute of this name, or one of ``modules`` holds it as a string."""
+    word = name.encode()
+    quoted = re.compile(rb"[\"']" + word + rb"[\"']")
+    if any(quoted.search(module.document.data) for module in modules):
+        return True
+    stores = re.compile(rb"\." + word + rb"\b[ \t]*(?::[^=\n]+)?(?:=(?!=)|,[^\n()]*[^=!<>\n()]=(?!=))")
+    files = (project.data(path) for path in project.files)
+    return any(word in data and stores.search(data) for data in files)

@@ -14,6 +14,7 @@ from forklint.project.index import External, Project
 from forklint.project.module import Module
 from forklint.project.nearest import Nearest, is_slip, nearest
 from forklint.project.scopes import Binding, Kind
+from forklint.project.suppliers import is_assigned_somewhere
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ def misspelt(project: Project, module: Module) -> Iterator[Misspelt]:
                     break
                 path = _torch_path(binding)
                 if path and binding.attribute and _misspelt(path):
-                    yield from _imported(module, binding, path)
+                    yield from _imported(project, module, binding, path)
                 elif path and torch_module(path) is not None:
                     aliases.add((alias, path))
     wanted: set[str] = set()
@@ -55,23 +56,25 @@ def _read(project: Project, module: Module, node: ast.Attribute) -> Iterator[Mis
         return
     root = ast.unparse(node).partition(".")[0]
     if not is_excused(module, node, root) and not is_for_type_checkers(module, node):
-        yield from _plain(module, node, owner, node.attr)
+        yield from _plain(project, module, node, owner, node.attr)
 
 
-def _imported(module: Module, binding: Binding, path: str) -> Iterator[Misspelt]:
+def _imported(project: Project, module: Module, binding: Binding, path: str) -> Iterator[Misspelt]:
     owner = _unknown(path)
     node = binding.node
     if owner is None or not isinstance(node, ast.ImportFrom) or path != f"{owner.path}.{binding.attribute}":
         return
+    if not isinstance(project.find_module(module, binding.module, binding.level), External):
+        return
     if not is_excused(module, node, "") and not is_for_type_checkers(module, node):
-        yield from _plain(module, node, owner, binding.attribute)
+        yield from _plain(project, module, node, owner, binding.attribute)
 
 
-def _plain(module: Module, node: ast.Attribute | ast.ImportFrom, owner: ApiNames, name: str) -> Iterator[Misspelt]:
-    near = nearest(name, owner.offered)
-    quoted = re.search(rf"[\"']{name}[\"']|\.{name}\s*=(?!=)", module.document.text)
-    if not quoted:
-        yield Misspelt(node, owner, name, near)
+def _plain(
+    project: Project, module: Module, node: ast.Attribute | ast.ImportFrom, owner: ApiNames, name: str
+) -> Iterator[Misspelt]:
+    if not is_assigned_somewhere(project, name, [module]):
+        yield Misspelt(node, owner, name, nearest(name, owner.offered))
 
 
 def _torch_path(binding: Binding) -> str:

@@ -1,0 +1,62 @@
+"""Whether a name can mean only one thing, or may be bound here or there (``try: import``, ``except: class``)."""
+
+from __future__ import annotations
+
+import ast
+
+from forklint.knowledge.torch_api import torch_class
+from forklint.project.index import External, Project
+from forklint.project.module import ClassFacts, Module
+from forklint.project.scopes import Binding, Kind, Scope
+
+MAX_HOPS = 12
+
+
+def is_certain(project: Project, module: Module, scope: Scope, expression: ast.expr, hops: int = MAX_HOPS) -> bool:
+    """Whether each name on the way from a dotted name to its definition is bound at one place.
+
+    Imports of the same thing twice, and of a class that torch and lightning export by several paths, are one.
+    """
+    if hops <= 0:
+        return False
+    if isinstance(expression, ast.Attribute):
+        owner = project.resolve(module, scope, expression.value)
+        if isinstance(owner, Module):
+            return _is_certain_in(project, owner, expression.attr, hops - 1)
+        return is_certain(project, module, scope, expression.value, hops - 1)
+    if not isinstance(expression, ast.Name):
+        return False
+    found = scope.find(expression.id)
+    if found is None:
+        return len(module.scope.stars) <= 1
+    return _are_certain(project, module, *found, hops)
+
+
+def _is_certain_in(project: Project, module: Module, name: str, hops: int) -> bool:
+    return is_certain(project, module, module.scope, ast.Name(name), hops)
+
+
+def _are_certain(project: Project, module: Module, home: Scope, bindings: list[Binding], hops: int) -> bool:
+    if all(binding.kind is Kind.IMPORT for binding in bindings):
+        if len({(b.module, b.attribute, b.level) for b in bindings}) > 1:
+            symbols = [project.imported(module, binding) for binding in bindings]
+            known = [torch_class(symbol.name) if isinstance(symbol, External) else None for symbol in symbols]
+            return known[0] is not None and all(one == known[0] for one in known)
+        first = bindings[0]
+        target = project.find_module(module, first.module, first.level)
+        if not isinstance(target, Module) or not first.attribute:
+            return True
+        return _is_certain_in(project, target, first.attribute, hops - 1)
+    if len(bindings) != 1:
+        return False
+    value = bindings[0].value
+    if bindings[0].kind is Kind.VALUE and isinstance(value, (ast.Name, ast.Attribute)):
+        return is_certain(project, module, home, value, hops - 1)
+    return True
+
+
+def has_certain_bases(project: Project, facts: ClassFacts) -> bool:
+    """Whether each base of a class can be only one class."""
+    scope = facts.scope.parent or facts.module.scope
+    bases = (base.value if isinstance(base, ast.Subscript) else base for base in facts.node.bases)
+    return all(is_certain(project, facts.module, scope, base) for base in bases)

@@ -1,0 +1,270 @@
+"""FKL501 against what Python says when the code runs, and against code that only looks wrong."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+from fixture_cases import FIXTURES, lint
+
+FOLDER = FIXTURES / "FKL501_unknown_method"
+SCRIPTS = (
+    "bad_config_dataclass.py",
+    "bad_dataset_weights.py",
+    "bad_gan_trainer_elsewhere/train_gan_csv.py",
+    "bad_inherited_elsewhere/finetune.py",
+    "bad_loader_spelling.py",
+    "bad_module_level_model.py",
+    "bad_optimizer_step.py",
+    "bad_own_helper.py",
+    "bad_segmentation_unet.py",
+    "bad_thread_count.py",
+    "bad_torch_spellings.py",
+)
+"""Fixtures that need nothing but torch and a processor, and that a rename mends."""
+UNMENDED = ("bad_nothing_alike.py", "bad_two_near_names.py", "bad_wrapped_model.py")
+GOOD = (
+    "good_asked_before.py",
+    "good_assigned_elsewhere/caption.py",
+    "good_attributes_from_dict.py",
+    "good_changing_variable.py",
+    "good_factory_new.py",
+    "good_forwarding_wrapper.py",
+    "good_injecting_decorator.py",
+    "good_mixin.py",
+    "good_module_attributes.py",
+    "good_other_torch.py",
+    "good_protocol_and_abc.py",
+    "good_subclass_supplies/detect.py",
+    "good_torch_of_other_versions.py",
+)
+
+RUN = """
+import json, os, runpy, sys, tempfile
+import torch
+os.chdir(tempfile.mkdtemp())
+said = {}
+scripts, sys.argv = sys.argv[1:], ["script"]
+for script in scripts:
+    before = set(sys.modules)
+    sys.path.insert(0, os.path.dirname(script))
+    try:
+        runpy.run_path(script, run_name="__main__")
+        said[script] = ""
+    except Exception as error:
+        said[script] = f"{type(error).__name__}: {error}"
+    sys.path.pop(0)
+    for name in set(sys.modules) - before:
+        if not name.startswith("torch"):
+            del sys.modules[name]
+sys.stdout.flush()
+print("\\n" + json.dumps(said))
+"""
+
+LOOK = """
+import importlib, json, sys
+sys.path.insert(0, sys.argv[1])
+answers = [hasattr(getattr(importlib.import_module(module), name), attribute)
+           for module, name, attribute in json.loads(sys.argv[2])]
+print(json.dumps(answers))
+"""
+
+
+def run_all(scripts: list[Path]) -> dict[str, str]:
+    """What each script raises, "" for nothing; all in one process, since torch takes seconds to import."""
+    pytest.importorskip("torch")
+    command = [sys.executable, "-B", "-c", RUN, *map(str, scripts)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    said: dict[str, str] = json.loads(done.stdout.splitlines()[-1])
+    return said
+
+
+def test_what_is_flagged_fails_when_it_runs() -> None:
+    said = run_all([FOLDER / name for name in (*SCRIPTS, *UNMENDED)])
+    assert all(error.startswith(("AttributeError", "ImportError")) for error in said.values()), said
+
+
+def test_what_the_fix_leaves_runs(tmp_path: Path) -> None:
+    scripts = []
+    for number, name in enumerate(SCRIPTS):
+        source = FOLDER / name
+        folder = tmp_path / str(number)
+        copied = [source] if source.parent == FOLDER else sorted(source.parent.rglob("*.py"))
+        for file in copied:
+            target = folder / file.relative_to(source.parent)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            fixed = file.with_suffix(".fixed.py")
+            target.write_bytes((fixed if fixed.exists() else file).read_bytes())
+        scripts.append(folder / source.name)
+    assert set(run_all(scripts).values()) == {""}
+
+
+def test_what_is_spared_runs() -> None:
+    assert set(run_all([FOLDER / name for name in GOOD]).values()) == {""}
+
+
+def test_the_class_in_another_module_lacks_it_and_has_the_one_offered() -> None:
+    pytest.importorskip("torch")
+    looks = [
+        ("gan.trainer", "GANTrainer", "generate_synthetic_data"),
+        ("gan.trainer", "GANTrainer", "generate_sample"),
+    ]
+    command = [sys.executable, "-B", "-c", LOOK, str(FOLDER / "bad_gan_trainer_elsewhere"), json.dumps(looks)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    assert json.loads(done.stdout) == [False, True]
+
+
+MODEL = """
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Linear(2, 2)
+
+    def encode(self, x):
+        return self.body(x)
+"""
+
+
+def rows(folder: Path, **files: str) -> set[tuple[str, int]]:
+    """File and row of each FKL501 in a small project."""
+    (folder / "forklint.toml").touch()
+    paths = []
+    for name, text in files.items():
+        path = folder / f"{name}.py"
+        path.write_text(textwrap.dedent(text).lstrip("\n"), encoding="utf-8")
+        paths.append(path)
+    found = lint(paths)
+    return {(path.stem, row) for path, items in found.items() for row, code, _ in items if code == "FKL501"}
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "net = Net()\nnet.encodes(1)",
+        "from model import Net as Other\nnet: Net = Other()\nnet.encodes(1)",
+        "import model\nnet = model.Net()\nnet.encodes(1)",
+        "net = Net()\nprint(f'{net.encodes(1)}')",
+        "net = Net().eval\nother = Net()\nother.encodes(1)",
+        "def run():\n    net = Net()\n    return [net.encodes(x) for x in range(2)]",
+        "def run(flag):\n    if flag:\n        net = Net()\n        net.encodes(1)",
+        "async def run():\n    net = Net()\n    await net.encodes(1)",
+        "class Sub(Net):\n    def forward(self, x):\n        return self.encodes(x)",
+        "class Sub(Net):\n    @classmethod\n    def make(cls):\n        return cls.encodes()",
+    ],
+)
+def test_found(use: str, tmp_path: Path) -> None:
+    text = f"from model import Net\n{use}\n"
+    row = next(number for number, line in enumerate(text.splitlines(), 1) if ".encodes" in line)
+    assert rows(tmp_path, model=MODEL, train=text) == {("train", row)}
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "net = Net()\nnet = wrap(net)\nnet.encodes(1)",
+        "net = Net()\nfor net in nets:\n    net.encodes(1)",
+        "net = Net()\nprint([net.encodes(1) for net in nets])",
+        "net = Net()\nprint(list(map(lambda net: net.encodes(1), nets)))",
+        "def run(net: Net):\n    net.encodes(1)",
+        "def run(net=Net()):\n    net.encodes(1)",
+        "net = Net()\nnet.encodes = print\nnet.encodes(1)",
+        "net = Net()\nsetattr(net, 'encodes', print)\nnet.encodes(1)",
+        "net = Net()\nfor name in names:\n    setattr(net, name, print)\nnet.encodes(1)",
+        "net = Net()\nnet.__class__ = Other\nnet.encodes(1)",
+        "net = Net()\nnet.__dict__.update(extra)\nnet.encodes(1)",
+        "Net.encodes = print\nnet = Net()\nnet.encodes(1)",
+        "import peft\nnet = Net()\npeft.inject(net)\nnet.encodes(1)",
+        "net = Net()\nassert isinstance(net, Other)\nnet.encodes(1)",
+        "net = Net()\nif isinstance(net, Other):\n    net.encodes(1)",
+        "net = Net()\nhasattr(net, 'encodes') and net.encodes(1)",
+        "import contextlib\nnet = Net()\nwith contextlib.suppress(AttributeError):\n    net.encodes(1)",
+        "net = Net()\ntry:\n    net.encodes(1)\nexcept Exception:\n    pass",
+        "try:\n    from fast import Net\nexcept ImportError:\n    pass\nnet = Net()\nnet.encodes(1)",
+        "if fast:\n    from fast import Net\nnet = Net()\nnet.encodes(1)",
+        "try:\n    from fast import Base\nexcept ImportError:\n    Base = Net\nclass Sub(Base):\n    pass\nnet = Sub()\nnet.encodes(1)",
+        "global net\nnet = Net()\ndef load():\n    global net\n    net = other()\nnet.encodes(1)",
+        "net = Net()\ndel net\nnet.encodes(1)",
+        "with Net() as net:\n    net.encodes(1)",
+        "net, other = Net(), 1\nnet, other = other, net\nnet.encodes(1)",
+        "if (net := other()):\n    pass\nnet = Net()\nnet.encodes(1)",
+        "@register\nclass Sub(Net):\n    pass\nnet = Sub()\nnet.encodes(1)",
+        "class Sub(Net, metaclass=Meta):\n    pass\nnet = Sub()\nnet.encodes(1)",
+        "class Sub(Net, Unknown):\n    pass\nnet = Sub()\nnet.encodes(1)",
+        "class SubMixin(Net):\n    def run(self):\n        self.encodes(1)",
+        "class Sub(Net):\n    def run(self):\n        self.encodes(1)\nclass Low(Sub):\n    def encodes(self, x): ...",
+        "class Sub(Net):\n    def run(self):\n        self.encodes(1)\nclass Low(Sub, Unknown):\n    pass",
+        "class Sub(Net):\n    @staticmethod\n    def run(self):\n        self.encodes(1)",
+        "class Sub(Net):\n    def run(self, other):\n        self = other\n        self.encodes(1)",
+        "class Sub(Net):\n    def run(self, other):\n        def inner(self):\n            self.encodes(1)\n        return inner",
+        "class Sub(Net):\n    def __getattr__(self, name):\n        return print\nnet = Sub()\nnet.encodes(1)",
+        "class Sub(Net):\n    __slots__ = ('encodes',)\nnet = Sub()\nnet.encodes(1)",
+        "class Sub(Net):\n    def forget(self):\n        exec('self.encodes = print')\nnet = Sub()\nnet.encodes(1)",
+        "def run(self):\n    self.encodes(1)",
+        "net = Net()  # net.encodes(1)",
+        "net = Net.create()\nnet.encodes(1)",
+        "class Net2(Net):\n    pass\nNet2 = wrap(Net2)\nnet = Net2()\nnet.encodes(1)",
+    ],
+)
+def test_spared(use: str, tmp_path: Path) -> None:
+    assert rows(tmp_path, model=MODEL, train=f"from model import Net\n{use}\n") == set()
+
+
+def test_an_alias_in_another_file_may_mix_the_class_in(tmp_path: Path) -> None:
+    trainer = """
+        import torch
+
+        class TorchTrainer:
+            def fit(self):
+                self.zero_grad()
+    """
+    model = """
+        if backend() == "torch":
+            from trainer import TorchTrainer as Trainer
+        else:
+            from elsewhere import Trainer
+
+        class Model(Trainer, Layer):
+            pass
+    """
+    assert rows(tmp_path, trainer=trainer, model=model) == set()
+
+
+def test_an_attribute_given_in_another_file_counts(tmp_path: Path) -> None:
+    patch = "import model\n\ndef patch(net):\n    net.encodes = print\n"
+    train = "from model import Net\nnet = Net()\nnet.encodes(1)\n"
+    assert rows(tmp_path, model=MODEL, patch=patch, train=train) == set()
+
+
+def test_a_file_that_has_nothing_to_do_with_torch_is_not_judged(tmp_path: Path) -> None:
+    text = "class A:\n    pass\n\na = A()\na.b()\n"
+    assert rows(tmp_path, plain=text) == set()
+    assert rows(tmp_path, plain="import torch\n" + text) == {("plain", 6)}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "torch.npu.is_available()",
+        "torch._C._made_up()",
+        "torch.distributed.made_up()",
+        "torch.ops.mine.scaled()",
+        "torch.classes.mine.Tree()",
+        "torch.cuda.nvtx.range_push('x')",
+        "torch.Tensor.made_up",
+        "torch.symeig(x)",
+        "torch.gels(x)",
+        "torch.version.cuda",
+        "torch.nn.modules.batchnorm._BatchNorm",
+        "torch.backends.mps.is_available()",
+        "torch.utils.tensorboard.SummaryWriter()",
+    ],
+)
+def test_names_of_torch_that_are_left_alone(name: str, tmp_path: Path) -> None:
+    assert rows(tmp_path, train=f"import torch\n{name}\n") == set()
