@@ -33,18 +33,65 @@ from forklint.project.members import dotted, members_of, statements_under
 TARGET = Path(__file__).parent.parent / "src/forklint/knowledge/torch_api.json"
 
 #: Modules people name in training code; a trailing dot takes what is below it too.
-MODULES = """
-torch torch.accelerator torch.amp torch.autograd torch.autograd. torch.backends. torch.compiler
-torch.cpu. torch.cuda torch.cuda. torch.distributions. torch.fft torch.func torch.functional
-torch.futures torch.hub torch.jit torch.library torch.linalg torch.masked torch.mps torch.mps.
-torch.multiprocessing torch.multiprocessing. torch.nested torch.nn torch.nn.attention
-torch.nn.functional torch.nn.init torch.nn.modules torch.nn.modules. torch.nn.parallel
-torch.nn.parallel. torch.nn.parameter torch.nn.utils torch.nn.utils. torch.optim torch.optim.
-torch.overrides torch.profiler torch.random torch.serialization torch.signal torch.sparse
-torch.special torch.storage torch.types torch.utils torch.utils.checkpoint
-torch.utils.cpp_extension torch.utils.data torch.utils.data. torch.utils.dlpack torch.utils.hooks
-torch.utils.model_zoo torch.version torch.xpu
-""".split()
+MODULES = (
+    "torch",
+    "torch.accelerator",
+    "torch.amp",
+    "torch.autograd",
+    "torch.autograd.",
+    "torch.backends.",
+    "torch.compiler",
+    "torch.cpu.",
+    "torch.cuda",
+    "torch.cuda.",
+    "torch.distributions.",
+    "torch.fft",
+    "torch.func",
+    "torch.functional",
+    "torch.futures",
+    "torch.hub",
+    "torch.jit",
+    "torch.library",
+    "torch.linalg",
+    "torch.masked",
+    "torch.mps",
+    "torch.mps.",
+    "torch.multiprocessing",
+    "torch.multiprocessing.",
+    "torch.nested",
+    "torch.nn",
+    "torch.nn.attention",
+    "torch.nn.functional",
+    "torch.nn.init",
+    "torch.nn.modules",
+    "torch.nn.modules.",
+    "torch.nn.parallel",
+    "torch.nn.parallel.",
+    "torch.nn.parameter",
+    "torch.nn.utils",
+    "torch.nn.utils.",
+    "torch.optim",
+    "torch.optim.",
+    "torch.overrides",
+    "torch.profiler",
+    "torch.random",
+    "torch.serialization",
+    "torch.signal",
+    "torch.sparse",
+    "torch.special",
+    "torch.storage",
+    "torch.types",
+    "torch.utils",
+    "torch.utils.checkpoint",
+    "torch.utils.cpp_extension",
+    "torch.utils.data",
+    "torch.utils.data.",
+    "torch.utils.dlpack",
+    "torch.utils.hooks",
+    "torch.utils.model_zoo",
+    "torch.version",
+    "torch.xpu",
+)
 
 #: Their names depend on the build or the platform, or are made up on request.
 VARYING = ("torch.distributed", "torch.version", "torch.backends.xeon", "torch.utils.data.datapipes")
@@ -73,6 +120,16 @@ EVERYWHERE = {*dir(object), *dir(type), "__weakref__", "__annotations__", "__ori
 #: These metaclasses add nothing to what instances have.
 PLAIN_METACLASSES = {"type", "ABCMeta", "_TensorMeta", "_ParameterMeta", "_BufferMeta"}
 
+#: What LightningModule had in versions before those that are read (its changelog, 0.8 to 1.8).
+LIGHTNING_FORMER = {
+    *("add_to_queue", "datamodule", "get_from_queue", "get_progress_bar_dict", "get_tqdm_dict", "grad_norm"),
+    *("loaded_optimizer_states_dict", "log_grad_norm", "model_size", "on_epoch_end", "on_epoch_start"),
+    *("on_hpc_load", "on_hpc_save", "on_post_move_to_device", "on_pretrain_routine_end", "summarize"),
+    *("on_pretrain_routine_start", "on_train_dataloader", "on_val_dataloader", "on_test_dataloader"),
+    *("on_predict_dataloader", "unfreeze", "use_amp", "use_ddp", "use_ddp2", "use_dp", "use_tpu"),
+    *("write_prediction", "write_prediction_dict", "tng_dataloader", "data_loader", "test_end", "validation_end"),
+}
+
 LIGHTNING = {
     "LightningModule": "core.module",
     "LightningDataModule": "core.datamodule",
@@ -97,6 +154,7 @@ class Sources:
         return [path for path in found if path.is_file()]
 
     def parse(self, path: Path) -> ast.Module | None:
+        """The tree of a file; None if this Python refuses it."""
         if path not in self._trees:
             try:
                 self._trees[path] = ast.parse(path.read_bytes())
@@ -105,9 +163,11 @@ class Sources:
         return self._trees[path]
 
     def trees(self, module: str) -> list[ast.Module]:
+        """The trees of all files of ``module``."""
         return [tree for path in self.paths(module) if (tree := self.parse(path))]
 
     def class_node(self, module: str, qualname: str) -> ast.ClassDef | None:
+        """The class of that name in the files of ``module`` itself."""
         for tree in self.trees(module):
             for node in ast.walk(tree):
                 if isinstance(node, ast.ClassDef) and node.name == qualname.rpartition(".")[2]:
@@ -187,7 +247,7 @@ def read_modules(sources: list[Sources]) -> tuple[Tree, dict[str, type]]:
     for name in modules_named():
         try:
             module = importlib.import_module(name)
-        except Exception as error:  # a module that needs what is not installed
+        except (ImportError, RuntimeError, AttributeError) as error:  # it needs what is not installed
             print(f"left out: {name} ({error})", file=sys.stderr)
             continue
         below = {m.name for m in pkgutil.iter_modules(getattr(module, "__path__", []))}
@@ -271,7 +331,7 @@ def read_lightning(root: Path, others: list[Sources]) -> tuple[Tree, Tree]:
     aliases: Tree = {}
     for name, module in LIGHTNING.items():
         key = f"lightning.pytorch.{name}"
-        _written_class(f"{package}.{module}", name, key, sources, others, classes)
+        _written_class((f"{package}.{module}", name, key), sources, others, classes)
         roots = ("lightning.pytorch", "pytorch_lightning", "lightning")
         below = module.split(".")
         places = ["", f".{below[0]}", f".{module}"]
@@ -280,9 +340,9 @@ def read_lightning(root: Path, others: list[Sources]) -> tuple[Tree, Tree]:
     return classes, aliases
 
 
-def _written_class(
-    module: str, name: str, key: str, sources: Sources, others: list[Sources], found: Tree
-) -> None:
+def _written_class(where: tuple[str, str, str], sources: Sources, others: list[Sources], found: Tree) -> None:
+    """Add to ``found`` the class at (module, name, key), and those of its bases that the sources hold."""
+    module, name, key = where
     module, node = sources.locate(module, name)
     if node is None or key in found:
         return
@@ -303,7 +363,7 @@ def _written_class(
             bases.append("torch.nn.Module" if original == "Module" else f"{place}.{original}")
         elif sources.locate(place, original)[1]:
             bases.append(f"{place}.{original}")
-            _written_class(place, original, bases[-1], sources, others, found)
+            _written_class((place, original, bases[-1]), sources, others, found)
         elif not hasattr(builtins, text) and place not in {"abc", "typing"}:
             reason = f"its base {text} is not known"
     other: set[str] = set()
@@ -311,11 +371,14 @@ def _written_class(
         old_module = module.replace("lightning.pytorch", "pytorch_lightning", 1)
         old = source.class_node(old_module, name)
         other |= members_of(old).names if old else set()
+    if name == "LightningModule":
+        other |= LIGHTNING_FORMER
     names = _names(members.names, other - members.names)
     found[key] = {"bases": bases, **names, **({"open": reason} if reason else {})}
 
 
 def main() -> None:
+    """Write the file."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--other", type=Path, nargs="*", default=[], help="folders of other torches")
     parser.add_argument("--lightning", type=Path, help="folder that holds lightning/")

@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 from fixture_cases import FIXTURES, lint
 
+from forklint.knowledge import table
+from forklint.knowledge.torch_api import torch_class, torch_module
+
 FOLDER = FIXTURES / "FKL501_unknown_method"
 SCRIPTS = (
     "bad_config_dataclass.py",
@@ -131,6 +134,36 @@ class Net(nn.Module):
         return self.body(x)
 """
 
+FALLBACK_BASE = """
+try:
+    from fast import Base
+except ImportError:
+    Base = Net
+
+class Sub(Base):
+    pass
+
+net = Sub()
+net.encodes(1)
+"""
+
+SUPPLIED_BELOW = """
+class Sub(Net):
+    def run(self):
+        self.encodes(1)
+
+class Low(Sub):
+    def encodes(self, x): ...
+"""
+
+OTHER_SELF = """
+class Sub(Net):
+    def run(self, other):
+        def inner(self):
+            self.encodes(1)
+        return inner
+"""
+
 
 def rows(folder: Path, **files: str) -> set[tuple[str, int]]:
     """File and row of each FKL501 in a small project."""
@@ -188,7 +221,7 @@ def test_found(use: str, tmp_path: Path) -> None:
         "net = Net()\ntry:\n    net.encodes(1)\nexcept Exception:\n    pass",
         "try:\n    from fast import Net\nexcept ImportError:\n    pass\nnet = Net()\nnet.encodes(1)",
         "if fast:\n    from fast import Net\nnet = Net()\nnet.encodes(1)",
-        "try:\n    from fast import Base\nexcept ImportError:\n    Base = Net\nclass Sub(Base):\n    pass\nnet = Sub()\nnet.encodes(1)",
+        FALLBACK_BASE,
         "global net\nnet = Net()\ndef load():\n    global net\n    net = other()\nnet.encodes(1)",
         "net = Net()\ndel net\nnet.encodes(1)",
         "with Net() as net:\n    net.encodes(1)",
@@ -198,11 +231,11 @@ def test_found(use: str, tmp_path: Path) -> None:
         "class Sub(Net, metaclass=Meta):\n    pass\nnet = Sub()\nnet.encodes(1)",
         "class Sub(Net, Unknown):\n    pass\nnet = Sub()\nnet.encodes(1)",
         "class SubMixin(Net):\n    def run(self):\n        self.encodes(1)",
-        "class Sub(Net):\n    def run(self):\n        self.encodes(1)\nclass Low(Sub):\n    def encodes(self, x): ...",
+        SUPPLIED_BELOW,
         "class Sub(Net):\n    def run(self):\n        self.encodes(1)\nclass Low(Sub, Unknown):\n    pass",
         "class Sub(Net):\n    @staticmethod\n    def run(self):\n        self.encodes(1)",
         "class Sub(Net):\n    def run(self, other):\n        self = other\n        self.encodes(1)",
-        "class Sub(Net):\n    def run(self, other):\n        def inner(self):\n            self.encodes(1)\n        return inner",
+        OTHER_SELF,
         "class Sub(Net):\n    def __getattr__(self, name):\n        return print\nnet = Sub()\nnet.encodes(1)",
         "class Sub(Net):\n    __slots__ = ('encodes',)\nnet = Sub()\nnet.encodes(1)",
         "class Sub(Net):\n    def forget(self):\n        exec('self.encodes = print')\nnet = Sub()\nnet.encodes(1)",
@@ -268,3 +301,34 @@ def test_a_file_that_has_nothing_to_do_with_torch_is_not_judged(tmp_path: Path) 
 )
 def test_names_of_torch_that_are_left_alone(name: str, tmp_path: Path) -> None:
     assert rows(tmp_path, train=f"import torch\n{name}\n") == set()
+
+
+NAMES = """
+import importlib, json, sys, warnings
+import torch
+warnings.simplefilter("ignore")
+names = {}
+for path in sys.argv[1:]:
+    module, _, name = path.rpartition(".")
+    try:
+        thing = importlib.import_module(path)
+    except ImportError:
+        thing = getattr(importlib.import_module(module), name)
+    names[path] = dir(thing)
+print(json.dumps([torch.__version__, names]))
+"""
+
+
+def test_the_names_are_those_of_the_torch_that_is_installed() -> None:
+    pytest.importorskip("torch")
+    modules = ["torch", "torch.nn", "torch.nn.functional", "torch.utils.data", "torch.optim", "torch.cuda"]
+    classes = ["torch.nn.Module", "torch.nn.Conv2d", "torch.optim.Adam", "torch.utils.data.DataLoader", "torch.Tensor"]
+    command = [sys.executable, "-c", NAMES, *modules, *classes]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    version, names = json.loads(done.stdout)
+    if version.partition("+")[0] != table("torch_api.json")["about"]["torch"].partition("+")[0]:
+        pytest.skip(f"torch_api.json was made from another torch than {version}")
+    for path, found in names.items():
+        known = torch_module(path) if path in modules else torch_class(path)
+        assert known is not None
+        assert {name for name in found if not name.startswith("_")} - known.every == set(), path

@@ -24,10 +24,13 @@ OWN_SETTINGS = frozenset({"args", "opt", "opts", "cfg", "conf", "config", "names
 
 @dataclass(frozen=True)
 class Has:
-    """All that an object of a class may have, and what of it a call may have meant."""
+    """All that an object of a class may have."""
 
     names: frozenset[str]
-    offered: frozenset[str]
+    methods: frozenset[str]
+    """Those that the project's own classes define."""
+    inherited: frozenset[str]
+    """Those of bases outside the project."""
 
 
 class Attributes:
@@ -74,25 +77,26 @@ class Attributes:
         if not ancestry.complete or any(self._is_open(owner) for owner in ancestry.classes):
             return None
         names: set[str] = set()
-        offered: set[str] = set()
+        methods: set[str] = set()
+        inherited: set[str] = set()
         for owner in ancestry.classes:
-            own = self.members(owner)
-            names |= own.names
-            offered |= owner.methods.keys()
+            names |= self.members(owner).names
+            methods |= owner.methods.keys()
         for name in ancestry.external:
             outside = class_names(name)
             if outside is None:
                 return None
             names |= outside.every
-            offered |= outside.offered
-        return Has(frozenset(names), frozenset(offered))
+            inherited |= outside.offered
+        return Has(frozenset(names), frozenset(methods), frozenset(inherited))
 
     def members(self, facts: ClassFacts) -> ClassMembers:
         """What the class's own body declares."""
         memory = self._memory("members")
         if facts not in memory:
             memory[facts] = members.members_of(facts.node)
-        found: ClassMembers = memory[facts]
+        found = memory[facts]
+        assert isinstance(found, ClassMembers)  # noqa: S101 - this method alone fills the table
         return found
 
     def _memory(self, fact: str) -> dict[object, object]:

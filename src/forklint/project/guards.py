@@ -87,5 +87,3 @@ def _binds_anew(above: ast.AST, name: str) -> bool:
         every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
         return any(argument is not None and argument.arg == name for argument in every)
     return False
-
-

@@ -42,9 +42,7 @@ def members_of(node: ast.ClassDef) -> ClassMembers:
     collector = _Collector(node.name)
     for statement in statements_under(node.body):
         collector.statement(statement)
-    return ClassMembers(
-        frozenset(collector.names), collector.open_because, frozenset(collector.gives_self_to)
-    )
+    return ClassMembers(frozenset(collector.names), collector.open_because, frozenset(collector.gives_self_to))
 
 
 def dotted(node: ast.expr) -> str:
@@ -120,9 +118,7 @@ class _Collector:
 
     def _slots(self, node: ast.stmt) -> None:
         self.names.update(
-            part.value
-            for part in ast.walk(node)
-            if isinstance(part, ast.Constant) and isinstance(part.value, str)
+            part.value for part in ast.walk(node) if isinstance(part, ast.Constant) and isinstance(part.value, str)
         )
 
     def _method(self, function: Function) -> None:
@@ -133,7 +129,7 @@ class _Collector:
         harmless: set[int] = set()
         for node in ast.walk(function):
             if isinstance(node, ast.Attribute):
-                self._attribute(node, instance, restores, harmless)
+                self._attribute(node, instance, harmless, restores=restores)
             elif isinstance(node, ast.Subscript):
                 self._subscript(node, instance, harmless)
             elif isinstance(node, ast.Compare):
@@ -141,11 +137,9 @@ class _Collector:
             elif isinstance(node, ast.keyword) and node.arg is None:
                 harmless.add(id(node.value))
             elif isinstance(node, ast.Call):
-                self._call(node, instance, restores, function.name)
+                self._call(node, instance, function.name)
 
-    def _attribute(
-        self, node: ast.Attribute, instance: str, restores: bool, harmless: set[int]
-    ) -> None:
+    def _attribute(self, node: ast.Attribute, instance: str, harmless: set[int], *, restores: bool) -> None:
         if node.attr in READING:
             harmless.add(id(node.value))
         if not (isinstance(node.value, ast.Name) and node.value.id in {instance, self.class_name}):
@@ -166,12 +160,11 @@ class _Collector:
         elif isinstance(node.ctx, ast.Load):
             harmless.add(id(node.value))
 
-    def _call(self, node: ast.Call, instance: str, restores: bool, method: str) -> None:
-        name = dotted(node.func)
+    def _call(self, node: ast.Call, instance: str, method: str) -> None:
+        name, restores = dotted(node.func), method in RESTORING
         last = node.func.attr if isinstance(node.func, ast.Attribute) else name
-        if name in {"setattr", "delattr"} and node.args:
-            if self._is_self(node.args[0], instance) and not restores:
-                self._named(node.args[1:2], "calls setattr with a computed name")
+        if name == "setattr" and node.args:
+            self._setter(node, instance, restores=restores)
         elif last == "__setattr__" and method != "__setattr__":
             on_self = bool(node.args) and self._is_self(node.args[0], instance)
             self._named(node.args[1:2] if on_self else node.args[:1], "sets computed attributes")
@@ -180,9 +173,12 @@ class _Collector:
             self._named(given, f"calls {last} with a computed name")
         elif name in {"locals", "exec"} or (name == "vars" and node.args and not restores):
             self.open_because = f"it calls {name}()"
-        elif any(isinstance(a, ast.Name) and a.id == instance for a in node.args):
-            if name and not name.startswith(f"{instance}."):
-                self.gives_self_to.add(name)
+        elif name and any(isinstance(a, ast.Name) and a.id == instance for a in node.args):
+            self.gives_self_to |= {name} if not name.startswith(f"{instance}.") else set()
+
+    def _setter(self, node: ast.Call, instance: str, *, restores: bool) -> None:
+        if self._is_self(node.args[0], instance) and not restores:
+            self._named(node.args[1:2], "calls setattr with a computed name")
 
     def _is_self(self, node: ast.expr, instance: str) -> bool:
         """Whether `node` is the instance or its class, however it is written."""

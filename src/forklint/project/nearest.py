@@ -1,4 +1,4 @@
-"""Which of the names that exist did somebody mean by one that does not?"""
+"""Which of the names that exist may be meant by one that does not."""
 
 from __future__ import annotations
 
@@ -55,8 +55,10 @@ def nearest(wanted: str, known: Iterable[str]) -> Nearest:
     best, name = near[0]
     others = [(score, other) for score, other in scored[1:]]
     lead = best - max((score for score, _ in others), default=0.0)
-    clear = lead >= LEAD or (lead > 0 and best == 1.0) or (
-        _one_slip(wanted, name) and not any(_one_slip(wanted, other) for _, other in others)
+    clear = (
+        lead >= LEAD
+        or (lead > 0 and best == 1.0)
+        or (_one_slip(wanted, name) and not any(_one_slip(wanted, other) for _, other in others))
     )
     return Nearest(tuple(name for _, name in near[:LISTED]), name if clear else "", is_slip(wanted, name))
 

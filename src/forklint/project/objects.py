@@ -14,11 +14,13 @@ from forklint.project.guards import ancestors, is_excused, is_for_type_checkers
 from forklint.project.index import External, Project
 from forklint.project.members import dotted, first_parameter
 from forklint.project.module import ClassFacts, Module
-from forklint.project.nearest import Nearest, nearest
-from forklint.project.scopes import FUNCTIONS, Binding, Kind, Scope
+from forklint.project.nearest import Nearest, is_slip, nearest
+from forklint.project.scopes import FUNCTIONS, Binding, Function, Kind, Scope
 from forklint.project.suppliers import Suppliers, is_assigned_somewhere
 
 Owner = ClassFacts | ApiNames
+Made = dict[tuple[Scope, str], tuple[Owner, set[str]]]
+"""By scope and variable: the class of the object, and the names called on it that it lacks."""
 CALLED = {me: re.compile(me + r"\.(\w+)[ \t]*\(") for me in ("self", "cls")}
 """They begin with letters, not with ``\\b``, which makes the search ten times as fast; the tree has the last word."""
 TAIL = re.compile(r"\.(\w+)[ \t]*\(")
@@ -56,12 +58,12 @@ class Objects:
         made = dict(self._on_variables(module))
         wanted = set().union(*own.values(), *(names for _, names in made.values()))
         for node in ast.walk(module.tree) if wanted else ():
-            use = node.func if isinstance(node, ast.Call) else None
-            if not isinstance(use, ast.Attribute) or use.attr not in wanted or not isinstance(use.value, ast.Name):
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
                 continue
-            found = self._judge_self(module, use, use.value.id, own) or self._judge_made(module, use, use.value.id, made)
-            if found is not None:
-                yield found
+            if node.func.attr in wanted and isinstance(node.func.value, ast.Name):
+                found = self._judge_self(module, node, own) or self._judge_made(module, node, made)
+                if found is not None:
+                    yield found
 
     # Which names are worth a look: by text, without a walk over the tree
 
@@ -69,7 +71,8 @@ class Objects:
         for scope in module.all_scopes:
             if isinstance(scope.node, ast.ClassDef):
                 text = segment(module, scope.node)
-                called = {name for me, pattern in CALLED.items() if f"{me}." in text for name in pattern.findall(text)}
+                patterns = (pattern for me, pattern in CALLED.items() if f"{me}." in text)
+                called = {name for pattern in patterns for name in pattern.findall(text)}
                 facts = module.class_facts(scope.node)
                 left = self.attributes.lacking(facts, called) if called else called
                 if left:
@@ -79,7 +82,8 @@ class Objects:
         for scope in module.all_scopes:
             if isinstance(scope.node, ast.ClassDef):
                 continue
-            made = {name: one[0] for name, one in scope.bindings.items() if len(one) == 1 and _may_be_object(scope, one[0])}
+            once = (bindings[0] for bindings in scope.bindings.values() if len(bindings) == 1)
+            made = {binding.name: binding for binding in once if _may_be_object(scope, binding)}
             text = segment(module, scope.node) if made else ""
             for name, binding in made.items():
                 called = _called_on(name, text)
@@ -104,7 +108,10 @@ class Objects:
 
     # Whether a call that looks wrong is wrong
 
-    def _judge_self(self, module: Module, use: ast.Attribute, me: str, own: dict[ClassFacts, set[str]]) -> Lacking | None:
+    def _judge_self(self, module: Module, call: ast.Call, own: dict[ClassFacts, set[str]]) -> Lacking | None:
+        use, me = call.func, dotted(call.func).partition(".")[0]
+        if not isinstance(use, ast.Attribute):
+            return None
         facts = self._class_around(module, use, me)
         if facts is None or use.attr not in own.get(facts, ()):
             return None
@@ -112,7 +119,7 @@ class Objects:
             return None
         if self.suppliers.may_give_self(facts, use.attr):
             return None
-        return self._confirmed(module, use, facts)
+        return self._confirmed(module, call, facts)
 
     def _class_around(self, module: Module, use: ast.Attribute, me: str) -> ClassFacts | None:
         """The class of whose method ``me`` is the first parameter, at the place of a use."""
@@ -127,16 +134,15 @@ class Objects:
                 return None
         return None
 
-    def _judge_made(
-        self, module: Module, use: ast.Attribute, variable: str, made: dict[tuple[Scope, str], tuple[Owner, set[str]]]
-    ) -> Lacking | None:
+    def _judge_made(self, module: Module, call: ast.Call, made: Made) -> Lacking | None:
+        use, variable = call.func, dotted(call.func).partition(".")[0]
         found = module.scope_at(use).find(variable)
         owner, left = made.get((found[0], variable), (None, set())) if found else (None, set())
-        if found is None or owner is None or use.attr not in left:
+        if found is None or owner is None or not isinstance(use, ast.Attribute) or use.attr not in left:
             return None
         if self._is_given_away(module, found[0], variable) or is_for_type_checkers(module, found[1][0].node):
             return None
-        return self._confirmed(module, use, owner)
+        return self._confirmed(module, call, owner)
 
     def _is_given_away(self, module: Module, scope: Scope, variable: str) -> bool:
         """Whether the variable goes to a function that may add attributes to it."""
@@ -149,31 +155,57 @@ class Objects:
                     return True
         return False
 
-    def _confirmed(self, module: Module, use: ast.Attribute, owner: Owner) -> Lacking | None:
-        name = use.attr
-        variable = use.value.id if isinstance(use.value, ast.Name) else ""
-        if is_excused(module, use, variable) or is_for_type_checkers(module, use):
+    def _confirmed(self, module: Module, call: ast.Call, owner: Owner) -> Lacking | None:
+        """The finding, unless the call is guarded, the class patched, or the name assigned to something."""
+        use = call.func
+        if not isinstance(use, ast.Attribute) or not isinstance(use.value, ast.Name):
+            return None
+        if is_excused(module, use, use.value.id) or is_for_type_checkers(module, use):
             return None
         if isinstance(owner, ClassFacts):
-            ancestry = self.project.ancestry(owner)
-            modules = [module, *(one.module for one in ancestry.classes)]
-            if any(is_for_type_checkers(o.module, o.node) or self.attributes.is_patched(o) for o in ancestry.classes):
+            classes = self.project.ancestry(owner).classes
+            if any(is_for_type_checkers(one.module, one.node) or self.attributes.is_patched(one) for one in classes):
                 return None
-            has = self.attributes.has(owner)
-            offered = has.offered if has is not None else frozenset()
-            near = nearest(name, offered)
-            wrapped = False
+            found = Lacking(use, owner, self._meant(call, use.attr, owner))
+            modules = [module, *(one.module for one in classes)]
         else:
-            modules, near = [module], nearest(name, owner.offered)
-            wrapped = owner.path in WRAPPERS and self._is_method_somewhere(name)
+            wrapped = owner.path in WRAPPERS and self._is_method_somewhere(use.attr)
+            near = Nearest(()) if wrapped else nearest(use.attr, owner.offered)
             if not (wrapped or near.misspelt):
                 return None
-        if is_assigned_somewhere(self.project, name, modules):
-            return None
-        return Lacking(use, owner, Nearest(()) if wrapped else near, wrapped)
+            found, modules = Lacking(use, owner, near, wrapped), [module]
+        return None if is_assigned_somewhere(self.project, use.attr, modules) else found
+
+    def _meant(self, call: ast.Call, name: str, owner: ClassFacts) -> Nearest:
+        """The methods that a call may have meant; none is offered alone that could not take its arguments."""
+        has = self.attributes.has(owner)
+        if has is None:
+            return Nearest(())
+        near = nearest(name, has.methods.union(other for other in has.inherited if is_slip(name, other)))
+        found = self.project.method(owner, near.outstanding)
+        if found is not None and not near.misspelt and not takes(found[1], call):
+            return Nearest(near.names)
+        return near
 
     def _is_method_somewhere(self, name: str) -> bool:
         return any(name in facts.methods for module in self.project.mentioning(name) for facts in module.classes)
+
+
+def takes(function: Function, call: ast.Call) -> bool:
+    """Whether a method, by its parameters, can take the arguments of a call."""
+    arguments = function.args
+    if any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
+        return True
+    bare = any(dotted(decorator) == "staticmethod" for decorator in function.decorator_list)
+    positional = [*arguments.posonlyargs, *arguments.args][0 if bare else 1 :]
+    if len(call.args) > len(positional) and arguments.vararg is None:
+        return False
+    named = {parameter.arg for parameter in (*positional[len(call.args) :], *arguments.kwonlyargs)}
+    if arguments.kwarg is None and not all(keyword.arg in named for keyword in call.keywords):
+        return False
+    given = {keyword.arg for keyword in call.keywords}
+    needed = positional[len(call.args) : len(positional) - len(arguments.defaults)]
+    return all(parameter.arg in given for parameter in needed)
 
 
 def _arguments(call: ast.Call) -> list[ast.expr]:
@@ -185,7 +217,7 @@ def _is_name(node: ast.expr, name: str) -> bool:
 
 
 def _may_be_object(scope: Scope, binding: Binding) -> bool:
-    """Whether a variable's value looks like a constructor's: called by a name with a capital, or a class of the file."""
+    """Whether a variable's value looks like an object: a name with a capital is called, or a class of the file."""
     if binding.kind is not Kind.VALUE or not isinstance(binding.value, ast.Call):
         return False
     function = binding.value.func

@@ -1,4 +1,4 @@
-"""Who else may give an object a name that its class does not declare: subclasses, mixing in, assignments from outside."""
+"""Who else may give an object a name that its class does not declare: subclasses, mixing in, assignments."""
 
 from __future__ import annotations
 
@@ -29,16 +29,23 @@ class Suppliers:
         is combined with another class; where a class derived from it has the name, or is not understood; and
         where a class derives from something of the same name that could not be followed to here.
         """
-        if self._is_abstract(facts):
-            return True
-        derived = set(self.project.subclasses(facts))
-        for other in derived:
-            if self._is_abstract(other) or len(other.node.bases) > 1:
-                return True
-            if name not in self.attributes.lacking(other, {name}):
-                return True
+        derived = self._derived(facts)
+        return derived is None or any(name not in self.attributes.lacking(other, {name}) for other in derived)
+
+    def _derived(self, facts: ClassFacts) -> tuple[ClassFacts, ...] | None:
+        """The project's classes that derive from this one; None if its methods may meet an object of yet another."""
+        memory = self.project.memory("suppliers.derived")
+        if facts not in memory:
+            memory[facts] = None if self._is_abstract(facts) else self._find_derived(facts)
+        found: tuple[ClassFacts, ...] | None = memory[facts]
+        return found
+
+    def _find_derived(self, facts: ClassFacts) -> tuple[ClassFacts, ...] | None:
+        derived = tuple(self.project.subclasses(facts))
+        if any(self._is_abstract(other) or len(other.node.bases) > 1 for other in derived):
+            return None
         known = {(other.module.path, other.name) for other in derived}
-        return any(found not in known for found in self._derived_by_text(facts.name))
+        return None if any(found not in known for found in self._derived_by_text(facts.name)) else derived
 
     def _is_abstract(self, facts: ClassFacts) -> bool:
         if BASE_NAME.search(facts.name) or ABSTRACT.search(segment(facts.module, facts.node)):
@@ -47,11 +54,13 @@ class Suppliers:
 
     def _derived_by_text(self, name: str) -> Iterator[tuple[object, str]]:
         """Give file and name of each class whose bases mention this name, or another that it is given."""
-        names = {name.encode()}
-        pattern = re.compile(rb"\b" + name.encode() + rb"[ \t]+as[ \t]+(\w+)|^[ \t]*(\w+)[ \t]*=[^=\n]*\b" + name.encode() + rb"[ \t]*$", re.M)
-        holders = [path for path in self.project.files if name.encode() in self.project.data(path)]
+        word = name.encode()
+        names = {word}
+        pattern = rb"\b%b[ \t]+as[ \t]+(\w+)|^[ \t]*(\w+)[ \t]*=[^=\n]*\b%b[ \t]*$" % (word, word)
+        given = re.compile(pattern, re.MULTILINE)
+        holders = [path for path in self.project.files if word in self.project.data(path)]
         for path in holders:
-            names.update(one or other for one, other in pattern.findall(self.project.data(path)))
+            names.update(one or other for one, other in given.findall(self.project.data(path)))
         mentions = re.compile(rb"\b(?:" + b"|".join(sorted(names)) + rb")\b")
         for path in holders:
             for derived in DERIVED.finditer(self.project.data(path)):

@@ -84,7 +84,7 @@ def _torch_path(binding: Binding) -> str:
     return f"{binding.module}.{binding.attribute}".rstrip(".")
 
 
-PLUGGED_IN = frozenset({"npu", "mlu", "musa", "hpu", "sdaa", "gcu", "ipu", "xla", "neuron", "maia", "privateuseone", "vulkan"})
+PLUGGED_IN = frozenset({"npu", "mlu", "musa", "hpu", "sdaa", "gcu", "ipu", "xla", "neuron", "maia", "vulkan"})
 """Backends that packages of their makers put into torch."""
 
 
