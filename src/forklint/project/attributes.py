@@ -18,6 +18,7 @@ from forklint.project.module import ClassFacts, FunctionFacts, Module
 STORED = re.compile(r"self\.(\w+)(?:[ \t]*:[^=\n]+)?[ \t]*=(?!=)")
 HARMLESS_DECORATORS = frozenset({"dataclass", "dataclasses.dataclass", "final", "typing.final"})
 HARMLESS_DECORATORS |= {"total_ordering", "functools.total_ordering", "typing_extensions.final"}
+EVERY_OBJECT = frozenset(dir(object))
 OWN_SETTINGS = frozenset({"args", "opt", "opts", "cfg", "conf", "config", "namespace", "hparams", "params", "parser"})
 """Objects that programs fill from the command line; filling them patches no class."""
 
@@ -29,8 +30,8 @@ class Has:
     names: frozenset[str]
     methods: frozenset[str]
     """Those that the project's own classes define."""
-    inherited: frozenset[str]
-    """Those of bases outside the project."""
+    offered: frozenset[str]
+    """Attributes that its own classes assign, some of which can be called, and what bases outside the project have."""
 
 
 class Attributes:
@@ -45,7 +46,7 @@ class Attributes:
         Asked in the order of cost: what class bodies bind, what other libraries give, what ``self`` is given
         as the text shows it, and only then each method's tree.
         """
-        left = called - facts.scope.bindings.keys()
+        left = called - facts.scope.bindings.keys() - EVERY_OBJECT
         left = left and left - self._stored(facts)
         if not left:
             return left
@@ -78,17 +79,18 @@ class Attributes:
             return None
         names: set[str] = set()
         methods: set[str] = set()
-        inherited: set[str] = set()
+        offered: set[str] = set()
         for owner in ancestry.classes:
             names |= self.members(owner).names
+            offered |= self.members(owner).names
             methods |= owner.methods.keys()
         for name in ancestry.external:
             outside = class_names(name)
             if outside is None:
                 return None
             names |= outside.every
-            inherited |= outside.offered
-        return Has(frozenset(names), frozenset(methods), frozenset(inherited))
+            offered |= outside.offered
+        return Has(frozenset(names), frozenset(methods), frozenset(offered))
 
     def members(self, facts: ClassFacts) -> ClassMembers:
         """What the class's own body declares."""

@@ -23,6 +23,9 @@ RESTORING = frozenset({"__setstate__", "__getstate__", "__copy__", "__deepcopy__
 #: Methods that can answer for a name, or make an instance, that no line declares.
 INVENTING = frozenset({"__getattr__", "__getattribute__", "__new__"})
 
+#: Functions that write to the attributes of whoever calls them, without being told of whom.
+REACHING_BACK = frozenset({"locals", "exec", "store_attr", "currentframe", "_getframe"})
+
 #: Ways to look into `self.__dict__` that add nothing to it.
 READING = frozenset({"copy", "items", "keys", "values", "get", "pop"})
 
@@ -171,7 +174,7 @@ class _Collector:
         elif last in REGISTERING:
             given = node.args[:1] or [k.value for k in node.keywords if k.arg == "name"]
             self._named(given, f"calls {last} with a computed name")
-        elif name in {"locals", "exec"} or (name == "vars" and node.args and not restores):
+        elif last in REACHING_BACK or (name == "vars" and node.args and not restores):
             self.open_because = f"it calls {name}()"
         elif name and any(isinstance(a, ast.Name) and a.id == instance for a in node.args):
             self.gives_self_to |= {name} if not name.startswith(f"{instance}.") else set()

@@ -181,7 +181,7 @@ class Objects:
         has = self.attributes.has(owner)
         if has is None:
             return Nearest(())
-        near = nearest(name, has.methods.union(other for other in has.inherited if is_slip(name, other)))
+        near = nearest(name, has.methods.union(other for other in has.offered if is_slip(name, other)))
         found = self.project.method(owner, near.outstanding)
         if found is not None and not near.misspelt and not takes(found[1], call):
             return Nearest(near.names)

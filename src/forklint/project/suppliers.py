@@ -71,7 +71,7 @@ class Suppliers:
 def is_assigned_somewhere(project: Project, name: str, modules: Iterable[Module]) -> bool:
     """Whether any project file assigns an attribute of this name, or one of ``modules`` holds it as a string."""
     word = name.encode()
-    quoted = re.compile(rb"[\"']" + word + rb"[\"']")
+    quoted = re.compile(rb"[\"'](?:\w+,\s*)*" + word + rb"(?:,\s*\w+)*[\"']")
     if any(quoted.search(module.document.data) for module in modules):
         return True
     stores = re.compile(rb"\." + word + rb"\b[ \t]*(?::[^=\n]+)?(?:=(?!=)|,[^\n()]*[^=!<>\n()]=(?!=))")
