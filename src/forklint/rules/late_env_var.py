@@ -1,0 +1,203 @@
+"""FKL101 late-env-var."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+
+from forklint.model import Applicability, Link, Severity
+from forklint.project.environment import settings_in
+from forklint.project.execution import Event
+from forklint.project.late_settings import Late, environment_of, late_settings
+from forklint.project.module import Module
+from forklint.rules import moving
+from forklint.rules.base import Proposal, Rule, Suspect
+from forklint.rules.tree import Tree
+
+SETTERS = re.compile(rb"environ|putenv|_magic|magic\(")
+
+
+class LateEnvVar(Rule):
+    """An environment variable is set after the library that reads it has read it.
+
+    ## What it does
+    Knows which library reads a variable and when: as it is imported, when CUDA is initialised, or when the
+    process starts. Follows what has certainly run before the assignment: imports, packages that import others
+    (torchvision imports torch), modules of the project, functions called. `CUDA_VISIBLE_DEVICES` after
+    `import torch` is in time; after `torch.cuda.is_available()` it is not.
+
+    Silent where the reader is never loaded, where the variable is for a program that the file starts, where it
+    is put back afterwards, and where the order is not certain.
+
+    ## Why is this bad?
+    Nothing happens, and nothing says so. The script that was to use one thread uses all, on every worker; the
+    run that was to stay offline goes to the network; the process takes a card that belongs to someone else.
+
+    ## Example
+    ```python
+    import numpy as np
+    import torch
+    from torch import nn
+    from torch.utils.data import DataLoader, Dataset
+
+    # The cluster bills by the core, so every pool gets one thread.
+    os.environ["OMP_NUM_THREADS"] = "1"
+    ```
+
+    ## Use instead
+    ```python
+    # The cluster bills by the core, so every pool gets one thread.
+    os.environ["OMP_NUM_THREADS"] = "1"
+
+    import numpy as np
+    import torch
+    ```
+
+    ## Fix safety
+    The statement moves, with its comment and with `import os`, above the import that loads the reader. That is
+    safe at the top of a module when its right side depends only on literals and names bound above, and when the
+    variable, once it takes effect, can break no run: a thread count cannot, an empty cache or a hidden device
+    can. Otherwise it is unsafe, or words only: `torch.set_num_threads(n)` does for torch what comes too late for
+    `OMP_NUM_THREADS`.
+
+    ## How it is proved
+    The module is run up to that line in a process of its own and the effect is read there, against the same with
+    the variable set before the interpreter starts.
+
+    ## References
+    - [threadpoolctl: setting the maximum size of thread pools](https://github.com/joblib/threadpoolctl#readme)
+    - [torch: CUDA semantics](https://docs.pytorch.org/docs/stable/notes/cuda.html)
+    - [torch: CPU threading](https://docs.pytorch.org/docs/stable/notes/cpu_threading_torchscript_inference.html)
+    """
+
+    code = "FKL101"
+    name = "late-env-var"
+    severity = Severity.WARNING
+
+    @cached_property
+    def tokens(self) -> bytes:  # type: ignore[override]
+        """The names and prefixes of all variables of which something is known."""
+        rows = environment_of(self.project).judged
+        words = {word for row in rows for word in (*row.names, row.prefix) if word}
+        return "|".join(re.escape(word) for word in sorted(words)).encode()
+
+    def may_hold(self, path: Path, data: bytes) -> bool:
+        """A known variable, and something that sets one, in the file itself."""
+        return bool(SETTERS.search(data)) and super().may_hold(path, data)
+
+    def suspects(self, module: Module) -> Iterator[Suspect]:
+        """Statements that set variables too late."""
+        for setting, late in late_settings(self.project, module):
+            platforms = {platform for one in late for platform in one.reader.platforms}
+            cells = tuple(cell for cell in self.settings.cells if cell.platform in platforms)
+            late = [one for one in late if any(cell.platform in one.reader.platforms for cell in cells)]
+            if late:
+                yield Suspect(
+                    node=setting.statement,
+                    message=_message(late),
+                    cells=cells,
+                    chain=tuple(self._chain(late[0])),
+                    severity=max((one.row.severity for one in late), key=lambda severity: severity.rank),
+                    facts=late,
+                )
+
+    def _chain(self, late: Late) -> Iterator[Link]:
+        event = late.event
+        if event is None:
+            return
+        for place, following in zip(event.path, event.path[1:], strict=False):
+            what = "imported" if isinstance(place.node, (ast.Import, ast.ImportFrom)) else "called"
+            yield self.link(place.module, place.node, f"`{following.module.path.stem}` is {what} here")
+        last = event.path[-1]
+        words = f"`{event.cause}` is imported here" if event.loaded else f"`{event.cause}` is called here"
+        loaded = _loaded(late)
+        yield self.link(last.module, last.node, f"{words}, which loads {loaded}" if loaded else words)
+
+    def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterable[Proposal]:
+        """Move it above what made it late; where that cannot be done safely, say what else helps."""
+        late: list[Late] = suspect.facts
+        moved = self._moved(late, module, tree)
+        if moved is not None:
+            yield moved
+        if moved is None or moved.applicability is not Applicability.SAFE:
+            yield from _words(late)
+
+    def _moved(self, late: Sequence[Late], module: Module, tree: Tree) -> Proposal | None:
+        statement = late[0].setting.statement
+        names = [one.setting.name for one in late]
+        can_break = any(one.row.can_break for one in late)
+        settings = frozenset(setting.statement for setting in settings_in(self.project, module))
+        for cause in _causes(late, module):
+            move = moving.plan(module, statement, cause, names)
+            moved = moving.apply(move, module, tree, settings) if move is not None else None
+            if move is not None and moved is not None:
+                safe = move.pure and move.top_level and not can_break
+                above = ast.unparse(move.above).partition("\n")[0]
+                words = f"set {_listed(names)} above `{above}` in line {move.above.lineno}"
+                return Proposal(words, Applicability.SAFE if safe else Applicability.UNSAFE, moved)
+        return None
+
+
+def _causes(late: Sequence[Late], module: Module) -> list[ast.stmt]:
+    """The statements of the file that made the readers read, the earliest first."""
+    nodes = [one.event.path[0].node for one in late if one.event is not None]
+    return sorted({module.statement_of(node) for node in nodes}, key=lambda statement: statement.lineno)[:1]
+
+
+def _message(late: Sequence[Late]) -> str:
+    first = late[0]
+    names = _listed([one.setting.name for one in late])
+    if first.event is None:
+        return f"{names} is read by {first.reader.what} when the process starts: set from Python, {first.row.effect}"
+    row = first.event.path[0].module.span(first.event.path[0].node).row
+    verb = "are" if len({one.setting.name for one in late}) > 1 else "is"
+    how = _how(first, first.event)
+    return f"{names} {verb} set too late: {how} in line {row}, so {first.row.effect}"
+
+
+def _how(late: Late, event: Event) -> str:
+    if not event.loaded:
+        return f"{late.reader.what} read it when `{event.cause}` was called"
+    loaded = _loaded(late)
+    through = f", which loads {loaded}," if loaded else ""
+    return f"{late.reader.what} read it when `{_imported(event)}`{through} was imported"
+
+
+def _imported(event: Event) -> str:
+    """What the statement in the file at hand imports or calls."""
+    node = event.path[0].node
+    if len(event.path) == 1:
+        return event.cause
+    if isinstance(node, ast.Import):
+        return node.names[0].name
+    if isinstance(node, ast.ImportFrom):
+        return "." * node.level + (node.module or node.names[0].name)
+    return ast.unparse(node).partition("\n")[0]
+
+
+def _loaded(late: Late) -> str:
+    """The reader's module, unless it is the very thing that was imported."""
+    event = late.event
+    if event is None:
+        return ""
+    module = next((name for name in late.reader.modules if name in event.loaded), "")
+    plain = len(event.path) == 1 and event.cause.partition(".")[0] == module
+    return "" if plain or module == event.cause else module
+
+
+def _listed(names: Sequence[str]) -> str:
+    quoted = [f"`{name}`" for name in dict.fromkeys(names)]
+    return " and ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)
+
+
+def _words(late: Sequence[Late]) -> Iterator[Proposal]:
+    if any(one.event is None for one in late):
+        yield Proposal(f"set {_listed([one.setting.name for one in late])} in the shell or job that starts Python", Applicability.DISPLAY)
+    for one in late:
+        if one.row.threads and one.event is not None and "torch" in one.event.loaded | set(one.reader.modules):
+            value = one.setting.literal or "n"
+            yield Proposal(f"or call `torch.set_num_threads({value})`, which torch heeds after its import", Applicability.DISPLAY)
+            return
