@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from forklint.model import Applicability, Link, Severity
+from forklint.project import execution
 from forklint.project.environment import settings_in
 from forklint.project.execution import Event
 from forklint.project.late_settings import Late, environment_of, late_settings
@@ -125,12 +126,27 @@ class LateEnvVar(Rule):
         if moved is None or moved.applicability is not Applicability.SAFE:
             yield from _words(late)
 
+    def _causes(self, late: Sequence[Late], module: Module) -> list[ast.stmt]:
+        """The statements to move above, the best first.
+
+        Above the first import that loads anything with a variable to read, so that settings stay together;
+        else above the one that loads the reader.
+        """
+        setting = late[0].setting
+        own = [one.event for one in late if one.event is not None]
+        events = own
+        if all(event.loaded for event in own):
+            before = execution.before(self.project, environment_of(self.project), module, setting.statement)
+            events = [event for event in before if event.loaded] + own
+        nodes = [module.statement_of(event.path[0].node) for event in events]
+        return list(dict.fromkeys([*nodes[:1], *(module.statement_of(event.path[0].node) for event in own[:1])]))
+
     def _moved(self, late: Sequence[Late], module: Module, tree: Tree) -> Proposal | None:
         statement = late[0].setting.statement
         names = [one.setting.name for one in late]
         can_break = any(one.row.can_break for one in late)
         settings = frozenset(setting.statement for setting in settings_in(self.project, module))
-        for cause in _causes(late, module):
+        for cause in self._causes(late, module):
             move = moving.plan(module, statement, cause, names)
             moved = moving.apply(move, module, tree, settings) if move is not None else None
             if move is not None and moved is not None:
@@ -139,12 +155,6 @@ class LateEnvVar(Rule):
                 words = f"set {_listed(names)} above `{above}` in line {move.above.lineno}"
                 return Proposal(words, Applicability.SAFE if safe else Applicability.UNSAFE, moved)
         return None
-
-
-def _causes(late: Sequence[Late], module: Module) -> list[ast.stmt]:
-    """The statements of the file that made the readers read, the earliest first."""
-    nodes = [one.event.path[0].node for one in late if one.event is not None]
-    return sorted({module.statement_of(node) for node in nodes}, key=lambda statement: statement.lineno)[:1]
 
 
 def _message(late: Sequence[Late]) -> str:

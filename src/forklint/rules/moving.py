@@ -141,7 +141,7 @@ def apply(move: Move, module: Module, tree: Tree, settings: frozenset[ast.stmt])
     node = {s: tree.statements[n] for s, n in module.ordinals.items() if s in {move.unit, move.above, *_nodes(move)}}
     home, target = tree.block_of(node[move.unit]), tree.block_of(node[move.above])
     line, above = tree.line_of(node[move.unit]), tree.line_of(node[move.above])
-    if len(getattr(line, "body", ())) != 1 and isinstance(line, cst.SimpleStatementLine):
+    if isinstance(line, cst.SimpleStatementLine) and len(line.body) != 1:
         return None
     body = list(cast("Any", target).body)
     carried = [_carry(tree, body, node[b.node], b) for b in move.imports]
@@ -154,20 +154,35 @@ def apply(move: Move, module: Module, tree: Tree, settings: frozenset[ast.stmt])
     else:
         guard = next(one for one in body if home in (getattr(one, "body", None),))
         body[body.index(guard)] = guard.with_changes(body=_without(home, line, rest))
-    index = body.index(above)
-    previous = body[index - 1] if index else None
-    joins = previous is not None and any(tree.line_of(tree.statements[module.ordinals[s]]) is previous for s in settings)
-    new = [*carried, _led(line, own)]
-    if spaced and previous is not None and not (joins and not carried):
-        new[0] = _led(new[0], [cst.EmptyLine(indent=False), *(own if not carried else ())])
-    if spaced and carried:
-        new[-1] = _led(line, [cst.EmptyLine(indent=False), *own])
-    if spaced and not any(one.comment is None for one in above.leading_lines):
-        body[index] = _led(above, [cst.EmptyLine(indent=False), *above.leading_lines])
-    body[index:index] = new
+    joins = {tree.line_of(tree.statements[module.ordinals[s]]) for s in settings}
+    _put(body, above, carried, _led(line, own), joins if isinstance(target, cst.Module) else None)
     if isinstance(target, cst.Module):
         return Tree(target.with_changes(body=body, footer=_footer(target.footer, rest, line, target.body)))
     return tree.replace(target, cast("Any", target).with_changes(body=body))
+
+
+def _put(body: list[Any], above: Any, imports: list[Any], line: Any, joins: set[Any] | None) -> None:
+    """Put lines above another: in a module's body parted by blank lines, unless they join others of their kind.
+
+    ``joins`` are the lines that set variables; None inside a function, where no blank lines are added.
+    """
+    index = body.index(above)
+    previous = body[index - 1] if index else None
+    blank = cst.EmptyLine(indent=False)
+    is_commented = any(one.comment is not None for one in above.leading_lines)
+    new = [*imports, line]
+    if joins is None:
+        if not is_commented:
+            new[0] = _led(new[0], [*above.leading_lines, *new[0].leading_lines])
+            body[index] = _led(above, [])
+    else:
+        if imports:
+            new[-1] = _led(line, [blank, *line.leading_lines])
+        if previous is not None and (imports or previous not in joins):
+            new[0] = _led(new[0], [blank, *new[0].leading_lines])
+        if not is_commented:
+            body[index] = _led(above, [blank])
+    body[index:index] = new
 
 
 def _nodes(move: Move) -> Iterator[ast.stmt]:
