@@ -30,6 +30,8 @@ class Reader:
     deadline: str
     """import, call, start or use."""
     modules: tuple[str, ...] = ()
+    needs: int = 1
+    """How many of the modules must be loaded."""
     calls: str = ""
     platforms: tuple[str, ...] = PLATFORMS
 
@@ -62,6 +64,7 @@ class Launchers:
     """Calls that start another program or a fresh interpreter."""
 
     functions: frozenset[str]
+    forking: frozenset[str]
     words: tuple[str, ...]
     harmless: frozenset[str]
 
@@ -76,7 +79,12 @@ class Environment:
         self.variables = (*self._added, *(_variable(row, readers) for row in own["variable"]))
         self.calls = {name: _calls(row) for name, row in own["calls"].items()}
         rows = own["launchers"]
-        self.launchers = Launchers(frozenset(rows["functions"]), tuple(rows["words"]), frozenset(rows["harmless"]))
+        self.launchers = Launchers(
+            functions=frozenset(rows["functions"]),
+            forking=frozenset(rows["forking"]),
+            words=tuple(rows["words"]),
+            harmless=frozenset(rows["harmless"]),
+        )
 
     @cached_property
     def reader_modules(self) -> frozenset[str]:
@@ -104,6 +112,7 @@ def _reader(row: Mapping[str, Any]) -> Reader:
         what=row["what"],
         deadline=row["deadline"],
         modules=tuple(row.get("modules", ())),
+        needs=row.get("needs", 1),
         calls=row.get("calls", ""),
         platforms=tuple(row.get("platforms", PLATFORMS)),
     )

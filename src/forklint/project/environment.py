@@ -38,6 +38,8 @@ def settings_in(project: Project, module: Module) -> Iterator[Setting]:
 
 def is_environ(project: Project, module: Module, scope: Scope, expression: ast.expr) -> bool:
     """Whether an expression is ``os.environ``, under whatever name."""
+    if isinstance(expression, ast.Attribute) and expression.attr != "environ":
+        return False
     return project.qualified(module, scope, expression) == ENVIRON
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from forklint.knowledge.environment import Environment, Launchers, Reader, Variable
 from forklint.project import execution
@@ -24,6 +24,8 @@ class Late:
     reader: Reader
     event: Event | None
     """What made the reader read; None if it reads when the process starts."""
+    forked: bool = False
+    """Whether it is set for child processes: then it is late only for those that are forked."""
 
 
 def late_settings(project: Project, module: Module) -> Iterator[tuple[Setting, list[Late]]]:
@@ -32,9 +34,9 @@ def late_settings(project: Project, module: Module) -> Iterator[tuple[Setting, l
     groups: dict[ast.stmt, list[Late]] = {}
     for setting in settings_in(project, module):
         groups.setdefault(setting.statement, []).extend(judge.late(setting))
-    for late in groups.values():
+    for statement, late in groups.items():
         if late:
-            yield late[0].setting, late
+            yield late[0].setting, sorted(late, key=lambda one: judge.moment(statement, one))
 
 
 class _Judge:
@@ -47,15 +49,30 @@ class _Judge:
     def late(self, setting: Setting) -> list[Late]:
         rows = [row for row in self._environment.rows(setting.name, setting.literal) if self._judged(row, setting)]
         found = [late for row in rows for reader in row.readers if (late := self._past(setting, row, reader))]
-        if not found or self._is_for_children(setting) or self._is_put_back(setting):
+        if not found or self._is_put_back(setting):
             return []
-        events = self._events(setting.statement)
-        return sorted(found, key=lambda late: events.index(late.event) if late.event else -1)
+        children = {launch.fresh for launch in launches(self._project, self._module) if self._serves(setting, launch)}
+        if True in children:
+            return []
+        return [replace(late, forked=bool(children)) for late in found]
+
+    def moment(self, statement: ast.stmt, late: Late) -> int:
+        """When the reader read, as a number to order by."""
+        return self._events(statement).index(late.event) if late.event is not None else -1
 
     def _judged(self, row: Variable, setting: Setting) -> bool:
+        if row.threads and self._tells_torch(setting):
+            return False
         if row.preview and not self._project.settings.preview:
             return False
         return not (row.spare_seeding and "seed" in self._module.qualname_at(setting.statement).lower())
+
+    def _tells_torch(self, setting: Setting) -> bool:
+        """Whether the function sets torch's threads as well, so that the variable is for what it starts later."""
+        home = _function_of(self._module, setting.statement)
+        scope = self._module.scope_at(setting.statement)
+        calls = [node for node in ast.walk(home) if isinstance(node, ast.Call)] if home is not None else []
+        return any(self._project.qualified(self._module, scope, call.func) == "torch.set_num_threads" for call in calls)
 
     def _past(self, setting: Setting, row: Variable, reader: Reader) -> Late | None:
         """Whether a reader's deadline has passed when the setting runs."""
@@ -63,11 +80,12 @@ class _Judge:
             return Late(setting, row, reader, None)
         if reader.deadline not in {"import", "call"}:
             return None
-        torch_is_loaded = False
+        loaded: set[str] = set()
         for event in self._events(setting.statement):
-            torch_is_loaded |= "torch" in event.loaded
-            is_import = reader.deadline == "import" and not event.loaded.isdisjoint(reader.modules)
-            if is_import or (reader.calls in event.calls and torch_is_loaded):
+            is_new = not event.loaded.isdisjoint(reader.modules)
+            loaded |= event.loaded
+            is_import = is_new and len(loaded.intersection(reader.modules)) >= reader.needs
+            if is_import or (reader.calls in event.calls and "torch" in loaded):
                 return Late(setting, row, reader, event)
         return None
 
@@ -76,19 +94,16 @@ class _Judge:
             self._before[statement] = execution.before(self._project, self._environment, self._module, statement)
         return self._before[statement]
 
-    def _is_for_children(self, setting: Setting) -> bool:
-        """Whether a program or a fresh interpreter may be started with this variable afterwards."""
-        home = _function_of(self._module, setting.statement)
-        for call in launches(self._project, self._module, self._environment.launchers):
-            place = _function_of(self._module, call)
-            if place is home:
-                if call.lineno > setting.statement.lineno or _in_loop(self._module, setting.statement):
-                    return True
-            elif home is not None or place is None:
-                return True
-            elif execution.first_use(self._module, execution.outermost_definition(self._module, call)) is not None:
-                return True
-        return False
+    def _serves(self, setting: Setting, launch: Launch) -> bool:
+        """Whether the program that a call starts may be started after the setting."""
+        if launch.anywhere:
+            return True
+        home, place = _function_of(self._module, setting.statement), _function_of(self._module, launch.call)
+        if place is home:
+            return launch.call.lineno > setting.statement.lineno or _in_loop(self._module, setting.statement)
+        if home is not None or place is None:
+            return True
+        return execution.first_use(self._module, execution.outermost_definition(self._module, launch.call)) is not None
 
     def _is_put_back(self, setting: Setting) -> bool:
         """Whether the statement restores what was read before, or the function restores it afterwards."""
@@ -136,29 +151,49 @@ def environment_of(project: Project) -> Environment:
     return found
 
 
-def launches(project: Project, module: Module, launchers: Launchers) -> list[ast.Call]:
-    """The calls of a module that start another program or a fresh interpreter, or call a function that does."""
+@dataclass(frozen=True)
+class Launch:
+    """A call that starts another program or a child process."""
+
+    call: ast.Call
+    fresh: bool
+    """Whether the child imports everything anew on every platform."""
+    anywhere: bool = False
+    """Whether it matters where the call stands: it only chooses how children will start."""
+
+
+def launches(project: Project, module: Module) -> list[Launch]:
+    """The calls of a module that start another program or a child process, or call a function that does."""
     memory = project.memory("launches")
     if module.path not in memory:
         memory[module.path] = []  # functions that call each other
+        launchers = environment_of(project).launchers
         nodes = [node for node in ast.walk(module.tree) if isinstance(node, ast.Call)]
-        memory[module.path] = [call for call in nodes if _launches(project, module, launchers, call)]
-    found: list[ast.Call] = memory[module.path]
+        memory[module.path] = [launch for call in nodes if (launch := _launch(project, module, launchers, call))]
+    found: list[Launch] = memory[module.path]
     return found
 
 
-def _launches(project: Project, module: Module, launchers: Launchers, call: ast.Call) -> bool:
+def _launch(project: Project, module: Module, launchers: Launchers, call: ast.Call) -> Launch | None:
     last = getattr(call.func, "attr", getattr(call.func, "id", "")).lower()
-    if any(word in last for word in launchers.words):
-        return True
+    if any(last.startswith(word) or last.endswith(word) for word in launchers.words):
+        return Launch(call, fresh=True)
     symbol = project.resolve(module, module.scope_at(call), call.func)
     if isinstance(symbol, FunctionFacts):
         if symbol.module is module:
-            return False  # its own call is found by itself
+            return None  # its own call is found by itself
         inside = range(symbol.node.lineno, (symbol.node.end_lineno or symbol.node.lineno) + 1)
-        return any(inner.lineno in inside for inner in launches(project, symbol.module, launchers))
+        inner = [one for one in launches(project, symbol.module) if one.call.lineno in inside]
+        return Launch(call, fresh=any(one.fresh for one in inner)) if inner else None
     name = getattr(symbol, "name", "")
-    return name in launchers.functions and not _only_asks(call, launchers)
+    if name in launchers.forking:
+        return Launch(call, fresh=False)
+    if name not in launchers.functions or _only_asks(call, launchers):
+        return None
+    if name.endswith(("set_start_method", "get_context")):
+        method = call.args[0].value if call.args and isinstance(call.args[0], ast.Constant) else None
+        return None if method == "fork" else Launch(call, fresh=True, anywhere=method is not None)
+    return Launch(call, fresh=True)
 
 
 def _only_asks(call: ast.Call, launchers: Launchers) -> bool:

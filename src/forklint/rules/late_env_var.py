@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from forklint.model import Applicability, Link, Severity
+from forklint.model import Applicability, Cell, Link, Severity
 from forklint.project import execution
 from forklint.project.environment import settings_in
 from forklint.project.execution import Event
@@ -92,9 +92,8 @@ class LateEnvVar(Rule):
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Statements that set variables too late."""
         for setting, late in late_settings(self.project, module):
-            platforms = {platform for one in late for platform in one.reader.platforms}
-            cells = tuple(cell for cell in self.settings.cells if cell.platform in platforms)
-            late = [one for one in late if any(cell.platform in one.reader.platforms for cell in cells)]
+            cells = tuple(cell for cell in self.settings.cells if any(_bites(one, cell) for one in late))
+            late = [one for one in late if any(_bites(one, cell) for cell in cells)]
             if late:
                 yield Suspect(
                     node=setting.statement,
@@ -155,6 +154,10 @@ class LateEnvVar(Rule):
                 words = f"set {_listed(names)} above `{above}` in line {move.above.lineno}"
                 return Proposal(words, Applicability.SAFE if safe else Applicability.UNSAFE, moved)
         return None
+
+
+def _bites(late: Late, cell: Cell) -> bool:
+    return cell.platform in late.reader.platforms and not (late.forked and cell.pickles)
 
 
 def _message(late: Sequence[Late]) -> str:

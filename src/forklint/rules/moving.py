@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -22,11 +22,11 @@ PURE_CALLS = frozenset({"str", "int", "float", "bool", "len", "min", "max", "abs
 
 @dataclass(frozen=True)
 class Move:
-    """A statement, the one it goes above, and the imports that go with it."""
+    """A statement, the one it goes above, and the imports and constants that go with it."""
 
     unit: ast.stmt
     above: ast.stmt
-    imports: tuple[Binding, ...]
+    carried: tuple[Binding, ...]
     pure: bool
     """Whether what it evaluates is the same at its new place, for certain."""
     top_level: bool
@@ -43,12 +43,12 @@ def plan(module: Module, statement: ast.stmt, cause: ast.stmt, variables: Sequen
         if not _is_main_guard(module.parents.get(statement)) or module.parents[statement] is not unit:
             return None
         unit = statement
-    imports = _imports_needed(module, unit, above, block)
-    if imports is None:
+    carried = _needed(module, unit, above, block)
+    if carried is None:
         return None
     between = [s for s in block[block.index(above) :] if s.lineno < unit.lineno]
     pure = _is_pure(unit) and not any(_mentions(s, variables) for s in between)
-    return Move(unit, above, tuple(imports), pure, unit is statement and module.tree.body is block and unit in block)
+    return Move(unit, above, tuple(sorted(carried, key=_row)), pure, unit is statement and module.tree.body is block and unit in block)
 
 
 def _siblings(module: Module, statement: ast.stmt, cause: ast.stmt) -> tuple[ast.stmt, ast.stmt, list[ast.stmt]] | None:
@@ -85,31 +85,37 @@ def _is_main_guard(node: ast.AST | None) -> bool:
     return isinstance(node, ast.If) and any(isinstance(n, ast.Name) and n.id == "__name__" for n in ast.walk(node.test))
 
 
-def _imports_needed(module: Module, unit: ast.stmt, above: ast.stmt, block: list[ast.stmt]) -> list[Binding] | None:
-    """Imports that must move along; None if a name would not be bound yet at the new place."""
+def _needed(module: Module, unit: ast.stmt, above: ast.stmt, block: list[ast.stmt]) -> list[Binding] | None:
+    """Imports and constants that must move along; None if a name would not be bound yet at the new place."""
     own = {n.id for n in ast.walk(unit) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     used = {n.id: None for n in ast.walk(unit) if isinstance(n, ast.Name) and n.id not in own}
     scope = module.scope_at(above)
-    needed = []
+    needed: list[Binding] = []
     for name in used:
         found = scope.find(name)
         if found is None or found[0] is not scope:
             continue
         late = [b for b in found[1] if b.kind is not Kind.PARAMETER and getattr(b.node, "lineno", 0) >= above.lineno]
-        if not late:
+        if not late or (len(late) < len(found[1]) and all(b.kind is Kind.IMPORT for b in found[1])):
             continue
-        earlier = len(late) < len(found[1])
-        if earlier and all(b.kind is Kind.IMPORT for b in found[1]):
-            continue
-        movable = [b for b in late if b.node in block and _is_standard(b)]
-        if earlier or not movable or any(b.kind is not Kind.IMPORT for b in late):
+        movable = [b for b in late if b.node in block and (_is_standard(b) or _is_constant(b))]
+        if len(late) < len(found[1]) or not movable or len(late) > 1 and late[0].kind is not Kind.IMPORT:
             return None
-        needed.append(movable[0])
-    return needed
+        below = _needed(module, cast("ast.stmt", movable[0].node), above, block) if movable[0].value else []
+        if below is None:
+            return None
+        needed += [*below, movable[0]]
+    return list(dict.fromkeys(needed))
+
+
+def _is_constant(binding: Binding) -> bool:
+    """Whether a binding is ``NAME = value`` and the value is the same wherever it is evaluated."""
+    node = binding.node
+    return isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and len(node.targets) == 1 and _is_pure(node)
 
 
 def _is_standard(binding: Binding) -> bool:
-    return not binding.level and binding.module.partition(".")[0] in sys.stdlib_module_names
+    return binding.kind is Kind.IMPORT and not binding.level and binding.module.partition(".")[0] in sys.stdlib_module_names
 
 
 def _is_pure(unit: ast.stmt) -> bool:
@@ -136,109 +142,132 @@ def _mentions(statement: ast.stmt, variables: Sequence[str]) -> bool:
     return any(isinstance(node, ast.Constant) and node.value in variables for node in ast.walk(statement))
 
 
+@dataclass
+class _Line:
+    """A line of a block while the block is being rebuilt: a statement, and the comments and blank lines above it."""
+
+    was: Any
+    """The node as it was parsed; None for a new line."""
+    node: Any
+    leading: list[Any]
+
+    @classmethod
+    def of(cls, node: Any) -> _Line:
+        return cls(node, node, list(node.leading_lines))
+
+    def rebuilt(self) -> Any:
+        return self.node.with_changes(leading_lines=self.leading)
+
+
 def apply(move: Move, module: Module, tree: Tree, settings: frozenset[ast.stmt]) -> Tree | None:
     """Make the move; None where several statements share a line. ``settings`` are all that set variables."""
-    node = {s: tree.statements[n] for s, n in module.ordinals.items() if s in {move.unit, move.above, *_nodes(move)}}
-    home, target = tree.block_of(node[move.unit]), tree.block_of(node[move.above])
-    line, above = tree.line_of(node[move.unit]), tree.line_of(node[move.above])
+
+    def node_of(statement: ast.AST) -> Any:
+        return tree.statements[module.ordinals[cast("ast.stmt", statement)]]
+
+    home, target = tree.block_of(node_of(move.unit)), tree.block_of(node_of(move.above))
+    line: Any = tree.line_of(node_of(move.unit))
     if isinstance(line, cst.SimpleStatementLine) and len(line.body) != 1:
         return None
-    body = list(cast("Any", target).body)
-    carried = [_carry(tree, body, node[b.node], b) for b in move.imports]
+    body = [_Line.of(node) for node in cast("Any", target).body]
+    carried = [_carry(tree, body, node_of(binding.node), binding) for binding in move.carried]
     if any(one is None for one in carried):
         return None
-    rest, own = _own_comments(cast("Any", line).leading_lines)
-    spaced = isinstance(target, cst.Module)
     if home is target:
-        _take(body, line, rest)
+        unit = _take(body, line)
     else:
-        guard = next(one for one in body if home in (getattr(one, "body", None),))
-        body[body.index(guard)] = guard.with_changes(body=_without(home, line, rest))
-    joins = {tree.line_of(tree.statements[module.ordinals[s]]) for s in settings}
-    _put(body, above, carried, _led(line, own), joins if isinstance(target, cst.Module) else None)
+        unit = _Line(None, line, _own_comments(list(line.leading_lines))[1])
+        guard = next(one for one in body if getattr(one.was, "body", None) is home)
+        guard.node = guard.node.with_changes(body=_without(home, line))
+    joins = {tree.line_of(node_of(setting)) for setting in settings} if isinstance(target, cst.Module) else None
+    _put(body, tree.line_of(node_of(move.above)), [*cast("list[_Line]", carried), unit], joins)
+    new = [one.rebuilt() for one in body]
     if isinstance(target, cst.Module):
-        return Tree(target.with_changes(body=body, footer=_footer(target.footer, rest, line, target.body)))
-    return tree.replace(target, cast("Any", target).with_changes(body=body))
+        return Tree(target.with_changes(body=new))
+    return tree.replace(target, cast("Any", target).with_changes(body=new))
 
 
-def _put(body: list[Any], above: Any, imports: list[Any], line: Any, joins: set[Any] | None) -> None:
+def _put(body: list[_Line], above: Any, new: list[_Line], joins: set[Any] | None) -> None:
     """Put lines above another: in a module's body parted by blank lines, unless they join others of their kind.
 
     ``joins`` are the lines that set variables; None inside a function, where no blank lines are added.
     """
-    index = body.index(above)
-    previous = body[index - 1] if index else None
+    index = next(number for number, one in enumerate(body) if one.was is above)
+    anchor, previous = body[index], body[index - 1] if index else None
     blank = cst.EmptyLine(indent=False)
-    is_commented = any(one.comment is not None for one in above.leading_lines)
-    new = [*imports, line]
+    is_commented = any(one.comment is not None for one in anchor.leading)
     if joins is None:
         if not is_commented:
-            new[0] = _led(new[0], [*above.leading_lines, *new[0].leading_lines])
-            body[index] = _led(above, [])
+            new[0].leading[:0] = anchor.leading
+            anchor.leading = []
     else:
-        if imports:
-            new[-1] = _led(line, [blank, *line.leading_lines])
-        if previous is not None and (imports or previous not in joins):
-            new[0] = _led(new[0], [blank, *new[0].leading_lines])
+        if len(new) > 1 and _is_import(new[-2].node):
+            new[-1].leading.insert(0, blank)
+        if previous is not None and (len(new) > 1 or previous.was not in joins):
+            new[0].leading.insert(0, blank)
         if not is_commented:
-            body[index] = _led(above, [blank])
+            anchor.leading = [blank]
     body[index:index] = new
 
 
-def _nodes(move: Move) -> Iterator[ast.stmt]:
-    return (cast("ast.stmt", binding.node) for binding in move.imports)
-
-
-def _led(line: Any, lines: Sequence[Any]) -> Any:
-    return line.with_changes(leading_lines=list(lines))
-
-
-def _own_comments(leading: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+def _own_comments(leading: list[Any]) -> tuple[list[Any], list[Any]]:
     """Cut the lines above a statement into those that stay and the comment that belongs to it."""
     cut = len(leading)
     while cut and leading[cut - 1].comment is not None:
         cut -= 1
-    return list(leading[:cut]), list(leading[cut:])
+    return leading[:cut], leading[cut:]
 
 
-def _take(body: list[Any], line: Any, rest: list[Any]) -> None:
-    """Take a line out of a block; blank lines and foreign comments above it stay with the next one."""
-    index = body.index(line)
-    del body[index]
+def _take(body: list[_Line], node: Any) -> _Line:
+    """Take a line with its own comment out of a block; what else stands above it stays with the next one."""
+    index = next(number for number, one in enumerate(body) if one.was is node)
+    taken = body.pop(index)
+    rest, own = _own_comments(taken.leading)
     if index < len(body):
-        own = list(body[index].leading_lines)
-        only_blank = all(one.comment is None for one in rest)
-        if not (only_blank and own and own[0].comment is None):
-            body[index] = _led(body[index], [*rest, *own])
+        following = body[index]
+        has_blank = bool(following.leading) and following.leading[0].comment is None
+        while has_blank and rest and rest[-1].comment is None:
+            rest.pop()
+        following.leading[:0] = rest
+    elif any(one.comment is not None for one in rest):
+        own = [*rest, *own]
+    taken.leading = own
+    return taken
 
 
-def _footer(footer: Sequence[Any], rest: list[Any], line: Any, body: Sequence[Any]) -> list[Any]:
-    is_last = bool(body) and body[-1] is line
-    return [*rest, *footer] if is_last and any(one.comment is not None for one in rest) else list(footer)
+def _without(block: Any, line: Any) -> Any:
+    body = [_Line.of(node) for node in block.body]
+    _take(body, line)
+    new = [one.rebuilt() for one in body]
+    return block.with_changes(body=new or [cst.SimpleStatementLine([cst.Pass()])])
 
 
-def _without(block: Any, line: Any, rest: list[Any]) -> Any:
-    body = list(block.body)
-    _take(body, line, rest)
-    return block.with_changes(body=body or [cst.SimpleStatementLine([cst.Pass()])])
-
-
-def _carry(tree: Tree, body: list[Any], small: Any, binding: Binding) -> Any | None:
-    """Take one name out of an import, or the whole of it, and give the line that imports it."""
+def _carry(tree: Tree, body: list[_Line], small: Any, binding: Binding) -> _Line | None:
+    """Take a constant, or one name of an import, from where it stands, and give the line to put elsewhere."""
     line: Any = tree.line_of(small)
-    if line not in body or len(line.body) != 1:
+    found = next((one for one in body if one.was is line), None)
+    if found is None or len(line.body) != 1:
         return None
-    if len(small.names) == 1:
-        _take(body, line, list(line.leading_lines))
-        return _led(line, [])
+    small = found.node.body[0]  # as it is by now: another name may have left it
+    if isinstance(small, cst.Assign) or len(small.names) == 1:
+        return _take(body, line)
     alias = next(one for one in small.names if _bound(one) == binding.name)
     others = [one for one in small.names if one is not alias]
-    others[-1] = others[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
-    body[body.index(line)] = line.with_changes(body=[small.with_changes(names=others)])
+    if alias is small.names[-1]:
+        others[-1] = others[-1].with_changes(comma=alias.comma)
+    found.node = found.node.with_changes(body=[small.with_changes(names=others)])
     alone = small.with_changes(names=[alias.with_changes(comma=cst.MaybeSentinel.DEFAULT)])
     if isinstance(small, cst.ImportFrom):
         alone = alone.with_changes(lpar=None, rpar=None)
-    return cst.SimpleStatementLine([alone])
+    return _Line(None, cst.SimpleStatementLine([alone]), [])
+
+
+def _is_import(line: Any) -> bool:
+    return isinstance(line.body[0], (cst.Import, cst.ImportFrom))
+
+
+def _row(binding: Binding) -> int:
+    return getattr(binding.node, "lineno", 0)
 
 
 def _bound(alias: Any) -> str:
