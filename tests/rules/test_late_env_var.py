@@ -31,20 +31,84 @@ def fixed(folder: Path, text: str) -> str:
 
 FIXES = {
     "the header of the file stays on top": (
-        "#!/usr/bin/env python\n# Licence: MIT\n\nimport torch\nimport os\nos.environ['OMP_NUM_THREADS'] = '1'\nprint(torch)\n",
-        "#!/usr/bin/env python\n# Licence: MIT\n\nimport os\n\nos.environ['OMP_NUM_THREADS'] = '1'\n\nimport torch\nprint(torch)\n",
+        (
+            "#!/usr/bin/env python\n"
+            "# Licence: MIT\n"
+            "\n"
+            "import torch\n"
+            "import os\n"
+            "os.environ['OMP_NUM_THREADS'] = '1'\n"
+            "print(torch)\n"
+        ),
+        (
+            "#!/usr/bin/env python\n"
+            "# Licence: MIT\n"
+            "\n"
+            "import os\n"
+            "\n"
+            "os.environ['OMP_NUM_THREADS'] = '1'\n"
+            "\n"
+            "import torch\n"
+            "print(torch)\n"
+        ),
     ),
     "one name leaves an import of several": (
         "import torch\nimport os, sys\nos.environ['OMP_NUM_THREADS'] = '1'\nprint(sys.argv)\n",
         "import os\n\nos.environ['OMP_NUM_THREADS'] = '1'\n\nimport torch\nimport sys\nprint(sys.argv)\n",
     ),
     "one name leaves a from-import": (
-        "import torch\nfrom os import (\n    environ,\n    path,\n)\nenviron['OMP_NUM_THREADS'] = '1'\nprint(path.sep)\n",
-        "from os import environ\n\nenviron['OMP_NUM_THREADS'] = '1'\n\nimport torch\nfrom os import (\n    path,\n)\nprint(path.sep)\n",
+        (
+            "import torch\n"
+            "from os import (\n"
+            "    environ,\n"
+            "    path,\n"
+            ")\n"
+            "environ['OMP_NUM_THREADS'] = '1'\n"
+            "print(path.sep)\n"
+        ),
+        (
+            "from os import environ\n"
+            "\n"
+            "environ['OMP_NUM_THREADS'] = '1'\n"
+            "\n"
+            "import torch\n"
+            "from os import (\n"
+            "    path,\n"
+            ")\n"
+            "print(path.sep)\n"
+        ),
     ),
     "its comments travel, others stay": (
-        '"""Doc."""\nimport os\n\nimport torch\n\n# section\n\n# one thread\nos.environ["OMP_NUM_THREADS"] = "1"  # really\n\n\ndef f():\n    pass\n',
-        '"""Doc."""\nimport os\n\n# one thread\nos.environ["OMP_NUM_THREADS"] = "1"  # really\n\nimport torch\n\n# section\n\n\ndef f():\n    pass\n',
+        (
+            '"""Doc."""\n'
+            "import os\n"
+            "\n"
+            "import torch\n"
+            "\n"
+            "# section\n"
+            "\n"
+            "# one thread\n"
+            'os.environ["OMP_NUM_THREADS"] = "1"  # really\n'
+            "\n"
+            "\n"
+            "def f():\n"
+            "    pass\n"
+        ),
+        (
+            '"""Doc."""\n'
+            "import os\n"
+            "\n"
+            "# one thread\n"
+            'os.environ["OMP_NUM_THREADS"] = "1"  # really\n'
+            "\n"
+            "import torch\n"
+            "\n"
+            "# section\n"
+            "\n"
+            "\n"
+            "def f():\n"
+            "    pass\n"
+        ),
     ),
     "a last line leaves its section's comment nowhere": (
         'import os\nimport torch\n\n# section\n\nos.environ["OMP_NUM_THREADS"] = "1"\n',
@@ -63,8 +127,24 @@ FIXES = {
         "import os\r\n\r\nos.environ['OMP_NUM_THREADS'] = '1'\r\n\r\nimport torch\r\n",
     ),
     "an import inside try moves as a whole": (
-        "import os\ntry:\n    import torch\nexcept ImportError:\n    torch = None\nos.environ['OMP_NUM_THREADS'] = '1'\n",
-        "import os\n\nos.environ['OMP_NUM_THREADS'] = '1'\n\ntry:\n    import torch\nexcept ImportError:\n    torch = None\n",
+        (
+            "import os\n"
+            "try:\n"
+            "    import torch\n"
+            "except ImportError:\n"
+            "    torch = None\n"
+            "os.environ['OMP_NUM_THREADS'] = '1'\n"
+        ),
+        (
+            "import os\n"
+            "\n"
+            "os.environ['OMP_NUM_THREADS'] = '1'\n"
+            "\n"
+            "try:\n"
+            "    import torch\n"
+            "except ImportError:\n"
+            "    torch = None\n"
+        ),
     ),
 }
 
@@ -82,7 +162,12 @@ SAFETY = {
     "import os\nimport torch\nos.environ['OMP_NUM_THREADS'] = input()\n": Applicability.UNSAFE,
     "import os\nimport transformers\nos.environ['HF_HUB_OFFLINE'] = '1'\n": Applicability.UNSAFE,
     "import os\nimport torch\nif os.sep:\n    os.environ['OMP_NUM_THREADS'] = '1'\n": Applicability.UNSAFE,
-    "import os\nimport torch\nprint(os.environ['OMP_NUM_THREADS'])\nos.environ['OMP_NUM_THREADS'] = '1'\n": Applicability.UNSAFE,
+    (
+        "import os\n"
+        "import torch\n"
+        "print(os.environ['OMP_NUM_THREADS'])\n"
+        "os.environ['OMP_NUM_THREADS'] = '1'\n"
+    ): Applicability.UNSAFE,
     "import os\nimport torch\nfrom mine import N\nos.environ['OMP_NUM_THREADS'] = str(N)\n": Applicability.DISPLAY,
     "import os\nimport torch\n\ndef f(n):\n    os.environ['OMP_NUM_THREADS'] = n\n": Applicability.DISPLAY,
     "import os, torch; os.environ['OMP_NUM_THREADS'] = '1'\n": Applicability.DISPLAY,
@@ -101,7 +186,16 @@ def test_how_safe_the_fix_is(text: str, tmp_path: Path) -> None:
         "import os\nfrom torch import cuda\ncuda.is_available()\nos.environ.update(CUDA_VISIBLE_DEVICES='0')\n",
         "import os\nimport torch\nx = torch.zeros(2, device='cuda:1')\nos.environ['CUDA_VISIBLE_DEVICES'] = '0'\n",
         "import os\nimport torch\nif torch.cuda.is_available():\n    os.environ['CUDA_VISIBLE_DEVICES'] = '0'\n",
-        "import os\nimport torch\n\ndef up():\n    torch.cuda.init()\n\nup()\nos.environ['CUDA_VISIBLE_DEVICES'] = '0'\n",
+        (
+            "import os\n"
+            "import torch\n"
+            "\n"
+            "def up():\n"
+            "    torch.cuda.init()\n"
+            "\n"
+            "up()\n"
+            "os.environ['CUDA_VISIBLE_DEVICES'] = '0'\n"
+        ),
         "import os\nimport importlib\nimportlib.import_module('torch')\nos.environ['OMP_NUM_THREADS'] = '0'\n",
         "import os\nwith open('x') as f:\n    import torch\nos.environ['OMP_NUM_THREADS'] = '0'\n",
         "import os\n\nclass A:\n    import torch\nos.environ['OMP_NUM_THREADS'] = '0'\n",
@@ -110,7 +204,13 @@ def test_how_safe_the_fix_is(text: str, tmp_path: Path) -> None:
         "import os\nimport torch\nOMP = 'OMP_NUM_THREADS'\nos.environ[OMP] = '0'\n",
         "import torch\nget_ipython().run_line_magic('env', 'OMP_NUM_THREADS=1')\n",
         "import os\nimport torch\n\nclass A:\n    def f(self):\n        os.environ['OMP_NUM_THREADS'] = '0'\n",
-        "import os\nimport torch, git\nimport subprocess\nsubprocess.run(['git', 'log'])\nos.environ['OMP_NUM_THREADS'] = '0'\n",
+        (
+            "import os\n"
+            "import torch, git\n"
+            "import subprocess\n"
+            "subprocess.run(['git', 'log'])\n"
+            "os.environ['OMP_NUM_THREADS'] = '0'\n"
+        ),
     ],
 )
 def test_found(text: str, tmp_path: Path) -> None:
@@ -122,20 +222,46 @@ def test_found(text: str, tmp_path: Path) -> None:
     [
         "import os\nif os.name == 'nt':\n    import torch\nos.environ['OMP_NUM_THREADS'] = '0'\n",
         "import os\n\ndef f():\n    import torch\n    return torch\nos.environ['OMP_NUM_THREADS'] = '0'\nf()\n",
-        "import os\n\ndef f():\n    if os.sep:\n        return\n    import torch\n\nf()\nos.environ['OMP_NUM_THREADS'] = '0'\n",
+        (
+            "import os\n"
+            "\n"
+            "def f():\n"
+            "    if os.sep:\n"
+            "        return\n"
+            "    import torch\n"
+            "\n"
+            "f()\n"
+            "os.environ['OMP_NUM_THREADS'] = '0'\n"
+        ),
         "import os\n\ndef f():\n    os.environ['OMP_NUM_THREADS'] = '0'\n\ndef g():\n    f()\n\ng()\nimport torch\n",
         "import os\n\ndef f():\n    os.environ['OMP_NUM_THREADS'] = '0'\n    import torch\n\nf()\n",
-        "import os\nimport torch\na = os.sep and torch.cuda.is_available()\nos.environ['CUDA_VISIBLE_DEVICES'] = '0'\n",
+        (
+            "import os\n"
+            "import torch\n"
+            "a = os.sep and torch.cuda.is_available()\n"
+            "os.environ['CUDA_VISIBLE_DEVICES'] = '0'\n"
+        ),
         "import os\nimport torch\na = lambda: torch.cuda.is_available()\nos.environ['CUDA_VISIBLE_DEVICES'] = '0'\n",
-        "import os\nos.environ['PYTORCH_NVML_BASED_CUDA_CHECK'] = '1'\nimport torch\ntorch.cuda.is_available()\n"
-        "os.environ['CUDA_VISIBLE_DEVICES'] = '0'\n",
+        (
+            "import os\n"
+            "os.environ['PYTORCH_NVML_BASED_CUDA_CHECK'] = '1'\n"
+            "import torch\n"
+            "torch.cuda.is_available()\n"
+            "os.environ['CUDA_VISIBLE_DEVICES'] = '0'\n"
+        ),
         "import os\nimport torch\nold = os.environ.get('OMP_NUM_THREADS')\nos.environ['OMP_NUM_THREADS'] = old\n",
         "import os\nimport torch\nos.environ['OMP_NUM_THREADS'] = '1'\nf()\nos.environ.pop('OMP_NUM_THREADS')\n",
         "import os\nimport torch\nos.environ['PYTORCH_CUDA_ALLOC_CONF'] = 'expandable_segments:True'\n",
         "import os\nimport torch\nos.environ['PYTHONHASHSEED'] = '0'\n",
         "os = {}\nimport torch\nos.environ['OMP_NUM_THREADS'] = '0'\n",
         "import os\nimport torch\nos.environ['OMP_NUM_THREADS'] = '0'\nos.execv('a', ['a'])\n",
-        "import os\nimport torch\nfrom detectron2.engine import launch\nos.environ['OMP_NUM_THREADS'] = '0'\nlaunch(main, 8)\n",
+        (
+            "import os\n"
+            "import torch\n"
+            "from detectron2.engine import launch\n"
+            "os.environ['OMP_NUM_THREADS'] = '0'\n"
+            "launch(main, 8)\n"
+        ),
     ],
 )
 def test_silent(text: str, tmp_path: Path) -> None:
@@ -152,7 +278,13 @@ def test_a_project_adds_a_variable(tmp_path: Path) -> None:
 
 
 def test_preview_shows_what_the_interpreter_reads(tmp_path: Path) -> None:
-    text = "import os\nos.environ['PYTHONHASHSEED'] = '0'\n\ndef seed_all(n):\n    os.environ['PYTHONHASHSEED'] = str(n)\n"
+    text = (
+        "import os\n"
+        "os.environ['PYTHONHASHSEED'] = '0'\n"
+        "\n"
+        "def seed_all(n):\n"
+        "    os.environ['PYTHONHASHSEED'] = str(n)\n"
+    )
     (tmp_path / "train.py").write_text(text, encoding="utf-8")
     (tmp_path / "forklint.toml").write_text("preview = true\n", encoding="utf-8")
     assert {row for row, _, _ in lint([tmp_path / "train.py"])[tmp_path / "train.py"]} == {2}
@@ -163,7 +295,8 @@ def test_the_chain_leads_through_the_project(tmp_path: Path) -> None:
     (tmp_path / "config.py").write_text("import nets\n", encoding="utf-8")
     (tmp_path / "nets.py").write_text("\nfrom torch import nn\n", encoding="utf-8")
     (found,) = findings(tmp_path, "import os\nimport config\nos.environ['MKL_NUM_THREADS'] = '1'\n")
-    assert [(Path(link.path).name, link.row) for link in found.chain] == [("train.py", 2), ("config.py", 1), ("nets.py", 2)]
+    steps = [(Path(link.path).name, link.row) for link in found.chain]
+    assert steps == [("train.py", 2), ("config.py", 1), ("nets.py", 2)]
 
 
 SCRIPT = """import json
@@ -191,7 +324,7 @@ def test_the_fixed_script_has_the_threads_it_asks_for(tmp_path: Path) -> None:
 
     def run(text: str) -> dict[str, float]:
         (tmp_path / "train.py").write_text(text, encoding="utf-8")
-        result = subprocess.run(  # noqa: S603
+        result = subprocess.run(
             [sys.executable, "train.py"], cwd=tmp_path, env={}, capture_output=True, text=True, timeout=120, check=True
         )
         found: dict[str, float] = json.loads(result.stdout)

@@ -70,7 +70,7 @@ class Launchers:
 
 
 class Environment:
-    """The tables, with the rows that a project adds: ``name``, ``modules``, and if it likes ``effect`` and ``severity``."""
+    """The tables, with the rows that a project adds: ``name`` and ``modules``, and ``effect`` and ``severity``."""
 
     def __init__(self, extra: tuple[Mapping[str, Any], ...] = ()) -> None:
         own = knowledge.table("env_vars.toml")
@@ -97,9 +97,9 @@ class Environment:
         return tuple(row for row in self.variables if any(reader.deadline != "use" for reader in row.readers))
 
     def rows(self, name: str, value: str | None) -> list[Variable]:
-        """The rows that judge an assignment of ``value`` to ``name``; the first name or longest prefix that fits decides.
+        """The rows that judge an assignment of ``value`` to ``name``, by its name, else by its prefix.
 
-        A row that a project adds hides the table's own row of that name.
+        A row that a project adds hides the table's own rows of that name.
         """
         added = [row for row in self._added if name in row.names]
         exact = [row for row in self.variables if name in row.names]

@@ -65,9 +65,9 @@ class _Finder:
         if isinstance(target, ast.Subscript) and self._is_environ(statement, target.value):
             yield from self._named(statement, target.slice, value)
         elif isinstance(target, (ast.Tuple, ast.List)):
-            parts = value.elts if isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(target.elts) else None
+            parts = value.elts if isinstance(value, (ast.Tuple, ast.List)) else []
             for index, element in enumerate(target.elts):
-                yield from self._target(statement, element, parts[index] if parts else None)
+                yield from self._target(statement, element, parts[index] if len(parts) == len(target.elts) else None)
 
     def _call(self, statement: ast.stmt, call: ast.expr) -> Iterator[Setting]:
         if not isinstance(call, ast.Call):
@@ -135,7 +135,8 @@ class _Finder:
             if isinstance(above, ast.For):
                 items = _items(above, name)
                 if items is not None:
-                    return [item.value for item in items if isinstance(item, ast.Constant) and isinstance(item.value, str)]
+                    texts = [item.value for item in items if isinstance(item, ast.Constant)]
+                    return [text for text in texts if isinstance(text, str)]
             above = self._module.parents.get(above)
         return []
 

@@ -145,9 +145,7 @@ class _Run:
                 return True
             if isinstance(statement, (ast.Import, ast.ImportFrom)):
                 self._imports(frame, statement)
-            elif isinstance(statement, LEAVES):
-                return True
-            elif self._compound(frame, statement, above):
+            elif isinstance(statement, LEAVES) or self._compound(frame, statement, above):
                 return True
         return False
 
@@ -257,8 +255,10 @@ class _Run:
         method = call.func.attr if isinstance(call.func, ast.Attribute) and not name else ""
         if row.cuda_methods and (method == "cuda" or (method == "to" and call.args and _is_cuda(call.args[0]))):
             return True
-        makes_tensor = name.startswith("torch.") and name.rpartition(".")[2].islower() and name not in PLAIN_VALUES
-        return row.device_literals and makes_tensor and any(k.arg == "device" and _is_cuda(k.value) for k in call.keywords)
+        if not row.device_literals or not name.startswith("torch.") or name in PLAIN_VALUES:
+            return False
+        is_function = name.rpartition(".")[2].islower()
+        return is_function and any(keyword.arg == "device" and _is_cuda(keyword.value) for keyword in call.keywords)
 
     def _enter(self, frame: _Frame, statement: ast.stmt, function: FunctionFacts) -> None:
         """Run a project function that is called, if calling it runs its body at once."""

@@ -10,8 +10,8 @@ from forklint.knowledge.environment import Environment, Launchers, Reader, Varia
 from forklint.project import execution
 from forklint.project.environment import Setting, is_environ, settings_in
 from forklint.project.execution import Event
-from forklint.project.index import FunctionFacts, Project, Value
-from forklint.project.module import Module
+from forklint.project.index import Project, Value
+from forklint.project.module import FunctionFacts, Module
 from forklint.project.scopes import FUNCTIONS, Scope
 
 

@@ -39,6 +39,8 @@ class LateEnvVar(Rule):
 
     ## Example
     ```python
+    import os
+
     import numpy as np
     import torch
     from torch import nn
@@ -50,11 +52,15 @@ class LateEnvVar(Rule):
 
     ## Use instead
     ```python
+    import os
+
     # The cluster bills by the core, so every pool gets one thread.
     os.environ["OMP_NUM_THREADS"] = "1"
 
     import numpy as np
     import torch
+    from torch import nn
+    from torch.utils.data import DataLoader, Dataset
     ```
 
     ## Fix safety
@@ -91,9 +97,9 @@ class LateEnvVar(Rule):
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Statements that set variables too late."""
-        for setting, late in late_settings(self.project, module):
-            cells = tuple(cell for cell in self.settings.cells if any(_bites(one, cell) for one in late))
-            late = [one for one in late if any(_bites(one, cell) for cell in cells)]
+        for setting, found in late_settings(self.project, module):
+            cells = tuple(cell for cell in self.settings.cells if any(_bites(one, cell) for one in found))
+            late = [one for one in found if any(_bites(one, cell) for cell in cells)]
             if late:
                 yield Suspect(
                     node=setting.statement,
@@ -109,12 +115,15 @@ class LateEnvVar(Rule):
         if event is None:
             return
         for place, following in zip(event.path, event.path[1:], strict=False):
-            what = "imported" if isinstance(place.node, (ast.Import, ast.ImportFrom)) else "called"
-            yield self.link(place.module, place.node, f"`{following.module.path.stem}` is {what} here")
+            verb = "imports" if isinstance(place.node, (ast.Import, ast.ImportFrom)) else "calls into"
+            path = following.module.path
+            name = f"{path.parent.name}/{path.name}" if path.stem == "__init__" else path.name
+            yield self.link(place.module, place.node, f"{verb} `{name}`")
         last = event.path[-1]
-        words = f"`{event.cause}` is imported here" if event.loaded else f"`{event.cause}` is called here"
-        loaded = _loaded(late)
-        yield self.link(last.module, last.node, f"{words}, which loads {loaded}" if loaded else words)
+        loaded = next((name for name in late.reader.modules if name in event.loaded), "")
+        words = f"imports `{event.cause}`" if event.loaded else f"calls `{event.cause}`"
+        is_plain = not loaded or event.cause.startswith(loaded)
+        yield self.link(last.module, last.node, words if is_plain else f"{words}, which loads {loaded}")
 
     def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterable[Proposal]:
         """Move it above what made it late; where that cannot be done safely, say what else helps."""
@@ -134,7 +143,7 @@ class LateEnvVar(Rule):
         setting = late[0].setting
         own = [one.event for one in late if one.event is not None]
         events = own
-        if all(event.loaded for event in own):
+        if own and all(event.loaded for event in own):
             before = execution.before(self.project, environment_of(self.project), module, setting.statement)
             events = [event for event in before if event.loaded] + own
         nodes = [module.statement_of(event.path[0].node) for event in events]
@@ -162,43 +171,31 @@ def _bites(late: Late, cell: Cell) -> bool:
 
 def _message(late: Sequence[Late]) -> str:
     first = late[0]
-    names = _listed([one.setting.name for one in late])
+    names = [one.setting.name for one in late]
+    several = len(set(names)) > 1
     if first.event is None:
-        return f"{names} is read by {first.reader.what} when the process starts: set from Python, {first.row.effect}"
-    row = first.event.path[0].module.span(first.event.path[0].node).row
-    verb = "are" if len({one.setting.name for one in late}) > 1 else "is"
-    how = _how(first, first.event)
-    return f"{names} {verb} set too late: {how} in line {row}, so {first.row.effect}"
+        effect = f"set from Python, {first.row.effect}"
+        return f"{_listed(names)} is read by {first.reader.what} when the process starts: {effect}"
+    verb, pronoun = ("are", "them") if several else ("is", "it")
+    when = _when(first.event, first.reader.modules)
+    return f"{_listed(names)} {verb} set too late: {first.reader.what} read {pronoun} {when}, so {first.row.effect}"
 
 
-def _how(late: Late, event: Event) -> str:
-    if not event.loaded:
-        return f"{late.reader.what} read it when `{event.cause}` was called"
-    loaded = _loaded(late)
-    through = f", which loads {loaded}," if loaded else ""
-    return f"{late.reader.what} read it when `{_imported(event)}`{through} was imported"
-
-
-def _imported(event: Event) -> str:
-    """What the statement in the file at hand imports or calls."""
-    node = event.path[0].node
+def _when(event: Event, modules: Sequence[str]) -> str:
+    """Say what happened in the file at hand, and what that led to."""
+    start = event.path[0]
+    row = start.module.span(start.node).row
     if len(event.path) == 1:
-        return event.cause
-    if isinstance(node, ast.Import):
-        return node.names[0].name
-    if isinstance(node, ast.ImportFrom):
-        return "." * node.level + (node.module or node.names[0].name)
-    return ast.unparse(node).partition("\n")[0]
-
-
-def _loaded(late: Late) -> str:
-    """The reader's module, unless it is the very thing that was imported."""
-    event = late.event
-    if event is None:
-        return ""
-    module = next((name for name in late.reader.modules if name in event.loaded), "")
-    plain = len(event.path) == 1 and event.cause.partition(".")[0] == module
-    return "" if plain or module == event.cause else module
+        done, what = ("imported", event.cause) if event.loaded else ("called", event.cause)
+    elif isinstance(start.node, ast.Import):
+        done, what = "imported", start.node.names[0].name
+    elif isinstance(start.node, ast.ImportFrom):
+        done, what = "imported", "." * start.node.level + (start.node.module or start.node.names[0].name)
+    else:
+        done, what = "run", ast.unparse(start.node).partition("\n")[0]
+    loaded = next((name for name in modules if name in event.loaded), "")
+    led = f", which loads {loaded}" if loaded else f", which calls `{event.cause}`" if len(event.path) > 1 else ""
+    return f"when `{what}` was {done} in line {row}{'' if loaded and what.startswith(loaded) else led}"
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -208,9 +205,10 @@ def _listed(names: Sequence[str]) -> str:
 
 def _words(late: Sequence[Late]) -> Iterator[Proposal]:
     if any(one.event is None for one in late):
-        yield Proposal(f"set {_listed([one.setting.name for one in late])} in the shell or job that starts Python", Applicability.DISPLAY)
+        names = _listed([one.setting.name for one in late])
+        yield Proposal(f"set {names} in the shell or job that starts Python", Applicability.DISPLAY)
     for one in late:
         if one.row.threads and one.event is not None and "torch" in one.event.loaded | set(one.reader.modules):
-            value = one.setting.literal or "n"
-            yield Proposal(f"or call `torch.set_num_threads({value})`, which torch heeds after its import", Applicability.DISPLAY)
+            call = f"torch.set_num_threads({one.setting.literal or 'n'})"
+            yield Proposal(f"call `{call}`, which torch heeds after its import", Applicability.DISPLAY)
             return

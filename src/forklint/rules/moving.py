@@ -16,7 +16,10 @@ from forklint.rules.tree import Tree
 if TYPE_CHECKING:
     from forklint.project.module import Module
 
-PURE_CALLS = frozenset({"str", "int", "float", "bool", "len", "min", "max", "abs", "round", "repr", "dict", "os", "multiprocessing"})
+PURE_CALLS = frozenset(
+    {"str", "int", "float", "bool", "len", "min", "max", "abs", "round", "repr", "dict"}
+    | {"os", "multiprocessing", "putenv", "getenv", "cpu_count"}
+)
 """Builtins, and modules whose functions only look at the machine: calling them earlier gives the same."""
 
 
@@ -48,10 +51,13 @@ def plan(module: Module, statement: ast.stmt, cause: ast.stmt, variables: Sequen
         return None
     between = [s for s in block[block.index(above) :] if s.lineno < unit.lineno]
     pure = _is_pure(unit) and not any(_mentions(s, variables) for s in between)
-    return Move(unit, above, tuple(sorted(carried, key=_row)), pure, unit is statement and module.tree.body is block and unit in block)
+    top_level = unit is statement and unit in module.tree.body
+    return Move(unit, above, tuple(sorted(carried, key=_row)), pure, top_level)
 
 
-def _siblings(module: Module, statement: ast.stmt, cause: ast.stmt) -> tuple[ast.stmt, ast.stmt, list[ast.stmt]] | None:
+def _siblings(
+    module: Module, statement: ast.stmt, cause: ast.stmt
+) -> tuple[ast.stmt, ast.stmt, list[ast.stmt]] | None:
     """The statements around two others that stand in one block, and that block; functions are not left."""
     causes = [cause, *execution.ancestors(module, cause)]
     unit: ast.AST = statement
@@ -60,7 +66,7 @@ def _siblings(module: Module, statement: ast.stmt, cause: ast.stmt) -> tuple[ast
         for block in _blocks(above):
             shared = [other for other in causes if other in block]
             if unit in block and shared:
-                other = cast("ast.stmt", shared[0])
+                other = shared[0]
                 return (unit, other, block) if block.index(other) < block.index(unit) else None
         unit = above
     return None
@@ -99,7 +105,8 @@ def _needed(module: Module, unit: ast.stmt, above: ast.stmt, block: list[ast.stm
         if not late or (len(late) < len(found[1]) and all(b.kind is Kind.IMPORT for b in found[1])):
             continue
         movable = [b for b in late if b.node in block and (_is_standard(b) or _is_constant(b))]
-        if len(late) < len(found[1]) or not movable or len(late) > 1 and late[0].kind is not Kind.IMPORT:
+        is_rebound = len(late) > 1 and late[0].kind is not Kind.IMPORT
+        if len(late) < len(found[1]) or not movable or is_rebound:
             return None
         below = _needed(module, cast("ast.stmt", movable[0].node), above, block) if movable[0].value else []
         if below is None:
@@ -111,18 +118,20 @@ def _needed(module: Module, unit: ast.stmt, above: ast.stmt, block: list[ast.stm
 def _is_constant(binding: Binding) -> bool:
     """Whether a binding is ``NAME = value`` and the value is the same wherever it is evaluated."""
     node = binding.node
-    return isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and len(node.targets) == 1 and _is_pure(node)
+    return isinstance(node, ast.Assign) and [type(one) for one in node.targets] == [ast.Name] and _is_pure(node)
 
 
 def _is_standard(binding: Binding) -> bool:
-    return binding.kind is Kind.IMPORT and not binding.level and binding.module.partition(".")[0] in sys.stdlib_module_names
+    top = binding.module.partition(".")[0]
+    return binding.kind is Kind.IMPORT and not binding.level and top in sys.stdlib_module_names
 
 
 def _is_pure(unit: ast.stmt) -> bool:
     """Whether a statement depends on nothing but literals, names and the machine."""
-    own = (ast.Await, ast.Yield, ast.YieldFrom, ast.Lambda, ast.NamedExpr, ast.ListComp, ast.DictComp, ast.SetComp, ast.GeneratorExp)
     for node in ast.walk(unit):
-        if isinstance(node, own):
+        if isinstance(node, (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)):
+            return False
+        if isinstance(node, (ast.Lambda, *execution.COMPREHENSIONS)):
             return False
         if isinstance(node, ast.Call) and not _is_pure_call(node):
             return False
@@ -135,7 +144,7 @@ def _is_pure_call(call: ast.Call) -> bool:
         return True
     while isinstance(root, ast.Attribute):
         root = root.value
-    return isinstance(root, ast.Name) and (root.id in PURE_CALLS or root.id in {"putenv", "getenv", "cpu_count"})
+    return isinstance(root, ast.Name) and root.id in PURE_CALLS
 
 
 def _mentions(statement: ast.stmt, variables: Sequence[str]) -> bool:
