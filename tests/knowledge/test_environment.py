@@ -85,6 +85,8 @@ def observed(variable: str, value: str, module: str, probe: str, moment: str) ->
     imports = f"import {module}"
     if "torch.distributed" in probe:
         imports += "\nimport torch.distributed"
+    if "numexpr" in probe:
+        imports += "\nimport numexpr"
     lines = {"unset": [imports], "early": [setting, imports], "late": [imports, setting]}[moment]
     environment = {name: os.environ[name] for name in ("PATH", "HOME", "SYSTEMROOT") if name in os.environ}
     command = [sys.executable, "-c", "\n".join([*lines, code])]
@@ -107,6 +109,7 @@ PROBED = [
     for name, row in ROWS.items()
     for reader in row.get("probe", ())
     for module in READERS[reader].get("modules", ())
+    if (module, name) != ("tables", "HDF5_USE_FILE_LOCKING")  # it has a library of its own, which h5py does not show
 ]
 
 
