@@ -15,7 +15,10 @@ from forklint.knowledge.environment import Environment, loaded_by
 TABLE = knowledge.table("env_vars.toml")
 ROWS = {(row.get("names") or [row["prefix"]])[0]: row for row in TABLE["variable"]}
 READERS = TABLE["reader"]
-THREADS = "import threadpoolctl as t; print(sorted(p['num_threads'] for p in t.threadpool_info() if p['internal_api'] == {!r}))"
+THREADS = (
+    "import threadpoolctl as t; "
+    "print(sorted(p['num_threads'] for p in t.threadpool_info() if p['internal_api'] == {!r}))"
+)
 SYMBOL = (
     "import ctypes; lib = next(l.split()[-1] for l in open('/proc/self/maps') if {!r} in l); "
     "print(getattr(ctypes.CDLL(lib), {!r})())"
@@ -70,7 +73,7 @@ def code_of(probe: str) -> tuple[str, str]:
     """What a probe runs, and the stream to look at."""
     kind, _, rest = probe.partition(":")
     if kind == "threads":
-        return THREADS.format({"openmp": "openmp"}.get(rest, rest)), "stdout"
+        return THREADS.format(rest), "stdout"
     if kind == "symbol":
         return SYMBOL.format(*rest.split(":")), "stdout"
     if kind == "opens":

@@ -202,6 +202,7 @@ def test_how_safe_the_fix_is(text: str, tmp_path: Path) -> None:
         "import os\nimport torch\nos.environ['A'] = os.environ['OMP_NUM_THREADS'] = '0'\n",
         "import os\nimport torch\nos.environ['A'], os.environ['OMP_NUM_THREADS'] = '0', '1'\n",
         "import os\nimport torch\nOMP = 'OMP_NUM_THREADS'\nos.environ[OMP] = '0'\n",
+        "import os\nimport torch\ntorch.set_num_threads(2)\nos.environ['KMP_BLOCKTIME'] = '0'\n",
         "import torch\nget_ipython().run_line_magic('env', 'OMP_NUM_THREADS=1')\n",
         "import os\nimport torch\n\nclass A:\n    def f(self):\n        os.environ['OMP_NUM_THREADS'] = '0'\n",
         (

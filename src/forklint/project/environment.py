@@ -8,9 +8,11 @@ from dataclasses import dataclass
 
 from forklint.project.index import External, Project, Value
 from forklint.project.module import Module
-from forklint.project.scopes import FUNCTIONS, Scope
+from forklint.project.scopes import FUNCTIONS, Kind, Scope
 
 ENVIRON = "os.environ"
+SETTERS = (b"environ", b"putenv", b"_magic", b".magic")
+"""One of these stands in every file that sets a variable by itself."""
 
 
 @dataclass(frozen=True)
@@ -29,8 +31,15 @@ class Setting:
         return value if isinstance(value, str) else None
 
 
+def may_set(data: bytes) -> bool:
+    """Whether a file may set a variable, judged by its bytes."""
+    return any(word in data for word in SETTERS)
+
+
 def settings_in(project: Project, module: Module) -> Iterator[Setting]:
-    """Give every variable that a module sets, in source order."""
+    """Give every variable that a module sets by a name that is written in it, in source order."""
+    if not may_set(module.document.data):
+        return
     finder = _Finder(project, module)
     for statement in module.ordinals:
         yield from finder.settings(statement)
@@ -38,9 +47,21 @@ def settings_in(project: Project, module: Module) -> Iterator[Setting]:
 
 def is_environ(project: Project, module: Module, scope: Scope, expression: ast.expr) -> bool:
     """Whether an expression is ``os.environ``, under whatever name."""
-    if isinstance(expression, ast.Attribute) and expression.attr != "environ":
+    return _may_be_environ(scope, expression) and project.qualified(module, scope, expression) == ENVIRON
+
+
+def _may_be_environ(scope: Scope, expression: ast.expr | None) -> bool:
+    """Whether it is worth asking: most objects with an ``update`` method are told apart by their binding alone."""
+    if isinstance(expression, ast.Attribute):
+        return expression.attr == "environ"
+    if not isinstance(expression, ast.Name):
         return False
-    return project.qualified(module, scope, expression) == ENVIRON
+    found = scope.find(expression.id)
+    for binding in found[1] if found else ():
+        is_import = binding.kind is Kind.IMPORT and "env" in binding.attribute.lower()
+        if is_import or isinstance(binding.value, ast.Name) or _may_be_environ(scope, binding.value):
+            return True
+    return False
 
 
 class _Finder:
@@ -79,9 +100,10 @@ class _Finder:
                 for argument in call.args:
                     yield from self._mapping(statement, argument)
                 yield from self._keywords(statement, call)
-        elif len(call.args) == 2 and self._qualified(statement, call.func) == "os.putenv":
+        name = getattr(call.func, "attr", getattr(call.func, "id", ""))
+        if name == "putenv" and len(call.args) == 2 and self._qualified(statement, call.func) == "os.putenv":
             yield from self._named(statement, call.args[0], call.args[1])
-        elif isinstance(call.func, ast.Attribute) and call.func.attr in {"run_line_magic", "magic", "line_magic"}:
+        elif name in {"run_line_magic", "magic", "line_magic"}:
             yield from self._magic(statement, call)
 
     def _magic(self, statement: ast.stmt, call: ast.Call) -> Iterator[Setting]:
@@ -96,8 +118,8 @@ class _Finder:
     def _mapping(self, statement: ast.stmt, mapping: ast.expr) -> Iterator[Setting]:
         if isinstance(mapping, ast.Name):
             symbol = self._project.lookup(self._module, self._scope(statement), mapping.id)
-            if isinstance(symbol, Value) and isinstance(symbol.binding.value, (ast.Dict, ast.Call)):
-                mapping = symbol.binding.value
+            value = symbol.binding.value if isinstance(symbol, Value) and symbol.module is self._module else None
+            mapping = value if isinstance(value, (ast.Dict, ast.Call)) else mapping
         if isinstance(mapping, ast.Dict):
             for key, value in zip(mapping.keys, mapping.values, strict=True):
                 if key is None:
@@ -124,7 +146,8 @@ class _Finder:
         if not isinstance(key, ast.Name):
             return []
         symbol = self._project.lookup(self._module, self._scope(statement), key.id)
-        if isinstance(symbol, Value) and isinstance(symbol.binding.value, ast.Constant):
+        is_own = isinstance(symbol, Value) and symbol.module is self._module
+        if is_own and isinstance(symbol, Value) and isinstance(symbol.binding.value, ast.Constant):
             value = symbol.binding.value.value
             return [value] if isinstance(value, str) else []
         return self._looped(statement, key.id)

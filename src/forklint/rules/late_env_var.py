@@ -8,17 +8,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from forklint.model import Applicability, Cell, Link, Severity
-from forklint.project import execution
-from forklint.project.environment import settings_in
+from forklint.model import Cell, Link, Severity
+from forklint.project import environment
 from forklint.project.execution import Event
 from forklint.project.late_settings import Late, environment_of, late_settings
 from forklint.project.module import Module
 from forklint.rules import moving
 from forklint.rules.base import Proposal, Rule, Suspect
 from forklint.rules.tree import Tree
-
-SETTERS = re.compile(rb"environ|putenv|_magic|magic\(")
 
 
 class LateEnvVar(Rule):
@@ -93,7 +90,7 @@ class LateEnvVar(Rule):
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """A known variable, and something that sets one, in the file itself."""
-        return bool(SETTERS.search(data)) and super().may_hold(path, data)
+        return environment.may_set(data) and super().may_hold(path, data)
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Statements that set variables too late."""
@@ -127,42 +124,7 @@ class LateEnvVar(Rule):
 
     def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterable[Proposal]:
         """Move it above what made it late; where that cannot be done safely, say what else helps."""
-        late: list[Late] = suspect.facts
-        moved = self._moved(late, module, tree)
-        if moved is not None:
-            yield moved
-        if moved is None or moved.applicability is not Applicability.SAFE:
-            yield from _words(late)
-
-    def _causes(self, late: Sequence[Late], module: Module) -> list[ast.stmt]:
-        """The statements to move above, the best first.
-
-        Above the first import that loads anything with a variable to read, so that settings stay together;
-        else above the one that loads the reader.
-        """
-        setting = late[0].setting
-        own = [one.event for one in late if one.event is not None]
-        events = own
-        if own and all(event.loaded for event in own):
-            before = execution.before(self.project, environment_of(self.project), module, setting.statement)
-            events = [event for event in before if event.loaded] + own
-        nodes = [module.statement_of(event.path[0].node) for event in events]
-        return list(dict.fromkeys([*nodes[:1], *(module.statement_of(event.path[0].node) for event in own[:1])]))
-
-    def _moved(self, late: Sequence[Late], module: Module, tree: Tree) -> Proposal | None:
-        statement = late[0].setting.statement
-        names = [one.setting.name for one in late]
-        can_break = any(one.row.can_break for one in late)
-        settings = frozenset(setting.statement for setting in settings_in(self.project, module))
-        for cause in self._causes(late, module):
-            move = moving.plan(module, statement, cause, names)
-            moved = moving.apply(move, module, tree, settings) if move is not None else None
-            if move is not None and moved is not None:
-                safe = move.pure and move.top_level and not can_break
-                above = ast.unparse(move.above).partition("\n")[0]
-                words = f"set {_listed(names)} above `{above}` in line {move.above.lineno}"
-                return Proposal(words, Applicability.SAFE if safe else Applicability.UNSAFE, moved)
-        return None
+        return moving.proposals(self.project, suspect.facts, module, tree)
 
 
 def _bites(late: Late, cell: Cell) -> bool:
@@ -175,10 +137,10 @@ def _message(late: Sequence[Late]) -> str:
     several = len(set(names)) > 1
     if first.event is None:
         effect = f"set from Python, {first.row.effect}"
-        return f"{_listed(names)} is read by {first.reader.what} when the process starts: {effect}"
+        return f"{moving.listed(names)} is read by {first.reader.what} when the process starts: {effect}"
     verb, pronoun = ("are", "them") if several else ("is", "it")
     when = _when(first.event, first.reader.modules)
-    return f"{_listed(names)} {verb} set too late: {first.reader.what} read {pronoun} {when}, so {first.row.effect}"
+    return f"{moving.listed(names)} {verb} set too late: {first.reader.what} read {pronoun} {when}, so {first.row.effect}"
 
 
 def _when(event: Event, modules: Sequence[str]) -> str:
@@ -194,21 +156,6 @@ def _when(event: Event, modules: Sequence[str]) -> str:
     else:
         done, what = "run", ast.unparse(start.node).partition("\n")[0]
     loaded = next((name for name in modules if name in event.loaded), "")
-    led = f", which loads {loaded}" if loaded else f", which calls `{event.cause}`" if len(event.path) > 1 else ""
+    calls = f", which calls `{event.cause}`" if len(event.path) > 1 else ""
+    led = f", which loads {loaded}" if loaded else calls
     return f"when `{what}` was {done} in line {row}{'' if loaded and what.startswith(loaded) else led}"
-
-
-def _listed(names: Sequence[str]) -> str:
-    quoted = [f"`{name}`" for name in dict.fromkeys(names)]
-    return " and ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)
-
-
-def _words(late: Sequence[Late]) -> Iterator[Proposal]:
-    if any(one.event is None for one in late):
-        names = _listed([one.setting.name for one in late])
-        yield Proposal(f"set {names} in the shell or job that starts Python", Applicability.DISPLAY)
-    for one in late:
-        if one.row.threads and one.event is not None and "torch" in one.event.loaded | set(one.reader.modules):
-            call = f"torch.set_num_threads({one.setting.literal or 'n'})"
-            yield Proposal(f"call `{call}`, which torch heeds after its import", Applicability.DISPLAY)
-            return

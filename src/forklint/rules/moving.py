@@ -4,23 +4,93 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
+from forklint.model import Applicability
 from forklint.project import execution
+from forklint.project.environment import settings_in
+from forklint.project.late_settings import Late, environment_of
 from forklint.project.scopes import FUNCTIONS, Binding, Kind, bodies, statements
 from forklint.rules import cst
+from forklint.rules.base import Proposal
 from forklint.rules.tree import Tree
 
 if TYPE_CHECKING:
+    from forklint.project.index import Project
     from forklint.project.module import Module
 
 PURE_CALLS = frozenset(
     {"str", "int", "float", "bool", "len", "min", "max", "abs", "round", "repr", "dict"}
-    | {"os", "multiprocessing", "putenv", "getenv", "cpu_count"}
+    | {"os", "multiprocessing", "platform", "sys", "putenv", "getenv", "cpu_count"}
 )
 """Builtins, and modules whose functions only look at the machine: calling them earlier gives the same."""
+
+
+def proposals(project: Project, late: Sequence[Late], module: Module, tree: Tree) -> Iterator[Proposal]:
+    """Move the statement above what made it late; where that cannot be done safely, say what else helps."""
+    moved = _moved(project, late, module, tree)
+    if moved is not None:
+        yield moved
+    if moved is None or moved.applicability is not Applicability.SAFE:
+        yield from _words(late)
+
+
+def _moved(project: Project, late: Sequence[Late], module: Module, tree: Tree) -> Proposal | None:
+    statement = late[0].setting.statement
+    names = [one.setting.name for one in late]
+    can_break = any(one.row.can_break for one in late)
+    settings = frozenset(setting.statement for setting in settings_in(project, module))
+    for cause in _causes(project, late, module):
+        move = plan(module, statement, cause, names)
+        moved = apply(move, module, tree, settings) if move is not None else None
+        if move is not None and moved is not None:
+            safe = move.pure and move.top_level and not can_break
+            above = ast.unparse(move.above).partition("\n")[0]
+            words = f"set {listed(names)} above `{above}` in line {move.above.lineno}"
+            return Proposal(words, Applicability.SAFE if safe else Applicability.UNSAFE, moved)
+    return None
+
+
+def _causes(project: Project, late: Sequence[Late], module: Module) -> list[ast.stmt]:
+    """The statements to move above, the best first.
+
+    Above the first import that loads anything with a variable to read, so that settings stay together;
+    else above the one that loads the reader.
+    """
+    own = [one.event for one in late if one.event is not None]
+    events = own
+    if own and all(event.loaded for event in own):
+        before = execution.before(project, environment_of(project), module, late[0].setting.statement)
+        events = [event for event in before if event.loaded] + own
+    nodes = [module.statement_of(event.path[0].node) for event in (*events[:1], *own[:1])]
+    return list(dict.fromkeys(nodes))
+
+
+def _words(late: Sequence[Late]) -> Iterator[Proposal]:
+    if any(one.event is None for one in late):
+        names = listed([one.setting.name for one in late])
+        yield Proposal(f"set {names} in the shell or job that starts Python", Applicability.DISPLAY)
+    for one in late:
+        if one.row.threads and one.event is not None and "torch" in one.event.loaded | set(one.reader.modules):
+            call = f"torch.set_num_threads({_number(one.setting.value)})"
+            yield Proposal(f"call `{call}`, which torch heeds after its import", Applicability.DISPLAY)
+            return
+
+
+def _number(value: ast.expr | None) -> str:
+    """The number that a value names, as source: without the quotes or the ``str()`` that the environment needs."""
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "str" and value.args:
+        return ast.unparse(value.args[0])
+    is_text = isinstance(value, ast.Constant) and isinstance(value.value, str) and value.value.isdigit()
+    return str(value.value) if is_text and isinstance(value, ast.Constant) else "n"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names as a sentence has them."""
+    quoted = [f"`{name}`" for name in dict.fromkeys(names)]
+    return " and ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)
 
 
 @dataclass(frozen=True)
@@ -227,11 +297,11 @@ def _own_comments(leading: list[Any]) -> tuple[list[Any], list[Any]]:
     return leading[:cut], leading[cut:]
 
 
-def _take(body: list[_Line], node: Any) -> _Line:
+def _take(body: list[_Line], node: Any, *, commented: bool = True) -> _Line:
     """Take a line with its own comment out of a block; what else stands above it stays with the next one."""
     index = next(number for number, one in enumerate(body) if one.was is node)
     taken = body.pop(index)
-    rest, own = _own_comments(taken.leading)
+    rest, own = _own_comments(taken.leading) if commented else (taken.leading, [])
     if index < len(body):
         following = body[index]
         has_blank = bool(following.leading) and following.leading[0].comment is None
@@ -259,7 +329,7 @@ def _carry(tree: Tree, body: list[_Line], small: Any, binding: Binding) -> _Line
         return None
     small = found.node.body[0]  # as it is by now: another name may have left it
     if isinstance(small, cst.Assign) or len(small.names) == 1:
-        return _take(body, line)
+        return _take(body, line, commented=False)
     alias = next(one for one in small.names if _bound(one) == binding.name)
     others = [one for one in small.names if one is not alias]
     if alias is small.names[-1]:
