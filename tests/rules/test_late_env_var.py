@@ -30,6 +30,14 @@ def fixed(folder: Path, text: str) -> str:
 
 
 FIXES = {
+    "one import of both is parted": (
+        "import os, torch\nos.environ['OMP_NUM_THREADS'] = '1'\nprint(torch)\n",
+        "import os\n\nos.environ['OMP_NUM_THREADS'] = '1'\n\nimport torch\nprint(torch)\n",
+    ),
+    "a form feed and tabs are kept": (
+        "import os\n\x0c\nimport torch\nif True:\n\tos.environ['OMP_NUM_THREADS'] = '1'\n",
+        "import os\n\nif True:\n\tos.environ['OMP_NUM_THREADS'] = '1'\n\x0c\nimport torch\n",
+    ),
     "the header of the file stays on top": (
         (
             "#!/usr/bin/env python\n"

@@ -140,7 +140,8 @@ def _message(late: Sequence[Late]) -> str:
         return f"{moving.listed(names)} is read by {first.reader.what} when the process starts: {effect}"
     verb, pronoun = ("are", "them") if several else ("is", "it")
     when = _when(first.event, first.reader.modules)
-    return f"{moving.listed(names)} {verb} set too late: {first.reader.what} read {pronoun} {when}, so {first.row.effect}"
+    reader = first.reader.what
+    return f"{moving.listed(names)} {verb} set too late: {reader} read {pronoun} {when}, so {first.row.effect}"
 
 
 def _when(event: Event, modules: Sequence[str]) -> str:

@@ -73,7 +73,7 @@ def _words(late: Sequence[Late]) -> Iterator[Proposal]:
         names = listed([one.setting.name for one in late])
         yield Proposal(f"set {names} in the shell or job that starts Python", Applicability.DISPLAY)
     for one in late:
-        if one.row.threads and one.event is not None and "torch" in one.event.loaded | set(one.reader.modules):
+        if one.row.threads and one.event is not None and "torch" in one.event.loaded:
             call = f"torch.set_num_threads({_number(one.setting.value)})"
             yield Proposal(f"call `{call}`, which torch heeds after its import", Applicability.DISPLAY)
             return
@@ -285,7 +285,7 @@ def _put(body: list[_Line], above: Any, new: list[_Line], joins: set[Any] | None
         if previous is not None and (len(new) > 1 or previous.was not in joins):
             new[0].leading.insert(0, blank)
         if not is_commented:
-            anchor.leading = [blank]
+            anchor.leading = anchor.leading or [blank]
     body[index:index] = new
 
 
