@@ -24,7 +24,7 @@ def table(name: str) -> Any:
 
 REQUIRED_KEYS: dict[str, dict[str, type]] = {
     "handles": {"call": list, "kind": str},
-    "env_vars": {"name": str},
+    "env_vars": {"name": str, "modules": list},
     "starters": {"call": list},
 }
 """What a row that a project adds must have at least."""

@@ -1,0 +1,187 @@
+"""Where a module sets variables of its process's environment, however that is written."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from forklint.project.index import External, Project, Value
+from forklint.project.module import Module
+from forklint.project.scopes import FUNCTIONS, Kind, Scope
+
+ENVIRON = "os.environ"
+SETTERS = (b"environ", b"putenv", b"_magic", b".magic")
+"""One of these stands in every file that sets a variable by itself."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One variable that a statement sets."""
+
+    statement: ast.stmt
+    name: str
+    value: ast.expr | None
+    """What it is set to, as written; None if that is not an expression of its own."""
+
+    @property
+    def literal(self) -> str | None:
+        """The text that it is set to, if that is written out."""
+        value = self.value.value if isinstance(self.value, ast.Constant) else None
+        return value if isinstance(value, str) else None
+
+
+def may_set(data: bytes) -> bool:
+    """Whether a file may set a variable, judged by its bytes."""
+    return any(word in data for word in SETTERS)
+
+
+def settings_in(project: Project, module: Module) -> Iterator[Setting]:
+    """Give every variable that a module sets by a name that is written in it, in source order."""
+    if not may_set(module.document.data):
+        return
+    finder = _Finder(project, module)
+    for statement in module.ordinals:
+        yield from finder.settings(statement)
+
+
+def is_environ(project: Project, module: Module, scope: Scope, expression: ast.expr) -> bool:
+    """Whether an expression is ``os.environ``, under whatever name."""
+    return _may_be_environ(scope, expression) and project.qualified(module, scope, expression) == ENVIRON
+
+
+def _may_be_environ(scope: Scope, expression: ast.expr | None) -> bool:
+    """Whether it is worth asking: most objects with an ``update`` method are told apart by their binding alone."""
+    if isinstance(expression, ast.Attribute):
+        return expression.attr == "environ"
+    if not isinstance(expression, ast.Name):
+        return False
+    found = scope.find(expression.id)
+    for binding in found[1] if found else ():
+        is_import = binding.kind is Kind.IMPORT and "env" in binding.attribute.lower()
+        if is_import or isinstance(binding.value, ast.Name) or _may_be_environ(scope, binding.value):
+            return True
+    return False
+
+
+class _Finder:
+    def __init__(self, project: Project, module: Module) -> None:
+        self._project = project
+        self._module = module
+
+    def settings(self, statement: ast.stmt) -> Iterator[Setting]:
+        if isinstance(statement, ast.Assign):
+            for target in statement.targets:
+                yield from self._target(statement, target, statement.value)
+            yield from self._call(statement, statement.value)
+        elif isinstance(statement, ast.AugAssign):
+            if isinstance(statement.op, ast.BitOr) and self._is_environ(statement, statement.target):
+                yield from self._mapping(statement, statement.value)
+            else:
+                yield from self._target(statement, statement.target, None)
+        elif isinstance(statement, ast.Expr):
+            yield from self._call(statement, statement.value)
+
+    def _target(self, statement: ast.stmt, target: ast.expr, value: ast.expr | None) -> Iterator[Setting]:
+        if isinstance(target, ast.Subscript) and self._is_environ(statement, target.value):
+            yield from self._named(statement, target.slice, value)
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            parts = value.elts if isinstance(value, (ast.Tuple, ast.List)) else []
+            for index, element in enumerate(target.elts):
+                yield from self._target(statement, element, parts[index] if len(parts) == len(target.elts) else None)
+
+    def _call(self, statement: ast.stmt, call: ast.expr) -> Iterator[Setting]:
+        if not isinstance(call, ast.Call):
+            return
+        if isinstance(call.func, ast.Attribute) and self._is_environ(statement, call.func.value):
+            if call.func.attr == "setdefault" and len(call.args) == 2:
+                yield from self._named(statement, call.args[0], call.args[1])
+            elif call.func.attr == "update":
+                for argument in call.args:
+                    yield from self._mapping(statement, argument)
+                yield from self._keywords(statement, call)
+        name = getattr(call.func, "attr", getattr(call.func, "id", ""))
+        if name == "putenv" and len(call.args) == 2 and self._qualified(statement, call.func) == "os.putenv":
+            yield from self._named(statement, call.args[0], call.args[1])
+        elif name in {"run_line_magic", "magic", "line_magic"}:
+            yield from self._magic(statement, call)
+
+    def _magic(self, statement: ast.stmt, call: ast.Call) -> Iterator[Setting]:
+        """``%env NAME=value`` of a notebook, as it stands in a script made from it."""
+        words = [argument.value for argument in call.args if isinstance(argument, ast.Constant)]
+        line = " ".join(word for word in words if isinstance(word, str))
+        magic, _, rest = line.removeprefix("%").partition(" ")
+        name, equals, value = rest.partition("=") if "=" in rest else rest.partition(" ")
+        if magic in {"env", "set_env"} and equals and name.strip().isidentifier():
+            yield Setting(statement, name.strip(), ast.Constant(value.strip()))
+
+    def _mapping(self, statement: ast.stmt, mapping: ast.expr) -> Iterator[Setting]:
+        if isinstance(mapping, ast.Name):
+            symbol = self._project.lookup(self._module, self._scope(statement), mapping.id)
+            value = symbol.binding.value if isinstance(symbol, Value) and symbol.module is self._module else None
+            mapping = value if isinstance(value, (ast.Dict, ast.Call)) else mapping
+        if isinstance(mapping, ast.Dict):
+            for key, value in zip(mapping.keys, mapping.values, strict=True):
+                if key is None:
+                    yield from self._mapping(statement, value)
+                else:
+                    yield from self._named(statement, key, value)
+        elif isinstance(mapping, ast.Call) and isinstance(mapping.func, ast.Name) and mapping.func.id == "dict":
+            yield from self._keywords(statement, mapping)
+
+    @staticmethod
+    def _keywords(statement: ast.stmt, call: ast.Call) -> Iterator[Setting]:
+        for keyword in call.keywords:
+            if keyword.arg is not None:
+                yield Setting(statement, keyword.arg, keyword.value)
+
+    def _named(self, statement: ast.stmt, key: ast.expr, value: ast.expr | None) -> Iterator[Setting]:
+        for name in self._names(statement, key):
+            yield Setting(statement, name, value)
+
+    def _names(self, statement: ast.stmt, key: ast.expr) -> list[str]:
+        """The variables that a key may name: a literal, a constant, or each item of a loop over literals."""
+        if isinstance(key, ast.Constant):
+            return [key.value] if isinstance(key.value, str) else []
+        if not isinstance(key, ast.Name):
+            return []
+        symbol = self._project.lookup(self._module, self._scope(statement), key.id)
+        is_own = isinstance(symbol, Value) and symbol.module is self._module
+        if is_own and isinstance(symbol, Value) and isinstance(symbol.binding.value, ast.Constant):
+            value = symbol.binding.value.value
+            return [value] if isinstance(value, str) else []
+        return self._looped(statement, key.id)
+
+    def _looped(self, statement: ast.stmt, name: str) -> list[str]:
+        above: ast.AST | None = self._module.parents.get(statement)
+        while above is not None and not isinstance(above, (*FUNCTIONS, ast.ClassDef)):
+            if isinstance(above, ast.For):
+                items = _items(above, name)
+                if items is not None:
+                    texts = [item.value for item in items if isinstance(item, ast.Constant)]
+                    return [text for text in texts if isinstance(text, str)]
+            above = self._module.parents.get(above)
+        return []
+
+    def _is_environ(self, statement: ast.stmt, expression: ast.expr) -> bool:
+        return is_environ(self._project, self._module, self._scope(statement), expression)
+
+    def _qualified(self, statement: ast.stmt, expression: ast.expr) -> str:
+        symbol = self._project.resolve(self._module, self._scope(statement), expression)
+        return symbol.name if isinstance(symbol, External) else ""
+
+    def _scope(self, statement: ast.stmt) -> Scope:
+        return self._module.scope_at(statement)
+
+
+def _items(loop: ast.For, name: str) -> list[ast.expr] | None:
+    """The literals that a loop gives to a name, if the loop is written over literals."""
+    source = loop.iter
+    if isinstance(source, ast.Call) and isinstance(source.func, ast.Attribute) and source.func.attr == "items":
+        source = source.func.value
+        first = loop.target.elts[0] if isinstance(loop.target, ast.Tuple) and loop.target.elts else None
+        is_key = isinstance(first, ast.Name) and first.id == name
+        return [key for key in source.keys if key is not None] if is_key and isinstance(source, ast.Dict) else None
+    if not isinstance(loop.target, ast.Name) or loop.target.id != name:
+        return None
+    return source.elts if isinstance(source, (ast.Tuple, ast.List, ast.Set)) else None

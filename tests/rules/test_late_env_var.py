@@ -1,0 +1,346 @@
+"""FKL101 where the fixtures do not reach: odd layouts of its fix, settings, and the effect of a fixed script."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from fixture_cases import fixed_text, lint, linters
+
+from forklint.model import Applicability
+
+
+def findings(folder: Path, text: str, name: str = "train.py", newline: str | None = None):
+    """The findings of a text as a file of its own."""
+    (folder / "forklint.toml").touch()
+    file = folder / name
+    with file.open("w", encoding="utf-8", newline=newline) as stream:
+        stream.write(text)
+    return linters().of(file).lint(file).findings
+
+
+def fixed(folder: Path, text: str) -> str:
+    """A text after its fixes."""
+    findings(folder, text, newline="")
+    return fixed_text(folder / "train.py")
+
+
+FIXES = {
+    "one import of both is parted": (
+        "import os, torch\nos.environ['OMP_NUM_THREADS'] = '1'\nprint(torch)\n",
+        "import os\n\nos.environ['OMP_NUM_THREADS'] = '1'\n\nimport torch\nprint(torch)\n",
+    ),
+    "a form feed and tabs are kept": (
+        "import os\n\x0c\nimport torch\nif True:\n\tos.environ['OMP_NUM_THREADS'] = '1'\n",
+        "import os\n\nif True:\n\tos.environ['OMP_NUM_THREADS'] = '1'\n\x0c\nimport torch\n",
+    ),
+    "the header of the file stays on top": (
+        (
+            "#!/usr/bin/env python\n"
+            "# Licence: MIT\n"
+            "\n"
+            "import torch\n"
+            "import os\n"
+            "os.environ['OMP_NUM_THREADS'] = '1'\n"
+            "print(torch)\n"
+        ),
+        (
+            "#!/usr/bin/env python\n"
+            "# Licence: MIT\n"
+            "\n"
+            "import os\n"
+            "\n"
+            "os.environ['OMP_NUM_THREADS'] = '1'\n"
+            "\n"
+            "import torch\n"
+            "print(torch)\n"
+        ),
+    ),
+    "one name leaves an import of several": (
+        "import torch\nimport os, sys\nos.environ['OMP_NUM_THREADS'] = '1'\nprint(sys.argv)\n",
+        "import os\n\nos.environ['OMP_NUM_THREADS'] = '1'\n\nimport torch\nimport sys\nprint(sys.argv)\n",
+    ),
+    "one name leaves a from-import": (
+        (
+            "import torch\n"
+            "from os import (\n"
+            "    environ,\n"
+            "    path,\n"
+            ")\n"
+            "environ['OMP_NUM_THREADS'] = '1'\n"
+            "print(path.sep)\n"
+        ),
+        (
+            "from os import environ\n"
+            "\n"
+            "environ['OMP_NUM_THREADS'] = '1'\n"
+            "\n"
+            "import torch\n"
+            "from os import (\n"
+            "    path,\n"
+            ")\n"
+            "print(path.sep)\n"
+        ),
+    ),
+    "its comments travel, others stay": (
+        (
+            '"""Doc."""\n'
+            "import os\n"
+            "\n"
+            "import torch\n"
+            "\n"
+            "# section\n"
+            "\n"
+            "# one thread\n"
+            'os.environ["OMP_NUM_THREADS"] = "1"  # really\n'
+            "\n"
+            "\n"
+            "def f():\n"
+            "    pass\n"
+        ),
+        (
+            '"""Doc."""\n'
+            "import os\n"
+            "\n"
+            "# one thread\n"
+            'os.environ["OMP_NUM_THREADS"] = "1"  # really\n'
+            "\n"
+            "import torch\n"
+            "\n"
+            "# section\n"
+            "\n"
+            "\n"
+            "def f():\n"
+            "    pass\n"
+        ),
+    ),
+    "a last line leaves its section's comment nowhere": (
+        'import os\nimport torch\n\n# section\n\nos.environ["OMP_NUM_THREADS"] = "1"\n',
+        'import os\n\n\n# section\n\nos.environ["OMP_NUM_THREADS"] = "1"\n\nimport torch\n',
+    ),
+    "a constant goes along": (
+        "import os\nimport torch\nTHREADS = 4\nos.environ['OMP_NUM_THREADS'] = str(THREADS)\n",
+        "import os\n\nTHREADS = 4\nos.environ['OMP_NUM_THREADS'] = str(THREADS)\n\nimport torch\n",
+    ),
+    "an emptied guard keeps a body": (
+        "import os\nimport torch\n\nif __name__ == '__main__':\n    os.environ['OMP_NUM_THREADS'] = '1'\n",
+        "import os\n\nos.environ['OMP_NUM_THREADS'] = '1'\n\nimport torch\n\nif __name__ == '__main__':\n    pass\n",
+    ),
+    "carriage returns are kept": (
+        "import os\r\nimport torch\r\nos.environ['OMP_NUM_THREADS'] = '1'\r\n",
+        "import os\r\n\r\nos.environ['OMP_NUM_THREADS'] = '1'\r\n\r\nimport torch\r\n",
+    ),
+    "an import inside try moves as a whole": (
+        (
+            "import os\n"
+            "try:\n"
+            "    import torch\n"
+            "except ImportError:\n"
+            "    torch = None\n"
+            "os.environ['OMP_NUM_THREADS'] = '1'\n"
+        ),
+        (
+            "import os\n"
+            "\n"
+            "os.environ['OMP_NUM_THREADS'] = '1'\n"
+            "\n"
+            "try:\n"
+            "    import torch\n"
+            "except ImportError:\n"
+            "    torch = None\n"
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FIXES)
+def test_fix_in_odd_layouts(name: str, tmp_path: Path) -> None:
+    before, after = FIXES[name]
+    assert fixed(tmp_path, before) == after
+    assert fixed(tmp_path, after) == after, "a second pass changes something"
+
+
+SAFETY = {
+    "import os\nimport torch\nos.environ['OMP_NUM_THREADS'] = '1'\n": Applicability.SAFE,
+    "import os\nimport torch\nos.environ.setdefault('OMP_NUM_THREADS', str(os.cpu_count()))\n": Applicability.SAFE,
+    "import os\nimport torch\nos.environ['OMP_NUM_THREADS'] = input()\n": Applicability.UNSAFE,
+    "import os\nimport transformers\nos.environ['HF_HUB_OFFLINE'] = '1'\n": Applicability.UNSAFE,
+    "import os\nimport torch\nif os.sep:\n    os.environ['OMP_NUM_THREADS'] = '1'\n": Applicability.UNSAFE,
+    (
+        "import os\n"
+        "import torch\n"
+        "print(os.environ['OMP_NUM_THREADS'])\n"
+        "os.environ['OMP_NUM_THREADS'] = '1'\n"
+    ): Applicability.UNSAFE,
+    "import os\nimport torch\nfrom mine import N\nos.environ['OMP_NUM_THREADS'] = str(N)\n": Applicability.DISPLAY,
+    "import os\nimport torch\n\ndef f(n):\n    os.environ['OMP_NUM_THREADS'] = n\n": Applicability.DISPLAY,
+    "import os, torch; os.environ['OMP_NUM_THREADS'] = '1'\n": Applicability.DISPLAY,
+}
+
+
+@pytest.mark.parametrize("text", SAFETY)
+def test_how_safe_the_fix_is(text: str, tmp_path: Path) -> None:
+    (found,) = findings(tmp_path, text)
+    assert found.fixes[0].applicability is SAFETY[text]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import os\nfrom torch import cuda\ncuda.is_available()\nos.environ.update(CUDA_VISIBLE_DEVICES='0')\n",
+        "import os\nimport torch\nx = torch.zeros(2, device='cuda:1')\nos.environ['CUDA_VISIBLE_DEVICES'] = '0'\n",
+        "import os\nimport torch\nif torch.cuda.is_available():\n    os.environ['CUDA_VISIBLE_DEVICES'] = '0'\n",
+        (
+            "import os\n"
+            "import torch\n"
+            "\n"
+            "def up():\n"
+            "    torch.cuda.init()\n"
+            "\n"
+            "up()\n"
+            "os.environ['CUDA_VISIBLE_DEVICES'] = '0'\n"
+        ),
+        "import os\nimport importlib\nimportlib.import_module('torch')\nos.environ['OMP_NUM_THREADS'] = '0'\n",
+        "import os\nwith open('x') as f:\n    import torch\nos.environ['OMP_NUM_THREADS'] = '0'\n",
+        "import os\n\nclass A:\n    import torch\nos.environ['OMP_NUM_THREADS'] = '0'\n",
+        "import os\nimport torch\nos.environ['A'] = os.environ['OMP_NUM_THREADS'] = '0'\n",
+        "import os\nimport torch\nos.environ['A'], os.environ['OMP_NUM_THREADS'] = '0', '1'\n",
+        "import os\nimport torch\nOMP = 'OMP_NUM_THREADS'\nos.environ[OMP] = '0'\n",
+        "import os\nimport torch\ntorch.set_num_threads(2)\nos.environ['KMP_BLOCKTIME'] = '0'\n",
+        "import torch\nget_ipython().run_line_magic('env', 'OMP_NUM_THREADS=1')\n",
+        "import os\nimport torch\n\nclass A:\n    def f(self):\n        os.environ['OMP_NUM_THREADS'] = '0'\n",
+        (
+            "import os\n"
+            "import torch, git\n"
+            "import subprocess\n"
+            "subprocess.run(['git', 'log'])\n"
+            "os.environ['OMP_NUM_THREADS'] = '0'\n"
+        ),
+    ],
+)
+def test_found(text: str, tmp_path: Path) -> None:
+    assert [finding.code for finding in findings(tmp_path, text)] == ["FKL101"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import os\nif os.name == 'nt':\n    import torch\nos.environ['OMP_NUM_THREADS'] = '0'\n",
+        "import os\n\ndef f():\n    import torch\n    return torch\nos.environ['OMP_NUM_THREADS'] = '0'\nf()\n",
+        (
+            "import os\n"
+            "\n"
+            "def f():\n"
+            "    if os.sep:\n"
+            "        return\n"
+            "    import torch\n"
+            "\n"
+            "f()\n"
+            "os.environ['OMP_NUM_THREADS'] = '0'\n"
+        ),
+        "import os\n\ndef f():\n    os.environ['OMP_NUM_THREADS'] = '0'\n\ndef g():\n    f()\n\ng()\nimport torch\n",
+        "import os\n\ndef f():\n    os.environ['OMP_NUM_THREADS'] = '0'\n    import torch\n\nf()\n",
+        (
+            "import os\n"
+            "import torch\n"
+            "a = os.sep and torch.cuda.is_available()\n"
+            "os.environ['CUDA_VISIBLE_DEVICES'] = '0'\n"
+        ),
+        "import os\nimport torch\na = lambda: torch.cuda.is_available()\nos.environ['CUDA_VISIBLE_DEVICES'] = '0'\n",
+        (
+            "import os\n"
+            "os.environ['PYTORCH_NVML_BASED_CUDA_CHECK'] = '1'\n"
+            "import torch\n"
+            "torch.cuda.is_available()\n"
+            "os.environ['CUDA_VISIBLE_DEVICES'] = '0'\n"
+        ),
+        "import os\nimport torch\nold = os.environ.get('OMP_NUM_THREADS')\nos.environ['OMP_NUM_THREADS'] = old\n",
+        "import os\nimport torch\nos.environ['OMP_NUM_THREADS'] = '1'\nf()\nos.environ.pop('OMP_NUM_THREADS')\n",
+        "import os\nimport torch\nos.environ['PYTORCH_CUDA_ALLOC_CONF'] = 'expandable_segments:True'\n",
+        "import os\nimport torch\nos.environ['PYTHONHASHSEED'] = '0'\n",
+        "os = {}\nimport torch\nos.environ['OMP_NUM_THREADS'] = '0'\n",
+        "import os\nimport torch\nos.environ['OMP_NUM_THREADS'] = '0'\nos.execv('a', ['a'])\n",
+        (
+            "import os\n"
+            "import torch\n"
+            "from detectron2.engine import launch\n"
+            "os.environ['OMP_NUM_THREADS'] = '0'\n"
+            "launch(main, 8)\n"
+        ),
+    ],
+)
+def test_silent(text: str, tmp_path: Path) -> None:
+    assert findings(tmp_path, text) == ()
+
+
+def test_a_project_adds_a_variable(tmp_path: Path) -> None:
+    rows = '[[env-vars]]\nname = "SCALER_THREADS"\nmodules = ["scaler"]\neffect = "it uses one"\n'
+    (tmp_path / "forklint.toml").write_text(rows, encoding="utf-8")
+    file = tmp_path / "train.py"
+    file.write_text("import os\nimport scaler\nos.environ['SCALER_THREADS'] = '8'\n", encoding="utf-8")
+    (found,) = linters().of(file).lint(file).findings
+    assert "it uses one" in found.message
+
+
+def test_preview_shows_what_the_interpreter_reads(tmp_path: Path) -> None:
+    text = (
+        "import os\n"
+        "os.environ['PYTHONHASHSEED'] = '0'\n"
+        "\n"
+        "def seed_all(n):\n"
+        "    os.environ['PYTHONHASHSEED'] = str(n)\n"
+    )
+    (tmp_path / "train.py").write_text(text, encoding="utf-8")
+    (tmp_path / "forklint.toml").write_text("preview = true\n", encoding="utf-8")
+    assert {row for row, _, _ in lint([tmp_path / "train.py"])[tmp_path / "train.py"]} == {2}
+
+
+def test_the_chain_leads_through_the_project(tmp_path: Path) -> None:
+    (tmp_path / "forklint.toml").touch()
+    (tmp_path / "config.py").write_text("import nets\n", encoding="utf-8")
+    (tmp_path / "nets.py").write_text("\nfrom torch import nn\n", encoding="utf-8")
+    (found,) = findings(tmp_path, "import os\nimport config\nos.environ['MKL_NUM_THREADS'] = '1'\n")
+    steps = [(Path(link.path).name, link.row) for link in found.chain]
+    assert steps == [("train.py", 2), ("config.py", 1), ("nets.py", 2)]
+
+
+SCRIPT = """import json
+import os
+
+import numpy as np
+import torch
+
+os.environ["OMP_NUM_THREADS"] = "1"
+os.environ["MKL_NUM_THREADS"] = "1"
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+
+if __name__ == "__main__":
+    import threadpoolctl
+
+    pools = {pool["internal_api"]: pool["num_threads"] for pool in threadpoolctl.threadpool_info()}
+    print(json.dumps({"torch": torch.get_num_threads(), "sum": float(np.ones(3).sum()), **pools}))
+"""
+
+
+def test_the_fixed_script_has_the_threads_it_asks_for(tmp_path: Path) -> None:
+    """On a machine with one core there is nothing to see: then both have one thread."""
+    pytest.importorskip("threadpoolctl")
+    pytest.importorskip("torch")
+
+    def run(text: str) -> dict[str, float]:
+        (tmp_path / "train.py").write_text(text, encoding="utf-8")
+        result = subprocess.run(
+            [sys.executable, "train.py"], cwd=tmp_path, env={}, capture_output=True, text=True, timeout=120, check=True
+        )
+        found: dict[str, float] = json.loads(result.stdout)
+        return found
+
+    before, after = run(SCRIPT), run(fixed(tmp_path, SCRIPT))
+    assert after.pop("sum") == before.pop("sum")
+    assert set(after.values()) == {1}
+    if len(os.sched_getaffinity(0)) > 1:
+        assert all(count > 1 for count in before.values())
