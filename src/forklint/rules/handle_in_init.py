@@ -84,7 +84,7 @@ class HandleInInit(Rule):
 
     def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterable[Proposal]:
         """Open it lazily, once per process."""
-        return lazy_handle.proposals(suspect.facts, module, tree)
+        return lazy_handle.proposals(self.project, suspect.facts, module, tree)
 
 
 def _bites(carried: Carried, cell: Cell) -> bool:

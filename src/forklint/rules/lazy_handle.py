@@ -2,17 +2,196 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from forklint.model import Applicability
 from forklint.project.handles import Carried
+from forklint.project.index import Project
+from forklint.project.laziness import NotLazyError, Plan, plan
 from forklint.project.module import Module
+from forklint.rules import cst
 from forklint.rules.base import Proposal
 from forklint.rules.tree import Tree
 
+PROPERTY = '''
+_{stem}_handle = _{stem}_pid = {opener_default}None
 
-def proposals(carried: Carried, module: Module, tree: Tree) -> Iterator[Proposal]:
+@property
+def {attribute}(self):
+    """The {kind}, opened on first use in each process."""
+    if {guard}self._{stem}_pid != os.getpid():
+        {disown}
+        self._{stem}_handle = self._open_{stem}()
+        self._{stem}_pid = os.getpid()
+    return self._{stem}_handle
+'''
+CLOSE = """
+def _close_{stem}(self):
+    if self._{stem}_handle is not None:
+        self._{stem}_handle.{close}()
+    self._{stem}_handle = self._{stem}_pid = None
+"""
+GETSTATE = """
+def __getstate__(self):
+    return {{**{state}, {dropped}}}
+"""
+DISOWN = {
+    "close": "self._close_{stem}()  # one that came from another process",
+    "drop": "self._{stem}_handle = None  # it came from another process",
+    "detach": "self._{stem}_inherited = self._{stem}_handle  # another process's: neither used nor closed here",
+}
+
+
+def proposals(project: Project, carried: Carried, module: Module, tree: Tree) -> Iterator[Proposal]:
     """Give the ways to mend a handle that is kept from ``__init__``."""
-    yield Proposal(
-        f"open `self.{carried.attributes[0]}` on first use, in the process that uses it", Applicability.DISPLAY
-    )
+    what = f"open `self.{carried.attributes[0]}` on first use, in the process that uses it"
+    try:
+        found = plan(project, carried, module)
+    except NotLazyError as reason:
+        yield Proposal(f"{what}; by hand, since {reason}", Applicability.DISPLAY)
+        return
+    applicability = Applicability.SAFE if found.safe else Applicability.UNSAFE
+    yield Proposal(what, applicability, _Rewriting(found, module, tree).tree())
+
+
+class _Rewriting:
+    """Makes the text of a plan."""
+
+    def __init__(self, found: Plan, module: Module, tree: Tree) -> None:
+        self._plan = found
+        self._module = module
+        self._tree = tree
+        row = found.carried.opened.row
+        self._in_child = row.in_child if row.close or row.in_child != "close" else "drop"
+        self._partial = _bound_partial(module)
+
+    def tree(self) -> Tree:
+        found = self._plan
+        changes: dict[cst.CSTNode, cst.CSTNode] = {}
+        for statement in found.openings:
+            changes[self._node(statement)] = self._opening(self._node(statement))
+        none = f"self._open_{found.stem} = self._{found.stem}_handle = self._{found.stem}_pid = None"
+        changes |= {self._node(statement): self._small(none) for statement in found.resets}
+        if self._closes:
+            close = f"self._close_{found.stem}()"
+            changes |= {self._node(statement): self._small(close) for statement in found.closings}
+        if found.getstate is not None:
+            for statement in found.getstate.body:
+                self._wrap_returns(statement, changes)
+        removed = {self._tree.line_of(self._node(s)) for s in (*found.declarations, *found.forgets)}
+        return self._rewrite(changes, removed)
+
+    @property
+    def _closes(self) -> bool:
+        return bool(self._plan.carried.opened.row.close)
+
+    def _node(self, statement: ast.stmt) -> cst.CSTNode:
+        return self._tree.statements[self._module.ordinals[statement]]
+
+    def _small(self, text: str) -> cst.CSTNode:
+        return cst.parse_statement(text).body[0]  # type: ignore[union-attr,return-value]
+
+    def _opening(self, statement: cst.CSTNode) -> cst.CSTNode:
+        """Turn ``self.a = open(p)`` into ``self._open_a = partial(open, p)``."""
+        call = statement.value  # type: ignore[attr-defined]
+        comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")) if call.args else cst.MaybeSentinel.DEFAULT
+        arguments = [cst.Arg(call.func, comma=comma), *call.args]
+        later = call.with_changes(func=cst.parse_expression(self._partial), args=arguments)
+        target = cst.parse_expression(f"self._open_{self._plan.stem}")
+        return cst.Assign([cst.AssignTarget(target)], later)  # type: ignore[arg-type]
+
+    def _wrap_returns(self, statement: ast.stmt, changes: dict[cst.CSTNode, cst.CSTNode]) -> None:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Return) and node.value is not None:
+                old = self._node(node)
+                state = self._tree.module.code_for_node(old.value)  # type: ignore[attr-defined]
+                changes[old] = self._small(f"return {{**{state}, {self._dropped}}}")
+
+    @property
+    def _dropped(self) -> str:
+        names = [f"_{self._plan.stem}_handle", f"_{self._plan.stem}_pid"]
+        names += [f"_{self._plan.stem}_inherited"] if self._in_child == "detach" else []
+        return ", ".join(f'"{name}": None' for name in names)
+
+    def _methods(self) -> list[cst.CSTNode]:
+        found = self._plan
+        values = {
+            "stem": found.stem,
+            "attribute": found.attribute,
+            "kind": found.carried.opened.row.kind,
+            "close": found.carried.opened.row.close,
+            "opener_default": f"_open_{found.stem} = " if found.resets else "",
+            "guard": f"self._open_{found.stem} is not None and " if found.resets else "",
+            "disown": DISOWN[self._in_child].format(stem=found.stem),
+            "dropped": self._dropped,
+            "state": "super().__getstate__()" if found.inherits_getstate else "self.__dict__",
+        }
+        text = PROPERTY.format(**values)
+        text += CLOSE.format(**values) if self._closes else ""
+        text += GETSTATE.format(**values) if found.getstate is None else ""
+        return list(cst.parse_module(text, self._tree.module.config_for_parsing).body)
+
+    def _rewrite(self, changes: dict[cst.CSTNode, cst.CSTNode], removed: set[cst.CSTNode]) -> Tree:
+        import libcst  # noqa: PLC0415 - see forklint.rules.cst
+
+        anchor, methods = self._node(self._plan.anchor), self._methods()
+        closing = self._node(self._plan.close_after) if self._plan.close_after and self._closes else None
+        line = cst.SimpleStatementLine([self._small(f"self._close_{self._plan.stem}()")])  # type: ignore[list-item]
+
+        class Rewriter(libcst.CSTTransformer):
+            def on_leave(self, original_node, updated_node):  # type: ignore[no-untyped-def]
+                if original_node in removed:
+                    return libcst.RemoveFromParent()
+                if original_node in changes:
+                    return changes[original_node]
+                if original_node is closing and isinstance(updated_node.body, libcst.IndentedBlock):
+                    body = updated_node.body.with_changes(body=[*updated_node.body.body, line])
+                    updated_node = updated_node.with_changes(body=body)
+                if original_node is anchor:
+                    return libcst.FlattenSentinel([updated_node, *methods])
+                return updated_node
+
+        changed = self._tree.module.visit(Rewriter())
+        return Tree(_with_imports(changed, self._module, self._partial))
+
+
+def _bound_partial(module: Module) -> str:
+    """How the module can say ``functools.partial``."""
+    for name, bindings in module.scope.bindings.items():
+        for binding in bindings:
+            if binding.module == "functools" and binding.attribute == "partial":
+                return name
+            if binding.module == "functools" and not binding.attribute and not binding.level:
+                return f"{name}.partial"
+    return "partial"
+
+
+def _with_imports(tree: cst.Module, module: Module, partial: str) -> cst.Module:
+    """Add the imports that the new code needs, above the first import of the module."""
+    wanted = []
+    if not any(binding.module.split(".")[0] == "os" for binding in module.scope.bindings.get("os", [])):
+        wanted.append("import os")
+    if partial == "partial" and "partial" not in module.scope.bindings:
+        wanted.append("from functools import partial")
+    if not wanted:
+        return tree
+    place = next((index for index, line in enumerate(tree.body) if _is_import(line)), None)
+    if place is None:
+        place = 1 if tree.get_docstring() is not None else 0
+    new = [cst.parse_statement(text) for text in wanted]
+    if place < len(tree.body) and _is_import(tree.body[place]):
+        first = tree.body[place]
+        new[0] = new[0].with_changes(leading_lines=first.leading_lines)  # type: ignore[union-attr]
+        rest = [first.with_changes(leading_lines=[]), *tree.body[place + 1 :]]
+    else:
+        rest = list(tree.body[place:])
+    return tree.with_changes(body=[*tree.body[:place], *new, *rest])
+
+
+def _is_import(line: cst.CSTNode) -> bool:
+    """Whether a line is an import that others may precede (``__future__`` may not be preceded)."""
+    first = line.body[0] if isinstance(line, cst.SimpleStatementLine) else None
+    if isinstance(first, cst.ImportFrom):
+        return getattr(first.module, "value", "") != "__future__"
+    return isinstance(first, cst.Import)
