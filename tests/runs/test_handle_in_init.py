@@ -79,6 +79,12 @@ CASES = [
 ]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def forkserver_with_torch() -> None:
+    """Let the fork server import torch once, not each of its workers."""
+    multiprocessing.get_context("forkserver").set_forkserver_preload(["torch"])
+
+
 @pytest.fixture(scope="session")
 def sources(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """Return two folders with copies of the fixtures: as they are, and after the fix."""

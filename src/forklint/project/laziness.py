@@ -10,7 +10,7 @@ from functools import cached_property
 from forklint.project.handles import PICKLING, Carried
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, Module
-from forklint.project.scopes import Function, statements
+from forklint.project.scopes import Function, Kind, statements
 
 WRITING = frozenset("wax+")
 OPAQUE = frozenset({"__slots__", "__getattr__", "__getattribute__", "__setattr__"})
@@ -21,13 +21,26 @@ class NotLazyError(Exception):
 
 
 @dataclass(frozen=True)
+class Opening:
+    """One statement that opens the handle, in two halves: what is known now, and what is done later."""
+
+    statement: ast.stmt
+    source: str
+    """The arguments that only the statement knows, as one expression: they are kept on the object."""
+    call: str
+    """The call as a property can make it, from what was kept."""
+    imports: tuple[str, ...]
+    """Imports inside the function that the call needs."""
+
+
+@dataclass(frozen=True)
 class Plan:
     """The statements of one class that a lazy handle touches. Its text is made in ``rules.lazy_handle``."""
 
     owner: ClassFacts
     carried: Carried
     attribute: str
-    openings: tuple[ast.stmt, ...]
+    openings: tuple[Opening, ...]
     """``self.a = open(...)``"""
     resets: tuple[ast.stmt, ...]
     """``self.a = None``"""
@@ -45,6 +58,11 @@ class Plan:
     """Statements of ``__getstate__`` that take the old attribute out of the state."""
     inherits_getstate: bool
     safe: bool
+
+    @property
+    def imports(self) -> tuple[str, ...]:
+        """Imports that the property needs inside."""
+        return self.openings[0].imports
 
     @property
     def stem(self) -> str:
@@ -80,7 +98,7 @@ class _Planner:
             owner=self._owner,
             carried=self._carried,
             attribute=self._attribute,
-            openings=tuple(openings),
+            openings=self._split(openings),
             resets=tuple(resets),
             closings=tuple(self._closings()),
             declarations=tuple(self._declarations()),
@@ -134,7 +152,7 @@ class _Planner:
         if self._attribute in names:
             raise NotLazyError("a method has the attribute's name")
         stem = self._attribute.lstrip("_")
-        taken = {f"_open_{stem}", f"_{stem}_handle", f"_{stem}_pid", f"_close_{stem}"}
+        taken = {f"_{stem}_source", f"_{stem}_handle", f"_{stem}_pid", f"_close_{stem}"}
         words = {n.attr for n in ast.walk(self._owner.node) if isinstance(n, ast.Attribute)} | names
         if words & taken:
             raise NotLazyError("a name that it would need is taken")
@@ -180,6 +198,16 @@ class _Planner:
         if not any(_assigned(statement)[1] is self._carried.opened.node for statement in openings):
             raise NotLazyError("it is not assigned where it is opened")
         return openings, resets
+
+    def _split(self, statements_: list[ast.stmt]) -> tuple[Opening, ...]:
+        stem = self._attribute.lstrip("_")
+        openings = tuple(
+            Splitter(self._module, self._method_of(statement), f"self._{stem}_source").split(statement)
+            for statement in statements_
+        )
+        if len({(opening.call, opening.imports) for opening in openings}) > 1:
+            raise NotLazyError("it is opened in different ways")
+        return openings
 
     def _reopens(self, statement: ast.stmt, value: ast.Call) -> bool:
         """Whether a second statement opens the same thing, guarded by a look at the attribute."""
@@ -248,6 +276,59 @@ class _Planner:
             for module in self._project.mentioning(self._owner.name)
             for node in ast.walk(module.tree)
         )
+
+
+class Splitter:
+    """Cuts ``self.a = f(x, y=1)`` into ``self._a_source = x`` and ``f(self._a_source, y=1)``."""
+
+    def __init__(self, module: Module, method: Function, kept_as: str) -> None:
+        self._scope = module.scope_of[method]
+        self._kept_as = kept_as
+        self._imports: list[str] = []
+
+    def split(self, statement: ast.stmt) -> Opening:
+        """Cut one statement; raises NotLazyError."""
+        _, call = _assigned(statement)
+        assert isinstance(call, ast.Call)  # noqa: S101 - the planner looked
+        locals_ = [
+            *([call.func.value] if isinstance(call.func, ast.Attribute) else []),
+            *call.args,
+            *(keyword.value for keyword in call.keywords),
+        ]
+        if isinstance(call.func, ast.Name) and not self._is_free(call.func):
+            raise NotLazyError("what opens it is a local name")
+        captured = [e for e in locals_ if not self._is_free(e)]
+        names = iter([self._kept_as] if len(captured) == 1 else [f"{self._kept_as}[{i}]" for i in range(len(captured))])
+
+        def later(expression: ast.expr) -> str:
+            if expression not in captured:
+                return ast.unparse(expression)
+            star = "*" if isinstance(expression, ast.Starred) else ""
+            return star + next(names)
+
+        func = ast.unparse(call.func)
+        if isinstance(call.func, ast.Attribute):
+            func = f"{later(call.func.value)}.{call.func.attr}"
+        arguments = [later(argument) for argument in call.args]
+        arguments += [f"{k.arg}={later(k.value)}" if k.arg else f"**{later(k.value)}" for k in call.keywords]
+        kept = [ast.unparse(e.value if isinstance(e, ast.Starred) else e) for e in captured]
+        source = kept[0] if len(kept) == 1 else f"({', '.join(kept)})"
+        return Opening(statement, source, f"{func}({', '.join(arguments)})", tuple(dict.fromkeys(self._imports)))
+
+    def _is_free(self, expression: ast.expr) -> bool:
+        """Whether an expression means the same in a property: no name in it is local, but for local imports."""
+        imports = []
+        for node in ast.walk(expression):
+            if not isinstance(node, ast.Name):
+                continue
+            found = self._scope.find(node.id)
+            if found is None or isinstance(found[0].node, ast.Module):
+                continue
+            if any(binding.kind is not Kind.IMPORT for binding in found[1]):
+                return False
+            imports += [ast.unparse(binding.node) for binding in found[1]]
+        self._imports += imports
+        return True
 
 
 def writes(call: ast.Call) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from forklint.model import Applicability
@@ -14,18 +15,19 @@ from forklint.rules import cst
 from forklint.rules.base import Proposal
 from forklint.rules.tree import Tree
 
-PROPERTY = '''
-_{stem}_handle = _{stem}_pid = {opener_default}None
+PROPERTY = """
+_{stem}_handle = _{stem}_pid = {source_default}None
 
 @property
 def {attribute}(self):
-    """The {kind}, opened on first use in each process."""
+    \"\"\"The {kind}, opened on first use in each process.\"\"\"
     if {guard}self._{stem}_pid != os.getpid():
+        {imports}
         {disown}
-        self._{stem}_handle = self._open_{stem}()
+        self._{stem}_handle = {opening}
         self._{stem}_pid = os.getpid()
     return self._{stem}_handle
-'''
+"""
 CLOSE = """
 def _close_{stem}(self):
     if self._{stem}_handle is not None:
@@ -38,7 +40,7 @@ def __getstate__(self):
 """
 DISOWN = {
     "close": "self._close_{stem}()  # one that came from another process",
-    "drop": "self._{stem}_handle = None  # it came from another process",
+    "drop": "",
     "detach": "self._{stem}_inherited = self._{stem}_handle  # another process's: neither used nor closed here",
 }
 
@@ -64,14 +66,13 @@ class _Rewriting:
         self._tree = tree
         row = found.carried.opened.row
         self._in_child = row.in_child if row.close or row.in_child != "close" else "drop"
-        self._partial = _bound_partial(module)
 
     def tree(self) -> Tree:
         found = self._plan
         changes: dict[cst.CSTNode, cst.CSTNode] = {}
-        for statement in found.openings:
-            changes[self._node(statement)] = self._opening(self._node(statement))
-        none = f"self._open_{found.stem} = self._{found.stem}_handle = self._{found.stem}_pid = None"
+        for opening in found.openings:
+            changes[self._node(opening.statement)] = self._small(f"self._{found.stem}_source = {opening.source}")
+        none = f"self._{found.stem}_source = self._{found.stem}_handle = self._{found.stem}_pid = None"
         changes |= {self._node(statement): self._small(none) for statement in found.resets}
         if self._closes:
             close = f"self._close_{found.stem}()"
@@ -91,15 +92,6 @@ class _Rewriting:
 
     def _small(self, text: str) -> cst.CSTNode:
         return cst.parse_statement(text).body[0]  # type: ignore[union-attr,return-value]
-
-    def _opening(self, statement: cst.CSTNode) -> cst.CSTNode:
-        """Turn ``self.a = open(p)`` into ``self._open_a = partial(open, p)``."""
-        call = statement.value  # type: ignore[attr-defined]
-        comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")) if call.args else cst.MaybeSentinel.DEFAULT
-        arguments = [cst.Arg(call.func, comma=comma), *call.args]
-        later = call.with_changes(func=cst.parse_expression(self._partial), args=arguments)
-        target = cst.parse_expression(f"self._open_{self._plan.stem}")
-        return cst.Assign([cst.AssignTarget(target)], later)  # type: ignore[arg-type]
 
     def _wrap_returns(self, statement: ast.stmt, changes: dict[cst.CSTNode, cst.CSTNode]) -> None:
         for node in ast.walk(statement):
@@ -121,8 +113,10 @@ class _Rewriting:
             "attribute": found.attribute,
             "kind": found.carried.opened.row.kind,
             "close": found.carried.opened.row.close,
-            "opener_default": f"_open_{found.stem} = " if found.resets else "",
-            "guard": f"self._open_{found.stem} is not None and " if found.resets else "",
+            "source_default": f"_{found.stem}_source = " if found.resets else "",
+            "guard": f"self._{found.stem}_source is not None and " if found.resets else "",
+            "imports": "\n        ".join(found.imports),
+            "opening": found.openings[0].call,
             "disown": DISOWN[self._in_child].format(stem=found.stem),
             "dropped": self._dropped,
             "state": "super().__getstate__()" if found.inherits_getstate else "self.__dict__",
@@ -130,7 +124,10 @@ class _Rewriting:
         text = PROPERTY.format(**values)
         text += CLOSE.format(**values) if self._closes else ""
         text += GETSTATE.format(**values) if found.getstate is None else ""
-        return list(cst.parse_module(text, self._tree.module.config_for_parsing).body)
+        text = re.sub(r"^ +\n", "", text, flags=re.MULTILINE)
+        blank = cst.EmptyLine(indent=False)
+        body = cst.parse_module(text, self._tree.module.config_for_parsing).body
+        return [line.with_changes(leading_lines=[blank]) for line in body]
 
     def _rewrite(self, changes: dict[cst.CSTNode, cst.CSTNode], removed: set[cst.CSTNode]) -> Tree:
         import libcst  # noqa: PLC0415 - see forklint.rules.cst
@@ -153,40 +150,42 @@ class _Rewriting:
                 return updated_node
 
         changed = self._tree.module.visit(Rewriter())
-        return Tree(_with_imports(changed, self._module, self._partial))
+        return Tree(_with_import_of_os(changed, self._module))
 
 
-def _bound_partial(module: Module) -> str:
-    """How the module can say ``functools.partial``."""
-    for name, bindings in module.scope.bindings.items():
-        for binding in bindings:
-            if binding.module == "functools" and binding.attribute == "partial":
-                return name
-            if binding.module == "functools" and not binding.attribute and not binding.level:
-                return f"{name}.partial"
-    return "partial"
-
-
-def _with_imports(tree: cst.Module, module: Module, partial: str) -> cst.Module:
-    """Add the imports that the new code needs, above the first import of the module."""
-    wanted = []
-    if not any(binding.module.split(".")[0] == "os" for binding in module.scope.bindings.get("os", [])):
-        wanted.append("import os")
-    if partial == "partial" and "partial" not in module.scope.bindings:
-        wanted.append("from functools import partial")
-    if not wanted:
+def _with_import_of_os(tree: cst.Module, module: Module) -> cst.Module:
+    """Add ``import os`` among the first imports of the module, in alphabetical order where they are."""
+    bindings = module.scope.bindings.get("os", [])
+    if bindings and all(b.module.split(".")[0] == "os" and not b.attribute and not b.level for b in bindings):
         return tree
-    place = next((index for index, line in enumerate(tree.body) if _is_import(line)), None)
+    body = list(tree.body)
+    place = next((index for index, line in enumerate(body) if _is_import(line)), None)
+    new = cst.parse_statement("import os")
     if place is None:
         place = 1 if tree.get_docstring() is not None else 0
-    new = [cst.parse_statement(text) for text in wanted]
-    if place < len(tree.body) and _is_import(tree.body[place]):
-        first = tree.body[place]
-        new[0] = new[0].with_changes(leading_lines=first.leading_lines)  # type: ignore[union-attr]
-        rest = [first.with_changes(leading_lines=[]), *tree.body[place + 1 :]]
-    else:
-        rest = list(tree.body[place:])
-    return tree.with_changes(body=[*tree.body[:place], *new, *rest])
+        return tree.with_changes(body=[*body[:place], new, *body[place:]])
+    first = place
+    while _sorts_before_os(body[place]) and not (place > first and _starts_block(body[place])):
+        place += 1
+    if place == first:
+        new = new.with_changes(leading_lines=body[place].leading_lines)
+        body[place] = body[place].with_changes(leading_lines=[])
+    return tree.with_changes(body=[*body[:place], new, *body[place:]])
+
+
+def _sorts_before_os(line: cst.CSTNode) -> bool:
+    first = line.body[0] if isinstance(line, cst.SimpleStatementLine) else None
+    if not isinstance(first, cst.Import) or not _is_import(line):
+        return False
+    name = first.names[0].name
+    while isinstance(name, cst.Attribute):
+        name = name.value
+    return str(name.value) < "os"
+
+
+def _starts_block(line: cst.CSTNode) -> bool:
+    """Whether a blank line or a comment stands above a line."""
+    return bool(getattr(line, "leading_lines", ()))
 
 
 def _is_import(line: cst.CSTNode) -> bool:
