@@ -99,18 +99,17 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return before, after
 
 
-def load(folder: Path, case: Case) -> Callable[..., Any]:
-    """Import the case's class from a copy of the fixtures, under a name that spawned workers can import, too."""
-    root = folder.parent if not case.module else folder / case.fixture
-    name = case.module or f"{folder.name}.{case.fixture}"
-    for stale in ("dataset", "readers"):
-        sys.modules.pop(stale, None)
-    sys.path.insert(0, str(root))
-    try:
-        importlib.invalidate_caches()
-        return getattr(importlib.import_module(name), case.name)
-    finally:
-        sys.path.remove(str(root))
+@pytest.fixture
+def load(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path, Case], Callable[..., Any]]:
+    """Import a case's class from a copy of the fixtures, in a way that spawned workers can repeat."""
+
+    def import_class(folder: Path, case: Case) -> Callable[..., Any]:
+        for stale in ("dataset", "readers"):
+            sys.modules.pop(stale, None)
+        monkeypatch.syspath_prepend(str(folder / case.fixture if case.module else folder.parent))
+        return getattr(importlib.import_module(case.module or f"{folder.name}.{case.fixture}"), case.name)
+
+    return import_class
 
 
 def plain(sample: Any) -> Any:
@@ -163,7 +162,9 @@ def provoke(make: Callable[[], Any], expected: list[Any]) -> str:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.fixture)
-def test_hazard_is_there_before(case: Case, sources: tuple[Path, Path], tmp_path: Path) -> None:
+def test_hazard_is_there_before(
+    case: Case, sources: tuple[Path, Path], load: Callable[..., Any], tmp_path: Path
+) -> None:
     pytest.importorskip(case.needs)
     kind, arguments = load(sources[0], case), case.build(tmp_path)
     dataset = kind(**arguments)
@@ -178,7 +179,9 @@ def test_hazard_is_there_before(case: Case, sources: tuple[Path, Path], tmp_path
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.fixture)
-def test_hazard_is_gone_after(case: Case, sources: tuple[Path, Path], tmp_path: Path) -> None:
+def test_hazard_is_gone_after(
+    case: Case, sources: tuple[Path, Path], load: Callable[..., Any], tmp_path: Path
+) -> None:
     pytest.importorskip(case.needs)
     kind, arguments = load(sources[1], case), case.build(tmp_path)
     expected = read(kind(**arguments))

@@ -25,6 +25,7 @@ class Handle:
     in_child: str = "drop"
     derived: tuple[str, ...] = ()
     suffix: str = ""
+    harmless: tuple[str, ...] = ()
     write_modes: bool = False
     source: str = ""
 

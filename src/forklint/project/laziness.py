@@ -282,6 +282,7 @@ class Splitter:
     """Cuts ``self.a = f(x, y=1)`` into ``self._a_source = x`` and ``f(self._a_source, y=1)``."""
 
     def __init__(self, module: Module, method: Function, kept_as: str) -> None:
+        self._source = module.document.text
         self._scope = module.scope_of[method]
         self._kept_as = kept_as
         self._imports: list[str] = []
@@ -302,18 +303,23 @@ class Splitter:
 
         def later(expression: ast.expr) -> str:
             if expression not in captured:
-                return ast.unparse(expression)
+                return self._text(expression)
             star = "*" if isinstance(expression, ast.Starred) else ""
             return star + next(names)
 
-        func = ast.unparse(call.func)
+        func = self._text(call.func)
         if isinstance(call.func, ast.Attribute):
             func = f"{later(call.func.value)}.{call.func.attr}"
         arguments = [later(argument) for argument in call.args]
         arguments += [f"{k.arg}={later(k.value)}" if k.arg else f"**{later(k.value)}" for k in call.keywords]
-        kept = [ast.unparse(e.value if isinstance(e, ast.Starred) else e) for e in captured]
+        kept = [self._text(e.value if isinstance(e, ast.Starred) else e) for e in captured]
         source = kept[0] if len(kept) == 1 else f"({', '.join(kept)})"
         return Opening(statement, source, f"{func}({', '.join(arguments)})", tuple(dict.fromkeys(self._imports)))
+
+    def _text(self, expression: ast.expr) -> str:
+        """An expression as it is written, on one line."""
+        text = ast.get_source_segment(self._source, expression) or ""
+        return text if text and "\n" not in text else ast.unparse(expression)
 
     def _is_free(self, expression: ast.expr) -> bool:
         """Whether an expression means the same in a property: no name in it is local, but for local imports."""

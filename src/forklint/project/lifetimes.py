@@ -265,11 +265,38 @@ class Lifetimes:
             symbol = self._project.lookup(module, scope, expression.id)
             if isinstance(symbol, Value) and symbol.binding.value is not None:
                 return self._constructor(symbol.module, symbol.scope, symbol.binding.value)
+            return self._annotated(module, scope, expression.id)
+        if isinstance(expression, ast.Attribute) and self._facts is not None:
+            return self._attribute_class(expression)
         if isinstance(expression, ast.BinOp) and isinstance(expression.op, ast.Div):
             return self._constructor(module, scope, expression.left)
         if isinstance(expression, ast.Call):
             return self._project.qualified(module, scope, expression.func)
         return ""
+
+    def _annotated(self, module: Module, scope: Scope, name: str) -> str:
+        """Qualified name of the class that a parameter is annotated with."""
+        found = scope.find(name)
+        node = found[1][0].node if found and len(found[1]) == 1 else None
+        if not isinstance(node, ast.arg) or node.annotation is None or found is None:
+            return ""
+        return self._project.qualified(module, found[0], node.annotation)
+
+    def _attribute_class(self, expression: ast.Attribute) -> str:
+        """Qualified name of the class outside the project that an attribute of the object holds, if all agree."""
+        if not isinstance(expression.value, ast.Name) or self._facts is None:
+            return ""
+        found: set[str] = set()
+        for owner in self._project.ancestry(self._facts).classes:
+            for method in owner.methods.values():
+                for node in ast.walk(method):
+                    targets = node.targets if isinstance(node, ast.Assign) else []
+                    if any(isinstance(t, ast.Attribute) and t.attr == expression.attr for t in targets):
+                        scope = owner.module.scope_of[method]
+                        value = node.value  # type: ignore[attr-defined]
+                        same = isinstance(value, ast.Attribute)
+                        found.add("" if same else self._constructor(owner.module, scope, value))
+        return found.pop() if len(found) == 1 else ""
 
     # Statements
 
