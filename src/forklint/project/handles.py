@@ -190,7 +190,7 @@ class Handles:
                 for one in (dataset, *self._project.subclasses(dataset))
             ),
             pickled=not any(name in owner.methods for owner in owners for name in PICKLING),
-            checked=any(_checks_process(owner) for owner in owners),
+            checked=any(checks_process(owner) for owner in owners),
         )
 
 
@@ -208,6 +208,7 @@ class Handles:
         return False
 
 
-def _checks_process(facts: ClassFacts) -> bool:
+def checks_process(facts: ClassFacts) -> bool:
+    """Whether the text of a class compares process ids, or hooks into fork."""
     lines = facts.module.document.lines[facts.node.lineno - 1 : facts.node.end_lineno]
     return any(word in line for line in lines for word in PROCESS_CHECKS)

@@ -60,6 +60,11 @@ class Plan:
     safe: bool
 
     @property
+    def boxed(self) -> bool:
+        """Whether the attribute holds a list of handles."""
+        return isinstance(_assigned(self.openings[0].statement)[1], ast.ListComp)
+
+    @property
     def imports(self) -> tuple[str, ...]:
         """Imports that the property needs inside."""
         return self.openings[0].imports
@@ -186,16 +191,14 @@ class _Planner:
             targets.add(target)
             if isinstance(value, ast.Constant) and value.value is None:
                 resets.append(statement)
-            elif isinstance(value, ast.Call) and (
-                value is self._carried.opened.node or self._reopens(statement, value)
-            ):
+            elif value is not None and self._opens(statement, value):
                 openings.append(statement)
             else:
                 raise NotLazyError("the attribute is assigned other values, too")
         for node in ast.walk(self._owner.node):
-            if self._is_attribute(node, ast.Store) and node not in targets or self._is_attribute(node, ast.Del):
+            if (self._is_attribute(node, ast.Store) and node not in targets) or self._is_attribute(node, ast.Del):
                 raise NotLazyError("the attribute is assigned in a way that a property does not allow")
-        if not any(_assigned(statement)[1] is self._carried.opened.node for statement in openings):
+        if not openings:
             raise NotLazyError("it is not assigned where it is opened")
         return openings, resets
 
@@ -209,9 +212,12 @@ class _Planner:
             raise NotLazyError("it is opened in different ways")
         return openings
 
-    def _reopens(self, statement: ast.stmt, value: ast.Call) -> bool:
-        """Whether a second statement opens the same thing, guarded by a look at the attribute."""
-        same = ast.dump(value.func) == ast.dump(self._carried.opened.node.func)
+    def _opens(self, statement: ast.stmt, value: ast.expr) -> bool:
+        """Whether a value is the opener's call, a list of such calls, or the same call again behind a guard."""
+        opener = self._carried.opened.node
+        if value is opener or is_list_of(value, opener):
+            return True
+        same = isinstance(value, ast.Call) and ast.dump(value.func) == ast.dump(opener.func)
         above = self._module.parents[statement]
         return same and isinstance(above, ast.If) and any(self._is_attribute(n, ast.Load) for n in ast.walk(above.test))
 
@@ -219,9 +225,13 @@ class _Planner:
         close = self._carried.opened.row.close
         for statement in self._own_statements():
             call = statement.value if isinstance(statement, ast.Expr) else None
-            if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == close:
-                if self._is_attribute(call.func.value, ast.Load) and not call.args:
-                    yield statement
+            method = call.func if isinstance(call, ast.Call) and not call.args else None
+            if (
+                isinstance(method, ast.Attribute)
+                and method.attr == close
+                and self._is_attribute(method.value, ast.Load)
+            ):
+                yield statement
 
     def _declarations(self) -> Iterator[ast.stmt]:
         dataclass_like = any("dataclass" in ast.dump(d) for d in self._owner.node.decorator_list)
@@ -286,35 +296,54 @@ class Splitter:
         self._scope = module.scope_of[method]
         self._kept_as = kept_as
         self._imports: list[str] = []
+        self._own: set[str] = set()
+        """Names that a comprehension binds."""
 
     def split(self, statement: ast.stmt) -> Opening:
         """Cut one statement; raises NotLazyError."""
-        _, call = _assigned(statement)
+        value = _assigned(statement)[1]
+        each = value.generators[0] if isinstance(value, ast.ListComp) else None
+        call = value.elt if isinstance(value, ast.ListComp) else value
         assert isinstance(call, ast.Call)  # noqa: S101 - the planner looked
-        locals_ = [
+        if isinstance(call.func, ast.Name) and not self._is_free(call.func):
+            raise NotLazyError("what opens it is a local name")
+        if each is not None:
+            self._own |= {node.id for node in ast.walk(each.target) if isinstance(node, ast.Name)}
+        parts = [
             *([call.func.value] if isinstance(call.func, ast.Attribute) else []),
             *call.args,
             *(keyword.value for keyword in call.keywords),
         ]
-        if isinstance(call.func, ast.Name) and not self._is_free(call.func):
-            raise NotLazyError("what opens it is a local name")
-        captured = [e for e in locals_ if not self._is_free(e)]
-        names = iter([self._kept_as] if len(captured) == 1 else [f"{self._kept_as}[{i}]" for i in range(len(captured))])
+        captured = [part for part in parts if not self._is_free(part)]
+        if any(isinstance(n, ast.Name) and n.id in self._own for part in captured for n in ast.walk(part)):
+            raise NotLazyError("its arguments cannot be kept for later")
+        if each is not None and not self._is_free(each.iter):
+            captured.append(each.iter)
+        opening = self._later(call, each, captured)
+        kept = [self._kept(part, each) for part in captured]
+        source = kept[0] if len(kept) == 1 else f"({', '.join(kept)})"
+        return Opening(statement, source, opening, tuple(dict.fromkeys(self._imports)))
 
-        def later(expression: ast.expr) -> str:
-            if expression not in captured:
-                return self._text(expression)
-            star = "*" if isinstance(expression, ast.Starred) else ""
-            return star + next(names)
+    def _kept(self, part: ast.expr, each: ast.comprehension | None) -> str:
+        text = self._text(part.value if isinstance(part, ast.Starred) else part)
+        return f"list({text})" if each is not None and part is each.iter else text
+
+    def _later(self, call: ast.Call, each: ast.comprehension | None, captured: list[ast.expr]) -> str:
+        """The call as the property makes it, with what was captured in the place of local names."""
+        places = [self._kept_as] if len(captured) == 1 else [f"{self._kept_as}[{i}]" for i in range(len(captured))]
+
+        def later(part: ast.expr) -> str:
+            if part not in captured:
+                return self._text(part)
+            return ("*" if isinstance(part, ast.Starred) else "") + places[captured.index(part)]
 
         func = self._text(call.func)
         if isinstance(call.func, ast.Attribute):
             func = f"{later(call.func.value)}.{call.func.attr}"
         arguments = [later(argument) for argument in call.args]
         arguments += [f"{k.arg}={later(k.value)}" if k.arg else f"**{later(k.value)}" for k in call.keywords]
-        kept = [self._text(e.value if isinstance(e, ast.Starred) else e) for e in captured]
-        source = kept[0] if len(kept) == 1 else f"({', '.join(kept)})"
-        return Opening(statement, source, f"{func}({', '.join(arguments)})", tuple(dict.fromkeys(self._imports)))
+        text = f"{func}({', '.join(arguments)})"
+        return text if each is None else f"[{text} for {self._text(each.target)} in {later(each.iter)}]"
 
     def _text(self, expression: ast.expr) -> str:
         """An expression as it is written, on one line."""
@@ -327,7 +356,7 @@ class Splitter:
         for node in ast.walk(expression):
             if not isinstance(node, ast.Name):
                 continue
-            found = self._scope.find(node.id)
+            found = None if node.id in self._own else self._scope.find(node.id)
             if found is None or isinstance(found[0].node, ast.Module):
                 continue
             if any(binding.kind is not Kind.IMPORT for binding in found[1]):
@@ -335,6 +364,12 @@ class Splitter:
             imports += [ast.unparse(binding.node) for binding in found[1]]
         self._imports += imports
         return True
+
+
+def is_list_of(value: ast.expr, call: ast.Call) -> bool:
+    """Whether an expression is ``[call for x in y]``."""
+    plain = isinstance(value, ast.ListComp) and value.elt is call and len(value.generators) == 1
+    return plain and not value.generators[0].ifs and not value.generators[0].is_async  # type: ignore[attr-defined]
 
 
 def writes(call: ast.Call) -> bool:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 
-from forklint.model import Cell, Severity
+from forklint.knowledge.handles import Handle
+from forklint.model import Applicability, Cell, Severity
 from forklint.project.handles import Carried, Handles
 from forklint.project.module import Module
+from forklint.project.shared_handles import SharedHandle, SharedHandles
 from forklint.rules import lazy_handle
 from forklint.rules.base import Proposal, Rule, Suspect
 from forklint.rules.tree import Tree
@@ -53,13 +56,19 @@ class HandleInInit(Rule):
         return Handles(self.project)
 
     @cached_property
+    def _shared(self) -> SharedHandles:
+        return SharedHandles(self.project, self._handles)
+
+    @cached_property
     def tokens(self) -> bytes:  # type: ignore[override]
         """A call of anything that opens a handle, as the table and the project's settings have it."""
         return self._handles.pattern.pattern.encode()
 
     def may_hold(self, path: Path, data: bytes) -> bool:
-        """A class here, and an opener here or in a module that this one reaches."""
-        return b"class " in data and self.reaches_tokens(path)
+        """A class here, and an opener here or in a module that this one reaches; or a loader beside an opener."""
+        if b"class " in data:
+            return self.reaches_tokens(path)
+        return b"DataLoader" in data and super().may_hold(path, data)
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Handles that statements of this module store on objects that workers get."""
@@ -68,11 +77,23 @@ class HandleInInit(Rule):
             if cells:
                 yield Suspect(
                     node=carried.kept[0].statement,
-                    message=_message(carried, cells),
+                    message=_message(f"`self.{carried.attributes[0]}`", carried.opened.row, cells),
                     cells=cells,
                     chain=tuple(self._chain(module, carried)),
-                    severity=_severity(carried, cells),
+                    severity=_severity(carried.opened.row, cells),
                     facts=carried,
+                )
+        for shared in self._shared.in_module(module):
+            cells = tuple(cell for cell in self.settings.cells if _bites_shared(shared, cell))
+            if cells:
+                where = f"`{shared.dataset.name}` reads it in the workers"
+                yield Suspect(
+                    node=shared.statement,
+                    message=_message(f"`{shared.name}`", shared.opened.row, cells),
+                    cells=cells,
+                    chain=(self.link(shared.dataset.module, shared.keeps or shared.dataset.node, where),),
+                    severity=_severity(shared.opened.row, cells),
+                    facts=shared,
                 )
 
     def _chain(self, module: Module, carried: Carried) -> Iterator:  # type: ignore[type-arg]
@@ -84,7 +105,10 @@ class HandleInInit(Rule):
 
     def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterable[Proposal]:
         """Open it lazily, once per process."""
-        return lazy_handle.proposals(self.project, suspect.facts, module, tree)
+        if isinstance(suspect.facts, Carried):
+            return lazy_handle.proposals(self.project, suspect.facts, module, tree)
+        what = "hand the path over and open it" if suspect.facts.keeps else "open it"
+        return (Proposal(f"{what} on first use, in the process that uses it", Applicability.DISPLAY),)
 
 
 def _bites(carried: Carried, cell: Cell) -> bool:
@@ -94,22 +118,27 @@ def _bites(carried: Carried, cell: Cell) -> bool:
     return carried.used and not carried.checked and row.fork != "clean"
 
 
-def _severity(carried: Carried, cells: tuple[Cell, ...]) -> Severity:
-    if all(not cell.pickles for cell in cells) and carried.opened.row.fork == "low":
+def _bites_shared(shared: SharedHandle, cell: Cell) -> bool:
+    row = shared.opened.row
+    if cell.pickles:
+        return shared.pickled and row.spawn == "bites"
+    return shared.used and row.fork != "clean"
+
+
+def _severity(row: Handle, cells: tuple[Cell, ...]) -> Severity:
+    if all(not cell.pickles for cell in cells) and row.fork == "low":
         return Severity.INFO
     return Severity.ERROR
 
 
-def _message(carried: Carried, cells: tuple[Cell, ...]) -> str:
-    row = carried.opened.row
+def _message(name: str, row: Handle, cells: tuple[Cell, ...]) -> str:
     effects = []
     if any(not cell.pickles for cell in cells):
         effects.append(f"under fork {row.fork_effect}")
     if any(cell.pickles for cell in cells):
         effects.append(f"under {_methods(cells)} {row.spawn_effect}")
-    article = "an" if row.kind[0].lower() in "aeiou" else "a"
-    place = f"`self.{carried.attributes[0]}`"
-    return f"{place} keeps {article} {row.kind} open across the start of workers: {'; '.join(effects)}"
+    article = "an" if re.match(r"[aeio]|[AEFHILMNORSX](?=[A-Z])", row.kind) else "a"
+    return f"{name} keeps {article} {row.kind} open across the start of workers: {'; '.join(effects)}"
 
 
 def _methods(cells: tuple[Cell, ...]) -> str:

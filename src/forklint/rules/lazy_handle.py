@@ -30,10 +30,13 @@ def {attribute}(self):
 """
 CLOSE = """
 def _close_{stem}(self):
-    if self._{stem}_handle is not None:
-        self._{stem}_handle.{close}()
+    {closing}
     self._{stem}_handle = self._{stem}_pid = None
 """
+CLOSE_ONE = """if self._{stem}_handle is not None:
+        self._{stem}_handle.{close}()"""
+CLOSE_ALL = """for handle in self._{stem}_handle or ():
+        handle.{close}()"""
 GETSTATE = """
 def __getstate__(self):
     return {{**{state}, {dropped}}}
@@ -91,7 +94,8 @@ class _Rewriting:
         return self._tree.statements[self._module.ordinals[statement]]
 
     def _small(self, text: str) -> cst.CSTNode:
-        return cst.parse_statement(text).body[0]  # type: ignore[union-attr,return-value]
+        line = cst.ensure_type(cst.parse_statement(text), cst.SimpleStatementLine)
+        return line.body[0]
 
     def _wrap_returns(self, statement: ast.stmt, changes: dict[cst.CSTNode, cst.CSTNode]) -> None:
         for node in ast.walk(statement):
@@ -111,8 +115,10 @@ class _Rewriting:
         values = {
             "stem": found.stem,
             "attribute": found.attribute,
-            "kind": found.carried.opened.row.kind,
-            "close": found.carried.opened.row.close,
+            "kind": found.carried.opened.row.kind + (" list" if found.boxed else ""),
+            "closing": (CLOSE_ALL if found.boxed else CLOSE_ONE).format(
+                stem=found.stem, close=found.carried.opened.row.close
+            ),
             "source_default": f"_{found.stem}_source = " if found.resets else "",
             "guard": f"self._{found.stem}_source is not None and " if found.resets else "",
             "imports": "\n        ".join(found.imports),
@@ -177,10 +183,10 @@ def _sorts_before_os(line: cst.CSTNode) -> bool:
     first = line.body[0] if isinstance(line, cst.SimpleStatementLine) else None
     if not isinstance(first, cst.Import) or not _is_import(line):
         return False
-    name = first.names[0].name
+    name: cst.BaseExpression = first.names[0].name
     while isinstance(name, cst.Attribute):
         name = name.value
-    return str(name.value) < "os"
+    return isinstance(name, cst.Name) and name.value < "os"
 
 
 def _starts_block(line: cst.CSTNode) -> bool:
