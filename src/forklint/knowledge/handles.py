@@ -26,6 +26,7 @@ class Handle:
     derived: tuple[str, ...] = ()
     suffix: str = ""
     harmless: tuple[str, ...] = ()
+    position: bool = False
     write_modes: bool = False
     source: str = ""
 

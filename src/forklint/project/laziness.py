@@ -16,6 +16,10 @@ WRITING = frozenset("wax+")
 OPAQUE = frozenset({"__slots__", "__getattr__", "__getattribute__", "__setattr__"})
 
 
+SEEKING = frozenset({"seek", "setpos", "rewind", "set", "pread", "preadv"})
+"""Calls by which a reader says where to read, whatever was read before."""
+
+
 class NotLazyError(Exception):
     """The handle cannot be opened lazily by a machine; the text says why."""
 
@@ -99,6 +103,7 @@ class _Planner:
         forgets = tuple(self._forgets(getstate)) if getstate else ()
         self._check_strings(forgets)
         anchor = self._owner.methods.get("__init__") or self._owner.methods.get("__post_init__")
+        self._check_position(anchor)
         return Plan(
             owner=self._owner,
             carried=self._carried,
@@ -164,6 +169,15 @@ class _Planner:
         for other in (*subclasses, *self._bases):
             if any(self._is_attribute(node, ast.Store) for node in ast.walk(other.node)):
                 raise NotLazyError("another class of the family assigns the attribute")
+
+    def _check_position(self, constructor: Function | None) -> None:
+        """Refuse a stream that the constructor reads from and that is read on from there."""
+        if not self._carried.opened.row.position or constructor is None or not self._reads_in(constructor):
+            return
+        others = (method for method in self._owner.methods.values() if method is not constructor)
+        calls = (node for method in others for node in ast.walk(method) if isinstance(node, ast.Call))
+        if not any(getattr(call.func, "attr", "") in SEEKING for call in calls):
+            raise NotLazyError("what is read from it depends on how far the constructor has read")
 
     def _check_strings(self, forgets: tuple[ast.stmt, ...]) -> None:
         allowed = {id(node) for statement in forgets for node in ast.walk(statement)}
@@ -274,7 +288,8 @@ class _Planner:
                 name = getattr(node, "attr", "")
                 if isinstance(node, ast.Name) and node.id == "len":
                     name = "__len__"
-                found = self._project.method(self._carried.dataset, name) if name else None
+                found = self._project.method(self._owner, name) if name else None
+                found = found or (self._project.method(self._carried.dataset, name) if name else None)
                 if found is not None:
                     waiting.append(found[1])
         return False

@@ -115,7 +115,7 @@ class _Rewriting:
         values = {
             "stem": found.stem,
             "attribute": found.attribute,
-            "kind": found.carried.opened.row.kind + (" list" if found.boxed else ""),
+            "kind": f"list of {found.carried.opened.row.kind}s" if found.boxed else found.carried.opened.row.kind,
             "closing": (CLOSE_ALL if found.boxed else CLOSE_ONE).format(
                 stem=found.stem, close=found.carried.opened.row.close
             ),
