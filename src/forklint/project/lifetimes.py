@@ -12,8 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from forklint.knowledge.handles import Handle
-from forklint.project.index import External, Project, Value
+from forklint.project.index import Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
+from forklint.project.openers import Openers
 from forklint.project.scopes import FUNCTIONS, Function, Scope, parameters
 
 MAX_DEPTH = 6
@@ -90,7 +91,7 @@ class Lifetimes:
     ) -> None:
         self._project = project
         self._facts = facts
-        self._openers = openers
+        self._table = Openers(project, facts, openers)
         self._built = built
         self._opens = opens
         self._active: list[Function] = []
@@ -197,7 +198,7 @@ class Lifetimes:
         if target is not None:
             return self._call(frame, call, target[0], target[1], bound=target[2])
         arguments = self._union(frame, [*call.args, *(keyword.value for keyword in call.keywords)])
-        row = self.opener(frame.module, frame.scope, call)
+        row = self._table.row(frame.module, frame.scope, call)
         if row is not None:
             return frozenset({Held(Opened(frame.module, call, row))}) | arguments
         symbol = self._project.resolve(frame.module, frame.scope, call.func)
@@ -245,58 +246,6 @@ class Lifetimes:
             self._assign(frame, generator.target, unboxed(boxes(self.value(frame, generator.iter))), None)
         element = expression.value if isinstance(expression, ast.DictComp) else expression.elt
         return boxed(self.value(frame, element))
-
-    def opener(self, module: Module, scope: Scope, call: ast.Call) -> Handle | None:
-        """The row of the table for a call that opens a handle."""
-        symbol = self._project.resolve(module, scope, call.func)
-        name = symbol.name if isinstance(symbol, External) else ""
-        if isinstance(call.func, ast.Name) and symbol is None and scope.find(call.func.id) is None:
-            name = f"builtins.{call.func.id}"
-        if isinstance(call.func, ast.Attribute) and not name:
-            name = f"{self._constructor(module, scope, call.func.value)}.{call.func.attr}"
-        row = self._openers.get(name) or self._openers.get(name.removeprefix("builtins."))
-        if row is None or (row.suffix and not _ends_with(call, row.suffix)):
-            return None
-        return row
-
-    def _constructor(self, module: Module, scope: Scope, expression: ast.expr) -> str:
-        """Qualified name of the class outside the project that an expression is an object of, if that is plain."""
-        if isinstance(expression, ast.Name):
-            symbol = self._project.lookup(module, scope, expression.id)
-            if isinstance(symbol, Value) and symbol.binding.value is not None:
-                return self._constructor(symbol.module, symbol.scope, symbol.binding.value)
-            return self._annotated(module, scope, expression.id)
-        if isinstance(expression, ast.Attribute) and self._facts is not None:
-            return self._attribute_class(expression)
-        if isinstance(expression, ast.BinOp) and isinstance(expression.op, ast.Div):
-            return self._constructor(module, scope, expression.left)
-        if isinstance(expression, ast.Call):
-            return self._project.qualified(module, scope, expression.func)
-        return ""
-
-    def _annotated(self, module: Module, scope: Scope, name: str) -> str:
-        """Qualified name of the class that a parameter is annotated with."""
-        found = scope.find(name)
-        node = found[1][0].node if found and len(found[1]) == 1 else None
-        if not isinstance(node, ast.arg) or node.annotation is None or found is None:
-            return ""
-        return self._project.qualified(module, found[0], node.annotation)
-
-    def _attribute_class(self, expression: ast.Attribute) -> str:
-        """Qualified name of the class outside the project that an attribute of the object holds, if all agree."""
-        if not isinstance(expression.value, ast.Name) or self._facts is None:
-            return ""
-        found: set[str] = set()
-        for owner in self._project.ancestry(self._facts).classes:
-            for method in owner.methods.values():
-                for node in ast.walk(method):
-                    targets = node.targets if isinstance(node, ast.Assign) else []
-                    if any(isinstance(t, ast.Attribute) and t.attr == expression.attr for t in targets):
-                        scope = owner.module.scope_of[method]
-                        value = node.value  # type: ignore[attr-defined]
-                        same = isinstance(value, ast.Attribute)
-                        found.add("" if same else self._constructor(owner.module, scope, value))
-        return found.pop() if len(found) == 1 else ""
 
     # Statements
 
@@ -391,7 +340,7 @@ class Lifetimes:
         if getattr(expression.func, "attr", getattr(expression.func, "id", "")) == "closing":
             held = self._union(frame, expression.args)
             return held, held
-        opens = self.opener(frame.module, frame.scope, expression) or not isinstance(expression.func, ast.Attribute)
+        opens = self._table.row(frame.module, frame.scope, expression) or not isinstance(expression.func, ast.Attribute)
         return held, held if opens else NOTHING
 
     def _expression(self, frame: Frame, statement: ast.Expr) -> None:
@@ -474,12 +423,6 @@ def is_static(function: Function) -> bool:
 
 def _is_name(expression: ast.expr, name: str) -> bool:
     return isinstance(expression, ast.Name) and expression.id == name
-
-
-def _ends_with(call: ast.Call, suffix: str) -> bool:
-    """Whether the first argument is a literal, or is put together with one, that ends so."""
-    literals = [n.value for arg in call.args[:1] for n in ast.walk(arg) if isinstance(n, ast.Constant)]
-    return any(isinstance(literal, str) and literal.endswith(suffix) for literal in literals)
 
 
 def _join(states: list[State]) -> State:

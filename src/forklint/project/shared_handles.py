@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from forklint.project.datasets import attribute_nodes, calls, is_dataset, worker_methods
 from forklint.project.handles import PICKLING, Handles, checks_process
 from forklint.project.index import Project, Value
-from forklint.project.lifetimes import Lifetimes, Opened
+from forklint.project.lifetimes import Opened
 from forklint.project.module import ClassFacts, Module
+from forklint.project.openers import Openers
 from forklint.project.scopes import Binding, Kind, Scope, parameters, statements
 
 
@@ -37,7 +38,7 @@ class SharedHandles:
     def __init__(self, project: Project, handles: Handles) -> None:
         self._project = project
         self._handles = handles
-        self._lifetimes = Lifetimes(project, None, handles.openers, lambda _: frozenset(), lambda _: False)
+        self._openers = Openers(project, None, handles.openers)
 
     def in_module(self, module: Module) -> Iterator[SharedHandle]:
         """Give the handles that statements of a module open for datasets to share."""
@@ -54,7 +55,7 @@ class SharedHandles:
             value = bindings[0].value
             if len(bindings) != 1 or bindings[0].kind is not Kind.VALUE or not isinstance(value, ast.Call):
                 continue
-            row = self._lifetimes.opener(module, scope, value)
+            row = self._openers.row(module, scope, value)
             if row is not None and not _closes(scope.node.body, name):
                 yield bindings[0], Opened(module, value, row)
 
@@ -113,7 +114,7 @@ class SharedHandles:
     def _argument(self, module: Module, scope: Scope, argument: ast.expr) -> Opened | None:
         """The handle that an argument plainly is: an opener's call, or a local name bound to one."""
         if isinstance(argument, ast.Call):
-            row = self._lifetimes.opener(module, scope, argument)
+            row = self._openers.row(module, scope, argument)
             return Opened(module, argument, row) if row else None
         if not isinstance(argument, ast.Name) or isinstance(scope.node, ast.ClassDef):
             return None
