@@ -27,6 +27,7 @@ class Handle:
     suffix: str = ""
     harmless: tuple[str, ...] = ()
     position: bool = False
+    releases: tuple[str, ...] = ()
     write_modes: bool = False
     source: str = ""
 

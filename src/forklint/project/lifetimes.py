@@ -32,6 +32,11 @@ class Opened:
     node: ast.Call
     row: Handle
 
+    @property
+    def in_memory(self) -> bool:
+        """Whether it is a database in memory: a forked worker has a copy of its own."""
+        return any(isinstance(arg, ast.Constant) and arg.value == ":memory:" for arg in self.node.args)
+
 
 @dataclass(frozen=True)
 class Held:
@@ -39,6 +44,8 @@ class Held:
 
     opened: Opened
     boxed: bool = False
+    part: bool = False
+    """Whether it is a part of the handle, reached by a subscript: an HDF5 group or dataset."""
     via: ClassFacts | None = None
     """The class of the object that keeps it, if it came as a part of one."""
 
@@ -236,7 +243,10 @@ class Lifetimes:
         reads = isinstance(expression.slice, (ast.Slice, ast.Tuple)) or (
             isinstance(expression.slice, ast.Constant) and not isinstance(expression.slice.value, str)
         )
-        derived = {held for held in owner if not held.boxed and "[]" in held.opened.row.derived and not reads}
+        parts = [held for held in owner if not held.boxed and "[]" in held.opened.row.derived and not reads]
+        if not isinstance(expression.slice, ast.Constant):
+            parts = [held for held in parts if not held.part]  # by a name in a part: most likely rows, a copy
+        derived = {replace(held, part=True) for held in parts}
         return unboxed(frozenset(held for held in owner if held.boxed)) | derived
 
     def _comprehension_value(
@@ -351,7 +361,7 @@ class Lifetimes:
                 self._assign(frame, call.func.value, boxed(held), statement, widen=True)
                 return
             owner = self.value(frame, call.func.value)
-            closed = {held for held in owner if call.func.attr in {"close", "__exit__", held.opened.row.close}}
+            closed = {held for held in owner if call.func.attr in closers(held.opened.row)}
             if closed:
                 frame.state = _without(frame.state, frozenset(closed))
                 return
@@ -393,6 +403,11 @@ class Lifetimes:
         if isinstance(target, ast.Attribute) and frame.me and _is_name(target.value, frame.me):
             return f"self.{target.attr}"
         return ""
+
+
+def closers(row: Handle) -> frozenset[str]:
+    """Methods after which nothing is open."""
+    return frozenset({"close", "__exit__", row.close, *row.releases})
 
 
 def boxed(values: Values) -> Values:

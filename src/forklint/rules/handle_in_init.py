@@ -115,14 +115,14 @@ def _bites(carried: Carried, cell: Cell) -> bool:
     row = carried.opened.row
     if cell.pickles:
         return carried.pickled and row.spawn == "bites"
-    return carried.used and not carried.checked and row.fork != "clean"
+    return carried.used and not carried.checked and row.fork != "clean" and not carried.opened.in_memory
 
 
 def _bites_shared(shared: SharedHandle, cell: Cell) -> bool:
     row = shared.opened.row
     if cell.pickles:
         return shared.pickled and row.spawn == "bites"
-    return shared.used and row.fork != "clean"
+    return shared.used and row.fork != "clean" and not shared.opened.in_memory
 
 
 def _severity(row: Handle, cells: tuple[Cell, ...]) -> Severity:

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from forklint.model import Applicability
 from forklint.project.handles import Carried
 from forklint.project.index import Project
-from forklint.project.laziness import NotLazyError, Plan, plan
+from forklint.project.laziness import Plan, plan
 from forklint.project.module import Module
+from forklint.project.opening import NotLazyError
 from forklint.rules import cst
 from forklint.rules.base import Proposal
 from forklint.rules.tree import Tree
