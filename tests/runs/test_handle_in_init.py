@@ -135,9 +135,13 @@ def read(dataset: Any, workers: int = 0, method: str | None = None) -> list[Any]
     loader = torch.utils.data.DataLoader(
         dataset, num_workers=workers, multiprocessing_context=context, timeout=40 if workers else 0, **sizes
     )
-    if iterable:
-        return sorted(loader)
-    return [sample for batch in loader for sample in batch]
+    iterator = iter(loader)
+    try:
+        found = list(iterator)
+    finally:
+        if workers:
+            iterator._shutdown_workers()  # at once: a failed loader that waits for the collector stalls the next one
+    return sorted(found) if iterable else [sample for batch in found for sample in batch]
 
 
 def first_sample(dataset: Any) -> Any:

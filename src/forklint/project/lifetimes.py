@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import cast
 
 from forklint.knowledge.handles import Handle
 from forklint.project.index import Project
@@ -177,16 +178,18 @@ class Lifetimes:
             return self._attribute_value(frame, expression)
         if isinstance(expression, ast.Subscript):
             return self._subscript_value(frame, expression)
-        if isinstance(expression, (ast.List, ast.Tuple, ast.Set)):
-            return boxed(self._union(frame, expression.elts))
-        if isinstance(expression, ast.Dict):
-            return boxed(self._union(frame, expression.values))
+        if isinstance(expression, (ast.List, ast.Tuple, ast.Set, ast.Dict)):
+            parts = expression.values if isinstance(expression, ast.Dict) else expression.elts
+            return boxed(self._union(frame, parts))
         if isinstance(expression, (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)):
             return self._comprehension_value(frame, expression)
-        if isinstance(expression, ast.IfExp):
-            return self.value(frame, expression.body) | self.value(frame, expression.orelse)
-        if isinstance(expression, ast.BoolOp):
-            return self._union(frame, expression.values)
+        return self._passed_on(frame, expression)
+
+    def _passed_on(self, frame: Frame, expression: ast.expr) -> Values:
+        """The value of an expression that hands on what is in it, or nothing."""
+        if isinstance(expression, (ast.IfExp, ast.BoolOp)):
+            choices = [expression.body, expression.orelse] if isinstance(expression, ast.IfExp) else expression.values
+            return self._union(frame, choices)
         if isinstance(expression, ast.NamedExpr):
             frame.state[expression.target.id] = self.value(frame, expression.value)
             return frame.state[expression.target.id]
@@ -273,7 +276,7 @@ class Lifetimes:
         if isinstance(statement, ast.Assign):
             held = self.value(frame, statement.value)
             for target in statement.targets:
-                self._assign(frame, target, held, statement, statement.value)
+                self._assign(frame, target, held, statement)
         elif isinstance(statement, ast.AnnAssign) and statement.value is not None:
             self._assign(frame, statement.target, self.value(frame, statement.value), statement)
         elif isinstance(statement, ast.AugAssign):
@@ -311,8 +314,8 @@ class Lifetimes:
             start = dict(frame.state)
             branches = [self._block(frame, body, dict(start)) for body in (statement.body, statement.orelse)]
             return _join_live(branches)
-        if isinstance(statement, (ast.Try, getattr(ast, "TryStar", ast.Try))):
-            return self._try(frame, statement)
+        if isinstance(statement, ast.Try) or type(statement).__name__ == "TryStar":
+            return self._try(frame, cast("ast.Try", statement))
         if isinstance(statement, ast.Match):
             start = dict(frame.state)
             return _join_live([*(self._block(frame, case.body, dict(start)) for case in statement.cases), start])
@@ -373,11 +376,11 @@ class Lifetimes:
         target: ast.expr,
         held: Values,
         statement: ast.stmt | None,
-        source: ast.expr | None = None,
         *,
         widen: bool = False,
     ) -> None:
         if isinstance(target, (ast.Tuple, ast.List)):
+            source = statement.value if isinstance(statement, ast.Assign) else None
             parts = (
                 source.elts
                 if isinstance(source, (ast.Tuple, ast.List)) and len(source.elts) == len(target.elts)
