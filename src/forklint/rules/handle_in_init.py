@@ -21,29 +21,59 @@ class HandleInInit(Rule):
     """A dataset opens a file, database or archive on its way through `__init__` and keeps it.
 
     ## What it does
-    Follows handles through `__init__`, the methods it calls, base classes, `__post_init__`, `__len__` and
-    reader objects, and reports the statement that stores one which is still open when workers start.
+    Follows handles through `__init__`, the methods it calls, base classes, `__post_init__`, `__len__`, lists and
+    dicts of handles, and reader objects, and reports the statement that stores one which is still open when
+    workers start. Handles that a module or class opens once, or that a caller hands over, count as well. What
+    opens a handle, and what each kind meets, stands in `handles.toml`; a project adds its own under `handles`.
 
     ## Why is this bad?
     A forked worker inherits the handle and shares its file offset, lock or reader slot with the parent and
-    with every other worker: samples come out wrong with exit code 0, or reading fails. A spawned worker gets
-    the dataset by pickle, which an open handle refuses. `__getstate__` cures only the second, since nothing
-    is pickled under fork.
+    with every other worker: samples come out wrong with exit code 0, reading fails, or workers hang. A spawned
+    worker gets the dataset by pickle, which an open handle refuses. `__getstate__` cures only the second, since
+    nothing is pickled under fork.
 
     ## Example
     ```python
-    class Lines(Dataset):
-        def __init__(self, path):
-            self.env = lmdb.open(path, readonly=True)
+    class ClickDataset(Dataset):
+        def __init__(self, db_path):
+            self.connection = sqlite3.connect(db_path)
+            self.length = self.connection.execute("SELECT COUNT(*) FROM clicks").fetchone()[0]
     ```
 
     ## Use instead
-    Open on first use, in the process that uses it.
+    Open on first use, once in each process, and close what was opened for the length:
+    ```python
+    class ClickDataset(Dataset):
+        def __init__(self, db_path):
+            self.db_path = db_path
+            with contextlib.closing(sqlite3.connect(db_path)) as connection:
+                self.length = connection.execute("SELECT COUNT(*) FROM clicks").fetchone()[0]
+            self._connection = self._pid = None
+
+        @property
+        def connection(self):
+            if self._pid != os.getpid():
+                self._connection, self._pid = sqlite3.connect(self.db_path), os.getpid()
+            return self._connection
+
+        def __getstate__(self):
+            return {**self.__dict__, "_connection": None, "_pid": None}
+    ```
 
     ## Fix safety
-    Safe when the attribute is assigned once and used only through `self` in the class; else unsafe.
+    The fix makes the attribute a property that opens on first use and remembers the process, drops the handle
+    in `__getstate__`, and closes at the end of `__init__` what was opened there. It is safe when the attribute
+    is assigned once and used only through `self` in the class; else unsafe. It is left to a person where a
+    machine would guess: a handle open for writing, one that `__init__` has read from and that is read on from
+    there, one made from another open file, one that several attributes hold, one that comes from elsewhere.
+
+    ## How it is proved
+    The dataset is read with no workers and with several under each start method, its samples compared by index,
+    and each handle remembers the process that opened it.
 
     ## References
+    - [LMDB: an environment must not be used after a fork](http://www.lmdb.tech/doc/)
+    - [SQLite: how to corrupt a database, by carrying a connection across a fork](https://www.sqlite.org/howtocorrupt.html)
     - [torch.utils.data: multi-process data loading](https://pytorch.org/docs/stable/data.html#multi-process-data-loading)
     """
 
