@@ -25,6 +25,9 @@ class Handle:
     in_child: str = "drop"
     derived: tuple[str, ...] = ()
     suffix: str = ""
+    harmless: tuple[str, ...] = ()
+    position: bool = False
+    releases: tuple[str, ...] = ()
     write_modes: bool = False
     source: str = ""
 

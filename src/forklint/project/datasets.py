@@ -55,9 +55,18 @@ def _goes_to_loader(project: Project, facts: ClassFacts) -> bool:
             continue
         for scope, call in calls(module):
             name = getattr(call.func, "attr", getattr(call.func, "id", ""))
-            if name.endswith("DataLoader") and _class_of(project, module, scope, _dataset_argument(call)) == facts:
+            builds = name.endswith("DataLoader") or (name == "__init__" and _in_loader(project, module, scope))
+            if builds and _class_of(project, module, scope, _dataset_argument(call)) == facts:
                 return True
     return False
+
+
+def _in_loader(project: Project, module: Module, scope: Scope) -> bool:
+    """Whether a scope belongs to a method of a DataLoader's subclass."""
+    above = scope.parent.node if scope.parent else None
+    if not isinstance(above, ast.ClassDef):
+        return False
+    return any(name.endswith("DataLoader") for name in project.ancestry(module.class_facts(above)).external)
 
 
 def calls(module: Module) -> Iterator[tuple[Scope, ast.Call]]:
@@ -114,18 +123,20 @@ NOT_IN_WORKERS = frozenset({"__init__", "__post_init__", "__len__", "__del__", "
 
 def attributes_read(function: Function) -> frozenset[str]:
     """Names of the attributes that a method reads from its object (``self``)."""
+    return frozenset(node.attr for node in attribute_nodes(function))
+
+
+def attribute_nodes(function: Function) -> Iterator[ast.Attribute]:
+    """Give the places where a method reads an attribute of its object."""
     first = [*function.args.posonlyargs, *function.args.args]
-    if not first:
-        return frozenset()
-    me = first[0].arg
-    return frozenset(
-        node.attr
-        for node in ast.walk(function)
-        if isinstance(node, ast.Attribute)
-        and isinstance(node.ctx, ast.Load)
-        and isinstance(node.value, ast.Name)
-        and node.value.id == me
-    )
+    for node in ast.walk(function) if first else ():
+        if (
+            isinstance(node, ast.Attribute)
+            and isinstance(node.ctx, ast.Load)
+            and isinstance(node.value, ast.Name)
+            and node.value.id == first[0].arg
+        ):
+            yield node
 
 
 def is_external(symbol: object, *names: str) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from forklint.knowledge.handles import Handle, openers
-from forklint.project.datasets import attributes_read, is_dataset, worker_methods
+from forklint.project.datasets import attribute_nodes, attributes_read, is_dataset, worker_methods
 from forklint.project.index import Project
 from forklint.project.lifetimes import NOTHING, Held, Kept, Lifetimes, Opened, State, Values
 from forklint.project.module import ClassFacts, FunctionFacts, Module
@@ -179,21 +179,36 @@ class Handles:
     def _judge(
         self, keeper: ClassFacts, dataset: ClassFacts, opened: Opened, kept: tuple[Kept, ...], attributes: set[str]
     ) -> Carried:
-        read: set[str] = set()
-        for function in worker_methods(self._project, dataset):
-            read |= attributes_read(function)
         owners = {*self._project.ancestry(keeper).classes, *self._project.ancestry(dataset).classes}
         return Carried(
             opened=opened,
             kept=kept,
             keeper=keeper,
             dataset=dataset,
-            used=bool(attributes & read),
+            used=any(
+                self._used(one, attributes, opened.row.harmless)
+                for one in (dataset, *self._project.subclasses(dataset))
+            ),
             pickled=not any(name in owner.methods for owner in owners for name in PICKLING),
-            checked=any(_checks_process(owner) for owner in owners),
+            checked=any(checks_process(owner) for owner in owners),
         )
 
 
-def _checks_process(facts: ClassFacts) -> bool:
+    def _used(self, dataset: ClassFacts, attributes: set[str], harmless: tuple[str, ...]) -> bool:
+        """Whether a worker reads one of the attributes, but for giving it to a function that does no harm."""
+        for function, owner in worker_methods(self._project, dataset).items():
+            spared: set[ast.AST] = set()
+            for call in ast.walk(function) if harmless else ():
+                if isinstance(call, ast.Call):
+                    scope = owner.module.scope_of[function]
+                    if self._project.qualified(owner.module, scope, call.func) in harmless:
+                        spared |= set(call.args)
+            if any(node.attr in attributes and node not in spared for node in attribute_nodes(function)):
+                return True
+        return False
+
+
+def checks_process(facts: ClassFacts) -> bool:
+    """Whether the text of a class compares process ids, or hooks into fork."""
     lines = facts.module.document.lines[facts.node.lineno - 1 : facts.node.end_lineno]
     return any(word in line for line in lines for word in PROCESS_CHECKS)

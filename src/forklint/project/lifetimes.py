@@ -10,10 +10,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import cast
 
 from forklint.knowledge.handles import Handle
-from forklint.project.index import External, Project, Value
+from forklint.project.index import Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
+from forklint.project.openers import Openers
 from forklint.project.scopes import FUNCTIONS, Function, Scope, parameters
 
 MAX_DEPTH = 6
@@ -31,6 +33,11 @@ class Opened:
     node: ast.Call
     row: Handle
 
+    @property
+    def in_memory(self) -> bool:
+        """Whether it is a database in memory: a forked worker has a copy of its own."""
+        return any(isinstance(arg, ast.Constant) and arg.value == ":memory:" for arg in self.node.args)
+
 
 @dataclass(frozen=True)
 class Held:
@@ -38,6 +45,8 @@ class Held:
 
     opened: Opened
     boxed: bool = False
+    part: bool = False
+    """Whether it is a part of the handle, reached by a subscript: an HDF5 group or dataset."""
     via: ClassFacts | None = None
     """The class of the object that keeps it, if it came as a part of one."""
 
@@ -90,7 +99,7 @@ class Lifetimes:
     ) -> None:
         self._project = project
         self._facts = facts
-        self._openers = openers
+        self._table = Openers(project, facts, openers)
         self._built = built
         self._opens = opens
         self._active: list[Function] = []
@@ -169,16 +178,18 @@ class Lifetimes:
             return self._attribute_value(frame, expression)
         if isinstance(expression, ast.Subscript):
             return self._subscript_value(frame, expression)
-        if isinstance(expression, (ast.List, ast.Tuple, ast.Set)):
-            return boxed(self._union(frame, expression.elts))
-        if isinstance(expression, ast.Dict):
-            return boxed(self._union(frame, expression.values))
+        if isinstance(expression, (ast.List, ast.Tuple, ast.Set, ast.Dict)):
+            parts = expression.values if isinstance(expression, ast.Dict) else expression.elts
+            return boxed(self._union(frame, parts))
         if isinstance(expression, (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)):
             return self._comprehension_value(frame, expression)
-        if isinstance(expression, ast.IfExp):
-            return self.value(frame, expression.body) | self.value(frame, expression.orelse)
-        if isinstance(expression, ast.BoolOp):
-            return self._union(frame, expression.values)
+        return self._passed_on(frame, expression)
+
+    def _passed_on(self, frame: Frame, expression: ast.expr) -> Values:
+        """The value of an expression that hands on what is in it, or nothing."""
+        if isinstance(expression, (ast.IfExp, ast.BoolOp)):
+            choices = [expression.body, expression.orelse] if isinstance(expression, ast.IfExp) else expression.values
+            return self._union(frame, choices)
         if isinstance(expression, ast.NamedExpr):
             frame.state[expression.target.id] = self.value(frame, expression.value)
             return frame.state[expression.target.id]
@@ -197,7 +208,7 @@ class Lifetimes:
         if target is not None:
             return self._call(frame, call, target[0], target[1], bound=target[2])
         arguments = self._union(frame, [*call.args, *(keyword.value for keyword in call.keywords)])
-        row = self.opener(frame.module, frame.scope, call)
+        row = self._table.row(frame.module, frame.scope, call)
         if row is not None:
             return frozenset({Held(Opened(frame.module, call, row))}) | arguments
         symbol = self._project.resolve(frame.module, frame.scope, call.func)
@@ -235,7 +246,10 @@ class Lifetimes:
         reads = isinstance(expression.slice, (ast.Slice, ast.Tuple)) or (
             isinstance(expression.slice, ast.Constant) and not isinstance(expression.slice.value, str)
         )
-        derived = {held for held in owner if not held.boxed and "[]" in held.opened.row.derived and not reads}
+        parts = [held for held in owner if not held.boxed and "[]" in held.opened.row.derived and not reads]
+        if not isinstance(expression.slice, ast.Constant):
+            parts = [held for held in parts if not held.part]  # by a name in a part: most likely rows, a copy
+        derived = {replace(held, part=True) for held in parts}
         return unboxed(frozenset(held for held in owner if held.boxed)) | derived
 
     def _comprehension_value(
@@ -245,31 +259,6 @@ class Lifetimes:
             self._assign(frame, generator.target, unboxed(boxes(self.value(frame, generator.iter))), None)
         element = expression.value if isinstance(expression, ast.DictComp) else expression.elt
         return boxed(self.value(frame, element))
-
-    def opener(self, module: Module, scope: Scope, call: ast.Call) -> Handle | None:
-        """The row of the table for a call that opens a handle."""
-        symbol = self._project.resolve(module, scope, call.func)
-        name = symbol.name if isinstance(symbol, External) else ""
-        if isinstance(call.func, ast.Name) and symbol is None and scope.find(call.func.id) is None:
-            name = f"builtins.{call.func.id}"
-        if isinstance(call.func, ast.Attribute) and not name:
-            name = f"{self._constructor(module, scope, call.func.value)}.{call.func.attr}"
-        row = self._openers.get(name) or self._openers.get(name.removeprefix("builtins."))
-        if row is None or (row.suffix and not _ends_with(call, row.suffix)):
-            return None
-        return row
-
-    def _constructor(self, module: Module, scope: Scope, expression: ast.expr) -> str:
-        """Qualified name of the class outside the project that an expression is an object of, if that is plain."""
-        if isinstance(expression, ast.Name):
-            symbol = self._project.lookup(module, scope, expression.id)
-            if isinstance(symbol, Value) and symbol.binding.value is not None:
-                return self._constructor(symbol.module, symbol.scope, symbol.binding.value)
-        if isinstance(expression, ast.BinOp) and isinstance(expression.op, ast.Div):
-            return self._constructor(module, scope, expression.left)
-        if isinstance(expression, ast.Call):
-            return self._project.qualified(module, scope, expression.func)
-        return ""
 
     # Statements
 
@@ -287,7 +276,7 @@ class Lifetimes:
         if isinstance(statement, ast.Assign):
             held = self.value(frame, statement.value)
             for target in statement.targets:
-                self._assign(frame, target, held, statement, statement.value)
+                self._assign(frame, target, held, statement)
         elif isinstance(statement, ast.AnnAssign) and statement.value is not None:
             self._assign(frame, statement.target, self.value(frame, statement.value), statement)
         elif isinstance(statement, ast.AugAssign):
@@ -325,8 +314,8 @@ class Lifetimes:
             start = dict(frame.state)
             branches = [self._block(frame, body, dict(start)) for body in (statement.body, statement.orelse)]
             return _join_live(branches)
-        if isinstance(statement, (ast.Try, getattr(ast, "TryStar", ast.Try))):
-            return self._try(frame, statement)
+        if isinstance(statement, ast.Try) or type(statement).__name__ == "TryStar":
+            return self._try(frame, cast("ast.Try", statement))
         if isinstance(statement, ast.Match):
             start = dict(frame.state)
             return _join_live([*(self._block(frame, case.body, dict(start)) for case in statement.cases), start])
@@ -364,7 +353,7 @@ class Lifetimes:
         if getattr(expression.func, "attr", getattr(expression.func, "id", "")) == "closing":
             held = self._union(frame, expression.args)
             return held, held
-        opens = self.opener(frame.module, frame.scope, expression) or not isinstance(expression.func, ast.Attribute)
+        opens = self._table.row(frame.module, frame.scope, expression) or not isinstance(expression.func, ast.Attribute)
         return held, held if opens else NOTHING
 
     def _expression(self, frame: Frame, statement: ast.Expr) -> None:
@@ -375,7 +364,7 @@ class Lifetimes:
                 self._assign(frame, call.func.value, boxed(held), statement, widen=True)
                 return
             owner = self.value(frame, call.func.value)
-            closed = {held for held in owner if call.func.attr in {"close", "__exit__", held.opened.row.close}}
+            closed = {held for held in owner if call.func.attr in closers(held.opened.row)}
             if closed:
                 frame.state = _without(frame.state, frozenset(closed))
                 return
@@ -387,11 +376,11 @@ class Lifetimes:
         target: ast.expr,
         held: Values,
         statement: ast.stmt | None,
-        source: ast.expr | None = None,
         *,
         widen: bool = False,
     ) -> None:
         if isinstance(target, (ast.Tuple, ast.List)):
+            source = statement.value if isinstance(statement, ast.Assign) else None
             parts = (
                 source.elts
                 if isinstance(source, (ast.Tuple, ast.List)) and len(source.elts) == len(target.elts)
@@ -417,6 +406,11 @@ class Lifetimes:
         if isinstance(target, ast.Attribute) and frame.me and _is_name(target.value, frame.me):
             return f"self.{target.attr}"
         return ""
+
+
+def closers(row: Handle) -> frozenset[str]:
+    """Methods after which nothing is open."""
+    return frozenset({"close", "__exit__", row.close, *row.releases})
 
 
 def boxed(values: Values) -> Values:
@@ -447,12 +441,6 @@ def is_static(function: Function) -> bool:
 
 def _is_name(expression: ast.expr, name: str) -> bool:
     return isinstance(expression, ast.Name) and expression.id == name
-
-
-def _ends_with(call: ast.Call, suffix: str) -> bool:
-    """Whether the first argument is a literal, or is put together with one, that ends so."""
-    literals = [n.value for arg in call.args[:1] for n in ast.walk(arg) if isinstance(n, ast.Constant)]
-    return any(isinstance(literal, str) and literal.endswith(suffix) for literal in literals)
 
 
 def _join(states: list[State]) -> State:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 
-from forklint.model import Cell, Severity
+from forklint.knowledge.handles import Handle
+from forklint.model import Applicability, Cell, Severity
 from forklint.project.handles import Carried, Handles
 from forklint.project.module import Module
+from forklint.project.shared_handles import SharedHandle, SharedHandles
 from forklint.rules import lazy_handle
 from forklint.rules.base import Proposal, Rule, Suspect
 from forklint.rules.tree import Tree
@@ -18,29 +21,59 @@ class HandleInInit(Rule):
     """A dataset opens a file, database or archive on its way through `__init__` and keeps it.
 
     ## What it does
-    Follows handles through `__init__`, the methods it calls, base classes, `__post_init__`, `__len__` and
-    reader objects, and reports the statement that stores one which is still open when workers start.
+    Follows handles through `__init__`, the methods it calls, base classes, `__post_init__`, `__len__`, lists and
+    dicts of handles, and reader objects, and reports the statement that stores one which is still open when
+    workers start. Handles that a module or class opens once, or that a caller hands over, count as well. What
+    opens a handle, and what each kind meets, stands in `handles.toml`; a project adds its own under `handles`.
 
     ## Why is this bad?
     A forked worker inherits the handle and shares its file offset, lock or reader slot with the parent and
-    with every other worker: samples come out wrong with exit code 0, or reading fails. A spawned worker gets
-    the dataset by pickle, which an open handle refuses. `__getstate__` cures only the second, since nothing
-    is pickled under fork.
+    with every other worker: samples come out wrong with exit code 0, reading fails, or workers hang. A spawned
+    worker gets the dataset by pickle, which an open handle refuses. `__getstate__` cures only the second, since
+    nothing is pickled under fork.
 
     ## Example
     ```python
-    class Lines(Dataset):
-        def __init__(self, path):
-            self.env = lmdb.open(path, readonly=True)
+    class ClickDataset(Dataset):
+        def __init__(self, db_path):
+            self.connection = sqlite3.connect(db_path)
+            self.length = self.connection.execute("SELECT COUNT(*) FROM clicks").fetchone()[0]
     ```
 
     ## Use instead
-    Open on first use, in the process that uses it.
+    Open on first use, once in each process, and close what was opened for the length:
+    ```python
+    class ClickDataset(Dataset):
+        def __init__(self, db_path):
+            self.db_path = db_path
+            with contextlib.closing(sqlite3.connect(db_path)) as connection:
+                self.length = connection.execute("SELECT COUNT(*) FROM clicks").fetchone()[0]
+            self._connection = self._pid = None
+
+        @property
+        def connection(self):
+            if self._pid != os.getpid():
+                self._connection, self._pid = sqlite3.connect(self.db_path), os.getpid()
+            return self._connection
+
+        def __getstate__(self):
+            return {**self.__dict__, "_connection": None, "_pid": None}
+    ```
 
     ## Fix safety
-    Safe when the attribute is assigned once and used only through `self` in the class; else unsafe.
+    The fix makes the attribute a property that opens on first use and remembers the process, drops the handle
+    in `__getstate__`, and closes at the end of `__init__` what was opened there. It is safe when the attribute
+    is assigned once and used only through `self` in the class; else unsafe. It is left to a person where a
+    machine would guess: a handle open for writing, one that `__init__` has read from and that is read on from
+    there, one made from another open file, one that several attributes hold, one that comes from elsewhere.
+
+    ## How it is proved
+    The dataset is read with no workers and with several under each start method, its samples compared by index,
+    and each handle remembers the process that opened it.
 
     ## References
+    - [LMDB: an environment must not be used after a fork](http://www.lmdb.tech/doc/)
+    - [SQLite: how to corrupt a database, by carrying a connection across a fork](https://www.sqlite.org/howtocorrupt.html)
     - [torch.utils.data: multi-process data loading](https://pytorch.org/docs/stable/data.html#multi-process-data-loading)
     """
 
@@ -53,13 +86,19 @@ class HandleInInit(Rule):
         return Handles(self.project)
 
     @cached_property
+    def _shared(self) -> SharedHandles:
+        return SharedHandles(self.project, self._handles)
+
+    @cached_property
     def tokens(self) -> bytes:  # type: ignore[override]
         """A call of anything that opens a handle, as the table and the project's settings have it."""
         return self._handles.pattern.pattern.encode()
 
     def may_hold(self, path: Path, data: bytes) -> bool:
-        """A class here, and an opener here or in a module that this one reaches."""
-        return b"class " in data and self.reaches_tokens(path)
+        """A class here, and an opener here or in a module that this one reaches; or a loader beside an opener."""
+        if b"class " in data:
+            return self.reaches_tokens(path)
+        return b"DataLoader" in data and super().may_hold(path, data)
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Handles that statements of this module store on objects that workers get."""
@@ -68,11 +107,23 @@ class HandleInInit(Rule):
             if cells:
                 yield Suspect(
                     node=carried.kept[0].statement,
-                    message=_message(carried, cells),
+                    message=_message(f"`self.{carried.attributes[0]}`", carried.opened.row, cells),
                     cells=cells,
                     chain=tuple(self._chain(module, carried)),
-                    severity=_severity(carried, cells),
+                    severity=_severity(carried.opened.row, cells),
                     facts=carried,
+                )
+        for shared in self._shared.in_module(module):
+            cells = tuple(cell for cell in self.settings.cells if _bites_shared(shared, cell))
+            if cells:
+                where = f"`{shared.dataset.name}` reads it in the workers"
+                yield Suspect(
+                    node=shared.statement,
+                    message=_message(f"`{shared.name}`", shared.opened.row, cells),
+                    cells=cells,
+                    chain=(self.link(shared.dataset.module, shared.keeps or shared.dataset.node, where),),
+                    severity=_severity(shared.opened.row, cells),
+                    facts=shared,
                 )
 
     def _chain(self, module: Module, carried: Carried) -> Iterator:  # type: ignore[type-arg]
@@ -84,32 +135,40 @@ class HandleInInit(Rule):
 
     def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterable[Proposal]:
         """Open it lazily, once per process."""
-        return lazy_handle.proposals(suspect.facts, module, tree)
+        if isinstance(suspect.facts, Carried):
+            return lazy_handle.proposals(self.project, suspect.facts, module, tree)
+        what = "hand the path over and open it" if suspect.facts.keeps else "open it"
+        return (Proposal(f"{what} on first use, in the process that uses it", Applicability.DISPLAY),)
 
 
 def _bites(carried: Carried, cell: Cell) -> bool:
     row = carried.opened.row
     if cell.pickles:
         return carried.pickled and row.spawn == "bites"
-    return carried.used and not carried.checked and row.fork != "clean"
+    return carried.used and not carried.checked and row.fork != "clean" and not carried.opened.in_memory
 
 
-def _severity(carried: Carried, cells: tuple[Cell, ...]) -> Severity:
-    if all(not cell.pickles for cell in cells) and carried.opened.row.fork == "low":
+def _bites_shared(shared: SharedHandle, cell: Cell) -> bool:
+    row = shared.opened.row
+    if cell.pickles:
+        return shared.pickled and row.spawn == "bites"
+    return shared.used and row.fork != "clean" and not shared.opened.in_memory
+
+
+def _severity(row: Handle, cells: tuple[Cell, ...]) -> Severity:
+    if all(not cell.pickles for cell in cells) and row.fork == "low":
         return Severity.INFO
     return Severity.ERROR
 
 
-def _message(carried: Carried, cells: tuple[Cell, ...]) -> str:
-    row = carried.opened.row
+def _message(name: str, row: Handle, cells: tuple[Cell, ...]) -> str:
     effects = []
     if any(not cell.pickles for cell in cells):
         effects.append(f"under fork {row.fork_effect}")
     if any(cell.pickles for cell in cells):
         effects.append(f"under {_methods(cells)} {row.spawn_effect}")
-    article = "an" if row.kind[0].lower() in "aeiou" else "a"
-    place = f"`self.{carried.attributes[0]}`"
-    return f"{place} keeps {article} {row.kind} open across the start of workers: {'; '.join(effects)}"
+    article = "an" if re.match(r"[aeio]|[AEFHILMNORSX](?=[A-Z])", row.kind) else "a"
+    return f"{name} keeps {article} {row.kind} open across the start of workers: {'; '.join(effects)}"
 
 
 def _methods(cells: tuple[Cell, ...]) -> str:
