@@ -1,0 +1,390 @@
+"""Follow a script's top level as Python would run it, to see whether worker processes start there.
+
+The run is abstract: loops run once (or once for each item that is known), branches of an unknown test both run
+and are joined, calls of project functions and methods are entered with their arguments, and what is not
+understood is UNKNOWN, from which nothing follows. It ends at the first start (``Started``), at the end of the
+file, or when it has taken ``MAX_STEPS`` steps.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from forklint.model import Cell
+from forklint.project import evaluation, iterating
+from forklint.project.scopes import FUNCTIONS
+from forklint.project.values import (
+    DEFAULT_METHOD,
+    NONE,
+    UNKNOWN,
+    Arguments,
+    Const,
+    Dictionary,
+    Frame,
+    Function,
+    Guard,
+    Instance,
+    Place,
+    PlatformTest,
+    Ref,
+    Sequence,
+    Slots,
+    Stream,
+    Value,
+    merge_all,
+    merge_slots,
+)
+
+if TYPE_CHECKING:
+    from forklint.project.index import Project
+    from forklint.project.module import ClassFacts, Module
+
+MAX_STEPS = 60_000
+"""Expressions and statements looked at for one script; about a third of a second."""
+MAX_DEPTH = 24
+"""Calls within calls."""
+CATCHES_RUNTIME_ERROR = {"RuntimeError", "Exception", "BaseException"}
+
+
+class OutOfStepsError(Exception):
+    """The run took too long; nothing is concluded."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """A call on the way to a start."""
+
+    place: Place
+    what: str
+
+
+class StartedError(Exception):
+    """Processes start at ``place``, reached through ``sites``."""
+
+    def __init__(self, place: Place, what: str, cells: tuple[Cell, ...], sites: tuple[Site, ...], made_at: Place | None) -> None:
+        super().__init__(what)
+        self.place = place
+        self.what = what
+        self.cells = cells
+        self.sites = sites
+        self.made_at = made_at
+
+
+@dataclass(frozen=True)
+class MethodSet:
+    """A call of ``set_start_method`` without force."""
+
+    place: Place
+    sites: tuple[Site, ...]
+    method: str
+
+
+class Execution:
+    """One abstract run of a module's top level."""
+
+    def __init__(self, project: Project, module: Module, cells_of: Callable[[str], tuple[Cell, ...]]) -> None:
+        self.project = project
+        self.module = module
+        self.cells_of = cells_of
+        self.slots: Slots = {}
+        self.method = DEFAULT_METHOD
+        self.methods_set: list[MethodSet] = []
+        self.guarded = False
+        self.follow_guarded = False
+        self.sites: list[Site] = []
+        self._frames: dict[Module, Frame] = {}
+        self._kept: list[object] = []
+        self._running: list[ast.AST] = []
+        self._steps = 0
+        self._muted = 0
+        self.uncertain = 0
+        """Above zero in branches that may not run, and where a RuntimeError is caught."""
+
+    # The run
+
+    def run(self) -> None:
+        """Run the module; raises StartedError at the first start, OutOfStepsError."""
+        self.block(self.module.tree.body, self.frame_of(self.module))
+
+    def frame_of(self, module: Module) -> Frame:
+        """The frame that holds a module's globals."""
+        if module not in self._frames:
+            self._frames[module] = Frame(module, module.scope)
+        return self._frames[module]
+
+    def step(self) -> None:
+        """Count a step; raises OutOfStepsError."""
+        self._steps += 1
+        if self._steps > MAX_STEPS:
+            raise OutOfStepsError
+
+    @contextmanager
+    def muted(self) -> Iterator[None]:
+        """Run something whose starts do not count."""
+        self._muted += 1
+        try:
+            yield
+        finally:
+            self._muted -= 1
+
+    def start(self, place: Place, what: str, method: str, made_at: Place | None = None) -> None:
+        """Processes start here: raise StartedError if that bites in some cell."""
+        if self._muted or (self.guarded and not self.follow_guarded):
+            return
+        cells = self.cells_of(self.method if method == DEFAULT_METHOD else method)
+        if cells:
+            raise StartedError(place, what, cells, tuple(self.sites), made_at)
+
+    def set_method(self, place: Place, method: str, *, forced: bool) -> None:
+        """The process's start method is set here."""
+        if not (forced or self.uncertain or self._muted or self.guarded):
+            self.methods_set.append(MethodSet(place, tuple(self.sites), method))
+            self.follow_guarded = True
+        self.method = method if not self.uncertain or self.method == method else ""
+
+    @contextmanager
+    def at(self, frame: Frame, node: ast.AST, what: str) -> Iterator[None]:
+        """Remember a call while it runs."""
+        self.sites.append(Site(Place(frame.module, node), what))
+        try:
+            yield
+        finally:
+            self.sites.pop()
+
+    # Slots
+
+    def get(self, holder: object, name: str) -> Value | None:
+        """What a frame's variable or an instance's attribute holds; None if nothing was put there."""
+        return self.slots.get((id(holder), name))
+
+    def put(self, holder: object, name: str, value: Value) -> None:
+        """Bind a variable or an attribute."""
+        self._kept.append(holder)
+        self.slots[(id(holder), name)] = value
+
+    # Statements
+
+    def block(self, body: list[ast.stmt], frame: Frame) -> bool:
+        """Run statements; True if the block surely ends early (return, raise, exit, break, continue)."""
+        return any(self.statement(statement, frame) for statement in body)
+
+    def statement(self, node: ast.stmt, frame: Frame) -> bool:
+        """Run one statement; True if nothing after it in its block runs."""
+        self.step()
+        if isinstance(node, (ast.If, ast.While)):
+            return self._if(node, frame) if isinstance(node, ast.If) else self._while(node, frame)
+        if isinstance(node, (ast.For, ast.AsyncFor)):
+            self._for(node, frame)
+        elif isinstance(node, (ast.With, ast.AsyncWith)):
+            return self._with(node, frame)
+        elif isinstance(node, ast.Try) or type(node).__name__ == "TryStar":
+            return self._try(node, frame)  # type: ignore[arg-type]
+        elif isinstance(node, ast.Match):
+            evaluation.evaluate(self, frame, node.subject)
+            return self._branches([case.body for case in node.cases] + [[]], frame)
+        elif isinstance(node, FUNCTIONS):
+            self.put(frame, node.name, Function(self.project_function(frame, node), frame))
+        elif isinstance(node, ast.ClassDef):
+            self.put(frame, node.name, Ref(frame.module.class_facts(node)))
+        elif isinstance(node, (ast.Break, ast.Continue)):
+            return True
+        else:
+            return self._simple(node, frame)
+        return False
+
+    @staticmethod
+    def project_function(frame: Frame, node: ast.FunctionDef | ast.AsyncFunctionDef):  # type: ignore[no-untyped-def]
+        """The facts of a function defined in a frame."""
+        from forklint.project.module import FunctionFacts  # noqa: PLC0415 - module imports much, values nothing
+
+        return FunctionFacts(frame.module, node)
+
+    def _simple(self, node: ast.stmt, frame: Frame) -> bool:
+        if isinstance(node, ast.Expr):
+            evaluation.evaluate(self, frame, node.value)
+            return isinstance(node.value, ast.Call) and evaluation.is_exit(self, frame, node.value)
+        if isinstance(node, ast.Assign):
+            value = evaluation.evaluate(self, frame, node.value)
+            for target in node.targets:
+                self.bind(frame, target, value)
+        elif isinstance(node, ast.AnnAssign) and node.value is not None:
+            self.bind(frame, node.target, evaluation.evaluate(self, frame, node.value))
+        elif isinstance(node, ast.AugAssign):
+            evaluation.evaluate(self, frame, node.value)
+            self.bind(frame, node.target, evaluation.augmented(self, frame, node))
+        elif isinstance(node, ast.Return):
+            frame.returns.append(evaluation.evaluate(self, frame, node.value) if node.value else NONE)
+            return True
+        elif isinstance(node, ast.Raise):
+            return True
+        elif isinstance(node, ast.Assert):
+            evaluation.evaluate(self, frame, node.test)
+        return False
+
+    def bind(self, frame: Frame, target: ast.expr, value: Value) -> None:
+        """Assign a value to a target, unpacking where it is a tuple or list."""
+        if isinstance(target, ast.Name):
+            holder = frame
+            if target.id in frame.scope.elsewhere:
+                holder = self.frame_of(frame.module)
+            self.put(holder, target.id, value)
+        elif isinstance(target, ast.Attribute):
+            owner = evaluation.evaluate(self, frame, target.value)
+            if isinstance(owner, Instance):
+                self.put(owner, target.attr, value)
+            elif isinstance(owner, Ref) and owner.symbol in self._frames:
+                self.put(self._frames[owner.symbol], target.attr, value)  # type: ignore[index]
+            elif isinstance(owner, Ref) and hasattr(owner.symbol, "tree"):
+                self.put(self.frame_of(owner.symbol), target.attr, value)  # type: ignore[arg-type]
+        elif isinstance(target, ast.Subscript):
+            self._bind_item(frame, target, value)
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            fits = isinstance(value, Sequence) and value.complete and len(value.items) == len(target.elts)
+            plain = not any(isinstance(element, ast.Starred) for element in target.elts)
+            for index, element in enumerate(target.elts):
+                inner = element.value if isinstance(element, ast.Starred) else element
+                self.bind(frame, inner, value.items[index] if fits and plain else UNKNOWN)  # type: ignore[union-attr]
+
+    def _bind_item(self, frame: Frame, target: ast.Subscript, value: Value) -> None:
+        owner = evaluation.evaluate(self, frame, target.value)
+        key = evaluation.evaluate(self, frame, target.slice)
+        if isinstance(owner, Dictionary):
+            known = isinstance(key, Const)
+            self.bind(frame, target.value, owner.updated({key.value: value} if known else {}, complete=known))  # type: ignore[union-attr]
+        elif isinstance(owner, Sequence):
+            self.bind(frame, target.value, UNKNOWN)
+
+    def _if(self, node: ast.If, frame: Frame) -> bool:
+        test = evaluation.evaluate(self, frame, node.test)
+        if isinstance(test, Guard):
+            return self._guarded_if(node, test, frame)
+        truth = evaluation.truth(test)
+        if truth is not None:
+            return self.block(node.body if truth else node.orelse, frame)
+        if isinstance(test, PlatformTest):
+            with self.muted():
+                self._branches([node.body, node.orelse], frame)
+            return False
+        return self._branches([node.body, node.orelse], frame)
+
+    def _guarded_if(self, node: ast.If, test: Guard, frame: Frame) -> bool:
+        """Only the main process takes the one branch, only children and importers the other."""
+        before = self.guarded
+        self.guarded = True
+        if test.in_main is not None and self.follow_guarded:
+            self.block(node.body if test.in_main else node.orelse, frame)
+        self.guarded = before
+        children = node.orelse if test.in_main else node.body
+        if test.in_main is False and children and isinstance(children[-1], (ast.Raise, ast.Expr)):
+            with self.muted():
+                leaves = self.block(children, frame)
+            self.guarded = before or leaves
+        return False
+
+    def _branches(self, bodies: list[list[ast.stmt]], frame: Frame) -> bool:
+        """Run each body from the same state and join what is left by those that go on."""
+        before, method = self.slots, self.method
+        left: list[tuple[Slots, str]] = []
+        self.uncertain += 1
+        for body in bodies:
+            self.slots, self.method = dict(before), method
+            if not self.block(body, frame):
+                left.append((self.slots, self.method))
+        self.uncertain -= 1
+        if not left:
+            return True
+        self.slots, self.method = left[0]
+        for slots, other in left[1:]:
+            self.slots = merge_slots(self.slots, slots)
+            self.method = self.method if self.method == other else ""
+        return False
+
+    def _while(self, node: ast.While, frame: Frame) -> bool:
+        test = evaluation.evaluate(self, frame, node.test)
+        if evaluation.truth(test) is False or isinstance(test, Guard):
+            return False
+        self.block(node.body, frame)
+        self.block(node.orelse, frame)
+        return False
+
+    def _for(self, node: ast.For | ast.AsyncFor, frame: Frame) -> None:
+        iterated = evaluation.evaluate(self, frame, node.iter)
+        for item in iterating.items(self, frame, node.iter, iterated):
+            self.bind(frame, node.target, item)
+            self.block(node.body, frame)
+        self.block(node.orelse, frame)
+
+    def _with(self, node: ast.With | ast.AsyncWith, frame: Frame) -> bool:
+        catches = False
+        for item in node.items:
+            value = evaluation.evaluate(self, frame, item.context_expr)
+            entered = iterating.entered(self, frame, item.context_expr, value)
+            catches |= "suppress" in ast.unparse(item.context_expr)
+            if item.optional_vars is not None:
+                self.bind(frame, item.optional_vars, entered)
+        self.uncertain += catches
+        ends = self.block(node.body, frame)
+        self.uncertain -= catches
+        return ends and not catches
+
+    def _try(self, node: ast.Try, frame: Frame) -> bool:
+        caught = any(_catches_runtime_error(handler) for handler in node.handlers)
+        before = dict(self.slots)
+        self.uncertain += caught
+        ends = self.block(node.body, frame) or self.block(node.orelse, frame)
+        self.uncertain -= caught
+        left = [] if ends else [self.slots]
+        after = self.slots
+        for handler in node.handlers:
+            self.slots = merge_slots(dict(before), after)
+            self.uncertain += 1
+            with self.muted():
+                if not self.block(handler.body, frame):
+                    left.append(self.slots)
+            self.uncertain -= 1
+        self.slots = left[0] if left else after
+        for slots in left[1:]:
+            self.slots = merge_slots(self.slots, slots)
+        return self.block(node.finalbody, frame) or not left
+
+    # Calls
+
+    def invoke(self, frame: Frame, site: ast.AST, function: Function, given: Arguments, owner: ClassFacts | None = None) -> Value:
+        """Call a project function from ``site``; a generator only begins to run when it is drawn from."""
+        if evaluation.is_generator(function.facts.node):
+            return Stream(function, given, owner)
+        inner = self.enter(frame, site, function, given, owner, f"calls {function.facts.qualname}()")
+        if inner is None or evaluation.changes_result(self, function.facts):
+            return UNKNOWN
+        return merge_all(inner.returns or [NONE])
+
+    def enter(
+        self, frame: Frame, site: ast.AST, function: Function, given: Arguments, owner: ClassFacts | None, what: str
+    ) -> Frame | None:
+        """Run the body of a project function; None if that is not possible (too deep, or already running)."""
+        node = function.facts.node
+        if node in self._running or len(self._running) >= MAX_DEPTH:
+            return None
+        inner = Frame(function.facts.module, function.facts.scope, function.frame, owner=owner)
+        inner.receiver = given.positional[0] if owner is not None and given.positional else UNKNOWN
+        self._kept.append(inner)
+        evaluation.bind_parameters(self, inner, function.facts, given)
+        self._running.append(node)
+        try:
+            with self.at(frame, site, what):
+                if not self.block(node.body, inner) and inner.returns:
+                    inner.returns.append(NONE)
+        finally:
+            self._running.pop()
+        return inner
+
+
+def _catches_runtime_error(handler: ast.ExceptHandler) -> bool:
+    if handler.type is None:
+        return True
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return any(isinstance(kind, ast.Name) and kind.id in CATCHES_RUNTIME_ERROR for kind in kinds)
