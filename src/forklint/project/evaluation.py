@@ -148,10 +148,10 @@ def name(run: Execution, frame: Frame, identifier: str) -> Value:
         current = current.parent
     found = frame.scope.find(identifier)
     if found is None:
+        if hasattr(builtins, identifier):  # before the stars: looking through those may parse half the project
+            return Foreign(f"builtins.{identifier}")
         symbol = run.project.lookup(frame.module, frame.scope, identifier) if frame.module.scope.stars else None
-        if symbol is None:
-            return Foreign(f"builtins.{identifier}") if hasattr(builtins, identifier) else UNKNOWN
-        return of_symbol(run, symbol)
+        return of_symbol(run, symbol) if symbol is not None else UNKNOWN
     home, bindings = found
     if home is frame.module.scope:
         return module_member(run, frame.module, identifier)
@@ -302,16 +302,19 @@ def _sequence(run: Execution, frame: Frame, elements: list[ast.expr]) -> Value:
 
 
 def _dictionary(run: Execution, frame: Frame, node: ast.Dict) -> Value:
-    result = Dictionary(())
+    entries: dict[object, Value] = {}
+    complete = True
     for key, expression in zip(node.keys, node.values, strict=True):
         value = evaluate(run, frame, expression)
         if key is None:
-            more = isinstance(value, Dictionary)
-            result = result.updated(dict(value.items) if isinstance(value, Dictionary) else {}, complete=more and value.complete)  # type: ignore[union-attr]
+            entries.update(dict(value.items) if isinstance(value, Dictionary) else {})
+            complete &= isinstance(value, Dictionary) and value.complete
             continue
         known = evaluate(run, frame, key)
-        result = result.updated({known.value: value}) if isinstance(known, Const) else result.updated({}, complete=False)
-    return result
+        if isinstance(known, Const):
+            entries[known.value] = value
+        complete &= isinstance(known, Const)
+    return Dictionary(tuple(entries.items()), complete)
 
 
 def _comprehension(run: Execution, frame: Frame, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, depth: int) -> Value:

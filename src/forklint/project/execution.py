@@ -47,6 +47,8 @@ MAX_STEPS = 60_000
 """Expressions and statements looked at for one script; about a third of a second."""
 MAX_DEPTH = 24
 """Calls within calls."""
+MAX_ENTRIES = 12
+"""How often one function is entered: tables built by hundreds of calls of one function start nothing."""
 CATCHES_RUNTIME_ERROR = {"RuntimeError", "Exception", "BaseException"}
 
 
@@ -99,6 +101,7 @@ class Execution:
         self._frames: dict[Module, Frame] = {}
         self._kept: list[object] = []
         self._running: list[ast.AST] = []
+        self._entries: dict[ast.AST, int] = {}
         self._steps = 0
         self._muted = 0
         self.uncertain = 0
@@ -367,7 +370,8 @@ class Execution:
     ) -> Frame | None:
         """Run the body of a project function; None if that is not possible (too deep, or already running)."""
         node = function.facts.node
-        if node in self._running or len(self._running) >= MAX_DEPTH:
+        entries = self._entries[node] = self._entries.get(node, 0) + 1
+        if node in self._running or len(self._running) >= MAX_DEPTH or entries > MAX_ENTRIES:
             return None
         inner = Frame(function.facts.module, function.facts.scope, function.frame, owner=owner)
         inner.receiver = given.positional[0] if owner is not None and given.positional else UNKNOWN
