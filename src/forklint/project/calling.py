@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from forklint.knowledge.starters import Starter, iteration, starters
-from forklint.project import evaluation, iterating
-from forklint.project.iterating import LOADER
 from forklint.project.module import ClassFacts
+
+from forklint.knowledge.starters import Starter, iteration, starters
+from forklint.project import conditions, evaluation, functions, iterating, names
+from forklint.project.iterating import LOADER
 from forklint.project.values import (
     DEFAULT_METHOD,
     NONE,
@@ -36,7 +37,6 @@ from forklint.project.values import (
     Stream,
     Super,
     Value,
-    merge,
     merge_all,
 )
 from forklint.project.workers import Workers, verdict
@@ -58,10 +58,14 @@ def call(run: Execution, frame: Frame, node: ast.Call) -> Value:
     return apply(run, frame, node, function, given)
 
 
-def apply(run: Execution, frame: Frame, node: ast.Call | ast.expr, function: Value, given: Arguments) -> Value:
+def apply(
+    run: Execution, frame: Frame, node: ast.Call | ast.expr, function: Value, given: Arguments
+) -> Value:
     """Call a value with arguments that have been evaluated."""
     if isinstance(function, Function):
-        return run.invoke(frame, node, function, _from_command_line(run, function, given), _unbound_owner(function, given))
+        return run.invoke(
+            frame, node, function, _from_command_line(run, function, given), _unbound_owner(function, given)
+        )
     if isinstance(function, Bound):
         extended = Arguments((function.receiver, *given.positional), given.keywords, given.open)
         return run.invoke(frame, node, function.function, extended, function.owner)
@@ -69,7 +73,11 @@ def apply(run: Execution, frame: Frame, node: ast.Call | ast.expr, function: Val
         return _call_lambda(run, function, given)
     if isinstance(function, Partial):
         first = function.arguments
-        joined = Arguments((*first.positional, *given.positional), {**first.keywords, **given.keywords}, first.open or given.open)
+        joined = Arguments(
+            (*first.positional, *given.positional),
+            {**first.keywords, **given.keywords},
+            first.open or given.open,
+        )
         return apply(run, frame, node, function.function, joined)
     if isinstance(function, Ref) and isinstance(function.symbol, ClassFacts):
         return _construct(run, frame, node, function.symbol, given)
@@ -117,7 +125,7 @@ def _unbound_owner(function: Function, given: Arguments) -> ClassFacts | None:
 
 
 def _from_command_line(run: Execution, function: Function, given: Arguments) -> Arguments:
-    marks = evaluation.decorators(run, function.facts)
+    marks = functions.decorators(run, function.facts)
     asked = any(mark in iteration().calling_decorators for mark in marks)
     return Arguments(given.positional, given.keywords, open=True) if asked else given
 
@@ -148,7 +156,12 @@ def _construct(run: Execution, frame: Frame, node: ast.expr, facts: ClassFacts, 
         run.put(instance, LOADER, _loader(run, row, given, Place(frame.module, node)))
     marks = " ".join(ast.unparse(decorator) for decorator in facts.node.decorator_list)
     bases = run.project.ancestry(facts).external
-    if "dataclass" in marks or "define" in marks or "typing.NamedTuple" in bases or "pydantic.BaseModel" in bases:
+    if (
+        "dataclass" in marks
+        or "define" in marks
+        or "typing.NamedTuple" in bases
+        or "pydantic.BaseModel" in bases
+    ):
         _fill_fields(run, instance, given)
     return instance
 
@@ -182,7 +195,7 @@ def _loader(run: Execution, row: Starter, given: Arguments, place: Place) -> Loa
         workers = verdict(row.workers_default)
     else:
         workers = verdict(value.value) if isinstance(value, Const) else Workers.UNKNOWN  # type: ignore[arg-type]
-    if threads is not None and evaluation.truth(threads) is not False:
+    if threads is not None and conditions.truth(threads) is not False:
         workers = Workers.NONE
     return Loader(row, workers, _method_of(row, given), place)
 
@@ -198,7 +211,9 @@ def _method_of(row: Starter, given: Arguments) -> str:
     return str(value.value) if known else ""  # type: ignore[union-attr]
 
 
-def _start(run: Execution, frame: Frame, node: ast.expr, row: Starter, method: str, given: Arguments) -> Value:
+def _start(
+    run: Execution, frame: Frame, node: ast.expr, row: Starter, method: str, given: Arguments
+) -> Value:
     """Call what is named in starters.toml."""
     place = Place(frame.module, node)
     if row.how == "iterated":
@@ -232,9 +247,13 @@ def _foreign(run: Execution, frame: Frame, node: ast.expr, name: str, given: Arg
         return _iterate(run, frame, node, name, given)
     if name == "builtins.dict":
         return _dict(given)
-    if name in evaluation.PLATFORM_NAMES:
+    if name in names.PLATFORM_NAMES:
         return PlatformTest()
-    counted = evaluation.number(run, frame, node) if isinstance(node, ast.Call) and name.startswith(("builtins.", "os.")) else UNKNOWN
+    counted = (
+        evaluation.number(run, frame, node)
+        if isinstance(node, ast.Call) and name.startswith(("builtins.", "os."))
+        else UNKNOWN
+    )
     if counted != UNKNOWN or name in known.positive_counts:
         return counted if counted != UNKNOWN else evaluation.number(run, frame, node)
     return UNKNOWN if name.startswith("builtins.") else Made(name)
@@ -244,7 +263,7 @@ def _set_method(run: Execution, frame: Frame, node: ast.expr, given: Arguments) 
     value = given.get("method", 0)
     force = given.get("force", 1)
     known = isinstance(value, Const) and value.value in SHARED_METHOD
-    forced = force is not None and evaluation.truth(force) is not False
+    forced = force is not None and conditions.truth(force) is not False
     run.set_method(Place(frame.module, node), str(value.value) if known else "", forced=forced)  # type: ignore[union-attr]
 
 
@@ -260,14 +279,20 @@ def _iterate(run: Execution, frame: Frame, node: ast.expr, name: str, given: Arg
     plain = name.partition(".")[2]
     places = node.args if isinstance(node, ast.Call) else []
     if plain == "next":
-        return iterating.following(run, frame, places[0] if places else node, given.positional[0]) if given.positional else UNKNOWN
+        return (
+            iterating.following(run, frame, places[0] if places else node, given.positional[0])
+            if given.positional
+            else UNKNOWN
+        )
     if plain == "zip":
         for place, value in zip(places, given.positional, strict=False):
             iterating.iterator(run, frame, place, value)
         return iterating.zipped(given.positional)
     if plain in {"map", "filter"} and given.positional:
         inner = [iterating.draw(run, frame, node, value) for value in given.positional[1:]]
-        return Sequence((apply(run, frame, node, given.positional[0], Arguments(tuple(inner))),), complete=False)
+        return Sequence(
+            (apply(run, frame, node, given.positional[0], Arguments(tuple(inner))),), complete=False
+        )
     if not given.positional:
         return Sequence(()) if plain in {"list", "tuple", "set"} else UNKNOWN
     first, place = given.positional[0], places[0] if places else node
@@ -281,7 +306,11 @@ def _iterate(run: Execution, frame: Frame, node: ast.expr, name: str, given: Arg
     if plain in {"list", "tuple", "sorted", "reversed", "set"} and isinstance(first, Sequence):
         return first
     item = iterating.draw(run, frame, place, first)
-    return Sequence((item,), complete=False) if plain in {"list", "tuple", "deque"} else evaluation.number(run, frame, node)
+    return (
+        Sequence((item,), complete=False)
+        if plain in {"list", "tuple", "deque"}
+        else evaluation.number(run, frame, node)
+    )
 
 
 # Methods of what is no project class
@@ -294,7 +323,12 @@ def _method(run: Execution, frame: Frame, node: ast.expr, method: Method, given:
         return _start(run, frame, node, row, owner.method, given) if row is not None else UNKNOWN
     if isinstance(owner, Startable):
         if name in owner.row.methods:
-            run.start(Place(frame.module, node), f"calls {name}() of a {owner.row.name}", owner.method, owner.made_at)
+            run.start(
+                Place(frame.module, node),
+                f"calls {name}() of a {owner.row.name}",
+                owner.method,
+                owner.made_at,
+            )
         return owner if name == "__enter__" else UNKNOWN
     if isinstance(owner, (Loader, Stream)) and name in {"__iter__", "__next__", "send"}:
         iterating.draw(run, frame, node, owner)
@@ -310,7 +344,9 @@ def _method(run: Execution, frame: Frame, node: ast.expr, method: Method, given:
     return PlatformTest() if isinstance(owner, PlatformTest) else UNKNOWN
 
 
-def _inherited(run: Execution, frame: Frame, node: ast.expr, owner: Instance | Super, name: str, given: Arguments) -> Value:
+def _inherited(
+    run: Execution, frame: Frame, node: ast.expr, owner: Instance | Super, name: str, given: Arguments
+) -> Value:
     """Call a method that a project class inherits from a library."""
     instance = owner.instance if isinstance(owner, Super) else owner
     row = _base_row(run, instance.facts)
@@ -326,7 +362,9 @@ def _inherited(run: Execution, frame: Frame, node: ast.expr, owner: Instance | S
     return UNKNOWN
 
 
-def _through_class(run: Execution, frame: Frame, node: ast.expr, owner: Ref, name: str, given: Arguments) -> Value:
+def _through_class(
+    run: Execution, frame: Frame, node: ast.expr, owner: Ref, name: str, given: Arguments
+) -> Value:
     del run, frame, node, owner, name, given
     return UNKNOWN
 
@@ -337,7 +375,9 @@ def _change(run: Execution, frame: Frame, method: Method, given: Arguments) -> V
     changed: Value | None = None
     if isinstance(owner, Dictionary):
         if name == "items":
-            return Sequence(tuple(Sequence((Const(key), value)) for key, value in owner.items), owner.complete)  # type: ignore[arg-type]
+            return Sequence(
+                tuple(Sequence((Const(key), value)) for key, value in owner.items), owner.complete
+            )  # type: ignore[arg-type]
         if name == "values":
             return Sequence(tuple(value for _, value in owner.items), owner.complete)
         if name == "copy":
@@ -359,7 +399,11 @@ def _change(run: Execution, frame: Frame, method: Method, given: Arguments) -> V
             more_items = new.items if isinstance(new, Sequence) else ()
             changed = Sequence(owner.items + more_items, owner.complete and isinstance(new, Sequence))
         else:
-            changed = Sequence((*owner.items, new)) if not owner.items else Sequence((*owner.items, new), owner.complete)
+            changed = (
+                Sequence((*owner.items, new))
+                if not owner.items
+                else Sequence((*owner.items, new), owner.complete)
+            )
     elif isinstance(owner, Sequence) and name in {"pop", "remove", "clear"}:
         changed = Sequence(owner.items, complete=False)
     if changed is not None and isinstance(target, (ast.Name, ast.Attribute)):
@@ -368,10 +412,14 @@ def _change(run: Execution, frame: Frame, method: Method, given: Arguments) -> V
     return merge_all(list(owner.items)) if popped and isinstance(owner, Sequence) else UNKNOWN
 
 
-def _library_method(run: Execution, frame: Frame, node: ast.expr, owner: Made, name: str, given: Arguments) -> Value:
+def _library_method(
+    run: Execution, frame: Frame, node: ast.expr, owner: Made, name: str, given: Arguments
+) -> Value:
     """Call a method of a library's object: one that hands a loader on, or one that iterates it."""
     if (owner.name, name) in iteration().passes_through:
-        return given.positional[0] if len(given.positional) == 1 else Sequence(given.positional, not given.open)
+        return (
+            given.positional[0] if len(given.positional) == 1 else Sequence(given.positional, not given.open)
+        )
     for consumer in iteration().consumers:
         if owner.name in consumer.classes and name in consumer.methods:
             for value in given.all:

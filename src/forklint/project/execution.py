@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from forklint.model import Cell
-from forklint.project import evaluation, iterating
 from forklint.project.scopes import FUNCTIONS
+
+from forklint.project import conditions, evaluation, functions, iterating
 from forklint.project.values import (
     DEFAULT_METHOD,
     NONE,
@@ -67,7 +68,9 @@ class Site:
 class StartedError(Exception):
     """Processes start at ``place``, reached through ``sites``."""
 
-    def __init__(self, place: Place, what: str, cells: tuple[Cell, ...], sites: tuple[Site, ...], made_at: Place | None) -> None:
+    def __init__(
+        self, place: Place, what: str, cells: tuple[Cell, ...], sites: tuple[Site, ...], made_at: Place | None
+    ) -> None:
         super().__init__(what)
         self.place = place
         self.what = what
@@ -209,7 +212,7 @@ class Execution:
     def _simple(self, node: ast.stmt, frame: Frame) -> bool:
         if isinstance(node, ast.Expr):
             evaluation.evaluate(self, frame, node.value)
-            return isinstance(node.value, ast.Call) and evaluation.is_exit(self, frame, node.value)
+            return isinstance(node.value, ast.Call) and functions.is_exit(self, frame, node.value)
         if isinstance(node, ast.Assign):
             value = evaluation.evaluate(self, frame, node.value)
             for target in node.targets:
@@ -265,7 +268,7 @@ class Execution:
         test = evaluation.evaluate(self, frame, node.test)
         if isinstance(test, Guard):
             return self._guarded_if(node, test, frame)
-        truth = evaluation.truth(test)
+        truth = conditions.truth(test)
         if truth is not None:
             return self.block(node.body if truth else node.orelse, frame)
         if isinstance(test, PlatformTest):
@@ -308,7 +311,7 @@ class Execution:
 
     def _while(self, node: ast.While, frame: Frame) -> bool:
         test = evaluation.evaluate(self, frame, node.test)
-        if evaluation.truth(test) is False or isinstance(test, Guard):
+        if conditions.truth(test) is False or isinstance(test, Guard):
             return False
         self.block(node.body, frame)
         self.block(node.orelse, frame)
@@ -356,17 +359,30 @@ class Execution:
 
     # Calls
 
-    def invoke(self, frame: Frame, site: ast.AST, function: Function, given: Arguments, owner: ClassFacts | None = None) -> Value:
+    def invoke(
+        self,
+        frame: Frame,
+        site: ast.AST,
+        function: Function,
+        given: Arguments,
+        owner: ClassFacts | None = None,
+    ) -> Value:
         """Call a project function from ``site``; a generator only begins to run when it is drawn from."""
-        if evaluation.is_generator(function.facts.node):
+        if functions.is_generator(function.facts.node):
             return Stream(function, given, owner)
         inner = self.enter(frame, site, function, given, owner, f"calls {function.facts.qualname}()")
-        if inner is None or evaluation.changes_result(self, function.facts):
+        if inner is None or functions.changes_result(self, function.facts):
             return UNKNOWN
         return merge_all(inner.returns or [NONE])
 
     def enter(
-        self, frame: Frame, site: ast.AST, function: Function, given: Arguments, owner: ClassFacts | None, what: str
+        self,
+        frame: Frame,
+        site: ast.AST,
+        function: Function,
+        given: Arguments,
+        owner: ClassFacts | None,
+        what: str,
     ) -> Frame | None:
         """Run the body of a project function; None if that is not possible (too deep, or already running)."""
         node = function.facts.node
@@ -376,7 +392,7 @@ class Execution:
         inner = Frame(function.facts.module, function.facts.scope, function.frame, owner=owner)
         inner.receiver = given.positional[0] if owner is not None and given.positional else UNKNOWN
         self._kept.append(inner)
-        evaluation.bind_parameters(self, inner, function.facts, given)
+        functions.bind_parameters(self, inner, function.facts, given)
         self._running.append(node)
         try:
             with self.at(frame, site, what):

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from forklint.project.scopes import FUNCTIONS
+from forklint.project.scopes import FUNCTIONS, Kind
 from forklint.project.scopes import statements as nested
 
 if TYPE_CHECKING:
@@ -53,7 +53,10 @@ class Unit:
     @property
     def is_definition(self) -> bool:
         """Whether all of it defines or imports."""
-        return all(isinstance(statement, (*DEFINITIONS, *IMPORTS)) or _only_imports(statement) for statement in self.body)
+        return all(
+            isinstance(statement, (*DEFINITIONS, *IMPORTS)) or _only_imports(statement)
+            for statement in self.body
+        )
 
 
 def plan(project: Project, module: Module, node: ast.AST) -> Plan | Refusal:
@@ -88,7 +91,9 @@ def _only_imports(statement: ast.stmt) -> bool:
     if not isinstance(statement, (ast.Try, ast.If)):
         return False
     inside = list(nested([statement]))[1:]
-    return any(isinstance(inner, IMPORTS) for inner in inside) and all(isinstance(inner, (*IMPORTS, ast.Pass)) for inner in inside)
+    return any(isinstance(inner, IMPORTS) for inner in inside) and all(
+        isinstance(inner, (*IMPORTS, ast.Pass)) for inner in inside
+    )
 
 
 def _stay_from_the_start(tail: list[Unit]) -> list[Unit]:
@@ -99,42 +104,67 @@ def _stay_from_the_start(tail: list[Unit]) -> list[Unit]:
         if unit.is_definition and not (changed and not isinstance(unit.body[0], DEFINITIONS)):
             staying.append(unit)
         else:
-            text = {ast.unparse(node) for s in unit.body for node in ast.walk(s) if isinstance(node, ast.Attribute)}
+            text = {
+                ast.unparse(node)
+                for s in unit.body
+                for node in ast.walk(s)
+                if isinstance(node, ast.Attribute)
+            }
             changed |= bool(text & IMPORT_CHANGERS)
     return staying
 
 
 def _keep_constants(
-    project: Project, module: Module, tail: list[Unit], staying: list[Unit], outside: dict[str, str], before: set[str]
+    project: Project,
+    module: Module,
+    tail: list[Unit],
+    staying: list[Unit],
+    outside: dict[str, str],
+    before: set[str],
 ) -> None:
     """Let plain assignments stay that definitions or other modules need, as long as there are any."""
     while True:
         loose = [unit for unit in tail if unit not in staying]
         bound = [name for unit in loose for name in _bound(unit.body)]
         needed = {*outside, *_read_by_workers(project, module)}
-        needed |= {name for unit in staying for statement in unit.body for name in _read_when_defined(statement)}
+        needed |= {
+            name for unit in staying for statement in unit.body for name in _read_when_defined(statement)
+        }
         for unit in loose:
             names = _bound(unit.body)
             once = all(bound.count(name) == 1 and name not in before for name in names)
-            if names & needed and once and _is_plain(project, module, unit, set(bound)):
+            others = {
+                name for other in loose if other is not unit for s in other.body for name in _mentioned(s)
+            }
+            if names & needed and once and _is_plain(project, module, unit, others):
                 staying.append(unit)
                 break
         else:
             return
 
 
-def _is_plain(project: Project, module: Module, unit: Unit, moved: set[str]) -> bool:
-    """Whether a unit only assigns what depends on nothing that moves, calling nothing of the project."""
+def _is_plain(project: Project, module: Module, unit: Unit, mentioned: set[str]) -> bool:
+    """Whether a unit only assigns, calls nothing of the project, and depends on no variable that moved code mentions."""
+    variables = {name for name in mentioned if not _is_fixed(module, name)}
     for statement in unit.body:
         if not isinstance(statement, (ast.Assign, ast.AnnAssign)) or statement.value is None:
             return False
         targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-        if not all(isinstance(target, ast.Name) for target in targets) or _loaded(statement.value) & moved:
+        if (
+            not all(isinstance(target, ast.Name) for target in targets)
+            or _loaded(statement.value) & variables
+        ):
             return False
         calls = [node for node in ast.walk(statement.value) if isinstance(node, ast.Call)]
         if not all(_is_library(project, module, call.func) for call in calls):
             return False
     return True
+
+
+def _is_fixed(module: Module, name: str) -> bool:
+    """Whether a name stands for a module, function or class, or a builtin, and for nothing else."""
+    bindings = module.scope.bindings.get(name, [])
+    return all(binding.kind in {Kind.IMPORT, Kind.FUNCTION, Kind.CLASS} for binding in bindings)
 
 
 def _is_library(project: Project, module: Module, function: ast.expr) -> bool:
@@ -146,7 +176,12 @@ def _is_library(project: Project, module: Module, function: ast.expr) -> bool:
 
 
 def _objection(
-    project: Project, module: Module, moved: tuple[ast.stmt, ...], staying: list[Unit], outside: dict[str, str], before: set[str]
+    project: Project,
+    module: Module,
+    moved: tuple[ast.stmt, ...],
+    staying: list[Unit],
+    outside: dict[str, str],
+    before: set[str],
 ) -> Refusal | None:
     names = _bound(moved)
     for name in sorted(names & outside.keys()):
@@ -155,8 +190,14 @@ def _objection(
         for statement in unit.body:
             late = _read_when_defined(statement) & names
             if late:
-                return Refusal(f"the definition in line {statement.lineno} needs '{min(late)}' when it is made")
-            again = {name for name in _bound([statement]) if name in names or (name in before and not _only_import(statement))}
+                return Refusal(
+                    f"the definition in line {statement.lineno} needs '{min(late)}' when it is made"
+                )
+            again = {
+                name
+                for name in _bound([statement])
+                if name in names or (name in before and not _only_import(statement))
+            }
             if again:
                 return Refusal(f"'{min(again)}' is bound more than once")
     for name in sorted(names & _read_by_workers(project, module)):
@@ -177,7 +218,11 @@ def _bound(statements: Iterable[ast.stmt]) -> set[str]:
         elif isinstance(statement, IMPORTS):
             names |= {alias.asname or alias.name.split(".")[0] for alias in statement.names}
         else:
-            names |= {node.id for node in _own(statement) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
+            names |= {
+                node.id
+                for node in _own(statement)
+                if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
+            }
     return names
 
 
@@ -188,13 +233,23 @@ def _own(statement: ast.stmt) -> Iterator[ast.AST]:
         node = waiting.pop()
         yield node
         for child in ast.iter_child_nodes(node):
-            scoped = isinstance(child, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda))
+            scoped = isinstance(
+                child, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
+            )
             if not scoped and not isinstance(child, (ast.stmt, ast.ExceptHandler, ast.match_case)):
                 waiting.append(child)
 
 
+def _mentioned(node: ast.AST) -> set[str]:
+    return {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
+
+
 def _loaded(node: ast.AST) -> set[str]:
-    return {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load)}
+    return {
+        inner.id
+        for inner in ast.walk(node)
+        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load)
+    }
 
 
 def _read_when_defined(statement: ast.stmt) -> set[str]:
@@ -204,7 +259,11 @@ def _read_when_defined(statement: ast.stmt) -> set[str]:
         parts += [default for default in statement.args.kw_defaults if default is not None]
         return {name for part in parts for name in _loaded(part)}
     if isinstance(statement, ast.ClassDef):
-        heads = [*statement.decorator_list, *statement.bases, *(keyword.value for keyword in statement.keywords)]
+        heads = [
+            *statement.decorator_list,
+            *statement.bases,
+            *(keyword.value for keyword in statement.keywords),
+        ]
         inside = {name for inner in statement.body for name in _read_when_defined(inner)}
         return {name for part in heads for name in _loaded(part)} | (inside - _bound(statement.body))
     return _loaded(statement)
@@ -216,7 +275,9 @@ def _read_by_workers(project: Project, module: Module) -> set[str]:
     Those are its classes, models apart, and functions that are handed on instead of being called, with all
     functions and classes that these mention.
     """
-    definitions = {statement.name: statement for statement in module.tree.body if isinstance(statement, DEFINITIONS)}
+    definitions = {
+        statement.name: statement for statement in module.tree.body if isinstance(statement, DEFINITIONS)
+    }
     called = {id(node.func) for node in ast.walk(module.tree) if isinstance(node, ast.Call)}
     handed_on = {
         node.id
@@ -251,9 +312,15 @@ def _free(definition: ast.stmt) -> set[str]:
         return {name for inner in definition.body for name in _free(inner)}
     if not isinstance(definition, FUNCTIONS):
         return set()
-    bound = {inner.id for inner in ast.walk(definition) if isinstance(inner, ast.Name) and not isinstance(inner.ctx, ast.Load)}
+    bound = {
+        inner.id
+        for inner in ast.walk(definition)
+        if isinstance(inner, ast.Name) and not isinstance(inner.ctx, ast.Load)
+    }
     bound |= {inner.arg for inner in ast.walk(definition) if isinstance(inner, ast.arg)}
-    declared = {name for inner in ast.walk(definition) if isinstance(inner, ast.Global) for name in inner.names}
+    declared = {
+        name for inner in ast.walk(definition) if isinstance(inner, ast.Global) for name in inner.names
+    }
     return (_loaded(definition) - bound) | declared
 
 
@@ -274,6 +341,8 @@ def _used_elsewhere(project: Project, module: Module) -> dict[str, str]:
             elif isinstance(node, ast.Import):
                 whole |= any(project.find_module(other, alias.name) is module for alias in node.names)
         if whole or "*" in used:
-            used.update({node.attr: where for node in ast.walk(other.tree) if isinstance(node, ast.Attribute)})
-            used.update({name: where for name in _loaded(other.tree)} if "*" in used else {})
+            used.update(
+                {node.attr: where for node in ast.walk(other.tree) if isinstance(node, ast.Attribute)}
+            )
+            used.update(dict.fromkeys(_loaded(other.tree), where) if "*" in used else {})
     return used

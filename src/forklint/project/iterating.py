@@ -54,7 +54,12 @@ def draw(run: Execution, frame: Frame, node: ast.expr, value: Value) -> Value:
     run.step()
     if isinstance(value, Loader):
         if value.workers is Workers.SOME:
-            run.start(Place(frame.module, node), f"iterates a {value.row.name} with workers", value.method, value.made_at)
+            run.start(
+                Place(frame.module, node),
+                f"iterates a {value.row.name} with workers",
+                value.method,
+                value.made_at,
+            )
         return UNKNOWN
     if isinstance(value, Stream):
         what = f"draws from {value.function.facts.qualname}()"

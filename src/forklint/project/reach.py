@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from forklint.model import Cell
+
 from forklint.project.execution import Execution, MethodSet, OutOfStepsError, StartedError
 from forklint.project.values import DEFAULT_METHOD
 

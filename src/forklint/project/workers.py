@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from forklint.knowledge.starters import Starter, iteration, starters
 from forklint.project.scopes import Kind, Scope
+
+from forklint.knowledge.starters import Starter, iteration, starters
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
@@ -101,8 +102,15 @@ def workers_of(project: Project, module: Module, scope: Scope, call: ast.Call) -
     if row is None:
         return None
     given = arguments(call, row)
-    if given.threads is not None and verdict(number(project, module, scope, given.threads)) is not Workers.NONE:
-        return Workers.NONE if verdict(number(project, module, scope, given.threads)) is Workers.SOME else Workers.UNKNOWN
+    if (
+        given.threads is not None
+        and verdict(number(project, module, scope, given.threads)) is not Workers.NONE
+    ):
+        return (
+            Workers.NONE
+            if verdict(number(project, module, scope, given.threads)) is Workers.SOME
+            else Workers.UNKNOWN
+        )
     if given.workers is not None:
         return count(project, module, scope, given.workers)
     for unpacked in given.unpacked:
@@ -128,13 +136,19 @@ def verdict(value: Number) -> Workers:
     return Workers.UNKNOWN
 
 
-def number(project: Project, module: Module, scope: Scope, expression: ast.expr, depth: int = MAX_DEPTH) -> Number:
+def number(
+    project: Project, module: Module, scope: Scope, expression: ast.expr, depth: int = MAX_DEPTH
+) -> Number:
     """Value of an expression made of constants, names assigned once and numbers of processors; None if not known."""
     from forklint.project.index import Value  # noqa: PLC0415 - index is the room's front, this file behind it
 
     if isinstance(expression, (ast.Name, ast.Attribute)):
         symbol = project.resolve(module, scope, expression) if depth > 0 else None
-        if isinstance(symbol, Value) and symbol.binding.kind is Kind.VALUE and symbol.binding.value is not None:
+        if (
+            isinstance(symbol, Value)
+            and symbol.binding.kind is Kind.VALUE
+            and symbol.binding.value is not None
+        ):
             return number(project, symbol.module, symbol.scope, symbol.binding.value, depth - 1)
         return None
     return compute(
@@ -199,18 +213,32 @@ def _plain(operator: ast.operator, left: float, right: float) -> Number:
     return left / right if isinstance(operator, ast.Div) else None
 
 
-def _called(call: ast.Call, value_of: Callable[[ast.expr], Number], qualified: Callable[[ast.expr], str]) -> Number:
+def _called(
+    call: ast.Call, value_of: Callable[[ast.expr], Number], qualified: Callable[[ast.expr], str]
+) -> Number:
     if qualified(call.func) in iteration().positive_counts:
         return POSITIVE
-    if not isinstance(call.func, ast.Name) or call.func.id not in {"int", "len", "min", "max"} or not call.args:
+    if (
+        not isinstance(call.func, ast.Name)
+        or call.func.id not in {"int", "len", "min", "max"}
+        or not call.args
+    ):
         return None
     if call.func.id == "len":
         inner = call.args[0]
-        return POSITIVE if isinstance(inner, ast.Call) and qualified(inner.func) in iteration().positive_counts else None
+        return (
+            POSITIVE
+            if isinstance(inner, ast.Call) and qualified(inner.func) in iteration().positive_counts
+            else None
+        )
     values = [value_of(argument) for argument in call.args]
     if call.func.id == "int":
         value = values[0]
-        return int(value) if isinstance(value, (int, float)) else (POSITIVE if isinstance(value, Positive) else None)
+        return (
+            int(value)
+            if isinstance(value, (int, float))
+            else (POSITIVE if isinstance(value, Positive) else None)
+        )
     verdicts = [verdict(value) for value in values]
     decisive = Workers.SOME if call.func.id == "max" else Workers.NONE
     if decisive in verdicts:
@@ -233,7 +261,11 @@ def _entry(project: Project, module: Module, scope: Scope, mapping: ast.expr, ke
 
     if isinstance(mapping, ast.Name):
         symbol = project.resolve(module, scope, mapping)
-        if not isinstance(symbol, Value) or symbol.binding.value is None or isinstance(symbol.binding.value, ast.Name):
+        if (
+            not isinstance(symbol, Value)
+            or symbol.binding.value is None
+            or isinstance(symbol.binding.value, ast.Name)
+        ):
             return None
         return _entry(project, symbol.module, symbol.scope, symbol.binding.value, key)
     if isinstance(mapping, ast.Dict):

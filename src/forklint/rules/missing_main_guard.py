@@ -9,14 +9,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
 
-from forklint.knowledge.starters import starters
-from forklint.model import Applicability, Cell, Severity
-from forklint.project import guarding
+from forklint.model import Applicability, Severity
 from forklint.project.module import Module
-from forklint.project.reach import Reach, reached
-from forklint.rules import cst
 from forklint.rules.base import Proposal, Rule, Suspect
 from forklint.rules.tree import Tree
+
+from forklint.knowledge.starters import starters
+from forklint.project import guarding
+from forklint.project.reach import Reach, reached
+from forklint.rules import cst
 
 SHAPE = re.compile(
     rb"""^(?!def\ |class\ |import\ |from\ |async\ def|[@#\s]|if\ __name__\ ==\ ["']__main__["']:)"""
@@ -130,7 +131,7 @@ def _message(reach: Reach, module: Module) -> str:
             "raises 'context has already been set'"
         )
     text = ast.get_source_segment(module.document.text, reach.node) or ""
-    subject = f"'{text}'" if text and len(text) <= 40 and "\n" not in text else "this"  # noqa: PLR2004 - half a line
+    subject = f"'{text}'" if text and len(text) <= 40 and "\n" not in text else "this"
     doing = f"{subject} at the top level {reach.what}" if reach.steps else f"the top level {reach.what}"
     return f"{doing} with no main guard: a child started by {methods} imports this file again and fails at this place"
 
@@ -174,7 +175,10 @@ def _inside(guard: cst.If) -> list[cst.BaseStatement]:
         first, *rest = guard.body.body
     else:
         assert isinstance(guard.body, cst.SimpleStatementSuite)  # noqa: S101 - the only other kind
-        first, rest = cst.SimpleStatementLine(guard.body.body, trailing_whitespace=guard.body.trailing_whitespace), []
+        first, rest = (
+            cst.SimpleStatementLine(guard.body.body, trailing_whitespace=guard.body.trailing_whitespace),
+            [],
+        )
     spaced = [cst.EmptyLine(indent=False), *above, *first.leading_lines]
     return [first.with_changes(leading_lines=spaced), *rest]
 
