@@ -84,10 +84,7 @@ def iteration() -> Iteration:
         at_once=frozenset(table["iteration"]["at_once"]),
         when_iterated=frozenset(table["iteration"]["when_iterated"]),
         passes_through=frozenset(
-            (name, method)
-            for row in table["passes_through"]
-            for name in row["class"]
-            for method in row["methods"]
+            (name, method) for row in table["passes_through"] for name in row["class"] for method in row["methods"]
         ),
         consumers=tuple(
             Consumer(

@@ -54,8 +54,7 @@ class Unit:
     def is_definition(self) -> bool:
         """Whether all of it defines or imports."""
         return all(
-            isinstance(statement, (*DEFINITIONS, *IMPORTS)) or _only_imports(statement)
-            for statement in self.body
+            isinstance(statement, (*DEFINITIONS, *IMPORTS)) or _only_imports(statement) for statement in self.body
         )
 
 
@@ -104,12 +103,7 @@ def _stay_from_the_start(tail: list[Unit]) -> list[Unit]:
         if unit.is_definition and not (changed and not isinstance(unit.body[0], DEFINITIONS)):
             staying.append(unit)
         else:
-            text = {
-                ast.unparse(node)
-                for s in unit.body
-                for node in ast.walk(s)
-                if isinstance(node, ast.Attribute)
-            }
+            text = {ast.unparse(node) for s in unit.body for node in ast.walk(s) if isinstance(node, ast.Attribute)}
             changed |= bool(text & IMPORT_CHANGERS)
     return staying
 
@@ -127,15 +121,11 @@ def _keep_constants(
         loose = [unit for unit in tail if unit not in staying]
         bound = [name for unit in loose for name in _bound(unit.body)]
         needed = {*outside, *_read_by_workers(project, module)}
-        needed |= {
-            name for unit in staying for statement in unit.body for name in _read_when_defined(statement)
-        }
+        needed |= {name for unit in staying for statement in unit.body for name in _read_when_defined(statement)}
         for unit in loose:
             names = _bound(unit.body)
             once = all(bound.count(name) == 1 and name not in before for name in names)
-            others = {
-                name for other in loose if other is not unit for s in other.body for name in _mentioned(s)
-            }
+            others = {name for other in loose if other is not unit for s in other.body for name in _mentioned(s)}
             if names & needed and once and _is_plain(project, module, unit, others):
                 staying.append(unit)
                 break
@@ -150,10 +140,7 @@ def _is_plain(project: Project, module: Module, unit: Unit, mentioned: set[str])
         if not isinstance(statement, (ast.Assign, ast.AnnAssign)) or statement.value is None:
             return False
         targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-        if (
-            not all(isinstance(target, ast.Name) for target in targets)
-            or _loaded(statement.value) & variables
-        ):
+        if not all(isinstance(target, ast.Name) for target in targets) or _loaded(statement.value) & variables:
             return False
         calls = [node for node in ast.walk(statement.value) if isinstance(node, ast.Call)]
         if not all(_is_library(project, module, call.func) for call in calls):
@@ -190,9 +177,7 @@ def _objection(
         for statement in unit.body:
             late = _read_when_defined(statement) & names
             if late:
-                return Refusal(
-                    f"the definition in line {statement.lineno} needs '{min(late)}' when it is made"
-                )
+                return Refusal(f"the definition in line {statement.lineno} needs '{min(late)}' when it is made")
             again = {
                 name
                 for name in _bound([statement])
@@ -219,9 +204,7 @@ def _bound(statements: Iterable[ast.stmt]) -> set[str]:
             names |= {alias.asname or alias.name.split(".")[0] for alias in statement.names}
         else:
             names |= {
-                node.id
-                for node in _own(statement)
-                if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
+                node.id for node in _own(statement) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
             }
     return names
 
@@ -233,9 +216,7 @@ def _own(statement: ast.stmt) -> Iterator[ast.AST]:
         node = waiting.pop()
         yield node
         for child in ast.iter_child_nodes(node):
-            scoped = isinstance(
-                child, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
-            )
+            scoped = isinstance(child, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda))
             if not scoped and not isinstance(child, (ast.stmt, ast.ExceptHandler, ast.match_case)):
                 waiting.append(child)
 
@@ -245,11 +226,7 @@ def _mentioned(node: ast.AST) -> set[str]:
 
 
 def _loaded(node: ast.AST) -> set[str]:
-    return {
-        inner.id
-        for inner in ast.walk(node)
-        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load)
-    }
+    return {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load)}
 
 
 def _read_when_defined(statement: ast.stmt) -> set[str]:
@@ -275,9 +252,7 @@ def _read_by_workers(project: Project, module: Module) -> set[str]:
     Those are its classes, models apart, and functions that are handed on instead of being called, with all
     functions and classes that these mention.
     """
-    definitions = {
-        statement.name: statement for statement in module.tree.body if isinstance(statement, DEFINITIONS)
-    }
+    definitions = {statement.name: statement for statement in module.tree.body if isinstance(statement, DEFINITIONS)}
     called = {id(node.func) for node in ast.walk(module.tree) if isinstance(node, ast.Call)}
     handed_on = {
         node.id
@@ -318,9 +293,7 @@ def _free(definition: ast.stmt) -> set[str]:
         if isinstance(inner, ast.Name) and not isinstance(inner.ctx, ast.Load)
     }
     bound |= {inner.arg for inner in ast.walk(definition) if isinstance(inner, ast.arg)}
-    declared = {
-        name for inner in ast.walk(definition) if isinstance(inner, ast.Global) for name in inner.names
-    }
+    declared = {name for inner in ast.walk(definition) if isinstance(inner, ast.Global) for name in inner.names}
     return (_loaded(definition) - bound) | declared
 
 
@@ -341,8 +314,6 @@ def _used_elsewhere(project: Project, module: Module) -> dict[str, str]:
             elif isinstance(node, ast.Import):
                 whole |= any(project.find_module(other, alias.name) is module for alias in node.names)
         if whole or "*" in used:
-            used.update(
-                {node.attr: where for node in ast.walk(other.tree) if isinstance(node, ast.Attribute)}
-            )
+            used.update({node.attr: where for node in ast.walk(other.tree) if isinstance(node, ast.Attribute)})
             used.update(dict.fromkeys(_loaded(other.tree), where) if "*" in used else {})
     return used

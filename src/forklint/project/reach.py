@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from forklint.model import Cell
 
-from forklint.project.execution import Execution, MethodSet, OutOfStepsError, StartedError
-from forklint.project.values import DEFAULT_METHOD
+from forklint.project.running.execution import Execution, MethodSet, OutOfStepsError, StartedError
+from forklint.project.running.values import DEFAULT_METHOD
 
 if TYPE_CHECKING:
     from forklint.config import Settings

@@ -15,14 +15,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from forklint.model import Cell
+from forklint.project.module import FunctionFacts, Module
 from forklint.project.scopes import FUNCTIONS
 
-from forklint.project import conditions, evaluation, functions, iterating
-from forklint.project.values import (
+from forklint.project.running import conditions, evaluation, functions, iterating
+from forklint.project.running.values import (
     DEFAULT_METHOD,
     NONE,
     UNKNOWN,
     Arguments,
+    Bound,
     Const,
     Dictionary,
     Frame,
@@ -34,6 +36,7 @@ from forklint.project.values import (
     Ref,
     Sequence,
     Slots,
+    Spot,
     Stream,
     Value,
     merge_all,
@@ -42,7 +45,6 @@ from forklint.project.values import (
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
-    from forklint.project.module import ClassFacts, Module
 
 MAX_STEPS = 60_000
 """Expressions and statements looked at for one script; about a third of a second."""
@@ -117,7 +119,7 @@ class Execution:
         self.block(self.module.tree.body, self.frame_of(self.module))
 
     def frame_of(self, module: Module) -> Frame:
-        """The frame that holds a module's globals."""
+        """Give the frame that holds a module's globals."""
         if module not in self._frames:
             self._frames[module] = Frame(module, module.scope)
         return self._frames[module]
@@ -138,7 +140,7 @@ class Execution:
             self._muted -= 1
 
     def start(self, place: Place, what: str, method: str, made_at: Place | None = None) -> None:
-        """Processes start here: raise StartedError if that bites in some cell."""
+        """Raise StartedError, for processes start here, if that bites in some cell."""
         if self._muted or (self.guarded and not self.follow_guarded):
             return
         cells = self.cells_of(self.method if method == DEFAULT_METHOD else method)
@@ -146,25 +148,16 @@ class Execution:
             raise StartedError(place, what, cells, tuple(self.sites), made_at)
 
     def set_method(self, place: Place, method: str, *, forced: bool) -> None:
-        """The process's start method is set here."""
+        """Note that the process's start method is set here."""
         if not (forced or self.uncertain or self._muted or self.guarded):
             self.methods_set.append(MethodSet(place, tuple(self.sites), method))
             self.follow_guarded = True
         self.method = method if not self.uncertain or self.method == method else ""
 
-    @contextmanager
-    def at(self, frame: Frame, node: ast.AST, what: str) -> Iterator[None]:
-        """Remember a call while it runs."""
-        self.sites.append(Site(Place(frame.module, node), what))
-        try:
-            yield
-        finally:
-            self.sites.pop()
-
     # Slots
 
     def get(self, holder: object, name: str) -> Value | None:
-        """What a frame's variable or an instance's attribute holds; None if nothing was put there."""
+        """Give what a frame's variable or an instance's attribute holds; None if nothing was put there."""
         return self.slots.get((id(holder), name))
 
     def put(self, holder: object, name: str, value: Value) -> None:
@@ -193,7 +186,7 @@ class Execution:
             evaluation.evaluate(self, frame, node.subject)
             return self._branches([case.body for case in node.cases] + [[]], frame)
         elif isinstance(node, FUNCTIONS):
-            self.put(frame, node.name, Function(self.project_function(frame, node), frame))
+            self.put(frame, node.name, Function(FunctionFacts(frame.module, node), frame))
         elif isinstance(node, ast.ClassDef):
             self.put(frame, node.name, Ref(frame.module.class_facts(node)))
         elif isinstance(node, (ast.Break, ast.Continue)):
@@ -201,13 +194,6 @@ class Execution:
         else:
             return self._simple(node, frame)
         return False
-
-    @staticmethod
-    def project_function(frame: Frame, node: ast.FunctionDef | ast.AsyncFunctionDef):  # type: ignore[no-untyped-def]
-        """The facts of a function defined in a frame."""
-        from forklint.project.module import FunctionFacts  # noqa: PLC0415 - module imports much, values nothing
-
-        return FunctionFacts(frame.module, node)
 
     def _simple(self, node: ast.stmt, frame: Frame) -> bool:
         if isinstance(node, ast.Expr):
@@ -319,7 +305,7 @@ class Execution:
 
     def _for(self, node: ast.For | ast.AsyncFor, frame: Frame) -> None:
         iterated = evaluation.evaluate(self, frame, node.iter)
-        for item in iterating.items(self, frame, node.iter, iterated):
+        for item in iterating.items(self, Spot(frame, node.iter), iterated):
             self.bind(frame, node.target, item)
             self.block(node.body, frame)
         self.block(node.orelse, frame)
@@ -328,7 +314,7 @@ class Execution:
         catches = False
         for item in node.items:
             value = evaluation.evaluate(self, frame, item.context_expr)
-            entered = iterating.entered(self, frame, item.context_expr, value)
+            entered = iterating.entered(self, Spot(frame, item.context_expr), value)
             catches |= "suppress" in ast.unparse(item.context_expr)
             if item.optional_vars is not None:
                 self.bind(frame, item.optional_vars, entered)
@@ -359,47 +345,44 @@ class Execution:
 
     # Calls
 
-    def invoke(
-        self,
-        frame: Frame,
-        site: ast.AST,
-        function: Function,
-        given: Arguments,
-        owner: ClassFacts | None = None,
-    ) -> Value:
-        """Call a project function from ``site``; a generator only begins to run when it is drawn from."""
-        if functions.is_generator(function.facts.node):
-            return Stream(function, given, owner)
-        inner = self.enter(frame, site, function, given, owner, f"calls {function.facts.qualname}()")
-        if inner is None or functions.changes_result(self, function.facts):
+    def method_of(self, instance: Instance, name: str) -> Bound | None:
+        """Find a method that an instance's class has in the project."""
+        found = self.project.method(instance.facts, name)
+        if found is None:
+            return None
+        owner, node = found
+        return Bound(Function(FunctionFacts(owner.module, node), self.frame_of(owner.module)), instance, owner)
+
+    def invoke(self, spot: Spot, function: Bound, given: Arguments) -> Value:
+        """Call a project function from ``spot``; a generator only begins to run when it is drawn from."""
+        facts = function.function.facts
+        if functions.is_generator(facts.node):
+            return Stream(function, given)
+        inner = self.enter(spot, function, given, f"calls {facts.qualname}()")
+        if inner is None or functions.changes_result(self, facts):
             return UNKNOWN
         return merge_all(inner.returns or [NONE])
 
-    def enter(
-        self,
-        frame: Frame,
-        site: ast.AST,
-        function: Function,
-        given: Arguments,
-        owner: ClassFacts | None,
-        what: str,
-    ) -> Frame | None:
+    def enter(self, spot: Spot, function: Bound, given: Arguments, what: str) -> Frame | None:
         """Run the body of a project function; None if that is not possible (too deep, or already running)."""
-        node = function.facts.node
-        entries = self._entries[node] = self._entries.get(node, 0) + 1
-        if node in self._running or len(self._running) >= MAX_DEPTH or entries > MAX_ENTRIES:
+        facts = function.function.facts
+        entries = self._entries[facts.node] = self._entries.get(facts.node, 0) + 1
+        if facts.node in self._running or len(self._running) >= MAX_DEPTH or entries > MAX_ENTRIES:
             return None
-        inner = Frame(function.facts.module, function.facts.scope, function.frame, owner=owner)
-        inner.receiver = given.positional[0] if owner is not None and given.positional else UNKNOWN
+        if function.receiver is not None:
+            given = Arguments((function.receiver, *given.positional), given.keywords, given.open)
+        inner = Frame(facts.module, facts.scope, function.function.frame, owner=function.owner)
+        inner.receiver = given.positional[0] if function.owner is not None and given.positional else UNKNOWN
         self._kept.append(inner)
-        functions.bind_parameters(self, inner, function.facts, given)
-        self._running.append(node)
+        functions.bind_parameters(self, inner, facts, given)
+        self._running.append(facts.node)
+        self.sites.append(Site(spot.place, what))
         try:
-            with self.at(frame, site, what):
-                if not self.block(node.body, inner) and inner.returns:
-                    inner.returns.append(NONE)
+            if not self.block(facts.node.body, inner) and inner.returns:
+                inner.returns.append(NONE)
         finally:
             self._running.pop()
+            self.sites.pop()
         return inner
 
 

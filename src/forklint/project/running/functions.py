@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from forklint.project.scopes import FUNCTIONS
 
 from forklint.knowledge.starters import iteration
-from forklint.project import evaluation
-from forklint.project.values import UNKNOWN, Arguments, Dictionary, Foreign, Frame, Sequence
+from forklint.project.running import evaluation
+from forklint.project.running.values import UNKNOWN, Arguments, Dictionary, Foreign, Frame, Sequence
 
 if TYPE_CHECKING:
     from forklint.project.module import FunctionFacts
 
-    from forklint.project.execution import Execution
+    from forklint.project.running.execution import Execution
 
 EXITS = {"sys.exit", "os._exit", "builtins.exit", "builtins.quit", "os.abort"}
 
@@ -40,9 +40,7 @@ def decorators(run: Execution, facts: FunctionFacts) -> list[str]:
     for decorator in facts.node.decorator_list:
         function = decorator.func if isinstance(decorator, ast.Call) else decorator
         plain = isinstance(function, ast.Name) and scope.find(function.id) is None
-        found.append(
-            f"builtins.{function.id}" if plain else run.project.qualified(facts.module, scope, function)
-        )  # type: ignore[attr-defined]
+        found.append(f"builtins.{function.id}" if plain else run.project.qualified(facts.module, scope, function))  # type: ignore[attr-defined]
     return found
 
 
@@ -65,9 +63,7 @@ def bind_parameters(run: Execution, frame: Frame, facts: FunctionFacts, given: A
         value = given.get(parameter, position if position < len(names) else None)
         if value is None:
             default = defaults.get(parameter)
-            value = (
-                evaluation.evaluate(run, outer, default) if default is not None and not hidden else UNKNOWN
-            )
+            value = evaluation.evaluate(run, outer, default) if default is not None and not hidden else UNKNOWN
         run.put(frame, parameter, value)
     if arguments.vararg is not None:
         run.put(frame, arguments.vararg.arg, Sequence(given.positional[len(names) :], not hidden))

@@ -77,7 +77,7 @@ class Dictionary:
         return dict(self.items).get(key, UNKNOWN)
 
     def updated(self, other: Mapping[object, Value], *, complete: bool = True) -> Dictionary:
-        """This mapping with other entries on top."""
+        """Give the mapping with other entries on top."""
         return Dictionary(tuple({**dict(self.items), **other}.items()), self.complete and complete)
 
 
@@ -159,6 +159,23 @@ class Frame:
 
 
 @dataclass(frozen=True)
+class Spot:
+    """Where in a run something happens: the frame, and the expression in its module."""
+
+    frame: Frame
+    node: ast.expr
+
+    @property
+    def place(self) -> Place:
+        """The expression, without the frame."""
+        return Place(self.frame.module, self.node)
+
+    def at(self, node: ast.expr) -> Spot:
+        """Give another expression of the same frame."""
+        return Spot(self.frame, node)
+
+
+@dataclass(frozen=True)
 class Function:
     """A function of the project with the frame that it was defined in."""
 
@@ -201,11 +218,12 @@ class Method:
 
 @dataclass(frozen=True)
 class Bound:
-    """A project function with its first argument given."""
+    """A project function with its first argument given (None: a plain function)."""
 
     function: Function
-    receiver: Value
+    receiver: Value | None
     owner: ClassFacts | None = None
+    """The class that defines it, for ``super()``."""
 
 
 @dataclass(frozen=True)
@@ -225,6 +243,11 @@ class Arguments:
             return self.positional[position]
         return UNKNOWN if self.open and name else None
 
+    def followed_by(self, more: Arguments) -> Arguments:
+        """Give these arguments with more of them behind."""
+        keywords = {**self.keywords, **more.keywords}
+        return Arguments((*self.positional, *more.positional), keywords, self.open or more.open)
+
     @property
     def all(self) -> tuple[Value, ...]:
         """Every argument."""
@@ -243,9 +266,8 @@ class Partial:
 class Stream:
     """A generator that has not run yet: its function and arguments."""
 
-    function: Function
+    function: Bound
     arguments: Arguments
-    owner: ClassFacts | None = None
 
 
 Value = (
@@ -272,6 +294,8 @@ Value = (
     | Partial
     | Stream
 )
+LOADER = "(loader)"
+"""The slot of an instance of a loader's subclass that holds what its base class was given."""
 Slots = dict[tuple[int, str], Value]
 
 
