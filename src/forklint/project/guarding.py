@@ -22,9 +22,13 @@ if TYPE_CHECKING:
 DEFINITIONS = (*FUNCTIONS, ast.ClassDef)
 IMPORTS = (ast.Import, ast.ImportFrom)
 PARENT_ONLY_BASES = {
-    "torch.nn.Module", "torch.nn.modules.module.Module", "lightning.LightningModule", "lightning.pytorch.LightningModule",
-    "pytorch_lightning.LightningModule", "builtins.object",
-}  # fmt: skip
+    "torch.nn.Module",
+    "torch.nn.modules.module.Module",
+    "lightning.LightningModule",
+    "lightning.pytorch.LightningModule",
+    "pytorch_lightning.LightningModule",
+    "builtins.object",
+}
 """Bases of classes whose instances stay in the parent: models, not datasets."""
 IMPORT_CHANGERS = {"sys.path", "os.environ", "sys.modules"}
 """What decides how a later import goes; a statement that touches it must stay above that import."""
@@ -60,18 +64,75 @@ class Unit:
 
 def plan(project: Project, module: Module, node: ast.AST) -> Plan | Refusal:
     """Decide what to move so that ``node``, an expression of the module's top level, comes to stand under a guard."""
-    body = module.tree.body
-    first = next(index for index, statement in enumerate(body) if node in ast.walk(statement))
-    units = list(_units(body))
-    start = next(index for index, unit in enumerate(units) if body[first] in unit.body)
-    tail = units[start:]
-    staying = _stay_from_the_start(tail)
-    before = _bound(statement for unit in units[:start] for statement in unit.body)
-    outside = _used_elsewhere(project, module)
-    _keep_constants(project, module, tail, staying, outside, before)
-    moved = tuple(statement for unit in tail if unit not in staying for statement in unit.body)
-    refusal = _objection(project, module, moved, staying, outside, before)
-    return refusal or Plan(moved)
+    return _Sorting(project, module, node).result()
+
+
+class _Sorting:
+    """Sorts a module's top-level statements, from the first that must move on, into moved and staying."""
+
+    def __init__(self, project: Project, module: Module, node: ast.AST) -> None:
+        self.project = project
+        self.module = module
+        units = list(_units(module.tree.body))
+        first = next(i for i, unit in enumerate(units) if any(node in ast.walk(s) for s in unit.body))
+        self.tail = units[first:]
+        self.before = _bound(statement for unit in units[:first] for statement in unit.body)
+        self.outside = _used_elsewhere(project, module)
+        self.in_workers = _read_by_workers(project, module)
+        self.staying = _stay_from_the_start(self.tail)
+
+    def result(self) -> Plan | Refusal:
+        """The plan, or the first objection to it."""
+        while self._keep_a_constant():
+            pass
+        moved = tuple(statement for unit in self.tail if unit not in self.staying for statement in unit.body)
+        reason = self._objection(_bound(moved))
+        return Refusal(reason) if reason else Plan(moved)
+
+    def _keep_a_constant(self) -> bool:
+        """Let one plain assignment stay that a definition or another module needs, if there is one."""
+        loose = [unit for unit in self.tail if unit not in self.staying]
+        bound = [name for unit in loose for name in _bound(unit.body)]
+        kept = [statement for unit in self.staying for statement in unit.body]
+        needed = {*self.outside, *self.in_workers, *(name for s in kept for name in _read_when_defined(s))}
+        for unit in loose:
+            names = _bound(unit.body)
+            once = all(bound.count(name) == 1 and name not in self.before for name in names)
+            others = {name for other in loose if other is not unit for s in other.body for name in _mentioned(s)}
+            if names & needed and once and self._is_plain(unit, others):
+                self.staying.append(unit)
+                return True
+        return False
+
+    def _is_plain(self, unit: Unit, mentioned: set[str]) -> bool:
+        """Whether a unit only assigns, calls nothing of the project, and reads no variable that others mention."""
+        variables = {name for name in mentioned if not _is_fixed(self.module, name)}
+        for statement in unit.body:
+            if not isinstance(statement, (ast.Assign, ast.AnnAssign)) or statement.value is None:
+                return False
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            if not all(isinstance(target, ast.Name) for target in targets) or _loaded(statement.value) & variables:
+                return False
+            calls = [node for node in ast.walk(statement.value) if isinstance(node, ast.Call)]
+            if not all(_is_library(self.project, self.module, call.func) for call in calls):
+                return False
+        return True
+
+    def _objection(self, names: set[str]) -> str:
+        """What would be missing if ``names`` were bound under the guard; empty if nothing."""
+        for name in sorted(names & self.outside.keys()):
+            return f"'{name}' is imported by {self.outside[name]} and would vanish"
+        for statement in (statement for unit in self.staying for statement in unit.body):
+            late = _read_when_defined(statement) & names
+            if late:
+                return f"the definition in line {statement.lineno} needs '{min(late)}' when it is made"
+            imports = isinstance(statement, IMPORTS) or _only_imports(statement)
+            again = {name for name in _bound([statement]) if name in names or (name in self.before and not imports)}
+            if again:
+                return f"'{min(again)}' is bound more than once"
+        for name in sorted(names & self.in_workers):
+            return f"'{name}' is read by code that workers may run, which would not find it"
+        return ""
 
 
 def _units(body: list[ast.stmt]) -> Iterator[Unit]:
@@ -108,46 +169,6 @@ def _stay_from_the_start(tail: list[Unit]) -> list[Unit]:
     return staying
 
 
-def _keep_constants(
-    project: Project,
-    module: Module,
-    tail: list[Unit],
-    staying: list[Unit],
-    outside: dict[str, str],
-    before: set[str],
-) -> None:
-    """Let plain assignments stay that definitions or other modules need, as long as there are any."""
-    while True:
-        loose = [unit for unit in tail if unit not in staying]
-        bound = [name for unit in loose for name in _bound(unit.body)]
-        needed = {*outside, *_read_by_workers(project, module)}
-        needed |= {name for unit in staying for statement in unit.body for name in _read_when_defined(statement)}
-        for unit in loose:
-            names = _bound(unit.body)
-            once = all(bound.count(name) == 1 and name not in before for name in names)
-            others = {name for other in loose if other is not unit for s in other.body for name in _mentioned(s)}
-            if names & needed and once and _is_plain(project, module, unit, others):
-                staying.append(unit)
-                break
-        else:
-            return
-
-
-def _is_plain(project: Project, module: Module, unit: Unit, mentioned: set[str]) -> bool:
-    """Whether a unit only assigns, calls nothing of the project, and depends on no variable that moved code mentions."""
-    variables = {name for name in mentioned if not _is_fixed(module, name)}
-    for statement in unit.body:
-        if not isinstance(statement, (ast.Assign, ast.AnnAssign)) or statement.value is None:
-            return False
-        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-        if not all(isinstance(target, ast.Name) for target in targets) or _loaded(statement.value) & variables:
-            return False
-        calls = [node for node in ast.walk(statement.value) if isinstance(node, ast.Call)]
-        if not all(_is_library(project, module, call.func) for call in calls):
-            return False
-    return True
-
-
 def _is_fixed(module: Module, name: str) -> bool:
     """Whether a name stands for a module, function or class, or a builtin, and for nothing else."""
     bindings = module.scope.bindings.get(name, [])
@@ -157,41 +178,6 @@ def _is_fixed(module: Module, name: str) -> bool:
 def _is_library(project: Project, module: Module, function: ast.expr) -> bool:
     plain = isinstance(function, ast.Name) and module.scope.find(function.id) is None
     return plain or bool(project.qualified(module, module.scope, function))
-
-
-# What would be missing
-
-
-def _objection(
-    project: Project,
-    module: Module,
-    moved: tuple[ast.stmt, ...],
-    staying: list[Unit],
-    outside: dict[str, str],
-    before: set[str],
-) -> Refusal | None:
-    names = _bound(moved)
-    for name in sorted(names & outside.keys()):
-        return Refusal(f"'{name}' is imported by {outside[name]} and would vanish")
-    for unit in staying:
-        for statement in unit.body:
-            late = _read_when_defined(statement) & names
-            if late:
-                return Refusal(f"the definition in line {statement.lineno} needs '{min(late)}' when it is made")
-            again = {
-                name
-                for name in _bound([statement])
-                if name in names or (name in before and not _only_import(statement))
-            }
-            if again:
-                return Refusal(f"'{min(again)}' is bound more than once")
-    for name in sorted(names & _read_by_workers(project, module)):
-        return Refusal(f"'{name}' is read by code that workers may run, which would not find it")
-    return None
-
-
-def _only_import(statement: ast.stmt) -> bool:
-    return isinstance(statement, IMPORTS) or _only_imports(statement)
 
 
 def _bound(statements: Iterable[ast.stmt]) -> set[str]:

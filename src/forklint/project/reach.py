@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from forklint.model import Cell
-
 from forklint.project.running.execution import Execution, MethodSet, OutOfStepsError, StartedError
 from forklint.project.running.values import DEFAULT_METHOD
 
@@ -42,7 +41,7 @@ class Reach:
 
 
 def reached(project: Project, module: Module) -> Reach | None:
-    """The first place where a module's top level starts processes in some cell; None if it does not, or none is sure."""
+    """Find the first place where a module's top level surely starts processes in some cell; None if there is none."""
     run = Execution(project, module, lambda method: cells_of(method, project.settings))
     try:
         run.run()

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from forklint.project.scopes import Kind, Scope
-
 from forklint.knowledge.starters import Starter, iteration, starters
+from forklint.project.scopes import Kind, Scope
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
@@ -159,10 +158,6 @@ def _assigned_once(project: Project, symbol: object, depth: int) -> Number:
 
     if not isinstance(symbol, Value) or symbol.binding.kind is not Kind.VALUE or symbol.binding.value is None:
         return None
-    statement = symbol.binding.node
-    unpacked = isinstance(statement, ast.Assign) and symbol.binding.value is not statement.value
-    if unpacked and not isinstance(statement.value, (ast.Tuple, ast.List)):  # type: ignore[union-attr]
-        return None
     return number(project, symbol.module, symbol.scope, symbol.binding.value, depth - 1)
 
 
@@ -228,20 +223,20 @@ def _entry(project: Project, module: Module, scope: Scope, mapping: ast.expr, ke
 
     if isinstance(mapping, ast.Name):
         symbol = project.resolve(module, scope, mapping)
-        if not isinstance(symbol, Value) or symbol.binding.value is None or isinstance(symbol.binding.value, ast.Name):
-            return None
-        return _entry(project, symbol.module, symbol.scope, symbol.binding.value, key)
-    if isinstance(mapping, ast.Dict):
-        found: Number | _Absent = ABSENT
-        for name, value in zip(mapping.keys, mapping.values, strict=True):
-            if not isinstance(name, ast.Constant):
-                return None
-            if name.value == key:
-                found = number(project, module, scope, value)
-        return found
-    if isinstance(mapping, ast.Call) and isinstance(mapping.func, ast.Name) and mapping.func.id == "dict":
-        if mapping.args or any(keyword.arg is None for keyword in mapping.keywords):
-            return None
-        given = [keyword.value for keyword in mapping.keywords if keyword.arg == key]
-        return number(project, module, scope, given[0]) if given else ABSENT
-    return None
+        value = symbol.binding.value if isinstance(symbol, Value) else None
+        if isinstance(symbol, Value) and isinstance(value, (ast.Dict, ast.Call)):
+            return _entry(project, symbol.module, symbol.scope, value, key)
+        return None
+    table: dict[object, ast.expr] = {}
+    if isinstance(mapping, ast.Dict) and all(isinstance(name, ast.Constant) for name in mapping.keys):
+        table = {name.value: value for name, value in zip(mapping.keys, mapping.values, strict=True)}  # type: ignore[union-attr]
+    elif isinstance(mapping, ast.Call) and _is_plain_dict(mapping):
+        table = {keyword.arg: keyword.value for keyword in mapping.keywords}
+    else:
+        return None
+    return number(project, module, scope, table[key]) if key in table else ABSENT
+
+
+def _is_plain_dict(call: ast.Call) -> bool:
+    named = isinstance(call.func, ast.Name) and call.func.id == "dict"
+    return named and not call.args and all(keyword.arg for keyword in call.keywords)

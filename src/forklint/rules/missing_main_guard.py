@@ -7,17 +7,19 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
+from forklint.knowledge.starters import starters
 from forklint.model import Applicability, Severity
+from forklint.project import guarding
 from forklint.project.module import Module
+from forklint.project.reach import Reach, reached
+from forklint.rules import cst
 from forklint.rules.base import Proposal, Rule, Suspect
 from forklint.rules.tree import Tree
 
-from forklint.knowledge.starters import starters
-from forklint.project import guarding
-from forklint.project.reach import Reach, reached
-from forklint.rules import cst
+if TYPE_CHECKING:
+    Line = cst.SimpleStatementLine | cst.If | cst.For | cst.With | cst.While | cst.Try | cst.FunctionDef | cst.ClassDef
 
 SHAPE = re.compile(
     rb"""^(?!def\ |class\ |import\ |from\ |async\ def|[@#\s]|if\ __name__\ ==\ ["']__main__["']:)"""
@@ -142,7 +144,7 @@ def _guard(module: Module, tree: Tree, moved: Sequence[ast.stmt]) -> Tree:
     for statement in moved:
         lines.setdefault(tree.line_of(tree.statements[module.ordinals[statement]]), statement)
     kept = [line for line in tree.module.body if line not in lines]
-    body: list[cst.BaseStatement] = []
+    body: list[Line] = []
     footer: list[cst.EmptyLine] = []
     for line, statement in lines.items():
         if _is_guard(statement) and isinstance(line, cst.If):
@@ -166,33 +168,32 @@ def _is_guard(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.If) and not statement.orelse and ast.unparse(statement.test) in plain
 
 
-def _inside(guard: cst.If) -> list[cst.BaseStatement]:
+def _inside(guard: cst.If) -> list[Line]:
     """The statements of a guard that is already there, with the comments that stand above and beside it."""
     above = [line for line in guard.leading_lines if line.comment]
     if isinstance(guard.body, cst.IndentedBlock):
         if guard.body.header.comment is not None:
             above.append(cst.EmptyLine(comment=guard.body.header.comment))
-        first, *rest = guard.body.body
+        inside = list(guard.body.body)
     else:
-        assert isinstance(guard.body, cst.SimpleStatementSuite)  # noqa: S101 - the only other kind
-        first, rest = (
-            cst.SimpleStatementLine(guard.body.body, trailing_whitespace=guard.body.trailing_whitespace),
-            [],
-        )
+        suite = cast("cst.SimpleStatementSuite", guard.body)
+        inside = [cst.SimpleStatementLine(suite.body, trailing_whitespace=suite.trailing_whitespace)]
+    first, *rest = cast("list[Line]", inside)
     spaced = [cst.EmptyLine(indent=False), *above, *first.leading_lines]
     return [first.with_changes(leading_lines=spaced), *rest]
 
 
-def _trimmed(line: cst.CSTNode) -> cst.BaseStatement:
+def _trimmed(line: cst.CSTNode) -> Line:
     """A statement ready for a block: no spaces on blank lines, and at most one blank line above it."""
     import libcst  # noqa: PLC0415 - see forklint.rules.cst
 
     class Unindent(libcst.CSTTransformer):
-        def leave_EmptyLine(self, original_node: cst.EmptyLine, updated_node: cst.EmptyLine) -> cst.EmptyLine:
+        def leave_EmptyLine(  # noqa: N802 - LibCST calls it by this name
+            self, original_node: cst.EmptyLine, updated_node: cst.EmptyLine
+        ) -> cst.EmptyLine:
             return updated_node if updated_node.comment else updated_node.with_changes(indent=False)
 
-    trimmed = line.visit(Unindent())
-    assert isinstance(trimmed, libcst.BaseStatement)  # noqa: S101 - a statement stays a statement
+    trimmed = cast("Line", line.visit(Unindent()))
     above = list(trimmed.leading_lines)
     while len(above) > 1 and not above[0].comment and not above[1].comment:
         del above[0]

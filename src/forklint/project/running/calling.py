@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from forklint.project.module import ClassFacts
-
 from forklint.knowledge.starters import iteration
+from forklint.project.module import ClassFacts
 from forklint.project.running import containers, evaluation, functions, library
 from forklint.project.running.values import (
     LOADER,

@@ -117,9 +117,11 @@ def _dictionary_method(owner: Dictionary, name: str, given: Arguments) -> tuple[
         result = (given.positional[1] if len(given.positional) > 1 else NONE) if absent else owner.get(key)
     elif name == "update":
         more = given.positional[0] if given.positional else Dictionary(())
-        entries = dict(more.items) if isinstance(more, Dictionary) else {}
+        entries: dict[object, Value] = dict(more.items) if isinstance(more, Dictionary) else {}
+        entries.update(given.keywords.items())
         complete = isinstance(more, Dictionary) and more.complete and not given.open
-        changed = owner.updated({**entries, **given.keywords}, complete=complete)
+        base = owner if isinstance(more, Dictionary) else Dictionary((), complete=False)
+        changed = base.updated(entries, complete=complete)
     elif name in {"pop", "popitem", "clear", "setdefault"}:
         changed = UNKNOWN
     return result, changed

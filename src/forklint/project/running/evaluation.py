@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from forklint.project.running import calling, conditions, iterating, names
 from forklint.project.running.values import (
@@ -188,15 +188,15 @@ def _attribute(run: Execution, frame: Frame, node: ast.Attribute) -> Value:
     return names.attribute(run, frame, node)
 
 
-Evaluator = Callable[["Execution", Frame, ast.expr], Value]
+Evaluator = Callable[["Execution", Frame, Any], Value]
 EVALUATORS: dict[type[ast.expr], Evaluator] = {
-    ast.Constant: lambda _run, _frame, node: constant(node.value),  # type: ignore[attr-defined]
-    ast.Name: lambda run, frame, node: names.name(run, frame, node.id),  # type: ignore[attr-defined]
+    ast.Constant: lambda _run, _frame, node: constant(node.value),
+    ast.Name: lambda run, frame, node: names.name(run, frame, node.id),
     ast.Attribute: _attribute,
     ast.Call: _call,
-    ast.Lambda: lambda _run, frame, node: Lambda(node, frame),  # type: ignore[arg-type]
-    ast.Await: lambda run, frame, node: evaluate(run, frame, node.value),  # type: ignore[attr-defined]
-    ast.Starred: lambda run, frame, node: evaluate(run, frame, node.value),  # type: ignore[attr-defined]
+    ast.Lambda: lambda _run, frame, node: Lambda(node, frame),
+    ast.Await: lambda run, frame, node: evaluate(run, frame, node.value),
+    ast.Starred: lambda run, frame, node: evaluate(run, frame, node.value),
     ast.Tuple: _sequence,
     ast.List: _sequence,
     ast.Set: _sequence,
@@ -214,5 +214,5 @@ EVALUATORS: dict[type[ast.expr], Evaluator] = {
     ast.NamedExpr: _named,
     ast.Yield: _yielded,
     ast.YieldFrom: _yielded,
-}  # type: ignore[dict-item]
+}
 """What evaluates each kind of expression; of all others only the parts are evaluated."""

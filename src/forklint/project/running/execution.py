@@ -12,21 +12,17 @@ import ast
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from forklint.model import Cell
 from forklint.project.module import FunctionFacts, Module
-from forklint.project.scopes import FUNCTIONS
-
-from forklint.project.running import conditions, evaluation, functions, iterating
+from forklint.project.running import binding, conditions, evaluation, functions, iterating
 from forklint.project.running.values import (
     DEFAULT_METHOD,
     NONE,
     UNKNOWN,
     Arguments,
     Bound,
-    Const,
-    Dictionary,
     Frame,
     Function,
     Guard,
@@ -34,7 +30,6 @@ from forklint.project.running.values import (
     Place,
     PlatformTest,
     Ref,
-    Sequence,
     Slots,
     Spot,
     Stream,
@@ -174,81 +169,45 @@ class Execution:
     def statement(self, node: ast.stmt, frame: Frame) -> bool:
         """Run one statement; True if nothing after it in its block runs."""
         self.step()
-        if isinstance(node, (ast.If, ast.While)):
-            return self._if(node, frame) if isinstance(node, ast.If) else self._while(node, frame)
-        if isinstance(node, (ast.For, ast.AsyncFor)):
-            self._for(node, frame)
-        elif isinstance(node, (ast.With, ast.AsyncWith)):
-            return self._with(node, frame)
-        elif isinstance(node, ast.Try) or type(node).__name__ == "TryStar":
-            return self._try(node, frame)  # type: ignore[arg-type]
-        elif isinstance(node, ast.Match):
-            evaluation.evaluate(self, frame, node.subject)
-            return self._branches([case.body for case in node.cases] + [[]], frame)
-        elif isinstance(node, FUNCTIONS):
-            self.put(frame, node.name, Function(FunctionFacts(frame.module, node), frame))
-        elif isinstance(node, ast.ClassDef):
-            self.put(frame, node.name, Ref(frame.module.class_facts(node)))
-        elif isinstance(node, (ast.Break, ast.Continue)):
-            return True
-        else:
-            return self._simple(node, frame)
-        return False
-
-    def _simple(self, node: ast.stmt, frame: Frame) -> bool:
-        if isinstance(node, ast.Expr):
-            evaluation.evaluate(self, frame, node.value)
-            return isinstance(node.value, ast.Call) and functions.is_exit(self, frame, node.value)
-        if isinstance(node, ast.Assign):
-            value = evaluation.evaluate(self, frame, node.value)
-            for target in node.targets:
-                self.bind(frame, target, value)
-        elif isinstance(node, ast.AnnAssign) and node.value is not None:
-            self.bind(frame, node.target, evaluation.evaluate(self, frame, node.value))
-        elif isinstance(node, ast.AugAssign):
-            evaluation.evaluate(self, frame, node.value)
-            self.bind(frame, node.target, evaluation.augmented(self, frame, node))
-        elif isinstance(node, ast.Return):
-            frame.returns.append(evaluation.evaluate(self, frame, node.value) if node.value else NONE)
-            return True
-        elif isinstance(node, ast.Raise):
-            return True
-        elif isinstance(node, ast.Assert):
-            evaluation.evaluate(self, frame, node.test)
-        return False
+        runner = self.runners.get(type(node))
+        return bool(runner(self, node, frame)) if runner is not None else False
 
     def bind(self, frame: Frame, target: ast.expr, value: Value) -> None:
-        """Assign a value to a target, unpacking where it is a tuple or list."""
-        if isinstance(target, ast.Name):
-            holder = frame
-            if target.id in frame.scope.elsewhere:
-                holder = self.frame_of(frame.module)
-            self.put(holder, target.id, value)
-        elif isinstance(target, ast.Attribute):
-            owner = evaluation.evaluate(self, frame, target.value)
-            if isinstance(owner, Instance):
-                self.put(owner, target.attr, value)
-            elif isinstance(owner, Ref) and owner.symbol in self._frames:
-                self.put(self._frames[owner.symbol], target.attr, value)  # type: ignore[index]
-            elif isinstance(owner, Ref) and hasattr(owner.symbol, "tree"):
-                self.put(self.frame_of(owner.symbol), target.attr, value)  # type: ignore[arg-type]
-        elif isinstance(target, ast.Subscript):
-            self._bind_item(frame, target, value)
-        elif isinstance(target, (ast.Tuple, ast.List)):
-            fits = isinstance(value, Sequence) and value.complete and len(value.items) == len(target.elts)
-            plain = not any(isinstance(element, ast.Starred) for element in target.elts)
-            for index, element in enumerate(target.elts):
-                inner = element.value if isinstance(element, ast.Starred) else element
-                self.bind(frame, inner, value.items[index] if fits and plain else UNKNOWN)  # type: ignore[union-attr]
+        """Assign a value to a target."""
+        binding.bind(self, frame, target, value)
 
-    def _bind_item(self, frame: Frame, target: ast.Subscript, value: Value) -> None:
-        owner = evaluation.evaluate(self, frame, target.value)
-        key = evaluation.evaluate(self, frame, target.slice)
-        if isinstance(owner, Dictionary):
-            known = isinstance(key, Const)
-            self.bind(frame, target.value, owner.updated({key.value: value} if known else {}, complete=known))  # type: ignore[union-attr]
-        elif isinstance(owner, Sequence):
-            self.bind(frame, target.value, UNKNOWN)
+    def _define(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, frame: Frame) -> None:
+        if isinstance(node, ast.ClassDef):
+            self.put(frame, node.name, Ref(frame.module.class_facts(node)))
+        else:
+            self.put(frame, node.name, Function(FunctionFacts(frame.module, node), frame))
+
+    def _expression(self, node: ast.Expr, frame: Frame) -> bool:
+        evaluation.evaluate(self, frame, node.value)
+        return isinstance(node.value, ast.Call) and functions.is_exit(self, frame, node.value)
+
+    def _assign(self, node: ast.Assign | ast.AnnAssign, frame: Frame) -> None:
+        if node.value is not None:
+            value = evaluation.evaluate(self, frame, node.value)
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                self.bind(frame, target, value)
+
+    def _augment(self, node: ast.AugAssign, frame: Frame) -> None:
+        self.bind(frame, node.target, evaluation.augmented(self, frame, node))
+
+    def _assert(self, node: ast.Assert, frame: Frame) -> None:
+        evaluation.evaluate(self, frame, node.test)
+
+    def _return(self, node: ast.Return, frame: Frame) -> bool:
+        frame.returns.append(evaluation.evaluate(self, frame, node.value) if node.value else NONE)
+        return True
+
+    def _leave(self, _node: ast.stmt, _frame: Frame) -> bool:
+        return True
+
+    def _match(self, node: ast.Match, frame: Frame) -> bool:
+        evaluation.evaluate(self, frame, node.subject)
+        return self._branches([*(case.body for case in node.cases), []], frame)
 
     def _if(self, node: ast.If, frame: Frame) -> bool:
         test = evaluation.evaluate(self, frame, node.test)
@@ -384,6 +343,30 @@ class Execution:
             self._running.pop()
             self.sites.pop()
         return inner
+
+    runners: ClassVar[dict[type[ast.AST], Callable[[Execution, Any, Frame], bool | None]]] = {
+        ast.If: _if,
+        ast.While: _while,
+        ast.For: _for,
+        ast.AsyncFor: _for,
+        ast.With: _with,
+        ast.AsyncWith: _with,
+        ast.Try: _try,
+        ast.Match: _match,
+        ast.FunctionDef: _define,
+        ast.AsyncFunctionDef: _define,
+        ast.ClassDef: _define,
+        ast.Expr: _expression,
+        ast.Assign: _assign,
+        ast.AnnAssign: _assign,
+        ast.AugAssign: _augment,
+        ast.Assert: _assert,
+        ast.Return: _return,
+        ast.Raise: _leave,
+        ast.Break: _leave,
+        ast.Continue: _leave,
+    }
+    """What runs each kind of statement; all others (imports, ``pass``, ``del``) change nothing that is followed."""
 
 
 def _catches_runtime_error(handler: ast.ExceptHandler) -> bool:

@@ -6,15 +6,13 @@ import ast
 from functools import cache
 from typing import TYPE_CHECKING
 
-from forklint.project.scopes import FUNCTIONS
-
 from forklint.knowledge.starters import iteration
 from forklint.project.running import evaluation
 from forklint.project.running.values import UNKNOWN, Arguments, Dictionary, Foreign, Frame, Sequence
+from forklint.project.scopes import FUNCTIONS
 
 if TYPE_CHECKING:
     from forklint.project.module import FunctionFacts
-
     from forklint.project.running.execution import Execution
 
 EXITS = {"sys.exit", "os._exit", "builtins.exit", "builtins.quit", "os.abort"}

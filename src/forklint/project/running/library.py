@@ -34,7 +34,6 @@ from forklint.project.workers import Workers, called, verdict
 
 if TYPE_CHECKING:
     from forklint.project.module import ClassFacts
-
     from forklint.project.running.execution import Execution
 
 START_METHODS = {"fork", "spawn", "forkserver"}

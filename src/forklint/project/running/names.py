@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 from forklint.project.index import External, Package
 from forklint.project.index import Value as Bindable
 from forklint.project.module import ClassFacts, FunctionFacts, Module
-from forklint.project.scopes import FUNCTIONS, Binding, Kind
-
 from forklint.project.running import evaluation
 from forklint.project.running.values import (
     UNKNOWN,
@@ -30,6 +28,7 @@ from forklint.project.running.values import (
     Super,
     Value,
 )
+from forklint.project.scopes import FUNCTIONS, Binding, Kind
 
 if TYPE_CHECKING:
     from forklint.project.running.execution import Execution

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from forklint.knowledge.starters import Starter
 from forklint.project.workers import Positive, Workers
@@ -76,7 +76,7 @@ class Dictionary:
         """Value of a key; UNKNOWN if that is not certain."""
         return dict(self.items).get(key, UNKNOWN)
 
-    def updated(self, other: Mapping[object, Value], *, complete: bool = True) -> Dictionary:
+    def updated(self, other: Mapping[Any, Value], *, complete: bool = True) -> Dictionary:
         """Give the mapping with other entries on top."""
         return Dictionary(tuple({**dict(self.items), **other}.items()), self.complete and complete)
 
