@@ -23,8 +23,9 @@ sys.path.insert(0, os.path.dirname(script))
 runpy.run_path(script, run_name="__main__")
 """
 """Runs a script as ``python script`` would, under a start method."""
-QUICK = ["bad_main_unguarded", "bad_executor_map", "bad_loader_elsewhere/train"]
+QUICK = ["bad_executor_map", "bad_loader_elsewhere/train"]
 SLOW = [
+    "bad_main_unguarded",
     "bad_segmentation_loop",
     "bad_gan_cycle",
     "bad_peek_batch",
@@ -35,7 +36,6 @@ SLOW = [
     "bad_windows_tabs",
     "bad_engine_reached/train",
 ]
-OWN_METHOD = ["bad_explicit_spawn", "bad_start_method_twice"]
 HANGS = ["bad_pool_features", "bad_process_start"]
 """Fixtures whose unguarded form waits without end: only the fixed form is run."""
 
@@ -92,7 +92,7 @@ def test_fails_under_each_method_until_it_is_fixed(name: str, method: str, tmp_p
     check_before_and_after(name, method, tmp_path)
 
 
-@pytest.mark.parametrize("name", OWN_METHOD)
+@pytest.mark.parametrize("name", ["bad_start_method_twice", pytest.param("bad_explicit_spawn", marks=pytest.mark.soak)])
 def test_that_asks_for_spawn_itself_fails_unasked_until_it_is_fixed(name: str, tmp_path: Path) -> None:
     check_before_and_after(name, "", tmp_path)
 

@@ -62,7 +62,7 @@ def _unbound(run: Execution, frame: Frame, identifier: str) -> Value:
     """A name that no scope binds: a builtin (asked first, since a star may parse half the project) or a star's."""
     if hasattr(builtins, identifier):
         return Foreign(f"builtins.{identifier}")
-    if not frame.module.scope.stars:
+    if not frame.module.scope.stars or identifier.startswith("__"):
         return UNKNOWN
     return of_symbol(run, run.project.lookup(frame.module, frame.scope, identifier))
 
