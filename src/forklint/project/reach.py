@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING
 from forklint.model import Cell
 from forklint.project.running.execution import Execution, MethodSet, OutOfStepsError, StartedError
 from forklint.project.running.values import DEFAULT_METHOD
+from forklint.project.scopes import FUNCTIONS
 
 if TYPE_CHECKING:
     from forklint.config import Settings
     from forklint.project.index import Project
     from forklint.project.module import Module
+
+STIRRING = (ast.For, ast.AsyncFor, ast.With, ast.AsyncWith, ast.comprehension, ast.Starred)
+QUIET_CALLS = {"getLogger", "get_logger", "TypeVar", "ParamSpec", "NewType", "namedtuple"}
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,8 @@ class Reach:
 
 def reached(project: Project, module: Module) -> Reach | None:
     """Find the first place where a module's top level surely starts processes in some cell; None if there is none."""
+    if _is_quiet(module.tree):
+        return None
     run = Execution(project, module, lambda method: cells_of(method, project.settings))
     try:
         run.run()
@@ -50,6 +56,22 @@ def reached(project: Project, module: Module) -> Reach | None:
     except (OutOfStepsError, RecursionError):
         return None
     return None
+
+
+def _is_quiet(tree: ast.Module) -> bool:
+    """Whether nothing at the top level loops, enters or calls anything but what makes a logger or a type."""
+    waiting: list[ast.AST] = list(tree.body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, STIRRING):
+            return False
+        if isinstance(node, ast.Call):
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if name not in QUIET_CALLS:
+                return False
+        if not isinstance(node, (*FUNCTIONS, ast.ClassDef, ast.Lambda)):
+            waiting.extend(ast.iter_child_nodes(node))
+    return True
 
 
 def cells_of(method: str, settings: Settings) -> tuple[Cell, ...]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Line = cst.SimpleStatementLine | cst.If | cst.For | cst.With | cst.While | cst.Try | cst.FunctionDef | cst.ClassDef
 
 SHAPE = re.compile(
-    rb"""^(?!def\ |class\ |import\ |from\ |async\ def|[@#\s]|if\ __name__\ ==\ ["']__main__["']:)"""
+    rb"""^(?!def\ |class\ |import\ |from\ |async\ def|[@#\s]|if\ __name__\ ==\ ["']__main__["']:|__all__\b|_?logger\ =)"""
     rb"""(?:[^\n]*[(\[{\\]|(?:for|with|while|if|try|match|async)\b)""",
     re.MULTILINE | re.VERBOSE,
 )
