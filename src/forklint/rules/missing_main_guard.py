@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     Line = cst.SimpleStatementLine | cst.If | cst.For | cst.With | cst.While | cst.Try | cst.FunctionDef | cst.ClassDef
 
 SHAPE = re.compile(
-    rb"""^(?!def\ |class\ |import\ |from\ |async\ def|[@#\s]|if\ __name__\ ==\ ["']__main__["']:|__all__\b|_?logger\ =)"""
+    rb"""^(?!def\ |class\ |import\ |from\ |async\ def|[@#\s]|__all__\b|_?logger\ =)"""
+    rb"""(?!if\ __name__\ ==\ ["']__main__["']:)"""
     rb"""(?:[^\n]*[(\[{\\]|(?:for|with|while|if|try|match|async)\b)""",
     re.MULTILINE | re.VERBOSE,
 )
@@ -49,7 +50,8 @@ class MissingMainGuard(Rule):
     and the parent sees "DataLoader worker exited unexpectedly", waits, or replaces dying workers without end.
     `set_start_method` without `force=True` raises "context has already been set" in the child.
 
-    Building a loader starts nothing, only iterating it does. Under fork nothing is imported again, so the same script
+    A package's `__main__.py` is spared: Python does not import that again. Building a loader starts nothing, only
+    iterating it does. Under fork nothing is imported again, so the same script
     runs well on Linux up to Python 3.13, unless it asks for spawn itself.
 
     ## Example
@@ -100,7 +102,7 @@ class MissingMainGuard(Rule):
 
     def suspects(self, module: Module) -> Iterable[Suspect]:
         """At most one: the first place where the top level starts processes, since one guard mends all."""
-        if module.is_notebook or _is_test(module):
+        if module.is_notebook or module.path.name == "__main__.py" or _is_test(module):
             return
         reach = reached(self.project, module)
         if reach is not None:
