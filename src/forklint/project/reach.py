@@ -89,7 +89,7 @@ def _conclude(run: Execution, started: StartedError) -> Reach:
     steps = [Step(site.place.module, site.place.node, site.what) for site in started.sites]
     steps.append(Step(started.place.module, started.place.node, started.what))
     if started.made_at is not None and started.made_at.node is not started.place.node:
-        steps.append(Step(started.made_at.module, started.made_at.node, "made here"))
+        steps.append(Step(started.made_at.module, started.made_at.node, "the loader or process is made here"))
     if run.methods_set:
         return _method_set(run.methods_set[0], started, tuple(steps))
     first, *rest = steps
