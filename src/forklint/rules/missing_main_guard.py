@@ -50,9 +50,9 @@ class MissingMainGuard(Rule):
     and the parent sees "DataLoader worker exited unexpectedly", waits, or replaces dying workers without end.
     `set_start_method` without `force=True` raises "context has already been set" in the child.
 
-    A package's `__main__.py` is spared: Python does not import that again. Building a loader starts nothing, only
-    iterating it does. Under fork nothing is imported again, so the same script
-    runs well on Linux up to Python 3.13, unless it asks for spawn itself.
+    Building a loader starts nothing, only iterating it does. A package's `__main__.py` is spared: no child imports it
+    again. Nor does any under fork, so the same script runs well on Linux up to Python 3.13, unless it asks for spawn
+    itself.
 
     ## Example
     ```python
