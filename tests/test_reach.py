@@ -227,7 +227,45 @@ if __name__ in ("__main__", "__mp_main__"):
     mp.Pool(2)  # here
 """,
 }
+STARTS |= {
+    "an import in a function": """
+def main():
+    from torch.utils.data import DataLoader as Loader
+    for x in Loader(data, num_workers=2): pass
+main()  # here
+""",
+    "a start method that may have been set": """
+try:
+    mp.set_start_method("spawn")
+except RuntimeError:
+    pass
+for x in DataLoader(data, num_workers=2):  # here
+    pass
+""",
+}
 SILENT = {
+    "a start method that is asked for": """
+if mp.get_start_method() == "fork":
+    mp.Pool(2)
+if hasattr(os, "fork"):
+    mp.Pool(2)
+""",
+    "a fork that may have been set": """
+try:
+    mp.set_start_method("fork")
+except RuntimeError:
+    pass
+for x in DataLoader(data, num_workers=2): pass
+""",
+    "an executor that may be threads": """
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+Executor = ProcessPoolExecutor if len(sys.argv) > 2 else ThreadPoolExecutor
+with Executor(2) as executor:
+    list(executor.map(abs, data))
+""",
+    "an infinite number": """
+for x in DataLoader(data, num_workers=int(1e999)): pass
+""",
     "the last assignment counts": """
 loader = DataLoader(data, num_workers=4)
 loader = DataLoader(data, num_workers=0)
@@ -381,3 +419,10 @@ def test_a_long_table_of_calls_is_left_alone(tmp_path: Path) -> None:
     body = "\n".join(f"    'm{i}': cfg(url='u{i}', size={i})," for i in range(30_000))
     text = f"def cfg(**kwargs):\n    return dict(kwargs)\ntable = {{\n{body}\n}}\n"
     assert rows(text, tmp_path)[1] == []
+
+
+def test_a_star_import_of_a_library(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text("from torch.utils.data import *\nfor x in DataLoader([1], num_workers=2): pass\n")
+    project = Project(tmp_path, Settings())
+    assert reached(project, project.load(script)) is not None

@@ -12,7 +12,8 @@ import ast
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from forklint.model import Cell
 from forklint.project.module import FunctionFacts, Module
@@ -34,6 +35,7 @@ from forklint.project.running.values import (
     Spot,
     Stream,
     Value,
+    is_plain,
     merge_all,
     merge_slots,
 )
@@ -147,7 +149,7 @@ class Execution:
         if not (forced or self.uncertain or self._muted or self.guarded):
             self.methods_set.append(MethodSet(place, tuple(self.sites), method))
             self.follow_guarded = True
-        self.method = method if not self.uncertain or self.method == method else ""
+        self.method = either(self.method, method) if self.uncertain else method
 
     # Slots
 
@@ -251,7 +253,7 @@ class Execution:
         self.slots, self.method = left[0]
         for slots, other in left[1:]:
             self.slots = merge_slots(self.slots, slots)
-            self.method = self.method if self.method == other else ""
+            self.method = either(self.method, other)
         return False
 
     def _while(self, node: ast.While, frame: Frame) -> bool:
@@ -317,10 +319,32 @@ class Execution:
         facts = function.function.facts
         if functions.is_generator(facts.node):
             return Stream(function, given)
+        key = self._key(function, given)
+        known = self.project.memory("calls that start nothing")
+        if key is not None and key in known:
+            return cast("Value", known[key])
+        method = self.method, len(self.methods_set)
         inner = self.enter(spot, function, given, f"calls {facts.qualname}()")
-        if inner is None or functions.changes_result(self, facts):
-            return UNKNOWN
-        return merge_all(inner.returns or [NONE])
+        result: Value = UNKNOWN
+        if inner is not None and not functions.changes_result(self, facts):
+            result = merge_all(inner.returns or [NONE])
+        if (
+            key is not None
+            and inner is not None
+            and is_plain(result)
+            and method == (self.method, len(self.methods_set))
+        ):
+            known[key] = result
+        return result
+
+    def _key(self, function: Bound, given: Arguments) -> tuple[object, ...] | None:
+        """What identifies a call of another module's function, if nothing of this run decides what it does."""
+        facts = function.function.facts
+        hidden = self._muted or (self.guarded and not self.follow_guarded) or facts.module is self.module
+        if hidden or function.receiver is not None or facts.owner is not None or not all(map(is_plain, given.all)):
+            return None
+        keywords = tuple(sorted(given.keywords.items(), key=itemgetter(0)))
+        return (facts.module.path, facts.node.lineno, given.positional, keywords, given.open, self.method)
 
     def enter(self, spot: Spot, function: Bound, given: Arguments, what: str) -> Frame | None:
         """Run the body of a project function; None if that is not possible (too deep, or already running)."""
@@ -367,6 +391,13 @@ class Execution:
         ast.Continue: _leave,
     }
     """What runs each kind of statement; all others (imports, ``pass``, ``del``) change nothing that is followed."""
+
+
+def either(one: str, other: str) -> str:
+    """What is sure of the start method when it is the one or the other; spawn bites at least where the default does."""
+    if one == other:
+        return one
+    return DEFAULT_METHOD if {one, other} <= {DEFAULT_METHOD, "spawn", "forkserver"} else ""
 
 
 def _catches_runtime_error(handler: ast.ExceptHandler) -> bool:

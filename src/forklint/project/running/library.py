@@ -15,6 +15,7 @@ from forklint.project.running.values import (
     Const,
     Context,
     Dictionary,
+    Foreign,
     Instance,
     Lazy,
     Loader,
@@ -61,7 +62,7 @@ def call(run: Execution, spot: Spot, name: str, given: Arguments) -> Value:
         result = Lazy(given.positional if name == "itertools.chain" else given.positional[:1])
     elif name in known.at_once or name in containers.BUILTINS:
         result = containers.call_builtin(run, spot, name.partition(".")[2], given)
-    elif name in names.PLATFORM_NAMES:
+    elif name in names.PLATFORM_NAMES or (name == "builtins.hasattr" and Foreign("os") in given.positional):
         result = PlatformTest()
     else:
         count = called(name.removeprefix("builtins."), [evaluation.number_of(value) for value in given.positional])

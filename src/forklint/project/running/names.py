@@ -6,6 +6,7 @@ import ast
 import builtins
 from typing import TYPE_CHECKING
 
+from forklint.knowledge.starters import starters
 from forklint.project.index import External, Package
 from forklint.project.index import Value as Bindable
 from forklint.project.module import ClassFacts, FunctionFacts, Module
@@ -33,7 +34,17 @@ from forklint.project.scopes import FUNCTIONS, Binding, Kind
 if TYPE_CHECKING:
     from forklint.project.running.execution import Execution
 
-PLATFORM_NAMES = {"sys.platform", "os.name", "platform.system", "platform.platform", "platform.uname"}
+PLATFORM_NAMES = {
+    "sys.platform",
+    "os.name",
+    "platform.system",
+    "platform.platform",
+    "platform.uname",
+    "multiprocessing.get_start_method",
+    "multiprocessing.get_all_start_methods",
+    "torch.multiprocessing.get_start_method",
+}
+"""What tells a platform, or the start method that comes with it."""
 PROPERTIES = {"property", "cached_property", "functools.cached_property"}
 PROCESS_NAMES = {"multiprocessing.current_process", "torch.multiprocessing.current_process"}
 
@@ -64,7 +75,11 @@ def _unbound(run: Execution, frame: Frame, identifier: str) -> Value:
         return Foreign(f"builtins.{identifier}")
     if not frame.module.scope.stars or identifier.startswith("__"):
         return UNKNOWN
-    return of_symbol(run, run.project.lookup(frame.module, frame.scope, identifier))
+    symbol = run.project.lookup(frame.module, frame.scope, identifier)
+    known = starters(run.project.settings.starters)
+    outside = (f"{star.module}.{identifier}" for star in frame.module.scope.stars if not star.level)
+    named = next((name for name in outside if name in known), "")
+    return Foreign(named) if symbol is None and named else of_symbol(run, symbol)
 
 
 def module_member(run: Execution, module: Module, identifier: str) -> Value:

@@ -299,6 +299,14 @@ LOADER = "(loader)"
 Slots = dict[tuple[int, str], Value]
 
 
+def is_plain(value: Value, size: int = 16) -> bool:
+    """Whether a value is the same in every run: no function, instance or loader, and no large collection of values."""
+    if isinstance(value, (Sequence, Dictionary)):
+        inner = value.items if isinstance(value, Sequence) else tuple(item for _, item in value.items)
+        return len(inner) <= size and all(is_plain(item, size // 2) for item in inner)
+    return isinstance(value, (Unknown, Const, Foreign, Made, PlatformTest))
+
+
 def merge(first: Value, second: Value) -> Value:
     """What is known of a name that holds the one or the other."""
     if first is second or (type(first) is type(second) and first == second):
