@@ -22,10 +22,10 @@ def main(words: list[str]) -> None:
         with tempfile.TemporaryDirectory() as folder:
             for original, copy in zip(case.files, case.copy_to(Path(folder).resolve()), strict=True):
                 outcome, text = original.with_suffix(".fixed.py"), fixed_text(copy)
-                if text == original.read_text(encoding="utf-8"):
+                if text == original.read_bytes().decode():
                     outcome.unlink(missing_ok=True)
                 else:
-                    outcome.write_text(text, encoding="utf-8")
+                    outcome.write_bytes(text.encode())
 
 
 if __name__ == "__main__":

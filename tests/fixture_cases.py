@@ -92,4 +92,4 @@ def lint(files: list[Path], *, screen: bool = True) -> dict[Path, set[tuple[int,
 def fixed_text(file: Path) -> str:
     """What ``--fix --unsafe-fixes`` makes of a file, without writing it."""
     result = fix(linters().of(file), file, unsafe=True, write=False)
-    return result.after or file.read_text(encoding="utf-8")
+    return result.after or file.read_bytes().decode()

@@ -233,6 +233,10 @@ class Project:
                     return found
         return None
 
+    def member(self, owner: Symbol, name: str) -> Symbol | None:
+        """What ``owner.name`` means; None if that is not certain."""
+        return self._member(owner, name, MAX_HOPS)
+
     def _member(self, owner: Symbol, name: str, hops: int) -> Symbol | None:
         if hops <= 0:
             return None

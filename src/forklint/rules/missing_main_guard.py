@@ -1,0 +1,202 @@
+"""FKL201: a script's top level starts worker processes without a main guard."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from forklint.knowledge.starters import starters
+from forklint.model import Applicability, Severity
+from forklint.project import guarding
+from forklint.project.module import Module
+from forklint.project.reach import Reach, reached
+from forklint.rules import cst
+from forklint.rules.base import Proposal, Rule, Suspect
+from forklint.rules.tree import Tree
+
+if TYPE_CHECKING:
+    Line = cst.SimpleStatementLine | cst.If | cst.For | cst.With | cst.While | cst.Try | cst.FunctionDef | cst.ClassDef
+
+SHAPE = re.compile(
+    rb"""^(?!def\ |class\ |import\ |from\ |async\ def|[@#\s]|__all__\b|_?logger\ =)"""
+    rb"""(?!if\ __name__\ ==\ ["']__main__["']:)"""
+    rb"""(?:[^\n]*[(\[{\\]|(?:for|with|while|if|try|match|async)\b)""",
+    re.MULTILINE | re.VERBOSE,
+)
+"""A line at the left margin from which a call, a loop or a comprehension may begin that no guard protects."""
+TEST_FILE = re.compile(r"test_.*\.py|.*_test\.py|conftest\.py")
+MACOS = (
+    'on macOS, `multiprocessing.set_start_method("spawn", force=True)` as the first line under the guard keeps '
+    "workers off fork, whatever started the script"
+)
+
+
+class MissingMainGuard(Rule):
+    """Top-level code of a script starts worker processes with no main guard around it.
+
+    ## What it does
+    Finds top-level code that iterates a `DataLoader` with workers, starts a `Process` or a `Pool`, or calls a function
+    that gets there, in this file or through other modules of the project. Also finds `set_start_method` at the top
+    level of a script that starts processes.
+
+    ## Why is this bad?
+    A child that is spawned (macOS, Windows) or comes from the fork server (Linux from Python 3.14 on) imports the
+    script again before it does its work. Whatever the top level starts, it would start too, so Python refuses with
+    "An attempt has been made to start a new process before the current process has finished its bootstrapping phase"
+    and the parent sees "DataLoader worker exited unexpectedly", waits, or replaces dying workers without end.
+    `set_start_method` without `force=True` raises "context has already been set" in the child.
+
+    Building a loader starts nothing, only iterating it does. A package's `__main__.py` is spared: no child imports it
+    again. Nor does any under fork, so the same script runs well on Linux up to Python 3.13, unless it asks for spawn
+    itself.
+
+    ## Example
+    ```python
+    loader = DataLoader(dataset, batch_size=16, num_workers=2)
+    for batch in loader:
+        train_step(batch)
+    ```
+
+    ## Use instead
+    ```python
+    loader = DataLoader(dataset, batch_size=16, num_workers=2)
+
+    if __name__ == "__main__":
+        for batch in loader:
+            train_step(batch)
+    ```
+
+    ## Fix safety
+    Always unsafe. The statements from the first that starts processes, and those after it, move under the guard;
+    definitions, imports and the constants they need stay. A tool that imports the script to run it would no longer
+    run it. There is no fix where another module imports a name that would move, or where code that workers run reads
+    one.
+
+    ## How it is proved
+    The script runs under spawn, on Linux too, and under fork; "bootstrapping phase" in the first and its absence from
+    the second confirm the finding.
+
+    ## References
+    - [multiprocessing: safe importing of main module](https://docs.python.org/3/library/multiprocessing.html#the-spawn-and-forkserver-start-methods)
+    - [torch.utils.data: platform-specific behaviors](https://docs.pytorch.org/docs/stable/data.html#platform-specific-behaviors)
+    """
+
+    code: ClassVar[str] = "FKL201"
+    name: ClassVar[str] = "missing-main-guard"
+    severity: ClassVar[Severity] = Severity.ERROR
+
+    @cached_property
+    def pattern(self) -> re.Pattern[bytes]:
+        """The names that start processes, those that the project adds included."""
+        names = starters(self.settings.starters)
+        words = {"multiprocess" if "multiprocess" in name else name.rpartition(".")[2] for name in names}
+        return re.compile("|".join(sorted(map(re.escape, words))).encode())
+
+    def may_hold(self, path: Path, data: bytes) -> bool:
+        """Screen: something may run at the top level, and what starts processes is named here or in what is reached."""
+        return bool(SHAPE.search(data)) and self.reaches_tokens(path)
+
+    def suspects(self, module: Module) -> Iterable[Suspect]:
+        """At most one: the first place where the top level starts processes, since one guard mends all."""
+        if module.is_notebook or module.path.name == "__main__.py" or _is_test(module):
+            return
+        reach = reached(self.project, module)
+        if reach is not None:
+            chain = tuple(self.link(step.module, step.node, step.what) for step in reach.steps)
+            yield Suspect(reach.node, _message(reach, module), reach.cells, chain, facts=reach)
+
+    def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterable[Proposal]:
+        """Put the statements from the first start on under a guard, or say why not; for macOS, the words of MACOS."""
+        plan = guarding.plan(self.project, module, suspect.node)
+        if isinstance(plan, guarding.Refusal):
+            yield Proposal(f"guard it by hand: {plan.reason}", Applicability.DISPLAY)
+        else:
+            message = 'put it and what follows under `if __name__ == "__main__":`'
+            yield Proposal(message, Applicability.UNSAFE, _guard(module, tree, plan.moved))
+        if any(cell.platform == "darwin" for cell in suspect.cells):
+            yield Proposal(MACOS, Applicability.DISPLAY)
+
+
+def _is_test(module: Module) -> bool:
+    """Whether pytest, not Python, runs the file: then a child imports pytest's main module."""
+    text = module.document.text
+    return bool(TEST_FILE.fullmatch(module.path.name)) and ("def test_" in text or "pytest" in text)
+
+
+def _message(reach: Reach, module: Module) -> str:
+    methods = " or ".join(sorted({cell.start_method for cell in reach.cells}, reverse=True))
+    if reach.sets_method:
+        return (
+            f"set_start_method() at the top level: a child started by {methods} imports this file again, where it "
+            "raises 'context has already been set'"
+        )
+    text = ast.get_source_segment(module.document.text, reach.node) or ""
+    subject = f"'{text}'" if text and len(text) <= 40 and "\n" not in text else "this"
+    doing = f"{subject} at the top level {reach.what}" if reach.steps else f"the top level {reach.what}"
+    return f"{doing} with no main guard: a child started by {methods} imports this file again and fails at this place"
+
+
+def _guard(module: Module, tree: Tree, moved: Sequence[ast.stmt]) -> Tree:
+    """Move statements of the module's body under a guard at its end."""
+    lines: dict[cst.CSTNode, ast.stmt] = {}
+    for statement in moved:
+        lines.setdefault(tree.line_of(tree.statements[module.ordinals[statement]]), statement)
+    kept = [line for line in tree.module.body if line not in lines]
+    body: list[Line] = []
+    footer: list[cst.EmptyLine] = []
+    for line, statement in lines.items():
+        if _is_guard(statement) and isinstance(line, cst.If):
+            body += _inside(line)
+            footer = list(line.body.footer) if isinstance(line.body, cst.IndentedBlock) else []
+        else:
+            body.append(_trimmed(line))
+    body[0] = body[0].with_changes(leading_lines=[line for line in body[0].leading_lines if line.comment])
+    blank = cst.EmptyLine(indent=False)
+    after_definition = bool(kept) and isinstance(kept[-1], (cst.FunctionDef, cst.ClassDef))
+    guard = cst.If(
+        test=cst.parse_expression('__name__ == "__main__"'),
+        body=cst.IndentedBlock(body=body, footer=footer),
+        leading_lines=[blank, blank] if after_definition else [blank] if kept else [],
+    )
+    return Tree(tree.module.with_changes(body=[*kept, guard]))
+
+
+def _is_guard(statement: ast.stmt) -> bool:
+    plain = {"__name__ == '__main__'", "'__main__' == __name__"}
+    return isinstance(statement, ast.If) and not statement.orelse and ast.unparse(statement.test) in plain
+
+
+def _inside(guard: cst.If) -> list[Line]:
+    """The statements of a guard that is already there, with the comments that stand above and beside it."""
+    above = [line for line in guard.leading_lines if line.comment]
+    if isinstance(guard.body, cst.IndentedBlock):
+        if guard.body.header.comment is not None:
+            above.append(cst.EmptyLine(comment=guard.body.header.comment))
+        inside = list(guard.body.body)
+    else:
+        suite = cast("cst.SimpleStatementSuite", guard.body)
+        inside = [cst.SimpleStatementLine(suite.body, trailing_whitespace=suite.trailing_whitespace)]
+    first, *rest = cast("list[Line]", inside)
+    spaced = [cst.EmptyLine(indent=False), *above, *first.leading_lines]
+    return [first.with_changes(leading_lines=spaced), *rest]
+
+
+def _trimmed(line: cst.CSTNode) -> Line:
+    """A statement ready for a block: no spaces on blank lines, and at most one blank line above it."""
+    import libcst  # noqa: PLC0415 - see forklint.rules.cst
+
+    class Unindent(libcst.CSTTransformer):
+        def leave_EmptyLine(  # noqa: N802 - LibCST calls it by this name
+            self, original_node: cst.EmptyLine, updated_node: cst.EmptyLine
+        ) -> cst.EmptyLine:
+            return updated_node if updated_node.comment else updated_node.with_changes(indent=False)
+
+    trimmed = cast("Line", line.visit(Unindent()))
+    above = list(trimmed.leading_lines)
+    while len(above) > 1 and not above[0].comment and not above[1].comment:
+        del above[0]
+    return trimmed.with_changes(leading_lines=above)
