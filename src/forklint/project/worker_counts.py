@@ -7,23 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from forklint.knowledge import presets
-from forklint.project.index import External, Project, Value
+from forklint.project import workers
+from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.platforms import last_name
 from forklint.project.scopes import FUNCTIONS, Kind, Scope, parameters
-
-CPU_COUNTS = frozenset(
-    {
-        "os.cpu_count",
-        "os.process_cpu_count",
-        "multiprocessing.cpu_count",
-        "torch.multiprocessing.cpu_count",
-        "psutil.cpu_count",
-        "os.sched_getaffinity",
-        "joblib.cpu_count",
-    }
-)
-
+from forklint.project.workers import Workers
 
 @dataclass(frozen=True)
 class Count:
@@ -90,6 +79,11 @@ class WorkerCounts:
         for keyword in call.keywords:
             if keyword.arg is not None:
                 yield keyword.arg, keyword, keyword.value
+        if len(call.args) > 1:
+            row = workers.loader_row(self.project, self.module, self.module.scope_at(call), call)
+            given = workers.arguments(call, row) if row is not None else None
+            if row is not None and given is not None and given.workers in call.args:
+                yield row.workers, given.workers, given.workers
         texts = [arg.value for arg in call.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
         flag = next((text for text in texts if text.startswith("--")), "")
         if flag:
@@ -99,43 +93,11 @@ class WorkerCounts:
         elif last_name(call.func) in {"setdefault", "setattr"} and len(call.args) >= 2 and len(texts) == 1:
             yield texts[0], call.args[-1], call.args[-1]
 
-    # Values
-
-    def positive(self, value: ast.expr, depth: int = 4) -> bool:
-        """Whether an expression is certainly a whole number above 0, on a machine with several cores."""
+    def positive(self, value: ast.expr) -> bool:
+        """Whether an expression is certainly a number above 0, on a machine with several cores."""
         if isinstance(value, ast.Constant):
             return type(value.value) is int and value.value > 0
-        if isinstance(value, ast.BoolOp) and isinstance(value.op, ast.Or):
-            return self.positive(value.values[0], depth)
-        if isinstance(value, ast.BinOp):
-            return self._is_cpu_count(value.left) and isinstance(value.op, (ast.FloorDiv, ast.Sub, ast.Mult, ast.Add, ast.Div))
-        if isinstance(value, ast.Call):
-            return self._positive_call(value, depth)
-        if isinstance(value, ast.Name) and depth > 0:
-            symbol = self.project.lookup(self.module, self.module.scope_at(value), value.id)
-            if isinstance(symbol, Value) and symbol.module is self.module and symbol.binding.value is not None:
-                return not isinstance(symbol.binding.value, ast.IfExp) and self.positive(symbol.binding.value, depth - 1)
-        return False
-
-    def _positive_call(self, call: ast.Call, depth: int) -> bool:
-        if self._is_cpu_count(call):
-            return True
-        name = call.func.id if isinstance(call.func, ast.Name) else ""
-        if name == "min" and call.args:
-            return all(self.positive(argument, depth) for argument in call.args)
-        if name == "max":
-            return any(self.positive(argument, depth) for argument in call.args)
-        return name == "int" and len(call.args) == 1 and self.positive(call.args[0], depth)
-
-    def _is_cpu_count(self, value: ast.expr) -> bool:
-        if isinstance(value, ast.BoolOp) and isinstance(value.op, ast.Or):
-            return self._is_cpu_count(value.values[0])
-        if not isinstance(value, ast.Call):
-            return False
-        if isinstance(value.func, ast.Name) and value.func.id == "len" and len(value.args) == 1:
-            return self._is_cpu_count(value.args[0])
-        name = self._qualified(value.func)
-        return name in CPU_COUNTS
+        return workers.count(self.project, self.module, self.module.scope_at(value), value) is Workers.SOME
 
     def _qualified(self, expression: ast.expr) -> str:
         return self.project.qualified(self.module, self.module.scope_at(expression), expression)

@@ -1,0 +1,101 @@
+"""Typed reader of starters.toml: what starts worker processes, and what iterates what it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from functools import cache
+from typing import Any
+
+from forklint import knowledge
+
+
+@dataclass(frozen=True)
+class Starter:
+    """One row of starters.toml; its file explains the fields."""
+
+    call: tuple[str, ...]
+    how: str = "called"
+    methods: tuple[str, ...] = ()
+    workers: str = ""
+    workers_position: int | None = None
+    workers_default: int = 0
+    context: str = ""
+    context_position: int | None = None
+    start_method: str = ""
+    threads: str = ""
+    threads_position: int | None = None
+    source: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name people know it by: ``DataLoader``, ``Pool``."""
+        return self.call[0].rpartition(".")[2]
+
+
+@dataclass(frozen=True)
+class Consumer:
+    """Methods of a library class that iterate the loaders they are given."""
+
+    classes: frozenset[str]
+    methods: frozenset[str]
+    hooks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """For each method, the methods that make loaders and are called on what it is given."""
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """What library calls do with a loader or a function that they are given, by qualified name."""
+
+    contexts: frozenset[str]
+    setters: frozenset[str]
+    at_once: frozenset[str]
+    when_iterated: frozenset[str]
+    passes_through: frozenset[tuple[str, str]]
+    consumers: tuple[Consumer, ...]
+    calls_its_argument: frozenset[str]
+    calling_decorators: frozenset[str]
+    transparent_decorators: frozenset[str]
+    positive_counts: frozenset[str]
+
+
+def _row(row: Mapping[str, Any]) -> Starter:
+    names = {item.name for item in fields(Starter)}
+    return Starter(**{k: tuple(v) if isinstance(v, list) else v for k, v in row.items() if k in names})
+
+
+@cache
+def _own() -> tuple[Starter, ...]:
+    return tuple(_row(row) for row in knowledge.table("starters.toml")["starter"])
+
+
+def starters(extra: tuple[Mapping[str, Any], ...] = ()) -> dict[str, Starter]:
+    """Map each qualified name that starts processes to its row; ``extra`` rows of a project win."""
+    return {name: row for row in (*_own(), *(_row(row) for row in extra)) for name in row.call}
+
+
+@cache
+def iteration() -> Iteration:
+    """The rest of starters.toml."""
+    table = knowledge.table("starters.toml")
+    return Iteration(
+        contexts=frozenset(table["contexts"]["names"]),
+        setters=frozenset(table["start_method_setters"]["names"]),
+        at_once=frozenset(table["iteration"]["at_once"]),
+        when_iterated=frozenset(table["iteration"]["when_iterated"]),
+        passes_through=frozenset(
+            (name, method) for row in table["passes_through"] for name in row["class"] for method in row["methods"]
+        ),
+        consumers=tuple(
+            Consumer(
+                frozenset(row["class"]),
+                frozenset(row["methods"]),
+                {method: tuple(hooks) for method, hooks in row.get("hooks", {}).items()},
+            )
+            for row in table["consumer"]
+        ),
+        calls_its_argument=frozenset(table["entry_points"]["names"]),
+        calling_decorators=frozenset(table["entry_points"]["decorators"]),
+        transparent_decorators=frozenset(table["entry_points"]["transparent"]),
+        positive_counts=frozenset(table["positive_counts"]["names"]),
+    )

@@ -1,0 +1,252 @@
+"""How many workers a loader is given: none, some, or not to be known from the text.
+
+``workers_of`` answers for a call of a loader's constructor, ``count`` for any expression. What cannot be known
+(a command-line argument, a parameter, two branches that differ) is UNKNOWN: neither none nor some.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from forklint.knowledge.starters import Starter, iteration, starters
+from forklint.project.scopes import Kind, Scope
+
+if TYPE_CHECKING:
+    from forklint.project.index import Project
+    from forklint.project.module import Module
+
+
+class Workers(Enum):
+    """What is known of a number of workers."""
+
+    NONE = "none"
+    """Zero: everything is loaded in the process that asks."""
+    SOME = "some"
+    """At least one on the machines that train: a positive number, or the number of processors."""
+    UNKNOWN = "unknown"
+
+
+class Positive:
+    """A number that is not known but surely above zero, such as ``os.cpu_count()``."""
+
+
+POSITIVE = Positive()
+Number = int | float | bool | str | Positive | None
+"""A constant, POSITIVE, or None where nothing is known."""
+MAX_DEPTH = 12
+"""How many names are followed for one number."""
+
+
+@dataclass(frozen=True)
+class LoaderArguments:
+    """The arguments of a starter's call that decide what it starts; None where the call does not give them."""
+
+    workers: ast.expr | None
+    context: ast.expr | None
+    threads: ast.expr | None
+    unpacked: tuple[ast.expr, ...]
+    """What is given as ``**kwargs``."""
+    starred: bool
+    """Whether ``*args`` hides what stands at which position."""
+
+
+def arguments(call: ast.Call, row: Starter) -> LoaderArguments:
+    """Pick the arguments of a call that ``row`` says matter."""
+    starred = any(isinstance(argument, ast.Starred) for argument in call.args)
+
+    def pick(name: str, position: int | None) -> ast.expr | None:
+        for keyword in call.keywords:
+            if name and keyword.arg == name:
+                return keyword.value
+        placed = not starred and position is not None and position < len(call.args)
+        return call.args[position] if placed and position is not None else None
+
+    return LoaderArguments(
+        workers=pick(row.workers, row.workers_position),
+        context=pick(row.context, row.context_position),
+        threads=pick(row.threads, row.threads_position),
+        unpacked=tuple(keyword.value for keyword in call.keywords if keyword.arg is None),
+        starred=starred,
+    )
+
+
+def loader_row(project: Project, module: Module, scope: Scope, call: ast.Call) -> Starter | None:
+    """The row of starters.toml for a call that makes a loader; None if it makes none.
+
+    A project class counts by the library loader that it inherits from, unless its own ``__init__`` may choose
+    the number of workers.
+    """
+    from forklint.project.module import ClassFacts  # noqa: PLC0415 - it imports nothing of this module, but index does
+
+    known = starters(project.settings.starters)
+    symbol = project.resolve(module, scope, call.func)
+    if isinstance(symbol, ClassFacts) and project.method(symbol, "__init__") is None:
+        names = project.ancestry(symbol).external
+    else:
+        names = (getattr(symbol, "name", ""),) if not isinstance(symbol, ClassFacts) else ()
+    rows = (known[name] for name in names if name in known)
+    return next((row for row in rows if row.how == "iterated"), None)
+
+
+def workers_of(project: Project, module: Module, scope: Scope, call: ast.Call) -> Workers | None:
+    """How many workers a loader starts when it is iterated; None if the call makes no loader.
+
+    ``scope`` is the one in which the call stands.
+    """
+    row = loader_row(project, module, scope, call)
+    if row is None:
+        return None
+    given = arguments(call, row)
+    if given.threads is not None and verdict(number(project, module, scope, given.threads)) is not Workers.NONE:
+        return Workers.NONE if verdict(number(project, module, scope, given.threads)) is Workers.SOME else Workers.UNKNOWN
+    if given.workers is not None:
+        return count(project, module, scope, given.workers)
+    for unpacked in given.unpacked:
+        found = _entry(project, module, scope, unpacked, row.workers)
+        if found is not ABSENT:
+            return verdict(found)  # type: ignore[arg-type]
+    if given.starred and row.workers_position is not None:
+        return Workers.UNKNOWN
+    return verdict(row.workers_default)
+
+
+def count(project: Project, module: Module, scope: Scope, expression: ast.expr) -> Workers:
+    """What is known of the number that an expression gives in a scope."""
+    return verdict(number(project, module, scope, expression))
+
+
+def verdict(value: Number) -> Workers:
+    """Sort a number into none, some and unknown."""
+    if isinstance(value, Positive) or (isinstance(value, (int, float)) and value > 0):
+        return Workers.SOME
+    if isinstance(value, (int, float)) and value == 0:
+        return Workers.NONE
+    return Workers.UNKNOWN
+
+
+def number(project: Project, module: Module, scope: Scope, expression: ast.expr, depth: int = MAX_DEPTH) -> Number:
+    """Value of an expression made of constants, names assigned once and numbers of processors; None if not known."""
+    from forklint.project.index import Value  # noqa: PLC0415 - index is the room's front, this file behind it
+
+    if isinstance(expression, (ast.Name, ast.Attribute)):
+        symbol = project.resolve(module, scope, expression) if depth > 0 else None
+        if isinstance(symbol, Value) and symbol.binding.kind is Kind.VALUE and symbol.binding.value is not None:
+            return number(project, symbol.module, symbol.scope, symbol.binding.value, depth - 1)
+        return None
+    return compute(
+        expression,
+        lambda inner: number(project, module, scope, inner, depth - 1),
+        lambda function: project.qualified(module, scope, function),
+    )
+
+
+def compute(
+    expression: ast.expr, value_of: Callable[[ast.expr], Number], qualified: Callable[[ast.expr], str]
+) -> Number:
+    """Value of an expression from those of its parts; None if not known.
+
+    ``value_of`` gives the value of a part, ``qualified`` the name of a library function.
+    """
+    if isinstance(expression, ast.Constant):
+        return expression.value if isinstance(expression.value, (int, float, str)) else None
+    if isinstance(expression, ast.UnaryOp) and isinstance(expression.op, ast.USub):
+        operand = value_of(expression.operand)
+        return -operand if isinstance(operand, (int, float)) else None
+    if isinstance(expression, ast.BinOp):
+        return _binary(expression.op, value_of(expression.left), value_of(expression.right))
+    if isinstance(expression, ast.IfExp):
+        first, second = value_of(expression.body), value_of(expression.orelse)
+        return first if first == second and type(first) is type(second) else None
+    if isinstance(expression, ast.BoolOp) and isinstance(expression.op, ast.Or):
+        values = [value_of(part) for part in expression.values]
+        return next((v for v in values if v != 0), values[-1]) if None not in values else None
+    if isinstance(expression, ast.Call):
+        return _called(expression, value_of, qualified)
+    return None
+
+
+def _binary(operator: ast.operator, left: Number, right: Number) -> Number:
+    """Combine two numbers. Half of the processors, or all but one, still counts as positive where training is done."""
+    if isinstance(left, (int, float)) and isinstance(right, (int, float)):
+        try:
+            return _plain(operator, left, right)
+        except (ZeroDivisionError, OverflowError):
+            return None
+    if isinstance(left, Positive) and isinstance(right, (int, float, Positive)):
+        if isinstance(operator, ast.Sub):
+            return POSITIVE if right == 1 else None
+        shrinks = isinstance(operator, (ast.FloorDiv, ast.Div)) and right in {1, 2, 4}
+        grows = isinstance(operator, (ast.Add, ast.Mult)) and verdict(right) is Workers.SOME
+        return POSITIVE if shrinks or grows else None
+    if isinstance(right, Positive) and isinstance(operator, (ast.Add, ast.Mult)):
+        return POSITIVE if verdict(left) is Workers.SOME else None
+    return None
+
+
+def _plain(operator: ast.operator, left: float, right: float) -> Number:
+    if isinstance(operator, ast.Add):
+        return left + right
+    if isinstance(operator, ast.Sub):
+        return left - right
+    if isinstance(operator, ast.Mult):
+        return left * right
+    if isinstance(operator, ast.FloorDiv):
+        return left // right
+    return left / right if isinstance(operator, ast.Div) else None
+
+
+def _called(call: ast.Call, value_of: Callable[[ast.expr], Number], qualified: Callable[[ast.expr], str]) -> Number:
+    if qualified(call.func) in iteration().positive_counts:
+        return POSITIVE
+    if not isinstance(call.func, ast.Name) or call.func.id not in {"int", "len", "min", "max"} or not call.args:
+        return None
+    if call.func.id == "len":
+        inner = call.args[0]
+        return POSITIVE if isinstance(inner, ast.Call) and qualified(inner.func) in iteration().positive_counts else None
+    values = [value_of(argument) for argument in call.args]
+    if call.func.id == "int":
+        value = values[0]
+        return int(value) if isinstance(value, (int, float)) else (POSITIVE if isinstance(value, Positive) else None)
+    verdicts = [verdict(value) for value in values]
+    decisive = Workers.SOME if call.func.id == "max" else Workers.NONE
+    if decisive in verdicts:
+        return POSITIVE if decisive is Workers.SOME else 0
+    if Workers.UNKNOWN in verdicts:
+        return None
+    return 0 if decisive is Workers.SOME else POSITIVE
+
+
+class _Absent:
+    """Stands for a key that a mapping does not have."""
+
+
+ABSENT = _Absent()
+
+
+def _entry(project: Project, module: Module, scope: Scope, mapping: ast.expr, key: str) -> Number | _Absent:
+    """Value of a key in a mapping given as ``**mapping``; None if that cannot be known."""
+    from forklint.project.index import Value  # noqa: PLC0415 - as above
+
+    if isinstance(mapping, ast.Name):
+        symbol = project.resolve(module, scope, mapping)
+        if not isinstance(symbol, Value) or symbol.binding.value is None or isinstance(symbol.binding.value, ast.Name):
+            return None
+        return _entry(project, symbol.module, symbol.scope, symbol.binding.value, key)
+    if isinstance(mapping, ast.Dict):
+        found: Number | _Absent = ABSENT
+        for name, value in zip(mapping.keys, mapping.values, strict=True):
+            if not isinstance(name, ast.Constant):
+                return None
+            if name.value == key:
+                found = number(project, module, scope, value)
+        return found
+    if isinstance(mapping, ast.Call) and isinstance(mapping.func, ast.Name) and mapping.func.id == "dict":
+        if mapping.args or any(keyword.arg is None for keyword in mapping.keywords):
+            return None
+        given = [keyword.value for keyword in mapping.keywords if keyword.arg == key]
+        return number(project, module, scope, given[0]) if given else ABSENT
+    return None
