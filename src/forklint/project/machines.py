@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -204,10 +204,10 @@ class Programs:
             for file in self.project.files:
                 for target in self.project.graph.imports(file):
                     self._importers.setdefault(target, []).append(file)
-        return _closure({path}, lambda file: self._importers.get(file, ()) if self._importers else ())
+        return closure({path}, lambda file: self._importers.get(file, ()) if self._importers else ())
 
     def _reached(self, paths: set[Path]) -> set[Path]:
-        return _closure(paths, self.project.graph.imports)
+        return closure(paths, self.project.graph.imports)
 
     def _other(self, path: Path) -> bool:
         """Whether a file speaks of an accelerator that is not MPS, outside comments and docstrings."""
@@ -227,7 +227,8 @@ class Programs:
         return module is not None and any(_is_choice(module, node) for node in ast.walk(module.tree))
 
 
-def _closure(start: set[Path], step) -> set[Path]:  # type: ignore[no-untyped-def]
+def closure(start: set[Path], step: Callable[[Path], Iterable[Path]]) -> set[Path]:
+    """Give some files and all that ``step`` leads to from them."""
     seen, waiting = set(start), list(start)
     while waiting:
         for path in step(waiting.pop()):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from forklint.knowledge import presets
-from forklint.project.index import External, Project
+from forklint.project.index import External, Project, Value
+from forklint.project.machines import closure
 from forklint.project.module import Module
 from forklint.project.platforms import last_name
 from forklint.project.worker_counts import Count, beside
@@ -70,14 +71,21 @@ class WorkerOptions:
         )
 
     def readers(self, count: Count, *words: str) -> Iterator[Reader]:
-        """Give the loaders that may read a count that is not their own; in other modules only those with a word."""
+        """Give the loaders that may read a count that is not their own; in other modules only those with a word.
+
+        Another module can read it only if the one imports the other, at any depth.
+        """
         others = (m for word in words for m in self.project.mentioning(word) if m is not self.module)
-        for module in dict.fromkeys((self.module, *others)):
+        connected = (m for m in others if self._reaches(m, self.module) or self._reaches(self.module, m))
+        for module in dict.fromkeys((self.module, *connected)):
             for node in ast.walk(module.tree):
                 if isinstance(node, ast.Call) and node is not count.home:
                     reader = self._reader(module, node, count)
                     if reader is not None:
                         yield reader
+
+    def _reaches(self, first: Module, second: Module) -> bool:
+        return second.path in closure({first.path}, self.project.graph.imports)
 
     def _reader(self, module: Module, call: ast.Call, count: Count) -> Reader | None:
         given = next((k.value for k in call.keywords if k.arg and presets.count_kind(k.arg) == "certain"), None)
@@ -108,8 +116,29 @@ class WorkerOptions:
         return self._is_direct(count) or self.only_unpacked(count)
 
     def hidden(self, count: Count) -> bool:
-        """Whether options may come with the count unseen: ``**kwargs`` beside it."""
-        return self._spread(count.home)
+        """Whether options may come with the count unseen: ``**kwargs`` beside it that is no known dictionary."""
+        home = count.home
+        if isinstance(home, ast.Call):
+            spread = [keyword.value for keyword in home.keywords if keyword.arg is None]
+        else:
+            spread = [v for k, v in zip(home.keys, home.values) if k is None] if isinstance(home, ast.Dict) else []
+        return any(self._may_raise(mapping) for mapping in spread)
+
+    def _may_raise(self, mapping: ast.expr) -> bool:
+        """Whether a mapping may hold an option that raises without workers."""
+        if isinstance(mapping, ast.Name):
+            symbol = self.project.lookup(self.module, self.module.scope_at(mapping), mapping.id)
+            if isinstance(symbol, Value) and isinstance(symbol.binding.value, ast.Dict):
+                mapping = symbol.binding.value
+        if not isinstance(mapping, ast.Dict) or not all(isinstance(key, ast.Constant) for key in mapping.keys):
+            return True
+        rows = ((str(key.value), value, mapping) for key, value in zip(mapping.keys, mapping.values) if isinstance(key, ast.Constant))
+        return any(_raising(rows, with_timeout=True))
+
+    def unanswered(self, reader: Reader, options: Collection[Option]) -> bool:
+        """Whether a loader that reads the count has options that raise and do not come from beside it as well."""
+        named = {option.name for option in options}
+        return any(option.literal or option.name not in named or not _reads(option.value, option.name) for option in reader.options)
 
     def removable(self, count: Count) -> bool:
         """Whether leaving an option out means its neutral value, so that nothing misses it."""
@@ -168,6 +197,12 @@ def _may_be(given: ast.expr, count: Count) -> bool:
         or (isinstance(part, ast.Constant) and part.value == count.key)
         for part in ast.walk(given)
     )
+
+
+def _reads(value: ast.expr, name: str) -> bool:
+    """Whether an expression reads a setting of this name: ``config.persistent_workers``."""
+    index = value.slice if isinstance(value, ast.Subscript) else None
+    return last_name(value) == name or (isinstance(index, ast.Constant) and index.value == name)
 
 
 def _is_context(name: str) -> bool:

@@ -103,9 +103,22 @@ def _without(home: cst.BaseExpression, values: Collection[cst.BaseExpression]) -
     if isinstance(home, cst.Call):
         return home.with_changes(args=drop(home.args, {arg for arg in home.args if arg.value in values}))
     if isinstance(home, cst.Dict):
-        gone = {element for element in home.elements if element.value in values}
-        return home.with_changes(elements=drop(home.elements, gone))
+        return _without_rows(home, {element for element in home.elements if element.value in values})
     raise LookupError(type(home).__name__)
+
+
+def _without_rows(home: cst.Dict, gone: Collection[cst.BaseDictElement]) -> cst.Dict:
+    kept = drop(home.elements, gone)
+    changed = home.with_changes(elements=kept)
+    if not kept or home.elements[-1] not in gone:
+        return changed
+    last = next(element for element in reversed(home.elements) if element not in gone)
+    if not isinstance(last.comma, cst.Comma) or not isinstance(kept[-1].comma, cst.Comma):
+        return changed
+    # A dictionary keeps what follows its last comma with the closing brace.
+    closing = home.rbrace.with_changes(whitespace_before=_joined(last.comma.whitespace_after, home.rbrace.whitespace_before))
+    bare = kept[-1].with_changes(comma=cst.Comma())
+    return changed.with_changes(elements=[*kept[:-1], bare], rbrace=closing)
 
 
 def drop(items: Sequence[Item], gone: Collection[Item]) -> list[Item]:

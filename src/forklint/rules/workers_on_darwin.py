@@ -144,13 +144,15 @@ class WorkersOnDarwin(Rule):
         guarded: list[tuple[loader_options.Option, ast.expr]] = []
         if elsewhere or not (removable and isinstance(count.home, ast.Call)):
             for reader in around.readers(count, "persistent_workers", "prefetch_factor"):
-                elsewhere |= bool(reader.options)
+                elsewhere |= around.unanswered(reader, options)
                 if reader.module is module and isinstance(reader.count, (ast.Name, ast.Attribute, ast.Subscript)):
                     guarded += [(option, reader.count) for option in reader.options if option.literal]
         changed = loader_options.without_workers(tree, module, count, options, guarded, removable=removable)
         if changed is not None:
             certain = not elsewhere and all(option.literal for option in options)
-            names = dict.fromkeys([option.name for option in (*options, *(option for option, _ in guarded))])
+            names = [option.name for option in options]
             message = "load in the main process" + (f", without {', '.join(names)}" if names else "")
+            if guarded:
+                message += f"; {', '.join(dict.fromkeys(o.name for o, _ in guarded))} elsewhere follows the count"
             yield Proposal(message, Applicability.SAFE if certain else Applicability.UNSAFE, changed)
         yield Proposal('or keep the workers and start them with multiprocessing_context="fork"', Applicability.DISPLAY)
