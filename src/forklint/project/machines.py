@@ -27,6 +27,8 @@ from forklint.project.platforms import (
 from forklint.project.scopes import FUNCTIONS, Kind
 
 QUOTED_MPS = re.compile(rb"""["']mps(:0)?["']""")
+PLAINLY_OTHER = re.compile(rb"""torch\.cuda|\.cuda\(|["']cuda""")
+"""Holds in almost every file that speaks of CUDA, and saves the parsing."""
 OTHER_ACCELERATOR = re.compile(rb"cuda|gpu|xpu|xla|hpu|npu|tpu|rocm|auto|accelerat", re.IGNORECASE)
 OTHER_WORDS = frozenset({"cuda", "gpu", "gpus", "xpu", "xla", "hpu", "npu", "tpu", "rocm", "auto", "accelerate", "nvidia"})
 
@@ -37,7 +39,7 @@ class Place:
 
     worlds: Worlds
     why: str = ""
-    """How the code says so, to stand after "here is": ``the branch of `is_mac```; empty if it is for others too."""
+    """Where that is, to stand in a message: ``in `MAC_LOADER```; empty if the place is for others too."""
     evidence: ast.AST | None = None
     """The node that says so."""
 
@@ -65,9 +67,9 @@ class Machines:
         parents = self.module.parents
         while node in parents:
             above = parents[node]
-            yield self.regions.within(above, node), f"only for {self._words(above)}", above
+            yield self.regions.within(above, node), f"in a branch that only a Mac takes{self._words(above)}", above
             if isinstance(node, (ast.stmt, ast.match_case)):
-                yield self.regions.before(above, node), "only reached on a Mac", above
+                yield self.regions.before(above, node), "where only a Mac gets", above
             yield from self._named(above, node)
             yield self._beside(above, node), "beside the device `mps`", above
             node = above
@@ -76,7 +78,7 @@ class Machines:
 
     def _words(self, above: ast.AST) -> str:
         test = getattr(above, "test", None) or getattr(above, "subject", None)
-        return f"`{ast.unparse(test)}`" if isinstance(test, ast.expr) else "a Mac"
+        return f" (`{ast.unparse(test)}`)" if isinstance(test, ast.expr) else ""
 
     def _named(self, above: ast.AST, node: ast.AST) -> Iterator[tuple[Worlds, str, ast.AST]]:
         """What the names say that a node is bound to or keyed by."""
@@ -213,15 +215,16 @@ class Programs:
         """Whether a file speaks of an accelerator that is not MPS, outside comments and docstrings."""
         known = self._speaks.get(path)
         if known is None:
-            known = False
-            if OTHER_ACCELERATOR.search(self.project.data(path)):
+            known = bool(PLAINLY_OTHER.search(self.project.data(path)))
+            if not known and OTHER_ACCELERATOR.search(self.project.data(path)):
                 module = self.project.module(path)
                 known = module is None or any(not OTHER_WORDS.isdisjoint(found) for found in _spoken(module))
             self._speaks[path] = known
         return known
 
     def _chooses(self, path: Path) -> bool:
-        if not QUOTED_MPS.search(self.project.data(path)) or self._other(path):
+        data = self.project.data(path)
+        if b"mps" not in data or not QUOTED_MPS.search(data) or self._other(path):
             return False
         module = self.project.module(path)
         return module is not None and any(_is_choice(module, node) for node in ast.walk(module.tree))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from forklint.knowledge import presets
-from forklint.project import workers
+from forklint.project import scopes, workers
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.platforms import last_name
@@ -23,7 +23,7 @@ class Count:
     value: ast.expr
     """The expression itself: one arm of a conditional expression, one row of a table."""
     home: ast.AST
-    """What holds it: a Call, Dict, Assign, AnnAssign, arguments or Return."""
+    """What holds it: a Call, Dict, Assign, AnnAssign, arguments, or the function that returns it."""
     entry: ast.AST
     """What holds it there: a keyword, the whole value of the dictionary's entry or of the assignment."""
 
@@ -70,16 +70,16 @@ class WorkerCounts:
             for argument, default in given:
                 if default is not None:
                     yield argument.arg, default, default
-        elif isinstance(node, ast.Return) and node.value is not None:
-            scope = self.module.scope_at(node).node
-            if isinstance(scope, FUNCTIONS) and not isinstance(node.value, (ast.Dict, ast.Tuple)):
-                yield scope.name, node.value, node.value
+        elif isinstance(node, FUNCTIONS) and presets.count_kind(node.name):
+            for inner in scopes.statements(node.body):
+                if isinstance(inner, ast.Return) and inner.value is not None and not isinstance(inner.value, (ast.Dict, ast.Tuple)):
+                    yield node.name, inner.value, inner.value
 
     def _call_entries(self, call: ast.Call) -> Iterator[tuple[str, ast.AST, ast.expr]]:
         for keyword in call.keywords:
             if keyword.arg is not None:
                 yield keyword.arg, keyword, keyword.value
-        if len(call.args) > 1:
+        if len(call.args) > 1 and last_name(call.func).endswith("Loader"):
             row = workers.loader_row(self.project, self.module, self.module.scope_at(call), call)
             given = workers.arguments(call, row) if row is not None else None
             if row is not None and given is not None and given.workers in call.args:

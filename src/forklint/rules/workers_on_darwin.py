@@ -20,7 +20,8 @@ from forklint.rules.base import Proposal, Rule, Suspect
 from forklint.rules.tree import Tree
 
 CELL = Cell("darwin", "spawn")
-WORKERS = re.compile(rb"workers", re.IGNORECASE)
+WORKERS = re.compile(rb"(?i:workers)|Loader\((?:[^,=]{0,80},){5}")
+"""The name of a count, or a loader with so many positional arguments that one is it."""
 Reason = tuple[str, tuple[Link, ...]]
 
 
@@ -74,7 +75,7 @@ class WorkersOnDarwin(Rule):
 
     code = "FKL401"
     name = "workers-on-darwin"
-    tokens = rb"(?i:darwin|macos|mac_os|osx|apple|macbook)|mps|MPS|Mps|(?<![A-Za-z])(?:mac|MAC)(?![a-z])|Mac(?![a-z])"
+    tokens = rb"(?i:platform|os\.name|darwin|macos|mac_os|osx|apple|macbook)|mps|MPS|Mps|(?<![A-Za-z])(?:mac|MAC)(?![a-z])|Mac(?![a-z])"
 
     def __init__(self, project: Project) -> None:
         super().__init__(project)
