@@ -74,7 +74,7 @@ class Machines:
             yield self._beside(above, node), "beside the device `mps`", above
             node = above
         stem = self.module.path.stem
-        yield _by_name(stem), f"in `{self.module.path.name}`", None
+        yield _by_name(stem), f"in `{self.module.path.name}`, named for a Mac", None
 
     def _words(self, above: ast.AST) -> str:
         test = getattr(above, "test", None) or getattr(above, "subject", None)
@@ -87,17 +87,17 @@ class Machines:
                 if value is node and isinstance(key, ast.Constant) and isinstance(key.value, str):
                     yield _by_name(key.value), f"under the key `{key.value}`", key
         elif isinstance(above, ast.keyword) and above.arg:
-            yield _by_name(above.arg), f"in `{above.arg}`", above
+            yield _by_name(above.arg), f"in `{above.arg}`, named for a Mac", above
         elif isinstance(above, (ast.Assign, ast.AnnAssign)) and node is above.value:
             targets = above.targets if isinstance(above, ast.Assign) else [above.target]
             for target in targets:
-                yield _by_name(last_name(target)), f"in `{last_name(target)}`", target
+                yield _by_name(last_name(target)), f"in `{last_name(target)}`, named for a Mac", target
         elif isinstance(above, ast.arguments):
             for name, default in _defaults(above):
                 if default is node:
-                    yield _by_name(name), f"in `{name}`", above
+                    yield _by_name(name), f"in `{name}`, named for a Mac", above
         elif isinstance(above, (*FUNCTIONS, ast.ClassDef)):
-            yield _by_name(above.name), f"in `{above.name}`", above
+            yield _by_name(above.name), f"in `{above.name}`, named for a Mac", above
 
     def _beside(self, above: ast.AST, node: ast.AST) -> Worlds:
         """The worlds of the device that the same dictionary, call or class names."""
