@@ -63,6 +63,8 @@ def _run(parts: tuple[str, ...], kind: str) -> tuple[str, ...] | None:
 @cache
 def count_kind(name: str) -> str:
     """Say whether a name means a worker count: ``certain``, ``likely`` or empty."""
+    if name.lower() in listed("loaders", "other_keywords"):
+        return ""
     parts = words(name)
     allowed = (
         listed("counts", "beside")

@@ -75,7 +75,10 @@ class WorkersOnDarwin(Rule):
 
     code = "FKL401"
     name = "workers-on-darwin"
-    tokens = rb"(?i:platform|os\.name|darwin|macos|mac_os|osx|apple|macbook)|mps|MPS|Mps|(?<![A-Za-z])(?:mac|MAC)(?![a-z])|Mac(?![a-z])"
+    tokens = (
+        rb"(?i:platform|os\.name|darwin|macos|mac_os|osx|apple|macbook)"
+        rb"|(?<![A-Za-z])(?:mps|MPS|mac|MAC)(?![a-z])|(?:Mps|Mac|(?<![A-Z])MPS)(?![a-z])"
+    )
 
     def __init__(self, project: Project) -> None:
         super().__init__(project)
