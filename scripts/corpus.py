@@ -81,7 +81,9 @@ def fetch(package: Package, into: Path) -> Path:
 def _archive(package: Package, archives: Path) -> Path | None:
     names = {package.name.lower(), package.name.lower().replace("-", "_"), package.name.lower().replace("_", "-")}
     for path in sorted(archives.iterdir()):
-        if any(path.name.lower().startswith((f"{name}-{package.version}-", f"{name}-{package.version}.")) for name in names):
+        if any(
+            path.name.lower().startswith((f"{name}-{package.version}-", f"{name}-{package.version}.")) for name in names
+        ):
             return path
     return None
 
@@ -93,7 +95,7 @@ def _download(package: Package, archives: Path) -> Path:
     if package.platform:
         command += ["--platform", package.platform, "--python-version", "3.11"]
     command += ["--dest", str(archives), f"{package.name}=={package.version}"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own list
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     archive = _archive(package, archives) if done.returncode == 0 else None
     if archive is None:
         said = [line for line in done.stderr.splitlines() if line.startswith("ERROR")] or done.stderr.splitlines()[-1:]
@@ -105,7 +107,9 @@ def _unpack(archive: Path, folder: Path) -> None:
     """Unpack a wheel, or a source distribution without its outer folder."""
     if archive.suffix == ".whl":
         with zipfile.ZipFile(archive) as wheel:
-            wheel.extractall(folder, [name for name in wheel.namelist() if name.endswith((".py", ".pyi"))])
+            for name in wheel.namelist():
+                if name.endswith((".py", ".pyi")):
+                    wheel.extract(name, folder)
         return
     with tarfile.open(archive) as bundle:
         for member in bundle.getmembers():
@@ -120,8 +124,17 @@ def _unpack(archive: Path, folder: Path) -> None:
 
 def lint(folders: list[Path], *arguments: str) -> list[dict[str, Any]]:
     """Lint folders as one command; give the findings as JSON has them. Raises RuntimeError if it crashed."""
-    command = [sys.executable, "-m", "forklint", *map(str, folders), "--isolated", "--output-format", "json", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own command
+    command = [
+        sys.executable,
+        "-m",
+        "forklint",
+        *map(str, folders),
+        "--isolated",
+        "--output-format",
+        "json",
+        *arguments,
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode not in {0, 1} or "Traceback" in done.stderr:
         raise RuntimeError(f"forklint ended with {done.returncode}:\n{done.stderr[-4000:]}")
     found: list[dict[str, Any]] = json.loads(done.stdout)

@@ -8,13 +8,16 @@ the answer, so that ``else``, ``!=``, ``not`` and early returns need no treatmen
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 from forklint.knowledge import presets
-from forklint.project.index import External, Project, Value
+from forklint.project.entries import last_name, text_of
+from forklint.project.index import Project, Value
 from forklint.project.module import FunctionFacts, Module
-from forklint.project.scopes import FUNCTIONS, Function
+from forklint.project.scopes import Function, bodies, statements
 
 
 class World(Enum):
@@ -54,11 +57,23 @@ class Truth:
 
 
 UNKNOWN = Truth()
+ALWAYS = Truth(EVERYWHERE, NOWHERE)
+DEVICES = {"mps": MPS, "cuda": CUDA, "cpu": EVERYWHERE - CUDA - MPS}
+SYSTEMS = frozenset({"darwin", "macos", "osx", "linux", "windows", "win32"})
+"""Texts that are compared with nothing but the name of a system."""
 
 
 def asks(worlds: Worlds) -> Truth:
     """The truth of a question that is answered yes in these worlds and nowhere else."""
     return Truth(worlds, EVERYWHERE - worlds)
+
+
+def either(parts: list[Truth]) -> Truth:
+    """The truth of ``or``."""
+    true, false = NOWHERE, EVERYWHERE
+    for part in parts:
+        true, false = true | part.true, false & part.false
+    return Truth(true, false)
 
 
 class Conditions:
@@ -71,78 +86,62 @@ class Conditions:
 
     def truth(self, test: ast.expr) -> Truth:
         """Where a condition can hold and where it can fail."""
-        if isinstance(test, ast.Constant):
-            return Truth(EVERYWHERE, NOWHERE) if test.value else Truth(NOWHERE, EVERYWHERE)
-        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-            return self.truth(test.operand).negated()
-        if isinstance(test, ast.BoolOp):
-            return self._bool(test)
-        if isinstance(test, ast.NamedExpr):
-            return self.truth(test.value)
-        if isinstance(test, ast.Compare) and len(test.ops) == 1:
-            return self._compare(test.left, test.ops[0], test.comparators[0])
-        if isinstance(test, ast.Call):
-            return self._call(test)
-        if isinstance(test, (ast.Name, ast.Attribute)):
-            return self._named(test)
-        return UNKNOWN
+        readers: dict[type[ast.expr], Callable[[Any], Truth]] = {
+            ast.Constant: lambda node: ALWAYS if node.value else ALWAYS.negated(),
+            ast.UnaryOp: lambda node: self.truth(node.operand).negated() if isinstance(node.op, ast.Not) else UNKNOWN,
+            ast.NamedExpr: lambda node: self.truth(node.value),
+            ast.BoolOp: self._bool,
+            ast.Compare: self._compare,
+            ast.Call: self._call,
+            ast.Name: self._named,
+            ast.Attribute: self._named,
+        }
+        read = readers.get(type(test))
+        return read(test) if read is not None else UNKNOWN
 
     def _bool(self, test: ast.BoolOp) -> Truth:
         parts = [self.truth(value) for value in test.values]
-        result = parts[0]
-        for part in parts[1:]:
-            if isinstance(test.op, ast.And):
-                result = Truth(result.true & part.true, result.false | part.false)
-            else:
-                result = Truth(result.true | part.true, result.false & part.false)
-        return result
+        if isinstance(test.op, ast.Or):
+            return either(parts)
+        return either([part.negated() for part in parts]).negated()
 
-    def _compare(self, left: ast.expr, operator: ast.cmpop, right: ast.expr) -> Truth:
-        if isinstance(operator, (ast.NotEq, ast.NotIn, ast.IsNot)):
-            positive = {ast.NotEq: ast.Eq(), ast.NotIn: ast.In(), ast.IsNot: ast.Is()}[type(operator)]
-            return self._compare(left, positive, right).negated()
-        if isinstance(operator, (ast.Gt, ast.GtE)) and isinstance(right, ast.Constant):
-            return self.truth(left) if isinstance(left, ast.Call) else UNKNOWN
-        if isinstance(operator, ast.In):
-            if isinstance(right, (ast.Tuple, ast.List, ast.Set)):
-                return self._one_of(left, right.elts)
-            return self.equals(right, left)
-        if isinstance(operator, ast.Is):
-            return self.truth(left) if isinstance(right, ast.Constant) and right.value is True else UNKNOWN
-        if isinstance(operator, ast.Eq):
-            return self.equals(left, right) if self.text(right) else self.equals(right, left)
-        return UNKNOWN
-
-    def _one_of(self, subject: ast.expr, values: list[ast.expr]) -> Truth:
-        parts = [self.equals(subject, value) for value in values]
-        true, false = NOWHERE, EVERYWHERE
-        for part in parts:
-            true, false = true | part.true, false & part.false
-        return Truth(true, false)
+    def _compare(self, test: ast.Compare) -> Truth:
+        if len(test.ops) != 1:
+            return UNKNOWN
+        left, operator, right = test.left, test.ops[0], test.comparators[0]
+        if isinstance(operator, (ast.Eq, ast.NotEq)):
+            truth = self.equals(left, right) if self.text(right) else self.equals(right, left)
+        elif isinstance(operator, (ast.In, ast.NotIn)):
+            values = right.elts if isinstance(right, (ast.Tuple, ast.List, ast.Set)) else None
+            truth = self.equals(right, left) if values is None else either([self.equals(left, v) for v in values])
+        elif isinstance(operator, (ast.Is, ast.IsNot)):
+            truth = self.truth(left) if isinstance(right, ast.Constant) and right.value is True else UNKNOWN
+        else:  # torch.cuda.device_count() > 1
+            counted = isinstance(operator, ast.Gt) and isinstance(left, ast.Call) and isinstance(right, ast.Constant)
+            truth = Truth(self.truth(left).true) if counted else UNKNOWN
+        return truth.negated() if isinstance(operator, (ast.NotEq, ast.NotIn, ast.IsNot)) else truth
 
     def equals(self, subject: ast.expr, value: ast.expr) -> Truth:
         """Where a subject (``sys.platform``, ``device.type``, a name) equals or begins with a text."""
         text = self.text(value).lower()
-        if text.startswith("mps"):
-            return asks(MPS)
-        if text.startswith("cuda"):
-            return asks(CUDA)
-        if text == "cpu":
-            return asks(EVERYWHERE - CUDA - MPS)
-        machine = presets.machine_of(text) if text else ""
-        if self._is_probe(subject):
-            return asks(DARWIN | LINUX) if text == "posix" else asks(BY_MACHINE.get(machine, NOWHERE)) if machine else UNKNOWN
-        return asks(BY_MACHINE[machine]) if text in {"darwin", "macos", "osx", "linux", "windows", "win32"} else UNKNOWN
+        for device, worlds in DEVICES.items():
+            if text.startswith(device):
+                return asks(worlds)
+        if not text or not (text in SYSTEMS or self.is_probe(subject)):
+            return UNKNOWN
+        if text == "posix":
+            return asks(DARWIN | LINUX)
+        machine = presets.machine_of(text)
+        return asks(BY_MACHINE[machine]) if machine else UNKNOWN
 
     def text(self, value: ast.expr) -> str:
         """The text of a constant, also as ``torch.device("mps")``; empty if it is no such thing."""
-        if isinstance(value, ast.Constant) and isinstance(value.value, str):
-            return value.value
         if isinstance(value, ast.Call) and len(value.args) == 1 and last_name(value.func) == "device":
-            return self.text(value.args[0])
-        return ""
+            value = value.args[0]
+        return text_of(value)
 
-    def _is_probe(self, subject: ast.expr) -> bool:
+    def is_probe(self, subject: ast.expr) -> bool:
+        """Whether an expression gives the name of the system: ``sys.platform``, or a name bound to it."""
         while isinstance(subject, ast.Call) and isinstance(subject.func, ast.Attribute) and not subject.args:
             if subject.func.attr not in {"lower", "strip", "casefold"}:
                 break
@@ -152,7 +151,7 @@ class Conditions:
         if name:
             return name in presets.listed("probes", "calls" if called else "names")
         found = self._follow(subject) if isinstance(subject, (ast.Name, ast.Attribute)) else None
-        return found is not None and found[0]._is_probe(found[1])
+        return found is not None and found[0].is_probe(found[1])
 
     def qualified(self, expression: ast.expr) -> str:
         """Qualified name of something outside the project; empty if it is not, or not certain."""
@@ -184,22 +183,19 @@ class Conditions:
     def _call(self, call: ast.Call) -> Truth:
         name = self.qualified(call.func)
         if name in presets.questions():
-            worlds = NOWHERE
-            for machine in presets.questions()[name]:
-                worlds |= BY_MACHINE[machine]
-            return asks(worlds)
-        if name == "builtins.bool" or (isinstance(call.func, ast.Name) and call.func.id == "bool" and len(call.args) == 1):
+            return asks(NOWHERE.union(*(BY_MACHINE[machine] for machine in presets.questions()[name])))
+        if last_name(call.func) == "bool" and len(call.args) == 1:
             return self.truth(call.args[0])
         if isinstance(call.func, ast.Attribute) and call.func.attr == "startswith" and len(call.args) == 1:
-            wanted = call.args[0]
-            values = wanted.elts if isinstance(wanted, ast.Tuple) else [wanted]
-            return self._one_of(call.func.value, values)
+            subject, wanted = call.func.value, call.args[0]
+            return either(
+                [self.equals(subject, v) for v in (wanted.elts if isinstance(wanted, ast.Tuple) else [wanted])]
+            )
         symbol = self.project.resolve(self.module, self.module.scope_at(call), call.func)
+        known = UNKNOWN
         if isinstance(symbol, FunctionFacts) and self.depth > 0:
             known = Conditions(self.project, symbol.module, self.depth - 1).function(symbol.node)
-            if known != UNKNOWN:
-                return known
-        return UNKNOWN if isinstance(symbol, External) and not name.endswith("is_available") else self._by_name(last_name(call.func))
+        return known if known != UNKNOWN else self._by_name(last_name(call.func))
 
     def function(self, node: Function) -> Truth:
         """Where a function without arguments gives a true value, and where a false one."""
@@ -208,21 +204,14 @@ class Conditions:
         for statement in ast.walk(node):
             if isinstance(statement, ast.Return) and self.module.scope_at(statement).node is node:
                 here = regions.branches(statement, until=node)
-                value = self.truth(statement.value) if statement.value is not None else Truth(NOWHERE, EVERYWHERE)
+                value = self.truth(statement.value) if statement.value is not None else ALWAYS.negated()
                 true, false = true | (here & value.true), false | (here & value.false)
         return Truth(true, false)
 
 
-def last_name(expression: ast.expr) -> str:
-    """The last part of a dotted name; empty for anything else."""
-    if isinstance(expression, ast.Attribute):
-        return expression.attr
-    return expression.id if isinstance(expression, ast.Name) else ""
-
-
-LEAVES = frozenset(
-    {"sys.exit", "os._exit", "os.abort", "builtins.exit", "builtins.quit"},
-)
+EXITS = frozenset({"exit", "quit", "_exit", "abort"})
+"""Last names of the calls that end the process."""
+JUMPS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 
 class Regions:
@@ -250,12 +239,10 @@ class Regions:
             truth = self.conditions.truth(above.test)
             is_body = node is above.body if isinstance(above, ast.IfExp) else node in above.body
             return truth.true if is_body else EVERYWHERE if isinstance(above, ast.While) else truth.false
-        if isinstance(above, ast.BoolOp):
-            worlds = EVERYWHERE
-            for value in above.values[: above.values.index(node)]:  # type: ignore[arg-type]
-                truth = self.conditions.truth(value)
-                worlds &= truth.true if isinstance(above.op, ast.And) else truth.false
-            return worlds
+        if isinstance(above, ast.BoolOp) and isinstance(node, ast.expr):
+            earlier = [self.conditions.truth(value) for value in above.values[: above.values.index(node)]]
+            needed = [truth.true if isinstance(above.op, ast.And) else truth.false for truth in earlier]
+            return EVERYWHERE.intersection(*needed)
         if isinstance(above, ast.Match) and isinstance(node, ast.match_case):
             return self.cases(above)[above.cases.index(node)]
         return EVERYWHERE
@@ -273,7 +260,7 @@ class Regions:
         left, found = EVERYWHERE, []
         for case in match.cases:
             truth = self._pattern(match.subject, case.pattern)
-            guard = self.conditions.truth(case.guard) if case.guard is not None else Truth(EVERYWHERE, NOWHERE)
+            guard = self.conditions.truth(case.guard) if case.guard is not None else ALWAYS
             found.append(left & truth.true & guard.true)
             left &= truth.false | guard.false
         return found
@@ -285,13 +272,9 @@ class Regions:
             truth = self.conditions.truth(subject)
             return truth if pattern.value else truth.negated()
         if isinstance(pattern, ast.MatchAs):
-            return self._pattern(subject, pattern.pattern) if pattern.pattern else Truth(EVERYWHERE, NOWHERE)
+            return self._pattern(subject, pattern.pattern) if pattern.pattern else ALWAYS
         if isinstance(pattern, ast.MatchOr):
-            true, false = NOWHERE, EVERYWHERE
-            for part in pattern.patterns:
-                truth = self._pattern(subject, part)
-                true, false = true | truth.true, false & truth.false
-            return Truth(true, false)
+            return either([self._pattern(subject, part) for part in pattern.patterns])
         return UNKNOWN
 
     def survivors(self, block: list[ast.stmt]) -> Worlds:
@@ -304,37 +287,34 @@ class Regions:
         return worlds
 
     def _survives(self, statement: ast.stmt) -> Worlds:
-        if isinstance(statement, (ast.Return, ast.Raise, ast.Continue, ast.Break)):
-            return NOWHERE
+        if not _may_leave(statement):
+            return EVERYWHERE
         if isinstance(statement, ast.Assert):
             return self.conditions.truth(statement.test).true
-        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-            leaves = self._leaves(statement.value)
-            return NOWHERE if leaves else EVERYWHERE
         if isinstance(statement, ast.If):
-            if not self._may_leave(statement):
-                return EVERYWHERE
             truth = self.conditions.truth(statement.test)
             return (truth.true & self.survivors(statement.body)) | (truth.false & self.survivors(statement.orelse))
         if isinstance(statement, (ast.With, ast.AsyncWith)):
             return self.survivors(statement.body)
         if isinstance(statement, ast.Match):
-            worlds = [here & self.survivors(case.body) for here, case in zip(self.cases(statement), statement.cases)]
-            whole = any(isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None for case in statement.cases)
-            return frozenset().union(*worlds) if whole else EVERYWHERE
-        return EVERYWHERE
-
-    def _leaves(self, call: ast.Call) -> bool:
-        if isinstance(call.func, ast.Name) and call.func.id in {"exit", "quit"}:
-            return True
-        return isinstance(call.func, ast.Attribute) and self.conditions.qualified(call.func) in LEAVES
-
-    def _may_leave(self, statement: ast.If) -> bool:
-        kinds = (ast.Return, ast.Raise, ast.Continue, ast.Break, ast.Call, ast.Assert)
-        return any(isinstance(node, kinds) for part in (*statement.body, *statement.orelse) for node in ast.walk(part))
+            reached = self.cases(statement)
+            left = [here & self.survivors(case.body) for here, case in zip(reached, statement.cases, strict=True)]
+            whole = any(isinstance(c.pattern, ast.MatchAs) and c.pattern.pattern is None for c in statement.cases)
+            return NOWHERE.union(*left) if whole else EVERYWHERE
+        return NOWHERE if isinstance(statement, (*JUMPS, ast.Expr)) else EVERYWHERE
 
 
-def enclosing_function(module: Module, node: ast.AST) -> Function | None:
-    """The function in whose body a node stands; None at module or class level."""
-    scope = module.scope_at(node)
-    return scope.node if isinstance(scope.node, FUNCTIONS) else None
+def _may_leave(statement: ast.stmt) -> bool:
+    """Whether a statement can keep the ones after it from being reached; definitions cannot."""
+    if isinstance(statement, (*JUMPS, ast.Assert)):
+        return True
+    if isinstance(statement, ast.Expr):
+        return isinstance(statement.value, ast.Call) and last_name(statement.value.func) in EXITS
+    if isinstance(statement, (ast.If, ast.With, ast.AsyncWith, ast.Match)):
+        return any(_may_leave(inner) for inner in statements([*_blocks(statement)]))
+    return False
+
+
+def _blocks(statement: ast.stmt) -> Iterator[ast.stmt]:
+    for block in bodies(statement):
+        yield from block

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 from forklint.model import Span
@@ -37,21 +38,22 @@ class Places:
         raise LookupError(ast.unparse(node))
 
 
-def without_workers(
-    tree: Tree,
-    module: Module,
-    count: Count,
-    options: Sequence[Option],
-    guarded: Sequence[tuple[Option, ast.expr]],
-    *,
-    removable: bool,
-) -> Tree | None:
-    """Give the tree with 0 for a count; None if its options cannot be made to agree.
+@dataclass(frozen=True)
+class Plan:
+    """What setting a count to 0 entails."""
 
-    ``options`` stand beside the count: they are removed if ``removable``, else given the value that does not
-    raise. ``guarded`` are options of loaders that read the count elsewhere, each with the count as the loader
-    reads it: they then depend on it.
-    """
+    count: Count
+    options: tuple[Option, ...]
+    """Options beside the count that would raise."""
+    removable: bool
+    """Whether they can be left out; else they get the value that does not raise."""
+    guarded: tuple[tuple[Option, ast.expr], ...]
+    """Options of loaders that read the count elsewhere, each with the count as read there: they then follow it."""
+
+
+def without_workers(tree: Tree, module: Module, plan: Plan) -> Tree | None:
+    """Give the tree with 0 for a count; None if its options cannot be made to agree."""
+    count, options = plan.count, plan.options
     try:
         places = Places(tree, module)
         leaf = places.expression(count.value)
@@ -59,20 +61,20 @@ def without_workers(
         if options and branch is None and not _is_whole(count):
             return None
         changes: dict[cst.CSTNode, cst.CSTNode | cst.RemovalSentinel | cst.FlattenSentinel[cst.CSTNode]] = {}
-        for option, read in guarded:
+        for option, read in plan.guarded:
             test = f"{ast.unparse(read)} > 0"
             plain = ast.unparse(option.value) == "True"
             text = test if plain else f"{ast.unparse(option.value)} if {test} else {option.neutral}"
             changes[places.expression(option.value)] = cst.parse_expression(text)
-        if options and removable and branch is None:
+        if options and plan.removable and branch is None:
             assert isinstance(count.home, (ast.Call, ast.Dict))  # noqa: S101 - what ``removable`` promises
             home = places.expression(count.home)
             values = {places.expression(option.value) for option in options}
-            changes[home] = _without(home, values).deep_replace(leaf, cst.Integer("0"))  # type: ignore[assignment]
+            changes[home] = _without(home, values).deep_replace(leaf, cst.Integer("0"))
         else:
             changes[leaf] = cst.Integer("0")
             for option in options:
-                changes[places.expression(option.value)] = _neutral(module, option, branch, count)
+                changes[places.expression(option.value)] = _neutral(option, branch, count)
     except LookupError:
         return None
     return tree.replace_all(changes)
@@ -89,7 +91,7 @@ def _branch(module: Module, count: Count) -> ast.IfExp | None:
     return above if isinstance(above, ast.IfExp) and above is given else None
 
 
-def _neutral(module: Module, option: Option, branch: ast.IfExp | None, count: Count) -> cst.BaseExpression:
+def _neutral(option: Option, branch: ast.IfExp | None, count: Count) -> cst.BaseExpression:
     """The value that an option gets: the neutral one, where the count is one arm only in that arm."""
     if branch is None:
         return cst.parse_expression(option.neutral)
@@ -116,7 +118,8 @@ def _without_rows(home: cst.Dict, gone: Collection[cst.BaseDictElement]) -> cst.
     if not isinstance(last.comma, cst.Comma) or not isinstance(kept[-1].comma, cst.Comma):
         return changed
     # A dictionary keeps what follows its last comma with the closing brace.
-    closing = home.rbrace.with_changes(whitespace_before=_joined(last.comma.whitespace_after, home.rbrace.whitespace_before))
+    space = _joined(last.comma.whitespace_after, home.rbrace.whitespace_before)
+    closing = home.rbrace.with_changes(whitespace_before=space)
     bare = kept[-1].with_changes(comma=cst.Comma())
     return changed.with_changes(elements=[*kept[:-1], bare], rbrace=closing)
 

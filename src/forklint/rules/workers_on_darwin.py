@@ -9,12 +9,14 @@ from pathlib import Path
 
 from forklint.knowledge import presets
 from forklint.model import Applicability, Cell, Link
-from forklint.project.index import Project, Value
-from forklint.project.machines import Machines, Programs
+from forklint.project import programs
+from forklint.project.index import Value
+from forklint.project.machines import Machines
 from forklint.project.module import Module
 from forklint.project.platforms import World
 from forklint.project.worker_counts import Count, WorkerCounts
-from forklint.project.worker_options import WorkerOptions
+from forklint.project.worker_flow import WorkerFlow
+from forklint.project.worker_options import Option, WorkerOptions
 from forklint.rules import loader_options
 from forklint.rules.base import Proposal, Rule, Suspect
 from forklint.rules.tree import Tree
@@ -70,7 +72,7 @@ class WorkersOnDarwin(Rule):
 
     ## References
     - [Platform-specific behaviours of the DataLoader](https://docs.pytorch.org/docs/stable/data.html#platform-specific-behaviors)
-    - [pytorch/pytorch#87688](https://github.com/pytorch/pytorch/issues/87688): workers with MPS, and fork as a way round
+    - [pytorch/pytorch#87688](https://github.com/pytorch/pytorch/issues/87688): workers with MPS, and fork instead
     """
 
     code = "FKL401"
@@ -80,29 +82,25 @@ class WorkersOnDarwin(Rule):
         rb"|(?<![A-Za-z])(?:mps|MPS|mac|MAC)(?![a-z])|(?:Mps|Mac|(?<![A-Z])MPS)(?![a-z])"
     )
 
-    def __init__(self, project: Project) -> None:
-        super().__init__(project)
-        self.programs = Programs(project)
-
     def may_hold(self, path: Path, data: bytes) -> bool:
         """Whether a number of workers may stand in a file that knows of Macs, or that a program for MPS uses."""
         if CELL not in self.settings.cells or not WORKERS.search(data):
             return False
-        return bool(presets.machine_of(path.stem)) or self.reaches_tokens(path) or bool(self.programs.choosers)
+        return bool(presets.machine_of(path.stem)) or self.reaches_tokens(path) or bool(programs.choosers(self.project))
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Find the counts above 0 that are for a Mac."""
         if CELL not in self.settings.cells:
             return
-        counts, machines = WorkerCounts(self.project, module), Machines(self.project, module)
+        machines, flow = Machines(self.project, module), WorkerFlow(self.project, module)
         options = WorkerOptions(self.project, module)
         seen: set[ast.expr] = set()
-        for count in counts.find():
+        for count in WorkerCounts(self.project, module).find():
             if count.value in seen:
                 continue
             seen.add(count.value)
             reason = self._reason(machines, count)
-            if reason is None or not counts.goes_to_loader(count) or options.has_context(count):
+            if reason is None or not flow.goes_to_loader(count) or options.has_context(count):
                 continue
             yield Suspect(
                 node=count.value,
@@ -129,34 +127,37 @@ class WorkersOnDarwin(Rule):
     def _why(self, machines: Machines, value: ast.expr) -> Reason | None:
         module, place = machines.module, machines.place(value)
         if place.why:
-            row = getattr(place.evidence, "lineno", 0)
-            far = place.evidence is not None and row and abs(row - value.lineno) > 1
-            return place.why, (self.link(module, place.evidence, "this is for a Mac"),) if far and place.evidence else ()
-        chooser = self.programs.mps_only(module) if World.MPS in place.worlds else None
+            is_far = abs(getattr(place.evidence, "lineno", value.lineno) - value.lineno) > 1
+            chain = (self.link(module, place.evidence, "this is for a Mac"),) if place.evidence and is_far else ()
+            return place.why, chain
+        chooser = programs.mps_only(self.project, module) if World.MPS in place.worlds else None
         if chooser is None:
             return None
-        here = chooser == module.path
-        chain = () if here else (Link(str(chooser), 1, 1, "the device `mps` is chosen in this file"),)
+        away = chooser != module.path
+        chain = (Link(str(chooser), 1, 1, "the device `mps` is chosen in this file"),) if away else ()
         return "in a program whose only accelerator is MPS", chain
 
     def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterable[Proposal]:
         """Set the count to 0 and take away what raises without workers; show fork as another way."""
-        count: Count = suspect.facts
-        around = WorkerOptions(self.project, module)
-        options, removable = around.beside(count), around.removable(count)
-        elsewhere = around.hidden(count)
-        guarded: list[tuple[loader_options.Option, ast.expr]] = []
-        if elsewhere or not (removable and isinstance(count.home, ast.Call)):
-            for reader in around.readers(count, "persistent_workers", "prefetch_factor"):
-                elsewhere |= around.unanswered(reader, options)
-                if reader.module is module and isinstance(reader.count, (ast.Name, ast.Attribute, ast.Subscript)):
-                    guarded += [(option, reader.count) for option in reader.options if option.literal]
-        changed = loader_options.without_workers(tree, module, count, options, guarded, removable=removable)
+        plan, certain = self._plan(suspect.facts, module)
+        changed = loader_options.without_workers(tree, module, plan)
         if changed is not None:
-            certain = not elsewhere and all(option.literal for option in options)
-            names = [option.name for option in options]
-            message = "load in the main process" + (f", without {', '.join(names)}" if names else "")
-            if guarded:
-                message += f"; {', '.join(dict.fromkeys(o.name for o, _ in guarded))} elsewhere follows the count"
+            gone = ", ".join(option.name for option in plan.options)
+            following = ", ".join(dict.fromkeys(option.name for option, _ in plan.guarded))
+            message = "load in the main process" + (f", without {gone}" if gone else "")
+            message += f"; {following} then follows the count" if following else ""
             yield Proposal(message, Applicability.SAFE if certain else Applicability.UNSAFE, changed)
         yield Proposal('or keep the workers and start them with multiprocessing_context="fork"', Applicability.DISPLAY)
+
+    def _plan(self, count: Count, module: Module) -> tuple[loader_options.Plan, bool]:
+        """What a count of 0 entails, and whether that is all that can raise."""
+        around = WorkerOptions(self.project, module)
+        options, removable, unsure = around.beside(count), around.removable(count), around.hidden(count)
+        guarded: list[tuple[Option, ast.expr]] = []
+        if unsure or not (removable and isinstance(count.home, ast.Call)):
+            for reader in around.readers(count, "persistent_workers", "prefetch_factor"):
+                unsure |= around.unanswered(reader, options)
+                if reader.module is module and isinstance(reader.count, (ast.Name, ast.Attribute, ast.Subscript)):
+                    guarded += [(option, reader.count) for option in reader.options if option.literal]
+        certain = not unsure and all(option.literal for option in options)
+        return loader_options.Plan(count, options, removable, tuple(guarded)), certain
