@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
 import subprocess
 import sys
@@ -9,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import FIXTURES as ALL
 
-FIXTURES = Path(__file__).parent / "fixtures" / "FKL401_workers_on_darwin"
+FIXTURES = ALL / "FKL401_workers_on_darwin"
 
 PRETEND = """
-import os, platform, runpy, sys
+import json, os, platform, runpy, sys, sysconfig, traceback
 import torch
 from torch.utils.data import dataloader
 
@@ -23,52 +26,61 @@ class Started(Exception):
 
 
 def refuse(loader):
-    raise Started(f"{loader.num_workers} workers")
+    raise Started
 
 
 dataloader._MultiProcessingDataLoaderIter = refuse
 torch.backends.mps.is_available = lambda: True
+sysconfig.get_config_vars()  # names its file after the platform
 platform.system = lambda: "Darwin"
 sys.platform = "darwin"
-os.cpu_count = lambda: 8
-script = sys.argv.pop(1)
-try:
-    runpy.run_path(script, run_name="__main__")
-except Started as started:
-    sys.exit(f"started {started}")
+outcomes = {}
+scripts, sys.argv[1:] = sys.argv[1:], []
+for script in scripts:
+    try:
+        runpy.run_path(script, run_name="__main__")
+        outcomes[os.path.basename(script)] = "loaded in the main process"
+    except Started:
+        outcomes[os.path.basename(script)] = "started workers"
+    except Exception:
+        outcomes[os.path.basename(script)] = traceback.format_exc()
+print(json.dumps(outcomes))
 """
-
-
-def run_as_on_a_mac(script: Path) -> subprocess.CompletedProcess[str]:
-    """Run a script in which every question about the machine is answered as on a Mac, and no worker may start."""
-    return subprocess.run(
-        [sys.executable, "-c", PRETEND, str(script)], capture_output=True, text=True, check=False, timeout=120
-    )
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "bad_conditional_expression",
-        "bad_early_exit",
-        "bad_match_platform",
-        "bad_options_elsewhere",
-        "bad_platform_system",
-        "bad_startswith_darwin",
-        "bad_sys_platform",
-    ],
+SCRIPTS = (
+    "bad_conditional_expression.py",
+    "bad_early_exit.py",
+    "bad_options_elsewhere.py",
+    "bad_match_platform.py",
+    "bad_platform_system.py",
+    "bad_startswith_darwin.py",
+    "bad_sys_platform.py",
 )
-def test_fixed_script_runs_without_workers_on_a_mac(name: str, tmp_path: Path) -> None:
-    script = tmp_path / f"{name}.py"
-    shutil.copy(FIXTURES / script.name, script)
+
+
+def run_as_on_a_mac(folder: Path) -> dict[str, str]:
+    """Run scripts where every question about the machine is answered as on a Mac; no worker may start."""
+    scripts = [str(path) for path in sorted(folder.glob("*.py"))]
+    command = [sys.executable, "-c", PRETEND, *scripts]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_fixed_scripts_run_without_workers_on_a_mac(forklint, tmp_path: Path) -> None:
     (tmp_path / "forklint.toml").touch()
-    before = run_as_on_a_mac(script)
-    assert "started" in before.stderr or name == "bad_options_elsewhere", before.stderr
-    command = [sys.executable, "-m", "forklint", str(script), "--fix", "--unsafe-fixes", "--select", "FKL401"]
-    fixed = subprocess.run(command, capture_output=True, text=True, check=False)
+    for name in SCRIPTS:
+        shutil.copy(FIXTURES / name, tmp_path)
+    assert run_as_on_a_mac(tmp_path) == dict.fromkeys(SCRIPTS, "started workers")
+    fixed = forklint(".", "--fix", "--unsafe-fixes", "--select", "FKL401", cwd=tmp_path)
     assert fixed.returncode == 0, fixed.stdout + fixed.stderr
-    after = run_as_on_a_mac(script)
-    assert after.returncode == 0, after.stderr
+    assert run_as_on_a_mac(tmp_path) == dict.fromkeys(SCRIPTS, "loaded in the main process")
+
+
+def test_setting_the_count_alone_would_break_them(tmp_path: Path) -> None:
+    for name in ("bad_startswith_darwin.py", "bad_match_platform.py", "bad_options_elsewhere.py"):
+        text = (FIXTURES / name).read_text(encoding="utf-8")
+        naive = re.sub(r"(num_workers\s*=\s*)\d+", r"\g<1>0", text, flags=re.IGNORECASE)
+        (tmp_path / name).write_text(naive, encoding="utf-8")
+    assert all("ValueError" in outcome for outcome in run_as_on_a_mac(tmp_path).values())
 
 
 RAISES_WHEN_MADE = {"persistent_workers": True, "prefetch_factor": 2, "multiprocessing_context": "spawn"}
