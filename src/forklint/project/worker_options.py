@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from forklint.knowledge import presets
 from forklint.project import entries
 from forklint.project.entries import Entry, last_name
 from forklint.project.index import Project, Value
+from forklint.project.machines import Machines
 from forklint.project.module import Module
+from forklint.project.platforms import DARWIN
 from forklint.project.programs import closure
 from forklint.project.worker_counts import Count, beside
 from forklint.project.worker_flow import mentions
@@ -63,7 +65,7 @@ class WorkerOptions:
         """Whether the start method is named: beside the count, or at a loader that may read the count."""
         if _sets_fork(self.module) or _has_context(beside(self.module, count)):
             return True
-        if self._makes_loader(count.home) and not self.hidden(count):
+        if self._makes_loader(count.home) and self.hidden(count) is False:
             return False
         readers = self.readers(count, "multiprocessing_context")
         return any(_has_context(entries.of_call(reader.call)) for reader in readers)
@@ -97,32 +99,74 @@ class WorkerOptions:
             return None
         return Reader(module, call, given, tuple(_raising(entries.of_call(call), with_timeout=True)))
 
-    def hidden(self, count: Count) -> bool:
-        """Whether options may come with the count unseen: ``**kwargs`` beside it that is no known dictionary."""
+    def hidden(self, count: Count) -> bool | None:
+        """Whether ``**kwargs`` beside a count bring options that raise without workers; None if that is not known."""
         home, spread = count.home, []
         if isinstance(home, ast.Call):
             spread = [keyword.value for keyword in home.keywords if keyword.arg is None]
         elif isinstance(home, ast.Dict):
             spread = [value for key, value in zip(home.keys, home.values, strict=True) if key is None]
-        return any(self._may_raise(mapping) for mapping in spread)
+        answers = [self._raises(mapping) for mapping in spread]
+        return True if True in answers else None if None in answers else False
 
-    def _may_raise(self, mapping: ast.expr) -> bool:
-        """Whether a mapping may hold an option that raises without workers."""
+    def _raises(self, mapping: ast.expr) -> bool | None:
         if isinstance(mapping, ast.Name):
             symbol = self.project.lookup(self.module, self.module.scope_at(mapping), mapping.id)
             if isinstance(symbol, Value) and isinstance(symbol.binding.value, ast.Dict):
                 mapping = symbol.binding.value
-        if not isinstance(mapping, ast.Dict) or not all(entries.text_of(key) for key in mapping.keys):
+        if not isinstance(mapping, ast.Dict):
+            return None
+        if any(option.literal for option in _raising(entries.of_dict(mapping), with_timeout=True)):
             return True
-        return any(_raising(entries.of_dict(mapping), with_timeout=True))
+        return False if all(entries.text_of(key) for key in mapping.keys) else None
 
-    def unanswered(self, reader: Reader, options: Collection[Option]) -> bool:
+    def unanswered(self, reader: Reader, count: Count) -> bool:
         """Whether a loader that reads the count has options that raise and do not come from beside it as well."""
-        named = {option.name for option in options}
+        named = {name.lower().removeprefix("dataloader_") for name, _ in beside(self.module, count)}
+        spread = [keyword.value for keyword in reader.call.keywords if keyword.arg is None]
+        if len(spread) > (reader.count is None) and any(self._raises(mapping) is not False for mapping in spread):
+            return True
         return any(
             option.literal or option.name not in named or entries.target_name(option.value) != option.name
             for option in reader.options
         )
+
+    def added(self, count: Count) -> bool | None:
+        """Whether the count's settings get such an option in another place; None if that is not known.
+
+        That is ``options["persistent_workers"] = True``, ``options.update(prefetch_factor=4)`` and the like, unless
+        only other machines get there or a condition looks at the count.
+        """
+        own = {id(value) for _, value in beside(self.module, count)}
+        machines = Machines(self.project, self.module)
+        bases = {
+            base
+            for node in ast.walk(self.module.tree)
+            for base, given in _additions(node)
+            for option in _raising(given, with_timeout=False)
+            if id(option.value) not in own
+            and not DARWIN.isdisjoint(machines.place(option.value).worlds)
+            and not self._is_conditional(option.value)
+        }
+        return True if self._base(count) in bases else None if bases else False
+
+    def _base(self, count: Count) -> str:
+        """The dictionary or object that a count is a setting of, as text."""
+        home = count.home
+        if isinstance(home, (ast.Dict, ast.Call)):
+            home = self.module.parents[home]
+            return (
+                entries.target_name(entries.targets(home)[0]) if isinstance(home, (ast.Assign, ast.AnnAssign)) else "?"
+            )
+        return entries.base_of(home) if isinstance(home, (ast.Assign, ast.AnnAssign)) else "?"
+
+    def _is_conditional(self, value: ast.expr) -> bool:
+        above: ast.AST | None = value
+        while above is not None:
+            if isinstance(above, (ast.If, ast.IfExp)) and _follows_count(above.test):
+                return True
+            above = self.module.parents.get(above)
+        return False
 
     def removable(self, count: Count) -> bool:
         """Whether leaving an option out means its neutral value, so that nothing misses it."""
@@ -153,6 +197,19 @@ class WorkerOptions:
         if not isinstance(node, ast.Call):
             return False
         return loader_row(self.project, self.module, self.module.scope_at(node), node) is not None
+
+
+def _additions(node: ast.AST) -> Iterator[tuple[str, list[Entry]]]:
+    """Give what a node adds to a dictionary or object that exists: the latter as text, and the settings."""
+    if isinstance(node, ast.Assign) and entries.base_of(node):
+        yield entries.base_of(node), list(entries.of_assignment(node))
+    elif isinstance(node, ast.Call) and last_name(node.func) in {"setdefault", "update", "dict"}:
+        base = node.func.value if isinstance(node.func, ast.Attribute) else (node.args or [node.func])[0]
+        given = list(entries.of_call(node))
+        if last_name(node.func) == "setdefault" and len(node.args) == 2:
+            given = [(entries.text_of(node.args[0]), node.args[1])]
+        if not any(presets.count_kind(name) == "certain" for name, _ in given):
+            yield ast.unparse(base), given
 
 
 def _raising(given: Iterable[Entry], *, with_timeout: bool) -> Iterator[Option]:

@@ -62,10 +62,11 @@ def without_workers(tree: Tree, module: Module, plan: Plan) -> Tree | None:
             return None
         changes: dict[cst.CSTNode, cst.CSTNode | cst.RemovalSentinel | cst.FlattenSentinel[cst.CSTNode]] = {}
         for option, read in plan.guarded:
-            test = f"{ast.unparse(read)} > 0"
-            plain = ast.unparse(option.value) == "True"
-            text = test if plain else f"{ast.unparse(option.value)} if {test} else {option.neutral}"
-            changes[places.expression(option.value)] = cst.parse_expression(text)
+            value = places.expression(option.value)
+            test = f"{tree.module.code_for_node(places.expression(read))} > 0"
+            text = tree.module.code_for_node(value)
+            text = test if text == "True" else f"{text} if {test} else {option.neutral}"
+            changes[value] = cst.parse_expression(text)
         if options and plan.removable and branch is None:
             assert isinstance(count.home, (ast.Call, ast.Dict))  # noqa: S101 - what ``removable`` promises
             home = places.expression(count.home)
@@ -74,7 +75,7 @@ def without_workers(tree: Tree, module: Module, plan: Plan) -> Tree | None:
         else:
             changes[leaf] = cst.Integer("0")
             for option in options:
-                changes[places.expression(option.value)] = _neutral(option, branch, count)
+                changes[places.expression(option.value)] = _neutral(tree, places, option, branch, count)
     except LookupError:
         return None
     return tree.replace_all(changes)
@@ -91,11 +92,11 @@ def _branch(module: Module, count: Count) -> ast.IfExp | None:
     return above if isinstance(above, ast.IfExp) and above is given else None
 
 
-def _neutral(option: Option, branch: ast.IfExp | None, count: Count) -> cst.BaseExpression:
+def _neutral(tree: Tree, places: Places, option: Option, branch: ast.IfExp | None, count: Count) -> cst.BaseExpression:
     """The value that an option gets: the neutral one, where the count is one arm only in that arm."""
     if branch is None:
         return cst.parse_expression(option.neutral)
-    test, value = ast.unparse(branch.test), ast.unparse(option.value)
+    test, value = (tree.module.code_for_node(places.expression(node)) for node in (branch.test, option.value))
     first, second = (option.neutral, value) if count.value is branch.body else (value, option.neutral)
     return cst.parse_expression(f"{first} if {test} else {second}")
 
@@ -103,58 +104,64 @@ def _neutral(option: Option, branch: ast.IfExp | None, count: Count) -> cst.Base
 def _without(home: cst.BaseExpression, values: Collection[cst.BaseExpression]) -> cst.BaseExpression:
     """A call or dictionary without the entries that hold these values."""
     if isinstance(home, cst.Call):
-        return home.with_changes(args=drop(home.args, {arg for arg in home.args if arg.value in values}))
+        args = drop(home.args, {arg for arg in home.args if arg.value in values})
+        if home.args[-1].value in values and isinstance(args[-1].comma, cst.MaybeSentinel):
+            before = _space_after(args[-1], home.args)
+            args[-1] = args[-1].with_changes(whitespace_after_arg=_closing(before, home.args[-1].whitespace_after_arg))
+        return home.with_changes(args=args)
     if isinstance(home, cst.Dict):
-        return _without_rows(home, {element for element in home.elements if element.value in values})
+        elements = drop(home.elements, {element for element in home.elements if element.value in values})
+        brace = home.rbrace
+        if home.elements[-1].value in values:  # a dictionary keeps what follows its last comma with its brace
+            before = _space_after(elements[-1], home.elements)
+            brace = brace.with_changes(whitespace_before=_closing(before, brace.whitespace_before))
+            if isinstance(elements[-1].comma, cst.Comma):
+                elements[-1] = elements[-1].with_changes(comma=cst.Comma())
+        return home.with_changes(elements=elements, rbrace=brace)
     raise LookupError(type(home).__name__)
-
-
-def _without_rows(home: cst.Dict, gone: Collection[cst.BaseDictElement]) -> cst.Dict:
-    kept = drop(home.elements, gone)
-    changed = home.with_changes(elements=kept)
-    if not kept or home.elements[-1] not in gone:
-        return changed
-    last = next(element for element in reversed(home.elements) if element not in gone)
-    if not isinstance(last.comma, cst.Comma) or not isinstance(kept[-1].comma, cst.Comma):
-        return changed
-    # A dictionary keeps what follows its last comma with the closing brace.
-    space = _joined(last.comma.whitespace_after, home.rbrace.whitespace_before)
-    closing = home.rbrace.with_changes(whitespace_before=space)
-    bare = kept[-1].with_changes(comma=cst.Comma())
-    return changed.with_changes(elements=[*kept[:-1], bare], rbrace=closing)
 
 
 def drop(items: Sequence[Item], gone: Collection[Item]) -> list[Item]:
     """Leave items out of a call's arguments or a dictionary's entries.
 
-    What remains keeps its lines and comments; the new last item ends as the old last one did.
+    What remains keeps its own lines and comments; a comment beside or above what is left out goes with it. The
+    new last item has a comma if the old one had.
     """
-    kept = [item for item in items if item not in gone]
-    if not kept or items[-1] not in gone:
-        return kept
-    kept[-1] = _as_last(kept[-1], items[-1])
+    kept: list[Item] = []
+    for item in items:
+        if item not in gone:
+            kept.append(item)
+        elif kept and not isinstance(item.comma, cst.Comma):
+            kept[-1] = kept[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
+        elif kept and isinstance(kept[-1].comma, cst.Comma) and isinstance(item.comma, cst.Comma):
+            join = _closing if item is items[-1] else _between
+            space = join(kept[-1].comma.whitespace_after, item.comma.whitespace_after)
+            kept[-1] = kept[-1].with_changes(comma=cst.Comma(whitespace_after=space))
     return kept
 
 
-def _as_last(item: Item, last: Item) -> Item:
-    """An item with the comma and the space that the old last one had."""
-    before = item.comma.whitespace_after if isinstance(item.comma, cst.Comma) else cst.SimpleWhitespace("")
-    if isinstance(last.comma, cst.Comma):
-        after = _joined(before, last.comma.whitespace_after)
-        return item.with_changes(comma=cst.Comma(whitespace_after=after))
-    space = getattr(last, "whitespace_after_arg", cst.SimpleWhitespace(""))
-    if isinstance(before, cst.ParenthesizedWhitespace) and before.first_line.comment is not None:
-        return item.with_changes(comma=cst.Comma(whitespace_after=_joined(before, space)))
-    changed = item.with_changes(comma=cst.MaybeSentinel.DEFAULT)
-    return changed.with_changes(whitespace_after_arg=space) if isinstance(changed, cst.Arg) else changed
+def _space_after(item: Item, items: Sequence[Item]) -> cst.BaseParenthesizableWhitespace:
+    """The space that followed an item's comma before anything was left out."""
+    found = next(old.comma for old in items if old.value is item.value)
+    return found.whitespace_after if isinstance(found, cst.Comma) else cst.SimpleWhitespace("")
 
 
-def _joined(
+def _between(
     before: cst.BaseParenthesizableWhitespace, after: cst.BaseParenthesizableWhitespace
 ) -> cst.BaseParenthesizableWhitespace:
-    """The line end of the first, with its comment, and what follows it in the second."""
-    if isinstance(before, cst.ParenthesizedWhitespace) and isinstance(after, cst.ParenthesizedWhitespace):
-        return after.with_changes(first_line=before.first_line)
-    if isinstance(before, cst.ParenthesizedWhitespace) and before.first_line.comment is not None:
-        return before
+    """Space between two items with others left out between them: the first's line end, then the second's lead."""
+    if isinstance(before, cst.ParenthesizedWhitespace):
+        is_line_end = isinstance(after, cst.ParenthesizedWhitespace)
+        return after.with_changes(first_line=before.first_line) if is_line_end else before
     return after
+
+
+def _closing(
+    before: cst.BaseParenthesizableWhitespace, after: cst.BaseParenthesizableWhitespace
+) -> cst.BaseParenthesizableWhitespace:
+    """Space between the new last item and the bracket: on the same line if it was, save after a comment."""
+    if isinstance(before, cst.ParenthesizedWhitespace) and isinstance(after, cst.SimpleWhitespace):
+        return before if before.first_line.comment is not None else after
+    if isinstance(after, cst.ParenthesizedWhitespace) and isinstance(before, cst.SimpleWhitespace):
+        return after.with_changes(first_line=cst.TrailingWhitespace(newline=after.first_line.newline))
+    return _between(before, after)

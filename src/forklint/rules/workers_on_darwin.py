@@ -77,6 +77,7 @@ class WorkersOnDarwin(Rule):
 
     code = "FKL401"
     name = "workers-on-darwin"
+    shows_platform = True
     tokens = (
         rb"(?i:platform|os\.name|darwin|macos|mac_os|osx|apple|macbook)"
         rb"|(?<![A-Za-z])(?:mps|MPS|mac|MAC)(?![a-z])|(?:Mps|Mac|(?<![A-Z])MPS)(?![a-z])"
@@ -140,8 +141,8 @@ class WorkersOnDarwin(Rule):
     def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterable[Proposal]:
         """Set the count to 0 and take away what raises without workers; show fork as another way."""
         plan, certain = self._plan(suspect.facts, module)
-        changed = loader_options.without_workers(tree, module, plan)
-        if changed is not None:
+        changed = loader_options.without_workers(tree, module, plan) if plan is not None else None
+        if plan is not None and changed is not None:
             gone = ", ".join(option.name for option in plan.options)
             following = ", ".join(dict.fromkeys(option.name for option, _ in plan.guarded))
             message = "load in the main process" + (f", without {gone}" if gone else "")
@@ -149,15 +150,19 @@ class WorkersOnDarwin(Rule):
             yield Proposal(message, Applicability.SAFE if certain else Applicability.UNSAFE, changed)
         yield Proposal('or keep the workers and start them with multiprocessing_context="fork"', Applicability.DISPLAY)
 
-    def _plan(self, count: Count, module: Module) -> tuple[loader_options.Plan, bool]:
-        """What a count of 0 entails, and whether that is all that can raise."""
+    def _plan(self, count: Count, module: Module) -> tuple[loader_options.Plan | None, bool]:
+        """What a count of 0 entails, None if something out of reach would raise; and whether that is all."""
         around = WorkerOptions(self.project, module)
-        options, removable, unsure = around.beside(count), around.removable(count), around.hidden(count)
+        options, removable = around.beside(count), around.removable(count)
+        unseen = {around.hidden(count)}
         guarded: list[tuple[Option, ast.expr]] = []
-        if unsure or not (removable and isinstance(count.home, ast.Call)):
+        if unseen != {False} or not (removable and isinstance(count.home, ast.Call)):
+            unseen.add(around.added(count))
             for reader in around.readers(count, "persistent_workers", "prefetch_factor"):
-                unsure |= around.unanswered(reader, options)
+                unseen.add(None if around.unanswered(reader, count) else False)
                 if reader.module is module and isinstance(reader.count, (ast.Name, ast.Attribute, ast.Subscript)):
                     guarded += [(option, reader.count) for option in reader.options if option.literal]
-        certain = not unsure and all(option.literal for option in options)
+        if True in unseen:
+            return None, False
+        certain = unseen == {False} and all(option.literal for option in options)
         return loader_options.Plan(count, options, removable, tuple(guarded)), certain
