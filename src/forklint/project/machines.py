@@ -54,18 +54,19 @@ class Machines:
                 yield self.regions.before(above, node), "where only a Mac gets", above
             for name, words in _names_of(above, node):
                 yield _by_name(name), words, above
-            yield self._beside(above, node), "beside the device `mps`", above
+            worlds, device = self._beside(above, node)
+            yield worlds, "beside the device `mps`", device
             node = above
         yield _by_name(self.module.path.stem), f"in `{self.module.path.name}`, named for a Mac", None
 
-    def _beside(self, above: ast.AST, node: ast.AST) -> Worlds:
-        """The worlds of the device that the same dictionary, call or class names."""
+    def _beside(self, above: ast.AST, node: ast.AST) -> tuple[Worlds, ast.AST | None]:
+        """The worlds of the device that the same dictionary, call or class names, and where."""
         for name, value in _neighbours(above, node):
             if name.lower() in presets.listed("settings", "device"):
-                return self._worlds_of(value)
+                return self._worlds_of(value), value
             if presets.machine_of(name) == "mps" and isinstance(value, ast.Constant) and value.value is True:
-                return MPS
-        return EVERYWHERE
+                return MPS, value
+        return EVERYWHERE, None
 
     def _worlds_of(self, device: ast.expr) -> Worlds:
         names = devices(self.project, self.module, device) - {"cpu"}

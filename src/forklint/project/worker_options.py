@@ -62,13 +62,12 @@ class WorkerOptions:
         return tuple(_raising(beside(self.module, count), with_timeout=is_loaders))
 
     def has_context(self, count: Count) -> bool:
-        """Whether the start method is named: beside the count, or at a loader that may read the count."""
+        """Whether the start method is named: beside the count, or at a loader of the module that may read it."""
         if _sets_fork(self.module) or _has_context(beside(self.module, count)):
             return True
         if self._makes_loader(count.home) and self.hidden(count) is False:
             return False
-        readers = self.readers(count, "multiprocessing_context")
-        return any(_has_context(entries.of_call(reader.call)) for reader in readers)
+        return any(_has_context(entries.of_call(reader.call)) for reader in self.readers(count))
 
     def readers(self, count: Count, *words: str) -> Iterator[Reader]:
         """Give the loaders that may read a count that is not their own; in other modules only those with a word.

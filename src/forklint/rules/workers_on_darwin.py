@@ -24,6 +24,8 @@ from forklint.rules.tree import Tree
 CELL = Cell("darwin", "spawn")
 WORKERS = re.compile(rb"(?i:workers)|Loader\((?:[^,=]{0,80},){5}")
 """The name of a count, or a loader with so many positional arguments that one is it."""
+TOLD_BY = ("persistent_workers", "prefetch_factor", "multiprocessing_context")
+"""Words by which other files with such options are found."""
 Reason = tuple[str, tuple[Link, ...]]
 
 
@@ -148,7 +150,7 @@ class WorkersOnDarwin(Rule):
             message = "load in the main process" + (f", without {gone}" if gone else "")
             message += f"; {following} then follows the count" if following else ""
             yield Proposal(message, Applicability.SAFE if certain else Applicability.UNSAFE, changed)
-        yield Proposal('or keep the workers and start them with multiprocessing_context="fork"', Applicability.DISPLAY)
+        yield Proposal('keep the workers and start them with multiprocessing_context="fork"', Applicability.DISPLAY)
 
     def _plan(self, count: Count, module: Module) -> tuple[loader_options.Plan | None, bool]:
         """What a count of 0 entails, None if something out of reach would raise; and whether that is all."""
@@ -158,7 +160,7 @@ class WorkersOnDarwin(Rule):
         guarded: list[tuple[Option, ast.expr]] = []
         if unseen != {False} or not (removable and isinstance(count.home, ast.Call)):
             unseen.add(around.added(count))
-            for reader in around.readers(count, "persistent_workers", "prefetch_factor"):
+            for reader in around.readers(count, *TOLD_BY):
                 unseen.add(None if around.unanswered(reader, count) else False)
                 if reader.module is module and isinstance(reader.count, (ast.Name, ast.Attribute, ast.Subscript)):
                     guarded += [(option, reader.count) for option in reader.options if option.literal]
