@@ -25,8 +25,8 @@ class Count:
     """The expression itself: one arm of a conditional expression, one row of a table."""
     home: ast.AST
     """What holds it: a Call, Dict, Assign, AnnAssign, arguments, or the function that returns it."""
-    entry: ast.AST
-    """What holds it there: a keyword, the whole value of the dictionary's entry or of the assignment."""
+    whole: ast.expr
+    """All that is given under that name; ``value`` may be a part of it."""
 
     @property
     def certain(self) -> bool:
@@ -44,46 +44,40 @@ class WorkerCounts:
     def find(self) -> Iterator[Count]:
         """Give every count of the module that is more than 0, in no special order; an expression may come twice."""
         for node in ast.walk(self.module.tree):
-            for key, entry, value in self._entries(node):
-                if not presets.count_kind(key):
-                    continue
-                for leaf in leaves(value):
-                    if self.positive(leaf):
-                        yield Count(key, leaf, node, entry)
+            for key, whole in self._entries(node):
+                if presets.count_kind(key):
+                    yield from (Count(key, leaf, node, whole) for leaf in leaves(whole) if self.positive(leaf))
 
-    def _entries(self, node: ast.AST) -> Iterator[tuple[str, ast.AST, ast.expr]]:
-        """Give the named values that a node holds: name, what holds the value there, the value."""
+    def _entries(self, node: ast.AST) -> Iterator[Entry]:
+        """Give the named values that a node holds."""
         if isinstance(node, ast.Call):
             yield from self._call_entries(node)
         elif isinstance(node, ast.Dict):
-            yield from ((name, value, value) for name, value in entries.of_dict(node))
+            yield from entries.of_dict(node)
         elif isinstance(node, (ast.Assign, ast.AnnAssign)):
-            yield from ((name, node.value or node, value) for name, value in entries.of_assignment(node))
+            yield from entries.of_assignment(node)
         elif isinstance(node, ast.arguments):
-            yield from ((name, value, value) for name, value in entries.of_arguments(node))
+            yield from entries.of_arguments(node)
         elif isinstance(node, FUNCTIONS) and presets.count_kind(node.name):
             for inner in scopes.statements(node.body):
                 value = inner.value if isinstance(inner, ast.Return) else None
                 if value is not None and not isinstance(value, (ast.Dict, ast.Tuple)):
-                    yield node.name, value, value
+                    yield node.name, value
 
-    def _call_entries(self, call: ast.Call) -> Iterator[tuple[str, ast.AST, ast.expr]]:
-        for keyword in call.keywords:
-            if keyword.arg is not None:
-                yield keyword.arg, keyword, keyword.value
+    def _call_entries(self, call: ast.Call) -> Iterator[Entry]:
+        yield from entries.of_call(call)
         if len(call.args) > 1 and last_name(call.func).endswith("Loader"):
             row = workers.loader_row(self.project, self.module, self.module.scope_at(call), call)
             given = workers.arguments(call, row).workers if row is not None else None
             if row is not None and given is not None and given in call.args:
-                yield row.workers, given, given
+                yield row.workers, given
         texts = [text for text in map(entries.text_of, call.args) if text]
         flag = next((text for text in texts if text.startswith("--")), "")
         if flag:  # add_argument("--num-workers", default=4), and click's and typer's options
-            for keyword in call.keywords:
-                if keyword.arg == "default":
-                    yield flag.lstrip("-").replace("-", "_"), keyword, keyword.value
+            name = flag.lstrip("-").replace("-", "_")
+            yield from ((name, value) for key, value in entries.of_call(call) if key == "default")
         elif last_name(call.func) in {"setdefault", "setattr"} and len(call.args) > 1 and len(texts) == 1:
-            yield texts[0], call.args[-1], call.args[-1]
+            yield texts[0], call.args[-1]
 
     def positive(self, value: ast.expr) -> bool:
         """Whether an expression is certainly a number above 0, on a machine with several cores."""

@@ -38,7 +38,7 @@ class WorkerFlow:
         with loaders, or where settings of a training stand beside it; any other must be seen to get there.
         """
         use = Use.UNKNOWN
-        if isinstance(count.home, ast.Call) and isinstance(count.entry, ast.keyword):
+        if isinstance(count.home, ast.Call) and any(key == count.key for key, _ in entries.of_call(count.home)):
             use = self._called(count.home, count.key)
         name = _bound_name(count)
         if use is Use.UNKNOWN and name:

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from forklint.model import Span
 from forklint.project.module import Module
-from forklint.project.worker_counts import Count
+from forklint.project.worker_counts import Count, leaves
 from forklint.project.worker_options import Option
 from forklint.rules import cst
 from forklint.rules.tree import Tree
@@ -58,7 +58,7 @@ def without_workers(tree: Tree, module: Module, plan: Plan) -> Tree | None:
         places = Places(tree, module)
         leaf = places.expression(count.value)
         branch = _branch(module, count)
-        if options and branch is None and not _is_whole(count):
+        if options and branch is None and len(list(leaves(count.whole))) > 1:
             return None
         changes: dict[cst.CSTNode, cst.CSTNode | cst.RemovalSentinel | cst.FlattenSentinel[cst.CSTNode]] = {}
         for option, read in plan.guarded:
@@ -81,15 +81,10 @@ def without_workers(tree: Tree, module: Module, plan: Plan) -> Tree | None:
     return tree.replace_all(changes)
 
 
-def _is_whole(count: Count) -> bool:
-    return count.value is (count.entry.value if isinstance(count.entry, ast.keyword) else count.entry)
-
-
 def _branch(module: Module, count: Count) -> ast.IfExp | None:
     """The conditional expression of which the count is one arm, if it is all that is given."""
     above = module.parents[count.value]
-    given = count.entry.value if isinstance(count.entry, ast.keyword) else count.entry
-    return above if isinstance(above, ast.IfExp) and above is given else None
+    return above if isinstance(above, ast.IfExp) and above is count.whole else None
 
 
 def _neutral(tree: Tree, places: Places, option: Option, branch: ast.IfExp | None, count: Count) -> cst.BaseExpression:
