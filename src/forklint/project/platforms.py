@@ -8,7 +8,7 @@ the answer, so that ``else``, ``!=``, ``not`` and early returns need no treatmen
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -292,8 +292,7 @@ class Regions:
         if isinstance(statement, ast.Assert):
             return self.conditions.truth(statement.test).true
         if isinstance(statement, ast.If):
-            truth = self.conditions.truth(statement.test)
-            return (truth.true & self.survivors(statement.body)) | (truth.false & self.survivors(statement.orelse))
+            return self._survives_if(statement)
         if isinstance(statement, (ast.With, ast.AsyncWith)):
             return self.survivors(statement.body)
         if isinstance(statement, ast.Match):
@@ -303,18 +302,27 @@ class Regions:
             return NOWHERE.union(*left) if whole else EVERYWHERE
         return NOWHERE if isinstance(statement, (*JUMPS, ast.Expr)) else EVERYWHERE
 
+    def _survives_if(self, statement: ast.If) -> Worlds:
+        left, found = EVERYWHERE, NOWHERE
+        while True:  # a chain of elif may be longer than Python can recurse
+            truth = self.conditions.truth(statement.test)
+            found |= left & truth.true & self.survivors(statement.body)
+            left &= truth.false
+            following = statement.orelse[0] if len(statement.orelse) == 1 else None
+            if not isinstance(following, ast.If):
+                return found | (left & self.survivors(statement.orelse))
+            statement = following
+
 
 def _may_leave(statement: ast.stmt) -> bool:
-    """Whether a statement can keep the ones after it from being reached; definitions cannot."""
-    if isinstance(statement, (*JUMPS, ast.Assert)):
-        return True
+    """Whether a statement can keep the ones after it from being reached; definitions and loops do not."""
+    if isinstance(statement, (ast.If, ast.With, ast.AsyncWith, ast.Match)):
+        inside = (inner for block in bodies(statement) for inner in statements(block))
+        return any(_leaves(inner) for inner in inside)
+    return _leaves(statement)
+
+
+def _leaves(statement: ast.stmt) -> bool:
     if isinstance(statement, ast.Expr):
         return isinstance(statement.value, ast.Call) and last_name(statement.value.func) in EXITS
-    if isinstance(statement, (ast.If, ast.With, ast.AsyncWith, ast.Match)):
-        return any(_may_leave(inner) for inner in statements([*_blocks(statement)]))
-    return False
-
-
-def _blocks(statement: ast.stmt) -> Iterator[ast.stmt]:
-    for block in bodies(statement):
-        yield from block
+    return isinstance(statement, (*JUMPS, ast.Assert))

@@ -7,7 +7,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from forklint.model import Span
 from forklint.project.module import Module
 from forklint.project.worker_counts import Count, leaves
 from forklint.project.worker_options import Option
@@ -17,25 +16,23 @@ from forklint.rules.tree import Tree
 Item = TypeVar("Item", "cst.Arg", "cst.BaseDictElement")
 
 
+@dataclass(frozen=True)
 class Places:
-    """The nodes of a tree by where they stand."""
+    """Finds the LibCST nodes of ``ast`` nodes."""
 
-    def __init__(self, tree: Tree, module: Module) -> None:
-        from libcst.metadata import MetadataWrapper, PositionProvider  # noqa: PLC0415 - see forklint.rules.cst
-
-        self._module = module
-        self._nodes: dict[Span, list[cst.CSTNode]] = {}
-        wrapper = MetadataWrapper(tree.module, unsafe_skip_copy=True)
-        for node, place in wrapper.resolve(PositionProvider).items():
-            span = Span(place.start.line, place.start.column + 1, place.end.line, place.end.column + 1)
-            self._nodes.setdefault(span, []).append(node)
+    tree: Tree
+    module: Module
 
     def expression(self, node: ast.expr) -> cst.BaseExpression:
         """The LibCST expression for one of ``ast``; raises LookupError."""
-        for found in self._nodes.get(self._module.span(node), ()):
+        for found in self.tree.at(self.module.span(node)):
             if isinstance(found, cst.BaseExpression):
                 return found
         raise LookupError(ast.unparse(node))
+
+    def text(self, node: ast.expr) -> str:
+        """The source text of an expression."""
+        return self.tree.module.code_for_node(self.expression(node))
 
 
 @dataclass(frozen=True)
@@ -62,11 +59,9 @@ def without_workers(tree: Tree, module: Module, plan: Plan) -> Tree | None:
             return None
         changes: dict[cst.CSTNode, cst.CSTNode | cst.RemovalSentinel | cst.FlattenSentinel[cst.CSTNode]] = {}
         for option, read in plan.guarded:
-            value = places.expression(option.value)
-            test = f"{tree.module.code_for_node(places.expression(read))} > 0"
-            text = tree.module.code_for_node(value)
+            text, test = places.text(option.value), f"{places.text(read)} > 0"
             text = test if text == "True" else f"{text} if {test} else {option.neutral}"
-            changes[value] = cst.parse_expression(text)
+            changes[places.expression(option.value)] = cst.parse_expression(text)
         if options and plan.removable and branch is None:
             assert isinstance(count.home, (ast.Call, ast.Dict))  # noqa: S101 - what ``removable`` promises
             home = places.expression(count.home)
@@ -75,10 +70,10 @@ def without_workers(tree: Tree, module: Module, plan: Plan) -> Tree | None:
         else:
             changes[leaf] = cst.Integer("0")
             for option in options:
-                changes[places.expression(option.value)] = _neutral(tree, places, option, branch, count)
-    except LookupError:
+                changes[places.expression(option.value)] = _neutral(places, option, branch, count)
+        return tree.replace_all(changes)
+    except (LookupError, RecursionError):  # LibCST's visitors recurse into each elif
         return None
-    return tree.replace_all(changes)
 
 
 def _branch(module: Module, count: Count) -> ast.IfExp | None:
@@ -87,11 +82,11 @@ def _branch(module: Module, count: Count) -> ast.IfExp | None:
     return above if isinstance(above, ast.IfExp) and above is count.whole else None
 
 
-def _neutral(tree: Tree, places: Places, option: Option, branch: ast.IfExp | None, count: Count) -> cst.BaseExpression:
+def _neutral(places: Places, option: Option, branch: ast.IfExp | None, count: Count) -> cst.BaseExpression:
     """The value that an option gets: the neutral one, where the count is one arm only in that arm."""
     if branch is None:
         return cst.parse_expression(option.neutral)
-    test, value = (tree.module.code_for_node(places.expression(node)) for node in (branch.test, option.value))
+    test, value = places.text(branch.test), places.text(option.value)
     first, second = (option.neutral, value) if count.value is branch.body else (value, option.neutral)
     return cst.parse_expression(f"{first} if {test} else {second}")
 
