@@ -12,6 +12,10 @@ from forklint.model import Severity
 
 HEAD = "import sys, os, platform\nimport torch\nfrom torch.utils.data import DataLoader\n"
 FOUND = [
+    "num_workers = min(4, os.cpu_count() or 1) if sys.platform == 'darwin' else 8\n",
+    "num_workers = max(1, os.cpu_count() - 2) if sys.platform == 'darwin' else 8\n",
+    "num_workers = os.cpu_count() // 2 if sys.platform == 'darwin' else 8\n",
+    "num_workers = len(os.sched_getaffinity(0)) if sys.platform == 'darwin' else 8\n",
     """if sys.platform == 'darwin':
     n = DataLoader(d, num_workers=2)
 """,
@@ -149,6 +153,8 @@ except AssertionError:
 """,
 ]
 SPARED = [
+    "num_workers = min(0, os.cpu_count()) if sys.platform == 'darwin' else 8\n",
+    "num_workers = max(0, os.cpu_count() - 16) if sys.platform == 'darwin' else 8\n",
     """if sys.platform in ('darwin', 'linux'):
     n = DataLoader(d, num_workers=2)
 """,

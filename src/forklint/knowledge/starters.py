@@ -61,7 +61,9 @@ class Iteration:
 
 def _row(row: Mapping[str, Any]) -> Starter:
     names = {item.name for item in fields(Starter)}
-    return Starter(**{k: tuple(v) if isinstance(v, list) else v for k, v in row.items() if k in names})
+    known = {key: value for key, value in row.items() if key in names}
+    values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in known.items()}
+    return Starter(**values)
 
 
 @cache

@@ -83,6 +83,11 @@ class WorkerCounts:
         """Whether an expression is certainly a number above 0, on a machine with several cores."""
         if isinstance(value, ast.Constant):
             return type(value.value) is int and value.value > 0
+        if isinstance(value, ast.BoolOp) and isinstance(value.op, ast.Or):  # os.cpu_count() or 1
+            return self.positive(value.values[0])
+        if isinstance(value, ast.Call) and last_name(value.func) in {"min", "max"} and value.args:
+            parts = [self.positive(argument) for argument in value.args]
+            return all(parts) if last_name(value.func) == "min" else any(parts)
         return workers.count(self.project, self.module, self.module.scope_at(value), value) is Workers.SOME
 
 

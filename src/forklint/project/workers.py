@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -75,7 +74,7 @@ def arguments(call: ast.Call, row: Starter) -> LoaderArguments:
 
 
 def loader_row(project: Project, module: Module, scope: Scope, call: ast.Call) -> Starter | None:
-    """The row of starters.toml for a call that makes a loader; None if it makes none.
+    """Find the row of starters.toml for a call that makes a loader; None if it makes none.
 
     A project class counts by the library loader that it inherits from, unless its own ``__init__`` may choose
     the number of workers.
@@ -102,7 +101,7 @@ def workers_of(project: Project, module: Module, scope: Scope, call: ast.Call) -
         return None
     given = arguments(call, row)
     if given.threads is not None and verdict(number(project, module, scope, given.threads)) is not Workers.NONE:
-        return Workers.NONE if verdict(number(project, module, scope, given.threads)) is Workers.SOME else Workers.UNKNOWN
+        return Workers.UNKNOWN
     if given.workers is not None:
         return count(project, module, scope, given.workers)
     for unpacked in given.unpacked:
@@ -115,7 +114,7 @@ def workers_of(project: Project, module: Module, scope: Scope, call: ast.Call) -
 
 
 def count(project: Project, module: Module, scope: Scope, expression: ast.expr) -> Workers:
-    """What is known of the number that an expression gives in a scope."""
+    """Say what is known of the number that an expression gives in a scope."""
     return verdict(number(project, module, scope, expression))
 
 
@@ -129,47 +128,40 @@ def verdict(value: Number) -> Workers:
 
 
 def number(project: Project, module: Module, scope: Scope, expression: ast.expr, depth: int = MAX_DEPTH) -> Number:
-    """Value of an expression made of constants, names assigned once and numbers of processors; None if not known."""
+    """Work out a number made of constants, names assigned once and numbers of processors; None if not known."""
+
+    def inner(part: ast.expr) -> Number:
+        return number(project, module, scope, part, depth - 1)
+
+    result: Number = None
+    if isinstance(expression, ast.Constant) and isinstance(expression.value, (int, float, str)):
+        result = expression.value
+    elif isinstance(expression, (ast.Name, ast.Attribute)) and depth > 0:
+        result = _assigned_once(project, project.resolve(module, scope, expression), depth)
+    elif isinstance(expression, ast.UnaryOp) and isinstance(expression.op, ast.USub):
+        operand = inner(expression.operand)
+        result = -operand if isinstance(operand, (int, float)) else None
+    elif isinstance(expression, ast.BinOp):
+        result = binary(expression.op, inner(expression.left), inner(expression.right))
+    elif isinstance(expression, ast.IfExp):
+        first, second = inner(expression.body), inner(expression.orelse)
+        result = first if first == second and type(first) is type(second) else None
+    elif isinstance(expression, ast.Call):
+        plain = isinstance(expression.func, ast.Name) and scope.find(expression.func.id) is None
+        name = expression.func.id if plain else project.qualified(module, scope, expression.func)  # type: ignore[attr-defined]
+        result = called(name, [inner(argument) for argument in expression.args])
+    return result
+
+
+def _assigned_once(project: Project, symbol: object, depth: int) -> Number:
     from forklint.project.index import Value  # noqa: PLC0415 - index is the room's front, this file behind it
 
-    if isinstance(expression, (ast.Name, ast.Attribute)):
-        symbol = project.resolve(module, scope, expression) if depth > 0 else None
-        if isinstance(symbol, Value) and symbol.binding.kind is Kind.VALUE and symbol.binding.value is not None:
-            return number(project, symbol.module, symbol.scope, symbol.binding.value, depth - 1)
+    if not isinstance(symbol, Value) or symbol.binding.kind is not Kind.VALUE or symbol.binding.value is None:
         return None
-    return compute(
-        expression,
-        lambda inner: number(project, module, scope, inner, depth - 1),
-        lambda function: project.qualified(module, scope, function),
-    )
+    return number(project, symbol.module, symbol.scope, symbol.binding.value, depth - 1)
 
 
-def compute(
-    expression: ast.expr, value_of: Callable[[ast.expr], Number], qualified: Callable[[ast.expr], str]
-) -> Number:
-    """Value of an expression from those of its parts; None if not known.
-
-    ``value_of`` gives the value of a part, ``qualified`` the name of a library function.
-    """
-    if isinstance(expression, ast.Constant):
-        return expression.value if isinstance(expression.value, (int, float, str)) else None
-    if isinstance(expression, ast.UnaryOp) and isinstance(expression.op, ast.USub):
-        operand = value_of(expression.operand)
-        return -operand if isinstance(operand, (int, float)) else None
-    if isinstance(expression, ast.BinOp):
-        return _binary(expression.op, value_of(expression.left), value_of(expression.right))
-    if isinstance(expression, ast.IfExp):
-        first, second = value_of(expression.body), value_of(expression.orelse)
-        return first if first == second and type(first) is type(second) else None
-    if isinstance(expression, ast.BoolOp) and isinstance(expression.op, ast.Or):
-        values = [value_of(part) for part in expression.values]
-        return next((v for v in values if v != 0), values[-1]) if None not in values else None
-    if isinstance(expression, ast.Call):
-        return _called(expression, value_of, qualified)
-    return None
-
-
-def _binary(operator: ast.operator, left: Number, right: Number) -> Number:
+def binary(operator: ast.operator, left: Number, right: Number) -> Number:
     """Combine two numbers. Half of the processors, or all but one, still counts as positive where training is done."""
     if isinstance(left, (int, float)) and isinstance(right, (int, float)):
         try:
@@ -199,25 +191,23 @@ def _plain(operator: ast.operator, left: float, right: float) -> Number:
     return left / right if isinstance(operator, ast.Div) else None
 
 
-def _called(call: ast.Call, value_of: Callable[[ast.expr], Number], qualified: Callable[[ast.expr], str]) -> Number:
-    if qualified(call.func) in iteration().positive_counts:
-        return POSITIVE
-    if not isinstance(call.func, ast.Name) or call.func.id not in {"int", "len", "min", "max"} or not call.args:
-        return None
-    if call.func.id == "len":
-        inner = call.args[0]
-        return POSITIVE if isinstance(inner, ast.Call) and qualified(inner.func) in iteration().positive_counts else None
-    values = [value_of(argument) for argument in call.args]
-    if call.func.id == "int":
+def called(name: str, values: list[Number]) -> Number:
+    """Work out what a counting function gives, by its qualified name, or plain name of a builtin."""
+    result: Number = None
+    if name in iteration().positive_counts:
+        result = POSITIVE
+    elif name in {"int", "len", "abs", "round"} and len(values) == 1:
         value = values[0]
-        return int(value) if isinstance(value, (int, float)) else (POSITIVE if isinstance(value, Positive) else None)
-    verdicts = [verdict(value) for value in values]
-    decisive = Workers.SOME if call.func.id == "max" else Workers.NONE
-    if decisive in verdicts:
-        return POSITIVE if decisive is Workers.SOME else 0
-    if Workers.UNKNOWN in verdicts:
-        return None
-    return 0 if decisive is Workers.SOME else POSITIVE
+        result = int(value) if isinstance(value, (int, float)) and name != "len" else None
+        result = POSITIVE if isinstance(value, Positive) else result
+    elif name in {"min", "max"} and values:
+        verdicts = [verdict(value) for value in values]
+        decisive = Workers.SOME if name == "max" else Workers.NONE
+        if decisive in verdicts:
+            result = POSITIVE if name == "max" else 0
+        elif Workers.UNKNOWN not in verdicts:
+            result = 0 if name == "max" else POSITIVE
+    return result
 
 
 class _Absent:
@@ -233,20 +223,20 @@ def _entry(project: Project, module: Module, scope: Scope, mapping: ast.expr, ke
 
     if isinstance(mapping, ast.Name):
         symbol = project.resolve(module, scope, mapping)
-        if not isinstance(symbol, Value) or symbol.binding.value is None or isinstance(symbol.binding.value, ast.Name):
-            return None
-        return _entry(project, symbol.module, symbol.scope, symbol.binding.value, key)
-    if isinstance(mapping, ast.Dict):
-        found: Number | _Absent = ABSENT
-        for name, value in zip(mapping.keys, mapping.values, strict=True):
-            if not isinstance(name, ast.Constant):
-                return None
-            if name.value == key:
-                found = number(project, module, scope, value)
-        return found
-    if isinstance(mapping, ast.Call) and isinstance(mapping.func, ast.Name) and mapping.func.id == "dict":
-        if mapping.args or any(keyword.arg is None for keyword in mapping.keywords):
-            return None
-        given = [keyword.value for keyword in mapping.keywords if keyword.arg == key]
-        return number(project, module, scope, given[0]) if given else ABSENT
-    return None
+        value = symbol.binding.value if isinstance(symbol, Value) else None
+        if isinstance(symbol, Value) and isinstance(value, (ast.Dict, ast.Call)):
+            return _entry(project, symbol.module, symbol.scope, value, key)
+        return None
+    table: dict[object, ast.expr] = {}
+    if isinstance(mapping, ast.Dict) and all(isinstance(name, ast.Constant) for name in mapping.keys):
+        table = {name.value: value for name, value in zip(mapping.keys, mapping.values, strict=True)}  # type: ignore[union-attr]
+    elif isinstance(mapping, ast.Call) and _is_plain_dict(mapping):
+        table = {keyword.arg: keyword.value for keyword in mapping.keywords}
+    else:
+        return None
+    return number(project, module, scope, table[key]) if key in table else ABSENT
+
+
+def _is_plain_dict(call: ast.Call) -> bool:
+    named = isinstance(call.func, ast.Name) and call.func.id == "dict"
+    return named and not call.args and all(keyword.arg for keyword in call.keywords)
