@@ -153,6 +153,12 @@ except AssertionError:
 """,
 ]
 SPARED = [
+    """class Copier:
+    def __init__(self, num_workers):
+        self.pool = ThreadPool(num_workers)
+num_workers = 2 if sys.platform == 'darwin' else 8
+copier = Copier(num_workers=num_workers)
+""",
     "num_workers = min(0, os.cpu_count()) if sys.platform == 'darwin' else 8\n",
     "num_workers = max(0, os.cpu_count() - 16) if sys.platform == 'darwin' else 8\n",
     """if sys.platform in ('darwin', 'linux'):

@@ -13,6 +13,8 @@ from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import FUNCTIONS, Kind, Scope, parameters
 from forklint.project.worker_counts import Count, beside
 
+SIGNS = (b"DataLoader", b"dataloader_num_workers", b"import torch", b"from torch")
+"""Words of a project that has loaders."""
 ARITHMETIC = frozenset({"min", "max", "int"})
 
 
@@ -27,15 +29,17 @@ class Use(Enum):
 class WorkerFlow:
     """Follows the counts of one module."""
 
-    def __init__(self, project: Project, module: Module) -> None:
+    def __init__(self, project: Project, module: Module, depth: int = 4) -> None:
         self.project = project
         self.module = module
+        self.depth = depth
+        """How many functions are entered after a parameter."""
 
     def goes_to_loader(self, count: Count) -> bool:
         """Whether a loader gets a count.
 
-        A name that can mean nothing else (``num_workers``) is believed where the module imports a library
-        with loaders, or where settings of a training stand beside it; any other must be seen to get there.
+        A name that can mean nothing else (``num_workers``) is believed where settings of a training stand beside
+        it, or where the project has loaders; any other must be seen to get there.
         """
         use = Use.UNKNOWN
         if isinstance(count.home, ast.Call) and any(key == count.key for key, _ in entries.of_call(count.home)):
@@ -45,7 +49,9 @@ class WorkerFlow:
             use = self.use_of(name, self.module.scope_at(count.home))
         if use is not Use.UNKNOWN:
             return use is Use.LOADER
-        return (self._training or self._told(count)) if count.certain else self._read_elsewhere(count.key)
+        if not count.certain:
+            return self._read_elsewhere(count.key)
+        return self._training or self._told(count) or self.project.shows(SIGNS)
 
     def _called(self, call: ast.Call, key: str) -> Use:
         """What the callable does that gets a count by keyword."""
@@ -68,9 +74,9 @@ class WorkerFlow:
 
     def _parameter(self, function: FunctionFacts, key: str) -> Use:
         """What a function of the project does with its parameter."""
-        if key not in {argument.arg for argument in parameters(function.node)}:
+        if self.depth <= 0 or key not in {argument.arg for argument in parameters(function.node)}:
             return Use.UNKNOWN
-        return WorkerFlow(self.project, function.module).use_of(key, function.scope)
+        return WorkerFlow(self.project, function.module, self.depth - 1).use_of(key, function.scope)
 
     def use_of(self, name: str, scope: Scope) -> Use:
         """What a name of a scope is used for."""
@@ -97,8 +103,8 @@ class WorkerFlow:
             return Use.OTHER
         if presets.count_kind(key) != "certain":
             return Use.UNKNOWN
-        name = self.project.qualified(self.module, self.module.scope_at(call), call.func)
-        return self._outside(name, key) if name else Use.LOADER
+        use = self._called(call, key)
+        return Use.LOADER if use is Use.UNKNOWN and self._training else use
 
     @property
     def _training(self) -> bool:
