@@ -1,4 +1,4 @@
-.PHONY: demo test test-soak lint docs update-fixtures clean
+.PHONY: demo test test-soak lint docs corpus update-fixtures clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -20,6 +20,9 @@ lint: $(READY)  ## types, style, and forklint on itself
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/forklint .
+
+corpus: $(READY)  ## fetch the packages of bench/corpus.toml, lint them, count the findings
+	$(BIN)/python scripts/corpus.py || test $$? = 3
 
 update-fixtures: $(READY)  ## rewrite the expected outcomes of fixes
 	$(BIN)/python scripts/update_fixtures.py

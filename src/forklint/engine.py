@@ -102,7 +102,7 @@ class Linter:
         return Finding(
             code=rule.code,
             name=rule.name,
-            severity=self._severity(suspect.severity or rule.severity, suspect),
+            severity=self._severity(rule, suspect),
             path=shown(path),
             span=span,
             message=suspect.message,
@@ -114,9 +114,15 @@ class Linter:
             comment_rows=module.header_rows(statement),
         )
 
-    def _severity(self, severity: Severity, suspect: Suspect) -> Severity:
+    def _severity(self, rule: Rule, suspect: Suspect) -> Severity:
         """Info for what bites only on platforms of which the project shows no sign, unless they were named."""
-        if self.settings.platforms != PLATFORMS or not suspect.cells or severity is Severity.INFO:
+        severity = suspect.severity or rule.severity
+        if (
+            self.settings.platforms != PLATFORMS
+            or not suspect.cells
+            or severity is Severity.INFO
+            or rule.shows_platform
+        ):
             return severity
         where = {cell.platform for cell in suspect.cells}
         shows = "linux" in where or any(self.project.shows(FOREIGN_SIGNS[platform]) for platform in where)

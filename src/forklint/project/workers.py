@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import ast
-import math
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -199,8 +198,7 @@ def called(name: str, values: list[Number]) -> Number:
         result = POSITIVE
     elif name in {"int", "len", "abs", "round"} and len(values) == 1:
         value = values[0]
-        finite = isinstance(value, (int, float)) and math.isfinite(value)
-        result = int(value) if finite and name != "len" else None  # type: ignore[arg-type]
+        result = int(value) if isinstance(value, (int, float)) and name != "len" else None
         result = POSITIVE if isinstance(value, Positive) else result
     elif name in {"min", "max"} and values:
         verdicts = [verdict(value) for value in values]

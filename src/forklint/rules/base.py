@@ -62,6 +62,8 @@ class Rule(ABC):
     name: ClassVar[str]
     severity: ClassVar[Severity] = Severity.WARNING
     preview: ClassVar[bool] = False
+    shows_platform: ClassVar[bool] = False
+    """Whether what the rule finds is itself a sign that the project has the platform in mind."""
     tokens: ClassVar[bytes] = b""
     """A regular expression: a file without a match, and that reaches none, holds no finding. Empty: any file may."""
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
+from forklint.model import Span
 from forklint.rules import cst
 
 Node = TypeVar("Node", bound="cst.CSTNode")
@@ -81,6 +82,21 @@ class Tree:
     def block_of(self, statement: cst.CSTNode) -> cst.CSTNode:
         """The module or block whose body holds a statement."""
         return self._suites[self.line_of(statement)]
+
+
+    def at(self, span: Span) -> tuple[cst.CSTNode, ...]:
+        """The nodes that stand exactly there, innermost first; the first question costs about two parses."""
+        return tuple(self._places.get(span, ()))
+
+    @cached_property
+    def _places(self) -> dict[Span, list[cst.CSTNode]]:
+        from libcst.metadata import MetadataWrapper, PositionProvider  # noqa: PLC0415 - see forklint.rules.cst
+
+        found: dict[Span, list[cst.CSTNode]] = {}
+        for node, place in MetadataWrapper(self.module, unsafe_skip_copy=True).resolve(PositionProvider).items():
+            span = Span(place.start.line, place.start.column + 1, place.end.line, place.end.column + 1)
+            found.setdefault(span, []).append(node)
+        return found
 
 
 def parse(text: str) -> Tree:

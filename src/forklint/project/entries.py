@@ -1,0 +1,85 @@
+"""Named values as people write them: entries of dictionaries, keywords, defaults, assignments."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+Entry = tuple[str, ast.expr]
+Assignment = ast.Assign | ast.AnnAssign
+
+
+def last_name(expression: ast.expr) -> str:
+    """The last part of a dotted name; empty for anything else."""
+    if isinstance(expression, ast.Attribute):
+        return expression.attr
+    return expression.id if isinstance(expression, ast.Name) else ""
+
+
+def text_of(expression: ast.expr | None) -> str:
+    """The text of a constant; empty if it is none."""
+    if isinstance(expression, ast.Constant) and isinstance(expression.value, str):
+        return expression.value
+    return ""
+
+
+def target_name(target: ast.expr) -> str:
+    """The name that an assignment gives: of a variable, an attribute, or a constant index."""
+    return text_of(target.slice) if isinstance(target, ast.Subscript) else last_name(target)
+
+
+def of_dict(node: ast.Dict) -> Iterator[Entry]:
+    """Give the entries of a dictionary whose keys are texts."""
+    for key, value in zip(node.keys, node.values, strict=True):
+        if text_of(key):
+            yield text_of(key), value
+
+
+def of_call(node: ast.Call) -> Iterator[Entry]:
+    """Give the keyword arguments of a call."""
+    for keyword in node.keywords:
+        if keyword.arg is not None:
+            yield keyword.arg, keyword.value
+
+
+def of_arguments(node: ast.arguments) -> Iterator[Entry]:
+    """Give the parameters of a function that have a default."""
+    positional = [*node.posonlyargs, *node.args]
+    for argument, default in zip(positional[len(positional) - len(node.defaults) :], node.defaults, strict=True):
+        yield argument.arg, default
+    for argument, keyword_default in zip(node.kwonlyargs, node.kw_defaults, strict=True):
+        if keyword_default is not None:
+            yield argument.arg, keyword_default
+
+
+def of_assignment(node: Assignment) -> Iterator[Entry]:
+    """Give what an assignment names, ``a, b = 1, 2`` taken apart."""
+    if node.value is not None:
+        for target in targets(node):
+            yield from _pairs(target, node.value)
+
+
+def targets(node: Assignment) -> list[ast.expr]:
+    """What an assignment assigns to."""
+    return node.targets if isinstance(node, ast.Assign) else [node.target]
+
+
+def _pairs(target: ast.expr, value: ast.expr) -> Iterator[Entry]:
+    if not isinstance(target, (ast.Tuple, ast.List)):
+        yield target_name(target), value
+    elif isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(target.elts):
+        for part, given in zip(target.elts, value.elts, strict=True):
+            yield from _pairs(part, given)
+
+
+def of_block(block: list[ast.stmt], base: str = "") -> Iterator[Entry]:
+    """Give what a block assigns to names, or, with a base, to its items and attributes."""
+    for statement in block:
+        if isinstance(statement, (ast.Assign, ast.AnnAssign)) and base_of(statement) == base:
+            yield from of_assignment(statement)
+
+
+def base_of(statement: Assignment) -> str:
+    """What the assigned thing belongs to, as text: ``args`` of ``args.num_workers``, nothing of a bare name."""
+    target = targets(statement)[0]
+    return ast.unparse(target.value) if isinstance(target, (ast.Attribute, ast.Subscript)) else ""

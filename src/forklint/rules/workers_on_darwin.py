@@ -1,0 +1,170 @@
+"""FKL401 workers-on-darwin."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from forklint.knowledge import presets
+from forklint.model import Applicability, Cell, Link
+from forklint.project import programs
+from forklint.project.index import Value
+from forklint.project.machines import Machines
+from forklint.project.module import Module
+from forklint.project.platforms import World
+from forklint.project.worker_counts import Count, WorkerCounts
+from forklint.project.worker_flow import WorkerFlow
+from forklint.project.worker_options import Option, WorkerOptions
+from forklint.rules import loader_options
+from forklint.rules.base import Proposal, Rule, Suspect
+from forklint.rules.tree import Tree
+
+CELL = Cell("darwin", "spawn")
+WORKERS = re.compile(rb"(?i:workers)|Loader\((?:[^,=]{0,80},){5}")
+"""The name of a count, or a loader with so many positional arguments that one is it."""
+TOLD_BY = ("persistent_workers", "prefetch_factor", "multiprocessing_context")
+"""Words by which other files with such options are found."""
+Reason = tuple[str, tuple[Link, ...]]
+
+
+class WorkersOnDarwin(Rule):
+    """A preset for a Mac starts worker processes.
+
+    ## What it does
+    Looks for a number of workers above 0 (`num_workers`, `dataloader_num_workers`; `workers` and `n_workers` where a
+    loader gets them) in code that is meant for macOS or MPS alone: a branch on `sys.platform`, `platform.system()`,
+    `torch.backends.mps.is_available()` or `device == "mps"`; a dictionary, class, function, constant or file that is
+    named or keyed for a Mac; settings that also say `device="mps"`; a program whose only accelerator is MPS.
+
+    It is silent where the branch excludes the Mac, where a `multiprocessing_context` is given beside the count, and
+    where the number cannot be known.
+
+    ## Why is this bad?
+    On macOS a worker is started by spawn. Each one starts a new interpreter, imports the program again, gets the
+    dataset by pickle and keeps its own copy in the memory that the GPU uses as well. Often that costs more than it
+    saves, and with MPS it is a common cause of crashes ("Python quit unexpectedly").
+
+    ## Example
+    ```python
+    if sys.platform == "darwin":
+        loader = DataLoader(dataset, batch_size=32, num_workers=2, persistent_workers=True)
+    ```
+
+    ## Use instead
+    ```python
+    if sys.platform == "darwin":
+        loader = DataLoader(dataset, batch_size=32, num_workers=0)
+    ```
+
+    If loading in the main process is too slow, `multiprocessing_context="fork"` is the workaround that torch's
+    maintainers gave for MPS. forklint shows it and does not apply it.
+
+    ## Fix safety
+    The count becomes 0. `persistent_workers`, `prefetch_factor` and `multiprocessing_context` raise ValueError
+    without workers, and `timeout` fails when the loader is iterated, so these go as well: they are removed from the
+    call of a loader, and set to their neutral value in settings that others may read. The fix is safe where they
+    stand as literals beside the count. It is unsafe where their value is not known, where `**kwargs` may bring them,
+    and where a loader elsewhere sets them; in the same file such a loader is made to follow the count.
+
+    ## How it is proved
+    On macOS the loader is run with its workers and without. Elsewhere the answer is `unsupported here: needs darwin`,
+    with what spawn alone shows.
+
+    ## References
+    - [Platform-specific behaviours of the DataLoader](https://docs.pytorch.org/docs/stable/data.html#platform-specific-behaviors)
+    - [pytorch/pytorch#87688](https://github.com/pytorch/pytorch/issues/87688): workers with MPS, and fork instead
+    """
+
+    code = "FKL401"
+    name = "workers-on-darwin"
+    shows_platform = True
+    tokens = (
+        rb"(?i:platform|os\.name|darwin|macos|mac_os|osx|apple|macbook)"
+        rb"|(?<![A-Za-z])(?:mps|MPS|mac|MAC)(?![a-z])|(?:Mps|Mac|(?<![A-Z])MPS)(?![a-z])"
+    )
+
+    def may_hold(self, path: Path, data: bytes) -> bool:
+        """Whether a number of workers may stand in a file that knows of Macs, or that a program for MPS uses."""
+        if CELL not in self.settings.cells or not WORKERS.search(data):
+            return False
+        return bool(presets.machine_of(path.stem)) or self.reaches_tokens(path) or bool(programs.choosers(self.project))
+
+    def suspects(self, module: Module) -> Iterator[Suspect]:
+        """Find the counts above 0 that are for a Mac."""
+        if CELL not in self.settings.cells:
+            return
+        machines, flow = Machines(self.project, module), WorkerFlow(self.project, module)
+        options = WorkerOptions(self.project, module)
+        seen: set[ast.expr] = set()
+        for count in WorkerCounts(self.project, module).find():
+            if count.value in seen:
+                continue
+            seen.add(count.value)
+            reason = self._reason(machines, count)
+            if reason is None or not flow.goes_to_loader(count) or options.has_context(count):
+                continue
+            yield Suspect(
+                node=count.value,
+                message=(
+                    f"`{count.key}` is {ast.unparse(count.value)} {reason[0]}: workers here cost a spawn, "
+                    "a pickled dataset and memory each, and are a common cause of crashes with MPS"
+                ),
+                cells=(CELL,),
+                chain=reason[1],
+                facts=count,
+            )
+
+    def _reason(self, machines: Machines, count: Count) -> Reason | None:
+        """Say why a count is for a Mac; None if it is not, or if the name that it comes from is told of instead."""
+        reason = self._why(machines, count.value)
+        if reason is None or not isinstance(count.value, ast.Name):
+            return reason
+        symbol = self.project.lookup(machines.module, machines.module.scope_at(count.value), count.value.id)
+        if isinstance(symbol, Value) and symbol.binding.value is not None and presets.count_kind(count.value.id):
+            told = self._why(Machines(self.project, symbol.module), symbol.binding.value) is not None
+            return None if told else reason
+        return reason
+
+    def _why(self, machines: Machines, value: ast.expr) -> Reason | None:
+        module, place = machines.module, machines.place(value)
+        if place.why:
+            is_far = abs(getattr(place.evidence, "lineno", value.lineno) - value.lineno) > 1
+            chain = (self.link(module, place.evidence, "this is for a Mac"),) if place.evidence and is_far else ()
+            return place.why, chain
+        chooser = programs.mps_only(self.project, module) if World.MPS in place.worlds else None
+        if chooser is None:
+            return None
+        away = chooser != module.path
+        chain = (Link(str(chooser), 1, 1, "the device `mps` is chosen in this file"),) if away else ()
+        return "in a program whose only accelerator is MPS", chain
+
+    def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterable[Proposal]:
+        """Set the count to 0 and take away what raises without workers; show fork as another way."""
+        plan, certain = self._plan(suspect.facts, module)
+        changed = loader_options.without_workers(tree, module, plan) if plan is not None else None
+        if plan is not None and changed is not None:
+            gone = ", ".join(option.name for option in plan.options)
+            following = ", ".join(dict.fromkeys(option.name for option, _ in plan.guarded))
+            message = "load in the main process" + (f", without {gone}" if gone else "")
+            message += f"; {following} then follows the count" if following else ""
+            yield Proposal(message, Applicability.SAFE if certain else Applicability.UNSAFE, changed)
+        yield Proposal('keep the workers and start them with multiprocessing_context="fork"', Applicability.DISPLAY)
+
+    def _plan(self, count: Count, module: Module) -> tuple[loader_options.Plan | None, bool]:
+        """What a count of 0 entails, None if something out of reach would raise; and whether that is all."""
+        around = WorkerOptions(self.project, module)
+        options, removable = around.beside(count), around.removable(count)
+        unseen = {around.hidden(count)}
+        guarded: list[tuple[Option, ast.expr]] = []
+        if unseen != {False} or not (removable and isinstance(count.home, ast.Call)):
+            unseen.add(around.added(count))
+            for reader in around.readers(count, *TOLD_BY):
+                unseen.add(None if around.unanswered(reader, count) else False)
+                if reader.module is module and isinstance(reader.count, (ast.Name, ast.Attribute, ast.Subscript)):
+                    guarded += [(option, reader.count) for option in reader.options if option.literal]
+        if True in unseen:
+            return None, False
+        certain = unseen == {False} and all(option.literal for option in options)
+        return loader_options.Plan(count, options, removable, tuple(guarded)), certain
