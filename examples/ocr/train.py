@@ -21,26 +21,26 @@ def parse_arguments():
     return parser.parse_args()
 
 
-def make_loader(dataset, preset, start_method, shuffle=False):
-    workers = preset["num_workers"]
-    return DataLoader(
-        dataset,
-        batch_size=preset["batch_size"],
-        shuffle=shuffle,
-        num_workers=workers,
-        persistent_workers=preset.get("persistent_workers", False),
-        multiprocessing_context=start_method if workers else None,
-    )
-
-
 def main():
     arguments = parse_arguments()
     preset = PRESETS[arguments.preset]
+    train = DataLoader(
+        GlyphDataset("train", 8000),
+        batch_size=preset["batch_size"],
+        shuffle=True,
+        num_workers=preset["num_workers"],
+        persistent_workers=preset["persistent_workers"],
+        multiprocessing_context=arguments.start_method if preset["num_workers"] else None,
+    )
+    test = DataLoader(
+        GlyphDataset("test", 1000),
+        batch_size=50,
+        num_workers=2,
+        multiprocessing_context=arguments.start_method,
+    )
 
     torch.manual_seed(0)
     trainer = Trainer(GlyphReader(len(ALPHABET)), available(preset["device"]))
-    train = make_loader(GlyphDataset("train", 8000), preset, arguments.start_method, shuffle=True)
-    test = make_loader(GlyphDataset("test", 1000), preset, arguments.start_method)
     for epoch in range(1, arguments.epochs + 1):
         loss = trainer.train_epoch(train)
         accuracy = trainer.evaluate(test)
