@@ -34,7 +34,7 @@ def main():
     )
     test = DataLoader(
         GlyphDataset("test", 1000),
-        batch_size=50,
+        batch_size=preset["batch_size"],
         num_workers=2,
         multiprocessing_context=arguments.start_method,
     )
