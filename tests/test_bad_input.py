@@ -28,6 +28,8 @@ class Lines(Dataset):
         self.file.seek(index)
         return self.file.read(1)
 """
+FIX = ("--fix", "--unsafe-fixes")
+"""Two classes of one name in a project make their fixes unsafe."""
 POSIX = pytest.mark.skipif(os.name == "nt", reason="needs POSIX files")
 Result = subprocess.CompletedProcess[str]
 
@@ -56,9 +58,9 @@ def codes(result: Result) -> list[tuple[str, str]]:
 
 
 def says(result: Result, name: str, *words: str) -> None:
-    """Exactly one line speaks of the file, and it holds these words."""
-    lines = [line for line in (result.stderr + result.stdout).splitlines() if name in line]
-    assert len(lines) == 1, result.stderr + result.stdout
+    """Exactly one line on standard error speaks of the file, and it holds these words."""
+    lines = [line for line in result.stderr.splitlines() if name in line]
+    assert len(lines) == 1, result.stderr
     for word in words:
         assert word in lines[0], lines[0]
 
@@ -206,7 +208,7 @@ def test_odd_names_are_linted_and_fixed(folder: Path) -> None:
     assert "\x1b" not in full.stdout
     assert forklint("--diff", ".", cwd=folder).returncode == 1
     assert len(forklint("--output-format", "concise", ".", cwd=folder).stdout.splitlines()) == len(files) + 1
-    assert forklint("--fix", ".", cwd=folder).returncode == 0
+    assert forklint(*FIX, ".", cwd=folder).returncode == 0
     assert {path.name for path in folder.glob("*.py")} == files
 
 
@@ -332,18 +334,17 @@ def forklint_fixes(folder: Path, files: dict[str, bytes]) -> bool:
     for name, data in files.items():
         (folder / f"{name}.py").write_bytes(data)
     before = sorted(os.listdir(folder))
-    first = forklint("--fix", ".", cwd=folder)
+    first = forklint(*FIX, ".", cwd=folder)
     assert first.returncode == 0, first.stdout + first.stderr
     assert sorted(os.listdir(folder)) == before
     after = {name: (folder / f"{name}.py").read_bytes() for name in files}
-    assert forklint("--fix", ".", cwd=folder).returncode == 0
+    assert forklint(*FIX, ".", cwd=folder).returncode == 0
     assert after == {name: (folder / f"{name}.py").read_bytes() for name in files}, "a second run changes nothing"
     return all(after[name] != data for name, data in files.items())
 
 
 FORMS: dict[str, Callable[[str], bytes]] = {
     "crlf": lambda text: text.replace("\n", "\r\n").encode(),
-    "cr": lambda text: text.replace("\n", "\r").encode(),
     "bom": lambda text: b"\xef\xbb\xbf" + text.encode(),
     "bom and crlf": lambda text: b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode(),
     "latin-1": lambda text: ("# coding: latin-1\n# caf\xe9\n" + text).encode("latin-1"),
@@ -370,6 +371,15 @@ def test_a_fix_keeps_the_form_of_the_file(tmp_path: Path) -> None:
         if (tmp_path / f"{name.replace(' ', '_')}.py").read_bytes() != form(plainly_fixed)
     ]
     assert wrong == []
+
+
+def test_lines_that_end_in_a_bare_cr_are_linted_and_left(folder: Path) -> None:
+    data = HAZARD.replace("\n", "\r").encode()
+    (folder / "classic.py").write_bytes(data)
+    result = still_finds(folder)
+    assert [one["location"]["row"] for one in json.loads(result.stdout)] == [6, 6]
+    says(forklint(*FIX, "classic.py", cwd=folder), "classic.py", "never fixed")
+    assert (folder / "classic.py").read_bytes() == data
 
 
 def test_a_fix_keeps_mixed_line_ends(tmp_path: Path) -> None:
@@ -411,7 +421,7 @@ def test_a_fix_follows_a_link_and_leaves_it(tmp_path: Path) -> None:
     (tmp_path / "shared").mkdir()
     (tmp_path / "shared" / "lines.py").write_text(HAZARD)
     (tmp_path / "link.py").symlink_to("shared/lines.py")
-    assert forklint("--fix", "link.py", cwd=tmp_path).returncode == 0
+    assert forklint(*FIX, "link.py", cwd=tmp_path).returncode == 0
     assert (tmp_path / "link.py").is_symlink()
     assert not (tmp_path / "shared" / "lines.py").is_symlink()
     assert (tmp_path / "shared" / "lines.py").read_text() != HAZARD
@@ -431,7 +441,7 @@ def test_a_fix_leaves_other_hard_links_as_they_were(tmp_path: Path) -> None:
 def test_a_read_only_file_is_named_and_left(folder: Path) -> None:
     (folder / "frozen.py").write_text(HAZARD)
     (folder / "frozen.py").chmod(0o444)
-    result = forklint("--fix", ".", cwd=folder)
+    result = forklint(*FIX, ".", cwd=folder)
     assert result.returncode == 2
     assert "frozen.py: not fixed: the file is read-only" in (result.stderr + result.stdout).replace("\n", " ")
     assert (folder / "frozen.py").read_text() == HAZARD
@@ -445,7 +455,7 @@ def test_a_read_only_folder_is_named_and_left(folder: Path, bound_by_permissions
     (folder / "frozen" / "lines.py").write_text(HAZARD)
     (folder / "frozen").chmod(0o555)
     try:
-        result = forklint("--fix", ".", cwd=folder, wrap=bound_by_permissions)
+        result = forklint(*FIX, ".", cwd=folder, wrap=bound_by_permissions)
     finally:
         (folder / "frozen").chmod(0o755)
     assert result.returncode == 2

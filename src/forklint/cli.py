@@ -147,7 +147,7 @@ def run(options: dict[str, Any]) -> int:
             return _show_diff(results, reports, missing)
     else:
         results, reports = [], lint_files(job, files, options["jobs"])
-    _print_notes(reports, verbose=options["verbose"])
+    _print_notes(reports, verbose=options["verbose"] or options["fix"])
     findings = _print_findings(reports, options)
     if options["fix"]:
         _print_fixed(results, findings, options)
@@ -260,7 +260,7 @@ def _show_diff(results: Sequence[Any], reports: Sequence[FileReport], missing: S
                     click.style(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n", fg=color),
                     nl=False,
                 )
-    _print_notes(reports, verbose=False)
+    _print_notes(reports, verbose=True)
     _say(f"{changed} file{'' if changed == 1 else 's'} would change")
     if missing or any(note.failure for report in reports for note in report.notes):
         return FAILED

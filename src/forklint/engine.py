@@ -27,8 +27,8 @@ FOREIGN_SIGNS = {
 """Words that show that a project has a platform in mind."""
 
 
-class TooDeepError(Exception):
-    """A text that is not given to LibCST, whose parser would go too far down."""
+class UnfixableError(Exception):
+    """A text that may hold findings and is never changed; the message says why in a few words."""
 
 
 @dataclass(frozen=True)
@@ -93,8 +93,8 @@ class Linter:
         if parsed:
             try:
                 findings = _with_fixes(kept, module)
-            except (TooDeepError, RecursionError):
-                notes.append(Note(shown(path), "not to be fixed: it nests too deeply"))
+            except UnfixableError as error:
+                notes.append(Note(shown(path), f"never fixed: {error}"))
             except UnparsableError as error:
                 notes.append(Note(shown(path), f"skipped: LibCST cannot parse it: {error}"))
                 findings = []
@@ -179,22 +179,30 @@ def _silenced(finding: Finding, rows: dict[int, list[suppressions.Suppression]])
 
 
 def _with_fixes(kept: list[tuple[Rule, Suspect, Finding]], module: Module) -> list[Finding]:
-    """Parse with LibCST, once, and let each rule propose fixes; raises UnparsableError, and TooDeepError before it."""
+    """Parse with LibCST, once, and let each rule propose fixes; raises UnparsableError and UnfixableError."""
     if nesting.too_deep(module.tree):
-        raise TooDeepError
-    text = module.document.text
-    tree = parse_tree(text)
-    faithful = tree.code == text and len(tree.statements) == len(module.ordinals)
+        raise UnfixableError("it nests too deeply")
+    text = _without_blank_tail(module.document.text)
     findings = []
-    for rule, suspect, finding in kept:
-        fixes: tuple[Fix, ...] = ()
-        if faithful:
+    try:
+        tree = parse_tree(text)
+        if tree.code != text or len(tree.statements) != len(module.ordinals):
+            raise UnfixableError("LibCST does not give it back as it is")
+        for rule, suspect, finding in kept:
             fixes = tuple(
                 Fix(p.message, p.applicability, edits_between(text, p.tree.code) if p.tree else ())
                 for p in rule.fixes(suspect, module, tree)
             )
-        findings.append(replace(finding, fixes=fixes))
+            findings.append(replace(finding, fixes=fixes))
+    except RecursionError:
+        raise UnfixableError("it nests too deeply") from None
     return findings
+
+
+def _without_blank_tail(text: str) -> str:
+    """Cut the blank lines at the end, of which LibCST drops some if there are spaces in them; no edit needs them."""
+    end = re.compile(r"[ \t\f]*(?:\r\n|\r|\n)?").match(text, len(text.rstrip(" \t\f\r\n")))
+    return text[: end.end()] if end else text
 
 
 def split_lines(text: str) -> list[str]:
