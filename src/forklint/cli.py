@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import io
 import json as json_module
 import sys
 from collections import Counter
@@ -103,6 +104,8 @@ def main() -> None:
 @click.pass_context
 def lint(ctx: click.Context, /, **options: Any) -> None:
     """Lint PATHS (files and folders, by default the current one), and fix them with --fix."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal without Unicode shows what it can
     ctx.color = {"always": True, "never": False}.get(options["color"])
     try:
         sys.exit(run(options))
@@ -144,7 +147,7 @@ def run(options: dict[str, Any]) -> int:
             return _show_diff(results, reports, missing)
     else:
         results, reports = [], lint_files(job, files, options["jobs"])
-    _print_notes(reports, verbose=options["verbose"])
+    _print_notes(reports, verbose=options["verbose"] or options["fix"])
     findings = _print_findings(reports, options)
     if options["fix"]:
         _print_fixed(results, findings, options)
@@ -243,18 +246,21 @@ def _print_notes(reports: Sequence[FileReport], *, verbose: bool) -> None:
 
 
 def _show_diff(results: Sequence[Any], reports: Sequence[FileReport], missing: Sequence[Missing]) -> int:
+    from forklint.engine import split_lines  # noqa: PLC0415
+    from forklint.report import visible  # noqa: PLC0415
+
     changed = 0
     for result in results:
         if result.changed:
             changed += 1
-            before, after = result.before.splitlines(keepends=True), result.after.splitlines(keepends=True)
-            for line in difflib.unified_diff(before, after, result.report.path, result.report.path):
+            before, after, name = split_lines(result.before), split_lines(result.after), visible(result.report.path)
+            for line in difflib.unified_diff(before, after, name, name):
                 color = {"+": "green", "-": "red", "@": "cyan"}.get(line[0])
                 click.echo(
                     click.style(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n", fg=color),
                     nl=False,
                 )
-    _print_notes(reports, verbose=False)
+    _print_notes(reports, verbose=True)
     _say(f"{changed} file{'' if changed == 1 else 's'} would change")
     if missing or any(note.failure for report in reports for note in report.notes):
         return FAILED
@@ -332,4 +338,6 @@ def rule(rule: str | None, every: bool, output_format: str) -> None:  # noqa: FB
 
 def _say(line: str) -> None:
     """Print to standard error, with characters that cannot be printed made visible."""
-    click.echo("".join(c if c.isprintable() else repr(c)[1:-1] for c in f"forklint: {line}"), err=True)
+    from forklint.report import visible  # noqa: PLC0415
+
+    click.echo(f"forklint: {visible(line)}", err=True)

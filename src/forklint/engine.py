@@ -17,7 +17,7 @@ from forklint.rules.syntax_error import SyntaxFault
 from forklint.rules.tree import UnparsableError
 from forklint.rules.tree import parse as parse_tree
 from forklint.rules.unused_suppression import UnusedSuppression
-from forklint.source import document, suppressions
+from forklint.source import document, nesting, suppressions
 from forklint.source.document import Document, UnreadableError
 
 FOREIGN_SIGNS = {
@@ -25,6 +25,10 @@ FOREIGN_SIGNS = {
     "windows": (b"win32", b"Windows", b"windows", b"os.name"),
 }
 """Words that show that a project has a platform in mind."""
+
+
+class UnfixableError(Exception):
+    """A text that may hold findings and is never changed; the message says why in a few words."""
 
 
 @dataclass(frozen=True)
@@ -72,22 +76,25 @@ class Linter:
     def _lint_module(self, path: Path, module: Module) -> FileReport:
         data = module.document.data
         found: list[tuple[Rule, Suspect, Finding]] = []
+        notes: list[Note] = []
         for rule in self.rules:
             if self.settings.ignored_in(module.path, rule.code, rule.name):
                 continue
             if not self.options.screen or rule.may_hold(module.path, data):
-                found += [
-                    (rule, suspect, self._finding(path, module, rule, suspect)) for suspect in rule.suspects(module)
-                ]
+                try:
+                    found += [(rule, one, self._finding(path, module, rule, one)) for one in rule.suspects(module)]
+                except RecursionError:
+                    notes.append(Note(shown(path), f"{rule.code} was left out: it nests too deeply to be followed"))
         comments = suppressions.find(module.document.text) if suppressions.TOKENS.search(data) else []
         rows = suppressions.by_row(comments)
         kept = [item for item in found if not _silenced(item[2], rows)]
-        notes: list[Note] = []
         findings = [finding for _, _, finding in kept]
         parsed = bool(kept) and self.options.with_fixes
         if parsed:
             try:
                 findings = _with_fixes(kept, module)
+            except UnfixableError as error:
+                notes.append(Note(shown(path), f"never fixed: {error}"))
             except UnparsableError as error:
                 notes.append(Note(shown(path), f"skipped: LibCST cannot parse it: {error}"))
                 findings = []
@@ -130,11 +137,11 @@ class Linter:
 
     def _refused(self, path: Path, doc: Document, error: Exception) -> FileReport:
         """Answer for a file that ``ast`` refuses: FKL002 only if LibCST refuses it as well."""
+        if not isinstance(error, SyntaxError) or nesting.may_be_too_deep(doc.text):
+            return FileReport(shown(path), notes=(Note(shown(path), "skipped: it nests too deeply to be parsed"),))
         try:
             parse_tree(doc.text)
         except UnparsableError:
-            if not isinstance(error, SyntaxError):
-                return FileReport(shown(path), notes=(Note(shown(path), "skipped: it nests too deeply to be parsed"),))
             if SyntaxFault.code not in self._enabled:
                 return FileReport(shown(path))
             return FileReport(shown(path), (self._syntax_fault(path, doc, error),), parsed=True)
@@ -178,20 +185,30 @@ def _silenced(finding: Finding, rows: dict[int, list[suppressions.Suppression]])
 
 
 def _with_fixes(kept: list[tuple[Rule, Suspect, Finding]], module: Module) -> list[Finding]:
-    """Parse with LibCST, once, and let each rule propose fixes; raises UnparsableError."""
-    text = module.document.text
-    tree = parse_tree(text)
-    faithful = tree.code == text and len(tree.statements) == len(module.ordinals)
+    """Parse with LibCST, once, and let each rule propose fixes; raises UnparsableError and UnfixableError."""
+    if nesting.too_deep(module.tree):
+        raise UnfixableError("it nests too deeply")
+    text = _without_blank_tail(module.document.text)
     findings = []
-    for rule, suspect, finding in kept:
-        fixes: tuple[Fix, ...] = ()
-        if faithful:
+    try:
+        tree = parse_tree(text)
+        if tree.code != text or len(tree.statements) != len(module.ordinals):
+            raise UnfixableError("LibCST does not give it back as it is")
+        for rule, suspect, finding in kept:
             fixes = tuple(
                 Fix(p.message, p.applicability, edits_between(text, p.tree.code) if p.tree else ())
                 for p in rule.fixes(suspect, module, tree)
             )
-        findings.append(replace(finding, fixes=fixes))
+            findings.append(replace(finding, fixes=fixes))
+    except RecursionError:
+        raise UnfixableError("it nests too deeply") from None
     return findings
+
+
+def _without_blank_tail(text: str) -> str:
+    """Cut the blank lines at the end, of which LibCST drops some if there are spaces in them; no edit needs them."""
+    end = re.compile(r"[ \t\f]*(?:\r\n|\r|\n)?").match(text, len(text.rstrip(" \t\f\r\n")))
+    return text[: end.end()] if end else text
 
 
 def split_lines(text: str) -> list[str]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
+import stat
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +16,7 @@ from forklint.project.index import UNPARSABLE
 from forklint.source import document
 from forklint.source.document import UnreadableError
 
+WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 MAX_ROUNDS = 500
 """Fixes applied to one file at the most; more means that two fixes undo each other."""
 
@@ -61,7 +64,7 @@ def fix(linter: Linter, path: Path, *, unsafe: bool, write: bool) -> Fixed:
     if not applied:
         return Fixed(_with_notes(report, first), (), start, start)
     if write:
-        failure = write_atomically(path, original.encode(text))
+        failure = write_atomically(path, original.encode(text), original.data)
         if failure:
             linter.project.replace(absolute, original.data)
             note = Note(shown(path), f"not fixed: {failure}", failure=True)
@@ -97,15 +100,20 @@ def _gained(before: FileReport, after: FileReport, finding: Finding) -> bool:
     return count[1] >= count[0]
 
 
-def write_atomically(path: Path, data: bytes) -> str:
+def write_atomically(path: Path, data: bytes, expected: bytes) -> str:
     """Put ``data`` in place of a file in one step, its mode kept; gives the reason if that failed, else ``''``.
 
-    A link is followed: its target is rewritten and the link stays.
+    A link is followed: its target is rewritten and the link stays. Other hard links keep the old content: they are
+    often an installer's cache. A file that nobody may write is left alone, though root could; so is one that no
+    longer holds ``expected``.
     """
     target = Path(os.path.realpath(path))
     try:
-        if not os.access(target, os.W_OK):
+        status = target.stat()
+        if not status.st_mode & WRITABLE or not os.access(target, os.W_OK):
             return "the file is read-only"
+        if target.read_bytes() != expected:
+            return "another program changed it meanwhile"
         handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".forklint", dir=target.parent)
     except OSError as error:
         return error.strerror or str(error)
@@ -116,8 +124,17 @@ def write_atomically(path: Path, data: bytes) -> str:
             file.flush()
             os.fsync(file.fileno())
         shutil.copymode(target, temporary)
+        _give_to(status, temporary)
         temporary.replace(target)
     except OSError as error:
         temporary.unlink(missing_ok=True)
         return error.strerror or str(error)
     return ""
+
+
+def _give_to(status: os.stat_result, path: Path) -> None:
+    """Give a file the owner and group that another has, where that is another's and allowed."""
+    own = path.stat()
+    if (own.st_uid, own.st_gid) != (status.st_uid, status.st_gid) and hasattr(os, "chown"):
+        with contextlib.suppress(PermissionError):
+            os.chown(path, status.st_uid, status.st_gid)

@@ -130,7 +130,7 @@ class Finding:
     def fingerprint(self) -> str:
         """Stable under moves of lines: made of rule, path, qualified name and text with its spaces normalised."""
         parts = (self.code, self.project_path, self.qualname, " ".join(self.text.split()))
-        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+        return hashlib.sha256("\0".join(parts).encode(errors="surrogateescape")).hexdigest()[:16]
 
     @property
     def sort_key(self) -> tuple[str, Span, str]:

@@ -45,6 +45,11 @@ class Summary:
         return " ".join(parts)
 
 
+def visible(text: str) -> str:
+    """A path or name with its control characters and undecodable bytes spelt out, so that it stays on its line."""
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
+
+
 def count(number: int, word: str) -> str:
     """``1 finding``, ``2 findings``."""
     return f"{number} {word}{'' if number == 1 else 's'}"

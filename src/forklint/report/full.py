@@ -10,6 +10,7 @@ from click import style
 
 from forklint.engine import relative_to, split_lines
 from forklint.model import Applicability, Edit, Finding, Fix, Severity
+from forklint.report import visible
 from forklint.source import document
 from forklint.source.document import UnreadableError
 
@@ -17,6 +18,8 @@ WIDTH = 80
 CONTEXT = 2
 """Lines shown before the one with the finding."""
 MOST_DIFF_LINES = 40
+LONGEST = 200
+"""Characters of a line that are shown: a table may stand on one line."""
 COLORS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "blue"}
 WORDS = {Applicability.SAFE: "fix", Applicability.UNSAFE: "unsafe fix", Applicability.DISPLAY: "or"}
 
@@ -44,12 +47,12 @@ def _finding(finding: Finding, text: str) -> Iterator[str]:
         finding.message, WIDTH - 2, initial_indent="  ", subsequent_indent="  ", break_long_words=False
     )
     margin = len(str(finding.span.end_row))
-    yield style(" " * margin + "--> ", fg="blue") + f"{finding.path}:{finding.span.row}:{finding.span.column}"
+    yield style(" " * margin + "--> ", fg="blue") + f"{visible(finding.path)}:{finding.span.row}:{finding.span.column}"
     yield from _frame(finding, split_lines(text), margin)
     if finding.cells:
         yield _aside(margin, "bites", ", ".join(str(cell) for cell in finding.cells))
     for link in finding.chain:
-        yield _aside(margin, "chain", f"{relative_to(Path(link.path), Path.cwd())}:{link.row}: {link.message}")
+        yield _aside(margin, "chain", f"{visible(relative_to(Path(link.path), Path.cwd()))}:{link.row}: {link.message}")
     for fix in finding.fixes:
         yield _aside(margin, WORDS[fix.applicability], fix.message)
         yield from _diff(text, fix, margin)
@@ -69,15 +72,17 @@ def _frame(finding: Finding, lines: list[str], margin: int) -> Iterator[str]:
     if span.row > len(lines):
         return
     bar = style("|", fg="blue")
+    offset = len(_plain(lines[span.row - 1][: span.column - 1]))
+    start = 0 if offset < LONGEST // 2 else offset - LONGEST // 4
     yield f"{' ' * margin} {bar}"
     for row in range(max(1, span.row - CONTEXT), span.row + 1):
         number = style(f"{row:>{margin}}", fg="blue")
-        yield f"{number} {bar} {_plain(lines[row - 1])}".rstrip()
+        yield f"{number} {bar} {_cut(_plain(lines[row - 1]), start)}".rstrip()
     line = _plain(lines[span.row - 1])
     end = span.end_column if span.end_row == span.row else len(line) + 1
-    offset = len(_plain(lines[span.row - 1][: span.column - 1]))
     width = max(1, len(_plain(lines[span.row - 1][span.column - 1 : end - 1])))
-    yield f"{' ' * margin} {bar} {' ' * offset}" + style("^" * width, fg=COLORS[finding.severity], bold=True)
+    width = min(width, start + LONGEST - offset)
+    yield f"{' ' * margin} {bar} {' ' * (offset - start)}" + style("^" * width, fg=COLORS[finding.severity], bold=True)
     yield f"{' ' * margin} {bar}"
 
 
@@ -85,6 +90,11 @@ def _plain(line: str) -> str:
     """A line without its end, tabs as four spaces and control characters as blanks, so that frames stand straight."""
     text = line.rstrip("\r\n").replace("\t", "    ")
     return "".join(character if character.isprintable() else " " for character in text)
+
+
+def _cut(line: str, start: int = 0) -> str:
+    """The part of a line that is shown; few are longer."""
+    return line[start : start + LONGEST] + ("..." if len(line) > start + LONGEST else "")
 
 
 def _diff(text: str, fix: Fix, margin: int) -> Iterator[str]:
@@ -97,7 +107,7 @@ def _diff(text: str, fix: Fix, margin: int) -> Iterator[str]:
                 yield f"{' ' * margin}   ..."
                 return
             color = "red" if sign == "-" else "green"
-            yield f"{' ' * margin}   " + style(f"{sign} {_plain(line)}".rstrip(), fg=color)
+            yield f"{' ' * margin}   " + style(f"{sign} {_cut(_plain(line))}".rstrip(), fg=color)
 
 
 def _signed(lines: list[str], edit: Edit) -> Iterator[tuple[str, str]]:

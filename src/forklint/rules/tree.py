@@ -100,7 +100,10 @@ class Tree:
 
 
 def parse(text: str) -> Tree:
-    """Parse a text; raises UnparsableError if LibCST refuses it."""
+    """Parse a text; raises UnparsableError if LibCST refuses it.
+
+    Its parser ends the process on a text that nests too deeply: see ``forklint.source.nesting`` and ask there first.
+    """
     import libcst  # noqa: PLC0415 - see forklint.rules.cst
 
     try:

@@ -59,7 +59,8 @@ def find_files(paths: Iterable[Path], excluded: Excluded, *, force_exclude: bool
     """Walk ``paths`` and give each Python file once, in sorted order within a folder.
 
     A file named outright is given whatever its suffix, and though it be ignored or excluded (unless
-    ``force_exclude``). Links to folders are not followed. A path that does not exist comes as Missing.
+    ``force_exclude``). What is excluded is also walked where the folder is named outright. Links to folders are not
+    followed. A path that does not exist, and a folder that cannot be read, comes as Missing.
     """
     seen: set[str] = set()
     for path in paths:
@@ -78,7 +79,8 @@ def _expand(path: Path, excluded: Excluded, *, force_exclude: bool) -> Iterator[
         yield Missing(path, error.strerror or str(error))
         return
     if is_folder:
-        yield from walk(path, excluded)
+        outright = excluded(path)  # then the settings do not speak of what is in it
+        yield from _walk(str(path), _nothing if outright else excluded, _rules_above(path.absolute()))
     elif not exists:
         yield Missing(path, "a broken link" if path.is_symlink() else "no such file or folder")
     elif path.is_file():
@@ -90,14 +92,21 @@ def _expand(path: Path, excluded: Excluded, *, force_exclude: bool) -> Iterator[
 
 def walk(folder: Path, excluded: Excluded) -> Iterator[Path]:
     """Give the Python files below ``folder`` that no ignore file and no setting excludes."""
-    yield from _walk(str(folder), excluded, _rules_above(folder.absolute()))
+    for found in _walk(str(folder), excluded, _rules_above(folder.absolute())):
+        if isinstance(found, Path):
+            yield found
 
 
-def _walk(folder: str, excluded: Excluded, rules: tuple[_IgnoreRules, ...]) -> Iterator[Path]:
+def _nothing(_: Path) -> bool:
+    return False
+
+
+def _walk(folder: str, excluded: Excluded, rules: tuple[_IgnoreRules, ...]) -> Iterator[Path | Missing]:
     try:
         with os.scandir(folder) as entries:
             listing = sorted(entries, key=lambda entry: entry.name)
-    except OSError:
+    except OSError as error:
+        yield Missing(Path(folder), error.strerror or str(error))
         return
     names = {entry.name for entry in listing}
     for name in IGNORE_FILES:

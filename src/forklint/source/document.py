@@ -53,17 +53,28 @@ def read(path: Path) -> bytes:
         raise UnreadableError(error.strerror or str(error)) from None
 
 
+def _encoding_fault(message: str) -> str:
+    """Say in a few words what ``tokenize`` complains of."""
+    if message.startswith("unknown encoding"):
+        return message
+    if message.startswith("encoding problem"):
+        return "unknown encoding: its byte order mark says utf-8 and its cookie does not"
+    return "not text in utf-8"
+
+
 def decode(path: Path, data: bytes) -> Document:
     """Decode source as Python does (cookie, byte order mark); raises UnreadableError if it is not text."""
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
     except SyntaxError as error:
-        raise UnreadableError(f"unknown encoding: {error.msg}") from None
+        raise UnreadableError(_encoding_fault(str(error.msg))) from None
     encoding = encoding.removesuffix("-sig")
     body = data.removeprefix(BOM)
     try:
         text = body.decode(encoding)
-    except (UnicodeDecodeError, LookupError):
+    except LookupError:  # a codec that is none for text
+        raise UnreadableError(f"unknown encoding: {encoding}") from None
+    except UnicodeError:
         raise UnreadableError(f"not text in {encoding}") from None
     if "\0" in text:
         raise UnreadableError("not text: it holds null bytes")

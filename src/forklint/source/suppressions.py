@@ -44,7 +44,7 @@ def find(text: str) -> list[Suppression]:
         return []
     found = []
     try:
-        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        for token in tokenize.generate_tokens(io.StringIO(text, newline=None).readline):
             if token.type == tokenize.COMMENT:
                 alone = not token.line[: token.start[1]].strip()
                 found.extend(_read_comment(token.string, token.start[0], token.start[1], alone=alone))

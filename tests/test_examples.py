@@ -1,0 +1,78 @@
+"""The example in examples/: it holds all five hazards, and trains once they are mended."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+ALL = ["FKL101", "FKL201", "FKL301", "FKL401", "FKL501"]
+SAFE = ["FKL101", "FKL301", "FKL401"]
+
+
+@pytest.fixture
+def example(tmp_path: Path) -> Path:
+    """A copy of the examples that may be changed."""
+    target = tmp_path / "examples"
+    shutil.copytree(EXAMPLES, target, ignore=shutil.ignore_patterns(".data", "__pycache__"))
+    return target
+
+
+def train(example: Path, start_method: str) -> subprocess.CompletedProcess[str]:
+    """Run one epoch as a user would."""
+    command = [sys.executable, "train.py", "--epochs", "1", "--start-method", start_method]
+    environment = {key: value for key, value in os.environ.items() if key != "OMP_NUM_THREADS"}
+    return subprocess.run(
+        command, cwd=example / "ocr", env=environment, capture_output=True, text=True, timeout=240, check=False
+    )
+
+
+def codes(output: str) -> list[str]:
+    return sorted(finding["code"] for finding in json.loads(output))
+
+
+def test_all_five_are_found_where_they_lie(forklint) -> None:
+    result = forklint("examples/", "--output-format", "json", cwd=EXAMPLES.parent)
+    assert codes(result.stdout) == ALL
+    assert result.returncode == 1
+
+
+def test_a_plain_fix_mends_what_is_safe(example: Path, forklint) -> None:
+    result = forklint(".", "--fix", cwd=example)
+    assert result.stdout.splitlines()[-1] == "3 fixed, 2 more with --unsafe-fixes, 2 left"
+    left = forklint(".", "--output-format", "json", cwd=example)
+    assert codes(left.stdout) == sorted(set(ALL) - set(SAFE))
+
+
+def test_all_fixes_leave_none(example: Path, forklint) -> None:
+    assert forklint(".", "--fix", "--unsafe-fixes", cwd=example).returncode == 0
+    left = forklint(".", "--output-format", "json", cwd=example)
+    assert (left.returncode, codes(left.stdout)) == (0, [])
+    assert "Found" not in forklint(".", "--fix", "--unsafe-fixes", cwd=example).stdout
+
+
+def test_before_the_fixes_it_does_not_get_through(example: Path) -> None:
+    pytest.importorskip("torch")
+    result = train(example, "spawn")
+    assert result.returncode != 0
+    assert "cannot pickle" in result.stderr or "bootstrapping" in result.stderr
+
+
+@pytest.mark.parametrize("start_method", ["fork", "spawn"])
+def test_after_the_fixes_it_trains(example: Path, forklint, start_method: str) -> None:
+    pytest.importorskip("torch")
+    if start_method not in multiprocessing.get_all_start_methods():
+        pytest.skip(f"no {start_method} on this platform")
+    assert forklint(".", "--fix", "--unsafe-fixes", cwd=example).returncode == 0
+    result = train(example, start_method)
+    assert result.returncode == 0, result.stderr
+    assert "epoch 1: " in result.stdout
+    assert "100.0% of glyphs read rightly" in result.stdout, "no glyph is read from the wrong place"
+    assert (example / "ocr" / ".data" / "reader.pt").exists()
