@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from forklint.project.datasets import attribute_nodes, calls, is_dataset, worker_methods
-from forklint.project.handles import PICKLING, Handles, checks_process
+from forklint.project.handles import Handles, checks_process, leaves_out, pickling_methods
 from forklint.project.index import Project, Value
 from forklint.project.lifetimes import Opened
 from forklint.project.module import ClassFacts, Module
@@ -143,7 +143,7 @@ class SharedHandles:
                     name=f"{dataset.name}.{target.attr}",
                     dataset=dataset,
                     used=self._reads(dataset, target.attr),
-                    pickled=not any(method in owner.methods for owner in owners for method in PICKLING),
+                    pickled=not any(leaves_out(method, {target.attr}) for method in pickling_methods(owners)),
                     keeps=statement,
                 )
         return None
