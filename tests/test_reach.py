@@ -228,6 +228,12 @@ if __name__ in ("__main__", "__mp_main__"):
 """,
 }
 STARTS |= {
+    "a Trainer of transformers": """
+from transformers import Trainer, TrainingArguments
+args = TrainingArguments("out", dataloader_num_workers=4)
+trainer = Trainer(model=torch.nn.Linear(1, 1), args=args, train_dataset=data)
+trainer.train()  # here
+""",
     "an import in a function": """
 def main():
     from torch.utils.data import DataLoader as Loader
@@ -262,6 +268,11 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 Executor = ProcessPoolExecutor if len(sys.argv) > 2 else ThreadPoolExecutor
 with Executor(2) as executor:
     list(executor.map(abs, data))
+""",
+    "a Trainer without workers": """
+from transformers import Trainer, TrainingArguments
+trainer = Trainer(torch.nn.Linear(1, 1), TrainingArguments("out"), train_dataset=data)
+trainer.train()
 """,
     "an infinite number": """
 for x in DataLoader(data, num_workers=int(1e999)): pass

@@ -13,10 +13,10 @@ from fixture_cases import FIXTURES, lint
 
 from forklint.knowledge import table
 from forklint.knowledge.torch_api import torch_class, torch_module
+from forklint.project.nearest import nearest
 
 FOLDER = FIXTURES / "FKL501_unknown_method"
 SCRIPTS = (
-    "bad_config_dataclass.py",
     "bad_dataset_weights.py",
     "bad_gan_trainer_elsewhere/train_gan_csv.py",
     "bad_inherited_elsewhere/finetune.py",
@@ -29,7 +29,7 @@ SCRIPTS = (
     "bad_torch_spellings.py",
 )
 """Fixtures that need nothing but torch and a processor, and that a rename mends."""
-UNMENDED = ("bad_nothing_alike.py", "bad_two_near_names.py", "bad_wrapped_model.py")
+UNMENDED = ("bad_config_dataclass.py", "bad_nothing_alike.py", "bad_two_near_names.py", "bad_wrapped_model.py")
 GOOD = (
     "good_asked_before.py",
     "good_assigned_elsewhere/caption.py",
@@ -304,6 +304,28 @@ def test_a_file_that_has_nothing_to_do_with_torch_is_not_judged(tmp_path: Path) 
 )
 def test_names_of_torch_that_are_left_alone(name: str, tmp_path: Path) -> None:
     assert rows(tmp_path, train=f"import torch\n{name}\n") == set()
+
+
+@pytest.mark.parametrize(
+    ("wanted", "known", "outstanding"),
+    [
+        ("generate_synthetic_data", "generate_sample generator critic train_epoch save", "generate_sample"),
+        ("train_step", "train_step_g train_step_d net_g", ""),
+        ("load_config", "from_config save", ""),
+        ("as_dict", "to_dict optimizer", ""),
+        ("count_params", "count_parameters parameters freeze", "count_parameters"),
+        ("get_sample_weights", "labels sample_weights", "sample_weights"),
+        ("set_num_thread", "set_num_threads get_num_threads set_num_interop_threads", "set_num_threads"),
+        ("Dataloader", "DataLoader dataloader Dataset", "DataLoader"),
+        ("Relu", "ReLU PReLU RReLU relu", "ReLU"),
+        ("Conv2D", "Conv1d Conv2d Conv3d", "Conv2d"),
+        ("warm_up_cache", "decode alphabet", ""),
+        ("save", "_save load", "_save"),
+        ("fit", "", ""),
+    ],
+)
+def test_one_name_stands_out_or_none(wanted: str, known: str, outstanding: str) -> None:
+    assert nearest(wanted, known.split()).outstanding == outstanding
 
 
 NAMES = """

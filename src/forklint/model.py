@@ -133,9 +133,9 @@ class Finding:
         return hashlib.sha256("\0".join(parts).encode(errors="surrogateescape")).hexdigest()[:16]
 
     @property
-    def sort_key(self) -> tuple[str, Span, str]:
-        """Path, then place, then code."""
-        return (self.path, self.span, self.code)
+    def sort_key(self) -> tuple[str, Span, str, str]:
+        """Path, then place, then code, then message: two handles may be stored by one statement."""
+        return (self.path, self.span, self.code, self.message)
 
 
 @dataclass(frozen=True)

@@ -139,6 +139,12 @@ def idx_images(folder: Path) -> dict[str, Any]:
     return {"path": str(folder / "images.idx3")}
 
 
+def idx_pair(folder: Path) -> dict[str, Any]:
+    labels = struct.pack(">II", 2049, COUNT) + bytes(index % 10 for index in range(COUNT))
+    (folder / "labels.idx1").write_bytes(labels)
+    return {"images": idx_images(folder)["path"], "labels": str(folder / "labels.idx1")}
+
+
 def embeddings(folder: Path) -> dict[str, Any]:
     (folder / "embeddings.bin").write_bytes(b"".join(bytes([index % 120]) * 16 for index in range(COUNT * 8)))
     return {"path": folder / "embeddings.bin"}

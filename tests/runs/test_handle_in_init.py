@@ -70,6 +70,8 @@ CASES = [
     Case("bad_jsonl_offsets", "JsonlDataset", data.records_jsonl, harm="samples"),
     Case("bad_handle_dict", "ParallelCorpus", data.corpora, harm="samples", mended=False),
     Case("bad_plain_class", "IdxImages", data.idx_images, harm="samples"),
+    Case("bad_two_files", "IdxDigits", data.idx_pair, harm="samples"),
+    Case("bad_getstate_for_something_else", "BlockDataset", data.records_jsonl, harm="samples"),
     Case("bad_dataclass_post_init", "QuantisedEmbeddings", data.embeddings, harm="samples"),
     Case("bad_reader_object", "Utterances", data.packed_records, harm="samples", module="dataset"),
     Case("bad_sqlite_recsys", "ClickDataset", data.clicks_db),

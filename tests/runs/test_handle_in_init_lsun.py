@@ -20,7 +20,10 @@ import pytest
 
 torch = pytest.importorskip("torch")
 lmdb = pytest.importorskip("lmdb")
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="both start methods exist on Linux alone")
+pytestmark = [
+    pytest.mark.soak,
+    pytest.mark.skipif(sys.platform != "linux", reason="both start methods exist on Linux alone"),
+]
 
 WHEEL = "torchvision==0.29.2"
 OWN = ("datasets/lsun.py", "datasets/vision.py", "datasets/utils.py")
@@ -110,13 +113,12 @@ def test_lsun_is_found_and_its_fix_loads(package: Path, tmp_path: Path, monkeypa
 
     root = images(tmp_path / "bedroom_train_lmdb")
     expected = [[index] * 48 for index in range(IMAGES)]
-    for method in ("fork", "spawn"):
-        for warm in (False, True):
-            dataset = LSUNClass(root, transform=pixels)
-            assert len(dataset) == IMAGES
-            if warm:
-                assert dataset[0][0] == expected[0]
-            assert read(dataset, 2, method) == expected, f"{method}, parent {'has read' if warm else 'cold'}"
-            assert read(dataset, 0, None) == expected
-            del dataset  # lmdb lets a process open an environment once
+    for method, warm in (("fork", False), ("fork", True), ("spawn", True)):
+        dataset = LSUNClass(root, transform=pixels)
+        assert len(dataset) == IMAGES
+        if warm:
+            assert dataset[0][0] == expected[0]
+        assert read(dataset, 2, method) == expected, f"{method}, parent {'has read' if warm else 'cold'}"
+        assert read(dataset, 0, None) == expected
+        del dataset  # lmdb lets a process open an environment once
     assert multiprocessing.active_children() == []

@@ -23,6 +23,7 @@ class Starter:
     context: str = ""
     context_position: int | None = None
     start_method: str = ""
+    known_as: str = ""
     threads: str = ""
     threads_position: int | None = None
     source: str = ""
@@ -30,7 +31,7 @@ class Starter:
     @property
     def name(self) -> str:
         """The name people know it by: ``DataLoader``, ``Pool``."""
-        return self.call[0].rpartition(".")[2]
+        return self.known_as or self.call[0].rpartition(".")[2]
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,8 @@ class Consumer:
     methods: frozenset[str]
     hooks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """For each method, the methods that make loaders and are called on what it is given."""
+    keeps_arguments: bool = False
+    """Whether the loaders may be among what the class's constructor was given."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +96,7 @@ def iteration() -> Iteration:
                 frozenset(row["class"]),
                 frozenset(row["methods"]),
                 {method: tuple(hooks) for method, hooks in row.get("hooks", {}).items()},
+                row.get("keeps_arguments", False),
             )
             for row in table["consumer"]
         ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -179,6 +179,7 @@ class Handles:
     def _judge(
         self, keeper: ClassFacts, dataset: ClassFacts, opened: Opened, kept: tuple[Kept, ...], attributes: set[str]
     ) -> Carried:
+        names = attributes | {one.attribute for one in kept}
         owners = {*self._project.ancestry(keeper).classes, *self._project.ancestry(dataset).classes}
         return Carried(
             opened=opened,
@@ -189,8 +190,8 @@ class Handles:
                 self._used(one, attributes, opened.row.harmless)
                 for one in (dataset, *self._project.subclasses(dataset))
             ),
-            pickled=not any(name in owner.methods for owner in owners for name in PICKLING),
-            checked=any(checks_process(owner) for owner in owners),
+            pickled=not any(leaves_out(method, names) for method in pickling_methods(owners)),
+            checked=any(compares_process(owner, names) for owner in owners),
         )
 
 
@@ -206,6 +207,38 @@ class Handles:
             if any(node.attr in attributes and node not in spared for node in attribute_nodes(function)):
                 return True
         return False
+
+
+def pickling_methods(owners: Iterable[ClassFacts]) -> list[Function]:
+    """The methods of classes that say what is pickled."""
+    return [owner.methods[name] for owner in owners for name in PICKLING if name in owner.methods]
+
+
+def leaves_out(method: Function, attributes: set[str]) -> bool:
+    """Whether what a pickling method gives lacks an attribute, as far as can be seen.
+
+    It lacks it if it speaks of the attribute, filters the attributes, or does not start from all of them.
+    """
+    nodes = list(ast.walk(method))
+    words = {getattr(node, field, None) for node in nodes for field in ("value", "arg", "attr", "id")}
+    if words & attributes:
+        return True
+    return "__dict__" not in words or any(isinstance(node, (ast.For, ast.DictComp)) for node in nodes)
+
+
+def compares_process(facts: ClassFacts, attributes: set[str]) -> bool:
+    """Whether a class looks at the process id where it uses one of its attributes."""
+    if not checks_process(facts):
+        return False
+    words = {
+        name: {getattr(node, "attr", getattr(node, "id", "")) for node in ast.walk(method)}
+        for name, method in facts.methods.items()
+    }
+    checks = {name for name, found in words.items() if found & set(PROCESS_CHECKS)}
+    users = {name for name, found in words.items() if found & attributes}
+    tests = [n.test for name in users for n in ast.walk(facts.methods[name]) if isinstance(n, ast.If)]
+    asked = {getattr(node, "attr", "") for test in tests for node in ast.walk(test)}
+    return not checks or bool(checks & users) or bool(checks & asked)
 
 
 def checks_process(facts: ClassFacts) -> bool:

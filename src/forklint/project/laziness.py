@@ -7,12 +7,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from forklint.project.datasets import attributes_read
 from forklint.project.handles import PICKLING, Carried
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, Module
 from forklint.project.opening import NotLazyError, Opening, Splitter, assigned, is_list_of
 from forklint.project.scopes import Function, statements
 
+PLAIN_BASES = ("torch.utils.data.", "torchvision.", "abc.", "typing.", "builtins.object", "collections.abc.")
+"""Bases outside the project that are known to have no ``__getstate__``."""
 WRITING = frozenset("wax+")
 OPAQUE = frozenset({"__slots__", "__getattr__", "__getattribute__", "__setattr__"})
 
@@ -101,12 +104,21 @@ class _Planner:
             getstate=getstate,
             forgets=forgets,
             inherits_getstate=any("__getstate__" in base.methods for base in self._bases),
-            safe=len(openings) == 1 and not resets and self._only_through_self(),
+            safe=len(openings) == 1 and not resets and self._only_through_self() and self._knows_bases(),
         )
 
     @cached_property
     def _bases(self) -> tuple[ClassFacts, ...]:
         return self._project.ancestry(self._owner).classes[1:]
+
+    @property
+    def _external(self) -> tuple[str, ...]:
+        return self._project.ancestry(self._owner).external
+
+    def _knows_bases(self) -> bool:
+        """Whether no base outside the project can have a ``__getstate__`` that the new one would hide."""
+        complete = self._project.ancestry(self._owner).complete
+        return complete and all(name.startswith(PLAIN_BASES) for name in self._external)
 
     def _enclosing_class(self, statement: ast.stmt) -> ClassFacts | None:
         above: ast.AST = statement
@@ -138,8 +150,8 @@ class _Planner:
         names = {name for owner in (self._owner, *self._bases) for name in owner.methods}
         if names & OPAQUE or "__slots__" in self._owner.scope.bindings:
             raise NotLazyError("the class governs its attributes itself")
-        if names & {"__reduce__", "__reduce_ex__"}:
-            raise NotLazyError("the class pickles itself with __reduce__")
+        if names & {"__reduce__", "__reduce_ex__"} or any("DataPipe" in base for base in self._external):
+            raise NotLazyError("the class is pickled by a __reduce__ of its own")
         subclasses = list(self._project.subclasses(self._owner))
         if any(name in sub.methods for sub in subclasses for name in PICKLING):
             raise NotLazyError("a subclass pickles itself in its own way")
@@ -243,7 +255,16 @@ class _Planner:
             empty = value is None or (isinstance(value, ast.Constant) and value.value is None)
             if not late and (dataclass_like or not empty):
                 raise NotLazyError("the class body gives the attribute a value")
+            self._check_alone(statement)
             yield statement
+
+    def _check_alone(self, statement: ast.stmt) -> None:
+        """Refuse to take out a statement that shares its line."""
+        above = self._module.parents[statement]
+        for block in (getattr(above, name, None) for name in ("body", "orelse", "finalbody")):
+            for other in block if isinstance(block, list) and statement in block else ():
+                if other is not statement and other.lineno == statement.lineno:
+                    raise NotLazyError("a statement that has to go shares its line with another")
 
     def _forgets(self, getstate: Function) -> Iterator[ast.stmt]:
         for statement in statements(getstate.body):
@@ -256,6 +277,7 @@ class _Planner:
             call = statement.value if isinstance(statement, ast.Expr) else None
             pops = isinstance(call, ast.Call) and getattr(call.func, "attr", "") == "pop"
             if drops or clears or pops:
+                self._check_alone(statement)
                 yield statement
 
     def _reads_in(self, method: Function) -> bool:
@@ -266,14 +288,13 @@ class _Planner:
             if function in seen:
                 continue
             seen.add(function)
-            for node in ast.walk(function):
-                if self._is_attribute(node, ast.Load):
-                    return True
-                name = getattr(node, "attr", "")
-                if isinstance(node, ast.Name) and node.id == "len":
-                    name = "__len__"
-                found = self._project.method(self._owner, name) if name else None
-                found = found or (self._project.method(self._carried.dataset, name) if name else None)
+            names = set(attributes_read(function))
+            if self._attribute in names:
+                return True
+            if any(isinstance(node, ast.Name) and node.id == "len" for node in ast.walk(function)):
+                names.add("__len__")
+            for name in names:
+                found = self._project.method(self._owner, name) or self._project.method(self._carried.dataset, name)
                 if found is not None:
                     waiting.append(found[1])
         return False

@@ -13,6 +13,9 @@ ALIKE = 0.55
 #: By so much the best must lead before it is offered alone.
 LEAD = 0.12
 
+#: From this likeness on, letters alone show that two names speak of the same thing.
+SAME_LETTERS = 0.8
+
 #: From this likeness on, letters alone show that a name was misspelt.
 MISSPELT = 0.85
 
@@ -60,7 +63,18 @@ def nearest(wanted: str, known: Iterable[str]) -> Nearest:
         or (lead > 0 and best == 1.0)
         or (_one_slip(wanted, name) and not any(_one_slip(wanted, other) for _, other in others))
     )
-    return Nearest(tuple(name for _, name in near[:LISTED]), name if clear else "", is_slip(wanted, name))
+    outstanding = name if clear and _speaks_of_the_same(wanted, name) else ""
+    return Nearest(tuple(name for _, name in near[:LISTED]), outstanding, is_slip(wanted, name))
+
+
+def _speaks_of_the_same(wanted: str, name: str) -> bool:
+    """Whether letters are nearly all shared, or the first word, or one name's words are among the other's.
+
+    `from_config` is the name most like `load_config` in many a class, and does something else.
+    """
+    words, others = _words(wanted), _words(name)
+    same_words = set(words) <= set(others) or set(others) <= set(words)
+    return _letters(wanted, name) >= SAME_LETTERS or same_words or words[:1] == others[:1]
 
 
 def is_slip(wanted: str, name: str) -> bool:
@@ -77,13 +91,16 @@ def likeness(wanted: str, name: str) -> float:
     letters = _letters(wanted, name)
     if wanted[:1].isupper() != name[:1].isupper():
         letters -= 0.1  # a class for a function is the rarer slip
-    words, others = (_WORD.findall(text.replace("_", " ")) for text in (wanted, name))
-    words, others = [w.casefold() for w in words], [w.casefold() for w in others]
+    words, others = _words(wanted), _words(name)
     if letters == 1.0 or len(words) < 2 or len(others) < 2:
         return letters
     overlap = 2 * len(set(words) & set(others)) / (len(set(words)) + len(set(others)))
     same_verb = 0.15 if words[0] == others[0] else 0.0
     return max(letters, min(0.9, (letters + overlap) / 2 + same_verb))
+
+
+def _words(name: str) -> list[str]:
+    return [word.casefold() for word in _WORD.findall(name.replace("_", " "))]
 
 
 def _letters(wanted: str, name: str) -> float:

@@ -6,13 +6,13 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from forklint.project.datasets import attribute_nodes, calls, is_dataset, worker_methods
-from forklint.project.handles import PICKLING, Handles, checks_process
+from forklint.project.datasets import attribute_nodes, is_dataset, worker_methods
+from forklint.project.handles import Handles, checks_process, leaves_out, pickling_methods
 from forklint.project.index import Project, Value
 from forklint.project.lifetimes import Opened
-from forklint.project.module import ClassFacts, Module
+from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.openers import Openers
-from forklint.project.scopes import Binding, Kind, Scope, parameters, statements
+from forklint.project.scopes import FUNCTIONS, Binding, Kind, Scope, parameters, statements
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class SharedHandles:
 
     def _handed_over(self, module: Module) -> Iterator[SharedHandle]:
         seen: set[ast.Call] = set()
-        for scope, call in calls(module):
+        for scope, call in self._calls_beside_openers(module):
             for position, argument in enumerate([*call.args, *(keyword.value for keyword in call.keywords)]):
                 opened = self._argument(module, scope, argument)
                 if opened is None or opened.node in seen:
@@ -110,6 +110,19 @@ class SharedHandles:
                 if found is not None:
                     seen.add(opened.node)
                     yield found
+
+    def _calls_beside_openers(self, module: Module) -> Iterator[tuple[Scope, ast.Call]]:
+        """Give the calls in those functions whose text opens something, and at module level; few have any."""
+        for scope in module.all_scopes:
+            nodes: list[ast.stmt] = []
+            if isinstance(scope.node, FUNCTIONS) and self._handles.opens(FunctionFacts(module, scope.node)):
+                nodes = scope.node.body
+            elif isinstance(scope.node, ast.Module):
+                nodes = [one for one in scope.node.body if not isinstance(one, (*FUNCTIONS, ast.ClassDef))]
+            for statement in nodes:
+                for node in ast.walk(statement):
+                    if isinstance(node, ast.Call) and (node.args or node.keywords):
+                        yield scope, node
 
     def _argument(self, module: Module, scope: Scope, argument: ast.expr) -> Opened | None:
         """The handle that an argument plainly is: an opener's call, or a local name bound to one."""
@@ -143,7 +156,7 @@ class SharedHandles:
                     name=f"{dataset.name}.{target.attr}",
                     dataset=dataset,
                     used=self._reads(dataset, target.attr),
-                    pickled=not any(method in owner.methods for owner in owners for method in PICKLING),
+                    pickled=not any(leaves_out(method, {target.attr}) for method in pickling_methods(owners)),
                     keeps=statement,
                 )
         return None

@@ -103,7 +103,9 @@ class _Rewriting:
             if isinstance(node, ast.Return) and node.value is not None:
                 old = self._node(node)
                 state = self._tree.module.code_for_node(old.value)  # type: ignore[attr-defined]
-                changes[old] = self._small(f"return {{**{state}, {self._dropped}}}")
+                display = isinstance(node.value, ast.Dict) and state.endswith("}") and len(node.value.keys) > 0
+                inside = state[1:-1].rstrip().rstrip(",") if display else f"**{state}"
+                changes[old] = self._small(f"return {{{inside}, {self._dropped}}}")
 
     @property
     def _dropped(self) -> str:
@@ -133,7 +135,9 @@ class _Rewriting:
         text += GETSTATE.format(**values) if found.getstate is None else ""
         text = re.sub(r"^ +\n", "", text, flags=re.MULTILINE)
         blank = cst.EmptyLine(indent=False)
-        body = cst.parse_module(text, self._tree.module.config_for_parsing).body
+        style = self._tree.module
+        text = re.sub(r"^(?:    )+", lambda m: style.default_indent * (len(m[0]) // 4), text, flags=re.MULTILINE)
+        body = cst.parse_module(text.replace("\n", style.default_newline), style.config_for_parsing).body
         return [line.with_changes(leading_lines=[blank]) for line in body]
 
     def _rewrite(self, changes: dict[cst.CSTNode, cst.CSTNode], removed: set[cst.CSTNode]) -> Tree:

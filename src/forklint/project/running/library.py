@@ -43,7 +43,7 @@ START_METHODS = {"fork", "spawn", "forkserver"}
 def call(run: Execution, spot: Spot, name: str, given: Arguments) -> Value:
     """Call a function or class of a library by its qualified name."""
     known = iteration()
-    result: Value = UNKNOWN if name.startswith("builtins.") else Made(name)
+    result: Value = UNKNOWN if name.startswith("builtins.") else _made(name, given)
     row = starters(run.project.settings.starters).get(name)
     if row is not None:
         result = _start(run, spot, row, _method_given(row, given), given)
@@ -68,6 +68,11 @@ def call(run: Execution, spot: Spot, name: str, given: Arguments) -> Value:
         count = called(name.removeprefix("builtins."), [evaluation.number_of(value) for value in given.positional])
         result = Const(count) if count is not None else result
     return result
+
+
+def _made(name: str, given: Arguments) -> Made:
+    keeps = any(row.keeps_arguments and name in row.classes for row in iteration().consumers)
+    return Made(name, given.all if keeps else ())
 
 
 def _start_method(value: Value | None) -> str:
@@ -145,13 +150,13 @@ def call_inherited(run: Execution, spot: Spot, method: Method, given: Arguments)
 
 def call_object(run: Execution, spot: Spot, method: Method, given: Arguments) -> Value:
     """Call a method of a library's object: one that hands a loader on, or one that iterates it."""
-    kind = method.owner.name if isinstance(method.owner, Made) else ""
-    if (kind, method.name) in iteration().passes_through:
+    owner = method.owner if isinstance(method.owner, Made) else Made("")
+    if (owner.name, method.name) in iteration().passes_through:
         single = len(given.positional) == 1 and not given.open
         return given.positional[0] if single else Sequence(given.positional, not given.open)
     for consumer in iteration().consumers:
-        if kind in consumer.classes and method.name in consumer.methods:
-            for value in given.all:
+        if owner.name in consumer.classes and method.name in consumer.methods:
+            for value in (*owner.kept, *given.all):
                 _consume(run, spot, value, consumer.hooks.get(method.name, ()))
     return UNKNOWN
 

@@ -134,6 +134,8 @@ class Made:
     """What the call of a library's function or class gave."""
 
     name: str
+    kept: tuple[Value, ...] = ()
+    """What it was given, where that matters later."""
 
 
 @dataclass(frozen=True)
@@ -304,7 +306,7 @@ def is_plain(value: Value, size: int = 16) -> bool:
     if isinstance(value, (Sequence, Dictionary)):
         inner = value.items if isinstance(value, Sequence) else tuple(item for _, item in value.items)
         return len(inner) <= size and all(is_plain(item, size // 2) for item in inner)
-    return isinstance(value, (Unknown, Const, Foreign, Made, PlatformTest))
+    return isinstance(value, (Unknown, Const, Foreign, PlatformTest)) or (isinstance(value, Made) and not value.kept)
 
 
 def merge(first: Value, second: Value) -> Value:
