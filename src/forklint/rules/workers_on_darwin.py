@@ -105,10 +105,11 @@ class WorkersOnDarwin(Rule):
             reason = self._reason(machines, count)
             if reason is None or not flow.goes_to_loader(count) or options.has_context(count):
                 continue
+            where = f" {reason[0]}".removeprefix(f" in `{count.key}`")
             yield Suspect(
                 node=count.value,
                 message=(
-                    f"`{count.key}` is {ast.unparse(count.value)} {reason[0]}: workers here cost a spawn, "
+                    f"`{count.key}` is {ast.unparse(count.value)}{where}: workers here cost a spawn, "
                     "a pickled dataset and memory each, and are a common cause of crashes with MPS"
                 ),
                 cells=(CELL,),
