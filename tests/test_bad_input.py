@@ -206,7 +206,7 @@ def test_odd_names_are_linted_and_fixed(folder: Path) -> None:
     full = forklint(".", cwd=folder)
     assert full.returncode == 1
     assert "\x1b" not in full.stdout
-    assert forklint("--diff", ".", cwd=folder).returncode == 1
+    assert forklint("--diff", "--unsafe-fixes", ".", cwd=folder).returncode == 1
     assert len(forklint("--output-format", "concise", ".", cwd=folder).stdout.splitlines()) == len(files) + 1
     assert forklint(*FIX, ".", cwd=folder).returncode == 0
     assert {path.name for path in folder.glob("*.py")} == files

@@ -32,12 +32,7 @@ def main():
         persistent_workers=preset["persistent_workers"],
         multiprocessing_context=arguments.start_method if preset["num_workers"] else None,
     )
-    test = DataLoader(
-        GlyphDataset("test", 1000),
-        batch_size=preset["batch_size"],
-        num_workers=2,
-        multiprocessing_context=arguments.start_method,
-    )
+    test = DataLoader(GlyphDataset("test", 1000), batch_size=preset["batch_size"], num_workers=2)
 
     torch.manual_seed(0)
     trainer = Trainer(GlyphReader(len(ALPHABET)), available(preset["device"]))
