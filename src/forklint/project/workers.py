@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -198,7 +199,8 @@ def called(name: str, values: list[Number]) -> Number:
         result = POSITIVE
     elif name in {"int", "len", "abs", "round"} and len(values) == 1:
         value = values[0]
-        result = int(value) if isinstance(value, (int, float)) and name != "len" else None
+        if isinstance(value, (int, float)) and math.isfinite(value) and name != "len":
+            result = int(value)
         result = POSITIVE if isinstance(value, Positive) else result
     elif name in {"min", "max"} and values:
         verdicts = [verdict(value) for value in values]
