@@ -10,6 +10,9 @@ $(READY): pyproject.toml constraints-dev.txt
 	$(BIN)/python -m pip install --quiet --editable '.[dev]' --constraint constraints-dev.txt
 	touch $(READY)
 
+demo: $(READY)  ## find, mend and train the example
+	$(BIN)/python scripts/demo.py
+
 test: $(READY)  ## run the tests
 	$(BIN)/python -m pytest -q
 
@@ -20,6 +23,9 @@ lint: $(READY)  ## types, style, and forklint on itself
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/forklint .
+
+docs: $(READY)  ## rewrite docs/rules from the rules
+	$(BIN)/python scripts/make_docs.py
 
 corpus: $(READY)  ## fetch the packages of bench/corpus.toml, lint them, count the findings
 	$(BIN)/python scripts/corpus.py || test $$? = 3
