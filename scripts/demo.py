@@ -11,12 +11,18 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 FORKLINT = [sys.executable, "-m", "forklint"]
+PATH = os.environ.get("PYTHONPATH", "")
 START = "import multiprocessing\nmultiprocessing.set_start_method({!r}, force=True)\n"
 
 
-def step(title: str, command: list[str], folder: Path, *, expect: int, shown: str, **environment: str) -> None:
+def step(title: str, command: list[str], folder: Path, *, expect: int, **environment: str) -> None:
     """Say what is run, run it, and end the demo if it does not end as it should."""
-    print(f"\n\033[1m# {title}\033[0m\n$ {shown}", flush=True)
+    words = [
+        "forklint" if word == "-m" else Path(word).name for word in command if word not in {sys.executable, "forklint"}
+    ]
+    if command[1] != "-m":
+        words = ["python", *words]
+    print(f"\n\033[1m# {title}\033[0m\n$ {' '.join(words)}", flush=True)
     done = subprocess.run(command, cwd=folder, env={**os.environ, **environment}, check=False)
     if done.returncode != expect:
         sys.exit(f"demo: expected exit code {expect}, got {done.returncode}")
@@ -29,19 +35,17 @@ def main() -> None:
         copy = folder / "examples"
         shutil.copytree(ROOT / "examples", copy, ignore=shutil.ignore_patterns(".data", "__pycache__"))
         (folder / "forklint.toml").touch()
-        lint = [*FORKLINT, "examples/", "--color", "always"]
-        step("Find: five hazards in one small project", lint, folder, expect=1, shown="forklint examples/")
-        safe = [*FORKLINT, "examples/", "--fix", "--show-fixes", "-q"]
-        step("Mend what is safe", [*safe, "--exit-zero", "--output-format", "concise"], folder, expect=0,
-             shown="forklint examples/ --fix --show-fixes")  # fmt: skip
-        step("Mend the rest, which wants your judgement", [*FORKLINT, "examples/", "--fix", "--unsafe-fixes", "--show-fixes"],
-             folder, expect=0, shown="forklint examples/ --fix --unsafe-fixes --show-fixes")  # fmt: skip
+        step("Find: five hazards in one small project", [*FORKLINT, "examples"], folder, expect=1)
+        mend = [*FORKLINT, "examples", "--fix", "--show-fixes", "--output-format", "concise"]
+        step("Mend what is safe", mend, folder, expect=1)
+        step("Mend the rest, which wants your judgement", [*mend, "--unsafe-fixes"], folder, expect=0)
         for method in ("fork", "spawn"):
             platform = folder / method
             platform.mkdir()
             (platform / "sitecustomize.py").write_text(START.format(method), encoding="utf-8")
-            step(f"Train the mended project where processes start by {method}", [sys.executable, "train.py", "--epochs", "1"],
-                 copy / "ocr", expect=0, shown="python train.py --epochs 1", PYTHONPATH=str(platform))  # fmt: skip
+            title = f"Train the mended project where processes start by {method}"
+            command = [sys.executable, "train.py", "--epochs", "1"]
+            step(title, command, copy / "ocr", expect=0, PYTHONPATH=os.pathsep.join([str(platform), PATH]))
 
 
 if __name__ == "__main__":
