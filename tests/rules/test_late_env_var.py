@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -310,6 +311,7 @@ def test_the_chain_leads_through_the_project(tmp_path: Path) -> None:
 
 SCRIPT = """import json
 import os
+import shutil
 
 import numpy as np
 import torch
@@ -344,3 +346,36 @@ def test_the_fixed_script_has_the_threads_it_asks_for(tmp_path: Path) -> None:
     assert set(after.values()) == {1}
     if len(os.sched_getaffinity(0)) > 1:
         assert all(count > 1 for count in before.values())
+
+
+FIXTURE = Path(__file__).parent.parent / "fixtures" / "FKL101_late_env_var"
+RUN = [
+    "bad_feature_pool.py",
+    "bad_project_settings/train.py",
+    *(
+        pytest.param(name, marks=pytest.mark.soak)
+        for name in [
+            "bad_alloc_backend.py",
+            "bad_gan_update.py",
+            "bad_imports_in_function.py",
+            "bad_loop_over_names.py",
+            "bad_main_guard.py",
+            "bad_mps_fallback.py",
+            "bad_ocr_threads.py",
+            "bad_preload.py",
+        ]
+    ),
+]
+
+
+@pytest.mark.parametrize("name", RUN)
+def test_a_fixed_fixture_runs_as_before(name: str, tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    source = FIXTURE / name
+    shutil.copytree(source.parent if "/" in name else FIXTURE, tmp_path / "code")
+    outcome, folder = source.with_suffix(".fixed.py"), tmp_path / "code"
+    for variant in (source, outcome if outcome.exists() else source):
+        (folder / source.name).write_text(variant.read_text(encoding="utf-8"), encoding="utf-8")
+        command = [sys.executable, source.name]
+        result = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=180, check=False)
+        assert result.returncode == 0, result.stderr
