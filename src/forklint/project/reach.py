@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from forklint.model import Cell
-from forklint.project.running.execution import Execution, MethodSet, OutOfStepsError, StartedError
+from forklint.project.running.execution import Execution
+from forklint.project.running.starts import MethodSet, OutOfStepsError, StartedError
 from forklint.project.running.values import DEFAULT_METHOD
 from forklint.project.scopes import FUNCTIONS
 

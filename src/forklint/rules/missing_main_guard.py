@@ -33,6 +33,8 @@ MACOS = (
     'on macOS, `multiprocessing.set_start_method("spawn", force=True)` as the first line under the guard keeps '
     "workers off fork, whatever started the script"
 )
+GUARDS = {"__name__ == '__main__'", "'__main__' == __name__"}
+FORCE = "`force=True` lets a child that imports this file set its start method again"
 
 
 class MissingMainGuard(Rule):
@@ -110,14 +112,16 @@ class MissingMainGuard(Rule):
             yield Suspect(reach.node, _message(reach, module), reach.cells, chain, facts=reach)
 
     def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterable[Proposal]:
-        """Put the statements from the first start on under a guard, or say why not; for macOS, the words of MACOS."""
+        """Put the statements from the first start on under a guard, or say why not; then what else would help."""
         plan = guarding.plan(self.project, module, suspect.node)
         if isinstance(plan, guarding.Refusal):
             yield Proposal(f"guard it by hand: {plan.reason}", Applicability.DISPLAY)
         else:
             message = 'put it and what follows under `if __name__ == "__main__":`'
             yield Proposal(message, Applicability.UNSAFE, _guard(module, tree, plan.moved))
-        if any(cell.platform == "darwin" for cell in suspect.cells):
+        if suspect.facts.sets_method:
+            yield Proposal(FORCE, Applicability.DISPLAY)
+        elif any(cell.platform == "darwin" for cell in suspect.cells):
             yield Proposal(MACOS, Applicability.DISPLAY)
 
 
@@ -149,25 +153,20 @@ def _guard(module: Module, tree: Tree, moved: Sequence[ast.stmt]) -> Tree:
     body: list[Line] = []
     footer: list[cst.EmptyLine] = []
     for line, statement in lines.items():
-        if _is_guard(statement) and isinstance(line, cst.If):
+        test = statement.test if isinstance(statement, ast.If) and not statement.orelse else None
+        if isinstance(line, cst.If) and test is not None and ast.unparse(test) in GUARDS:
             body += _inside(line)
             footer = list(line.body.footer) if isinstance(line.body, cst.IndentedBlock) else []
         else:
             body.append(_trimmed(line))
     body[0] = body[0].with_changes(leading_lines=[line for line in body[0].leading_lines if line.comment])
-    blank = cst.EmptyLine(indent=False)
-    after_definition = bool(kept) and isinstance(kept[-1], (cst.FunctionDef, cst.ClassDef))
+    blanks = 2 if kept and isinstance(kept[-1], (cst.FunctionDef, cst.ClassDef)) else min(len(kept), 1)
     guard = cst.If(
         test=cst.parse_expression('__name__ == "__main__"'),
         body=cst.IndentedBlock(body=body, footer=footer),
-        leading_lines=[blank, blank] if after_definition else [blank] if kept else [],
+        leading_lines=[cst.EmptyLine(indent=False) for _ in range(blanks)],
     )
     return Tree(tree.module.with_changes(body=[*kept, guard]))
-
-
-def _is_guard(statement: ast.stmt) -> bool:
-    plain = {"__name__ == '__main__'", "'__main__' == __name__"}
-    return isinstance(statement, ast.If) and not statement.orelse and ast.unparse(statement.test) in plain
 
 
 def _inside(guard: cst.If) -> list[Line]:

@@ -11,13 +11,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from forklint.model import Cell
 from forklint.project.module import FunctionFacts, Module
 from forklint.project.running import binding, conditions, evaluation, functions, iterating
+from forklint.project.running.starts import MethodSet, OutOfStepsError, Site, StartedError
 from forklint.project.running.values import (
     DEFAULT_METHOD,
     NONE,
@@ -50,41 +50,6 @@ MAX_DEPTH = 24
 MAX_ENTRIES = 12
 """How often one function is entered: tables built by hundreds of calls of one function start nothing."""
 CATCHES_RUNTIME_ERROR = {"RuntimeError", "Exception", "BaseException"}
-
-
-class OutOfStepsError(Exception):
-    """The run took too long; nothing is concluded."""
-
-
-@dataclass(frozen=True)
-class Site:
-    """A call on the way to a start."""
-
-    place: Place
-    what: str
-
-
-class StartedError(Exception):
-    """Processes start at ``place``, reached through ``sites``."""
-
-    def __init__(
-        self, place: Place, what: str, cells: tuple[Cell, ...], sites: tuple[Site, ...], made_at: Place | None
-    ) -> None:
-        super().__init__(what)
-        self.place = place
-        self.what = what
-        self.cells = cells
-        self.sites = sites
-        self.made_at = made_at
-
-
-@dataclass(frozen=True)
-class MethodSet:
-    """A call of ``set_start_method`` without force."""
-
-    place: Place
-    sites: tuple[Site, ...]
-    method: str
 
 
 class Execution:
