@@ -61,6 +61,13 @@ def test_a_broken_pyproject_of_someone_else_is_passed_over(tmp_path: Path) -> No
     assert load(write(tmp_path / "pyproject.toml", "[tool.black\n")) is None
 
 
+def test_requires_python_counts_without_a_table_of_ours(tmp_path: Path) -> None:
+    write(tmp_path / "pyproject.toml", '[project]\nname = "x"\nrequires-python = ">=3.10,<3.13"\n')
+    assert SettingsFinder().for_file(tmp_path / "a.py").target_python == ((3, 10), (3, 12))
+    own = SettingsFinder({"target_python": ((3, 14), (3, 14))})
+    assert own.for_file(tmp_path / "a.py").target_python == ((3, 14), (3, 14))
+
+
 @pytest.mark.parametrize(
     ("text", "bounds"),
     [

@@ -164,9 +164,11 @@ class SettingsFinder:
                 settings = load(path)
                 if settings is not None:
                     return self._override(settings)
-        if folder.parent != folder:
-            return self.for_folder(folder.parent)
-        return self._override(Settings(base=Path.cwd()))
+        if folder.parent == folder:
+            return self._override(Settings(base=Path.cwd()))
+        above = self.for_folder(folder.parent)
+        bounds = requires_python(folder / "pyproject.toml") if "target_python" not in self._overrides else None
+        return replace(above, target_python=bounds) if bounds and above.source is None else above
 
     def _override(self, settings: Settings) -> Settings:
         return replace(settings, **self._overrides)
@@ -196,6 +198,15 @@ def load(path: Path, *, explicit: bool = False) -> Settings | None:
     if requires and "target-python" not in (table or {}):
         settings = replace(settings, target_python=python_range(str(requires)))
     return settings
+
+
+def requires_python(path: Path) -> tuple[Version, Version] | None:
+    """The range that a pyproject.toml without ``[tool.forklint]`` gives in ``requires-python``, if it does."""
+    try:
+        wanted = tomllib.loads(path.read_text(encoding="utf-8")).get("project", {}).get("requires-python")
+        return python_range(wanted) if wanted else None
+    except (OSError, ValueError, AttributeError):  # a TOMLDecodeError and a UnicodeDecodeError are ValueErrors
+        return None
 
 
 def from_table(table: Any, path: Path) -> Settings:

@@ -85,6 +85,9 @@ class Linter:
                     found += [(rule, one, self._finding(path, module, rule, one)) for one in rule.suspects(module)]
                 except RecursionError:
                     notes.append(Note(shown(path), f"{rule.code} was left out: it nests too deeply to be followed"))
+                except Exception as error:  # noqa: BLE001 - a fault in one rule is said and costs that rule alone
+                    what = f"{rule.code} failed: {type(error).__name__}: {error}; please report it"
+                    notes.append(Note(shown(path), what, failure=True))
         comments = suppressions.find(module.document.text) if suppressions.TOKENS.search(data) else []
         rows = suppressions.by_row(comments)
         kept = [item for item in found if not _silenced(item[2], rows)]

@@ -1,0 +1,33 @@
+"""A fault in a rule is said in one line, costs that rule alone, and fails the run."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+BROKEN = """
+import sys
+from forklint.rules.unknown_method import UnknownMethod
+
+def suspects(self, module):
+    raise KeyError("surprise")
+
+UnknownMethod.may_hold = lambda self, path, data: True
+UnknownMethod.suspects = suspects
+sys.argv = ["forklint", "--output-format", "concise", "-q", "data.py"]
+from forklint.cli import main
+main()
+"""
+
+
+def test_the_other_rules_still_answer(tmp_path: Path) -> None:
+    (tmp_path / "data.py").write_text(
+        "import lmdb\nfrom torch.utils.data import Dataset\n\n\nclass Words(Dataset):\n"
+        "    def __init__(self, root):\n        self.env = lmdb.open(root)\n\n"
+        "    def __getitem__(self, index):\n        return self.env.stat()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", BROKEN], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == "forklint: data.py: FKL501 failed: KeyError: 'surprise'; please report it\n"
+    assert "FKL301" in done.stdout
