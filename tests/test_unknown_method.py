@@ -272,8 +272,11 @@ def test_an_alias_in_another_file_may_mix_the_class_in(tmp_path: Path) -> None:
     assert rows(tmp_path, trainer=trainer, model=model) == set()
 
 
-def test_an_attribute_given_in_another_file_counts(tmp_path: Path) -> None:
-    patch = "import model\n\ndef patch(net):\n    net.encodes = print\n"
+@pytest.mark.parametrize(
+    "how", ["net.encodes = print", "setattr(net, 'encodes', print)", "net.a, net.encodes = 1, print"]
+)
+def test_an_attribute_given_in_another_file_counts(how: str, tmp_path: Path) -> None:
+    patch = f"import model\n\ndef patch(net):\n    {how}\n"
     train = "from model import Net\nnet = Net()\nnet.encodes(1)\n"
     assert rows(tmp_path, model=MODEL, patch=patch, train=train) == set()
 

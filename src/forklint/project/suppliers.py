@@ -74,6 +74,7 @@ def is_assigned_somewhere(project: Project, name: str, modules: Iterable[Module]
     quoted = re.compile(rb"[\"'](?:\w+,\s*)*" + word + rb"(?:,\s*\w+)*[\"']")
     if any(quoted.search(module.document.data) for module in modules):
         return True
-    stores = re.compile(rb"\." + word + rb"\b[ \t]*(?::[^=\n]+)?(?:=(?!=)|,[^\n()]*[^=!<>\n()]=(?!=))")
+    assigned = rb"\.%b\b[ \t]*(?::[^=\n]+)?(?:=(?!=)|,[^\n()]*[^=!<>\n()]=(?!=))" % word
+    stores = re.compile(assigned + rb"|setattr(?:__)?\([^\n]*[\"']%b[\"']" % word)
     files = (project.data(path) for path in project.files)
     return any(word in data and stores.search(data) for data in files)
