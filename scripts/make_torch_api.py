@@ -28,7 +28,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from forklint.project.members import dotted, members_of, statements_under
+from forklint.facts.members.members import dotted, members_of, statements_under
 
 TARGET = Path(__file__).parent.parent / "src/forklint/knowledge/torch_api.json"
 

@@ -348,7 +348,9 @@ FORMS: dict[str, Callable[[str], bytes]] = {
     "bom": lambda text: b"\xef\xbb\xbf" + text.encode(),
     "bom and crlf": lambda text: b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode(),
     "latin-1": lambda text: ("# coding: latin-1\n# caf\xe9\n" + text).encode("latin-1"),
-    "cp1252, vim": lambda text: ("#!/usr/bin/python\n# vim: set fileencoding=cp1252 :\n# 5\u20ac\n" + text).encode("cp1252"),
+    "cp1252, vim": lambda text: ("#!/usr/bin/python\n# vim: set fileencoding=cp1252 :\n# 5\u20ac\n" + text).encode(
+        "cp1252"
+    ),
     "shift-jis": lambda text: ("# -*- coding: shift_jis -*-\n# \u8868\n" + text).encode("shift_jis"),
     "form feeds": lambda text: text.replace("class Lines", "\x0c\n# page two\x0c\nclass Lines").encode(),
     "tabs": lambda text: text.replace("    ", "\t").encode(),
@@ -367,7 +369,8 @@ def test_a_fix_keeps_the_form_of_the_file(tmp_path: Path) -> None:
     written = {name.replace(" ", "_"): form(HAZARD) for name, form in FORMS.items()}
     assert forklint_fixes(tmp_path, written)
     wrong = [
-        name for name, form in FORMS.items()
+        name
+        for name, form in FORMS.items()
         if (tmp_path / f"{name.replace(' ', '_')}.py").read_bytes() != form(plainly_fixed)
     ]
     assert wrong == []

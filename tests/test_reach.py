@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from forklint.config import Settings
+from forklint.facts.starting.reach import reached
 from forklint.project.index import Project
-from forklint.project.reach import reached
 
 HEAD = """\
 import contextlib, functools, itertools, os, sys

@@ -246,7 +246,7 @@ def _print_notes(reports: Sequence[FileReport], *, verbose: bool) -> None:
 
 
 def _show_diff(results: Sequence[Any], reports: Sequence[FileReport], missing: Sequence[Missing]) -> int:
-    from forklint.engine import split_lines  # noqa: PLC0415
+    from forklint.edits.text import split_lines  # noqa: PLC0415
     from forklint.report import visible  # noqa: PLC0415
 
     changed = 0

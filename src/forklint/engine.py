@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import difflib
-import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from forklint.config import SettingsFinder, find_root
-from forklint.model import PLATFORMS, Edit, FileReport, Finding, Fix, Note, Severity, Span
+from forklint.edits.text import edits_between, without_blank_tail
+from forklint.edits.tree import UnparsableError
+from forklint.edits.tree import parse as parse_tree
+from forklint.model import PLATFORMS, FileReport, Finding, Fix, Note, Severity, Span
 from forklint.project.index import UNPARSABLE, Project
 from forklint.project.module import Module
 from forklint.rules import registry
 from forklint.rules.base import Rule, Suspect
 from forklint.rules.syntax_error import SyntaxFault
-from forklint.rules.tree import UnparsableError
-from forklint.rules.tree import parse as parse_tree
 from forklint.rules.unused_suppression import UnusedSuppression
 from forklint.source import document, nesting, suppressions
 from forklint.source.document import Document, UnreadableError
+from forklint.source.paths import relative_to, shown
 
 FOREIGN_SIGNS = {
     "darwin": (b"darwin", b"Darwin", b"mps", b"macos", b"macOS", b"MacOS"),
@@ -191,7 +191,7 @@ def _with_fixes(kept: list[tuple[Rule, Suspect, Finding]], module: Module) -> li
     """Parse with LibCST, once, and let each rule propose fixes; raises UnparsableError and UnfixableError."""
     if nesting.too_deep(module.tree):
         raise UnfixableError("it nests too deeply")
-    text = _without_blank_tail(module.document.text)
+    text = without_blank_tail(module.document.text)
     findings = []
     try:
         tree = parse_tree(text)
@@ -206,60 +206,6 @@ def _with_fixes(kept: list[tuple[Rule, Suspect, Finding]], module: Module) -> li
     except RecursionError:
         raise UnfixableError("it nests too deeply") from None
     return findings
-
-
-def _without_blank_tail(text: str) -> str:
-    """Cut the blank lines at the end, of which LibCST drops some if there are spaces in them; no edit needs them."""
-    end = re.compile(r"[ \t\f]*(?:\r\n|\r|\n)?").match(text, len(text.rstrip(" \t\f\r\n")))
-    return text[: end.end()] if end else text
-
-
-def split_lines(text: str) -> list[str]:
-    """Cut a text into lines with their ends, where Python cuts them (``str.splitlines`` also cuts at form feeds)."""
-    return re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+", text)
-
-
-def edits_between(old: str, new: str) -> tuple[Edit, ...]:
-    """The edits, by whole lines, that turn one text into another."""
-    before, after = split_lines(old), split_lines(new)
-    start = _common(before, after)
-    end = _common(before[start:][::-1], after[start:][::-1])
-    matcher = difflib.SequenceMatcher(
-        None, before[start : len(before) - end], after[start : len(after) - end], autojunk=False
-    )
-    edits = []
-    for tag, i1, i2, j1, j2 in matcher.get_opcodes():
-        if tag != "equal":
-            span = Span(start + i1 + 1, 1, start + i2 + 1, 1)
-            edits.append(Edit(span, "".join(after[start + j1 : start + j2])))
-    return tuple(edits)
-
-
-def _common(one: list[str], other: list[str]) -> int:
-    """How many lines at the start are the same."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((i for i, (a, b) in pairs if a != b), min(len(one), len(other)))
-
-
-def apply_edits(text: str, edits: tuple[Edit, ...]) -> str:
-    """Apply edits by whole lines, as ``edits_between`` makes them."""
-    lines = split_lines(text)
-    for edit in sorted(edits, key=lambda edit: edit.span, reverse=True):
-        lines[edit.span.row - 1 : edit.span.end_row - 1] = [edit.content]
-    return "".join(lines)
-
-
-def shown(path: Path) -> str:
-    """A path as the user would write it: relative to the working directory where it lies below."""
-    return relative_to(path.absolute(), Path.cwd()) if path.is_absolute() else str(path)
-
-
-def relative_to(path: Path, folder: Path) -> str:
-    """``path`` relative to ``folder`` with forward slashes; unchanged if it lies elsewhere."""
-    try:
-        return path.relative_to(folder).as_posix()
-    except ValueError:
-        return str(path)
 
 
 class Linters:

@@ -10,11 +10,13 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from forklint.engine import Linter, apply_edits, shown
+from forklint.edits.text import apply_edits
+from forklint.engine import Linter
 from forklint.model import Applicability, FileReport, Finding, Note
 from forklint.project.index import UNPARSABLE
 from forklint.source import document
 from forklint.source.document import UnreadableError
+from forklint.source.paths import shown
 
 WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 MAX_ROUNDS = 500

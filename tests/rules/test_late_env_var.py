@@ -172,10 +172,7 @@ SAFETY = {
     "import os\nimport transformers\nos.environ['HF_HUB_OFFLINE'] = '1'\n": Applicability.UNSAFE,
     "import os\nimport torch\nif os.sep:\n    os.environ['OMP_NUM_THREADS'] = '1'\n": Applicability.UNSAFE,
     (
-        "import os\n"
-        "import torch\n"
-        "print(os.environ['OMP_NUM_THREADS'])\n"
-        "os.environ['OMP_NUM_THREADS'] = '1'\n"
+        "import os\nimport torch\nprint(os.environ['OMP_NUM_THREADS'])\nos.environ['OMP_NUM_THREADS'] = '1'\n"
     ): Applicability.UNSAFE,
     "import os\nimport torch\nfrom mine import N\nos.environ['OMP_NUM_THREADS'] = str(N)\n": Applicability.DISPLAY,
     "import os\nimport torch\n\ndef f(n):\n    os.environ['OMP_NUM_THREADS'] = n\n": Applicability.DISPLAY,
@@ -289,11 +286,7 @@ def test_a_project_adds_a_variable(tmp_path: Path) -> None:
 
 def test_preview_shows_what_the_interpreter_reads(tmp_path: Path) -> None:
     text = (
-        "import os\n"
-        "os.environ['PYTHONHASHSEED'] = '0'\n"
-        "\n"
-        "def seed_all(n):\n"
-        "    os.environ['PYTHONHASHSEED'] = str(n)\n"
+        "import os\nos.environ['PYTHONHASHSEED'] = '0'\n\ndef seed_all(n):\n    os.environ['PYTHONHASHSEED'] = str(n)\n"
     )
     (tmp_path / "train.py").write_text(text, encoding="utf-8")
     (tmp_path / "forklint.toml").write_text("preview = true\n", encoding="utf-8")

@@ -8,11 +8,12 @@ from pathlib import Path
 
 from click import style
 
-from forklint.engine import relative_to, split_lines
+from forklint.edits.text import split_lines
 from forklint.model import Applicability, Edit, Finding, Fix, Severity
 from forklint.report import visible
 from forklint.source import document
 from forklint.source.document import UnreadableError
+from forklint.source.paths import relative_to
 
 WIDTH = 80
 CONTEXT = 2

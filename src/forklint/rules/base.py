@@ -11,12 +11,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from forklint.model import Applicability, Cell, Link, Severity
+from forklint.edits.proposal import Proposal
+from forklint.model import Cell, Link, Severity
 
 if TYPE_CHECKING:
+    from forklint.edits.tree import Tree
     from forklint.project.index import Project
     from forklint.project.module import Module
-    from forklint.rules.tree import Tree
 
 
 @dataclass(frozen=True)
@@ -32,15 +33,6 @@ class Suspect:
     """Set where it differs from the rule's."""
     facts: Any = None
     """What the rule's own ``fixes`` wants to know."""
-
-
-@dataclass(frozen=True)
-class Proposal:
-    """One way to mend a suspect: the whole file as it would be, or, with no tree, words to show."""
-
-    message: str
-    applicability: Applicability
-    tree: Tree | None = None
 
 
 @dataclass(frozen=True)

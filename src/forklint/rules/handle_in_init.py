@@ -7,14 +7,15 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 
+from forklint.edits import lazy_handle
+from forklint.edits.proposal import Proposal
+from forklint.edits.tree import Tree
+from forklint.facts.handles.carried import Carried, Handles
+from forklint.facts.handles.shared import SharedHandle, SharedHandles
 from forklint.knowledge.handles import Handle
 from forklint.model import Applicability, Cell, Severity
-from forklint.project.handles import Carried, Handles
 from forklint.project.module import Module
-from forklint.project.shared_handles import SharedHandle, SharedHandles
-from forklint.rules import lazy_handle
-from forklint.rules.base import Proposal, Rule, Suspect
-from forklint.rules.tree import Tree
+from forklint.rules.base import Rule, Suspect
 
 
 class HandleInInit(Rule):

@@ -8,14 +8,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
+from forklint.edits import moving
+from forklint.edits.proposal import Proposal
+from forklint.edits.tree import Tree
+from forklint.facts.environment import settings as environment
+from forklint.facts.environment.late import Late, environment_of, late_settings
+from forklint.facts.environment.loaded import Event
 from forklint.model import Cell, Link, Severity
-from forklint.project import environment
-from forklint.project.execution import Event
-from forklint.project.late_settings import Late, environment_of, late_settings
 from forklint.project.module import Module
-from forklint.rules import moving
-from forklint.rules.base import Proposal, Rule, Suspect
-from forklint.rules.tree import Tree
+from forklint.rules.base import Rule, Suspect
 
 
 class LateEnvVar(Rule):

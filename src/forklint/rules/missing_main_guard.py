@@ -9,14 +9,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, cast
 
+from forklint.edits import cst
+from forklint.edits.proposal import Proposal
+from forklint.edits.tree import Tree
+from forklint.facts.starting import guarding
+from forklint.facts.starting.reach import Reach, reached
 from forklint.knowledge.starters import starters
 from forklint.model import Applicability, Severity
-from forklint.project import guarding
 from forklint.project.module import Module
-from forklint.project.reach import Reach, reached
-from forklint.rules import cst
-from forklint.rules.base import Proposal, Rule, Suspect
-from forklint.rules.tree import Tree
+from forklint.rules.base import Rule, Suspect
 
 if TYPE_CHECKING:
     Line = cst.SimpleStatementLine | cst.If | cst.For | cst.With | cst.While | cst.Try | cst.FunctionDef | cst.ClassDef
@@ -186,7 +187,7 @@ def _inside(guard: cst.If) -> list[Line]:
 
 def _trimmed(line: cst.CSTNode) -> Line:
     """A statement ready for a block: no spaces on blank lines, and at most one blank line above it."""
-    import libcst  # noqa: PLC0415 - see forklint.rules.cst
+    import libcst  # noqa: PLC0415 - see forklint.edits.cst
 
     class Unindent(libcst.CSTTransformer):
         def leave_EmptyLine(  # noqa: N802 - LibCST calls it by this name

@@ -7,15 +7,16 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 
+from forklint.edits import cst
+from forklint.edits.proposal import Proposal
+from forklint.edits.tree import Tree, find
+from forklint.facts.members.nearest import Nearest
+from forklint.facts.members.objects import Lacking, Objects
+from forklint.facts.members.torch_names import Misspelt, misspelt
 from forklint.knowledge.torch_api import ApiNames
 from forklint.model import Applicability, Link, Severity
 from forklint.project.module import ClassFacts, Module
-from forklint.project.nearest import Nearest
-from forklint.project.objects import Lacking, Objects
-from forklint.project.torch_names import Misspelt, misspelt
-from forklint.rules import cst
-from forklint.rules.base import Proposal, Rule, Suspect
-from forklint.rules.tree import Tree, find
+from forklint.rules.base import Rule, Suspect
 
 
 class UnknownMethod(Rule):

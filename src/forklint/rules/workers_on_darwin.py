@@ -7,19 +7,20 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from forklint.edits import loader_options
+from forklint.edits.proposal import Proposal
+from forklint.edits.tree import Tree
+from forklint.facts.machines import programs
+from forklint.facts.machines.meant import Machines
+from forklint.facts.machines.platforms import World
+from forklint.facts.machines.worker_counts import Count, WorkerCounts
+from forklint.facts.machines.worker_flow import WorkerFlow
+from forklint.facts.machines.worker_options import Option, WorkerOptions
 from forklint.knowledge import presets
 from forklint.model import Applicability, Cell, Link
-from forklint.project import programs
 from forklint.project.index import Value
-from forklint.project.machines import Machines
 from forklint.project.module import Module
-from forklint.project.platforms import World
-from forklint.project.worker_counts import Count, WorkerCounts
-from forklint.project.worker_flow import WorkerFlow
-from forklint.project.worker_options import Option, WorkerOptions
-from forklint.rules import loader_options
-from forklint.rules.base import Proposal, Rule, Suspect
-from forklint.rules.tree import Tree
+from forklint.rules.base import Rule, Suspect
 
 CELL = Cell("darwin", "spawn")
 WORKERS = re.compile(rb"(?i:workers)|Loader\((?:[^,=]{0,80},){5}")

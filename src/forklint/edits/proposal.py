@@ -1,0 +1,20 @@
+"""What a fix proposes: the file as it would be, and how safe that is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from forklint.model import Applicability
+
+if TYPE_CHECKING:
+    from forklint.edits.tree import Tree
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """One way to mend a suspect: the whole file as it would be, or, with no tree, words to show."""
+
+    message: str
+    applicability: Applicability
+    tree: Tree | None = None

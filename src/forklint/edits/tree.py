@@ -1,0 +1,155 @@
+"""A LibCST module whose statements carry the same numbers as ``ast``'s, so that facts find their nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+from forklint.edits import cst
+from forklint.model import Span
+
+Node = TypeVar("Node", bound="cst.CSTNode")
+Body = "cst.BaseSuite | cst.Module"
+
+
+class UnparsableError(Exception):
+    """LibCST refuses the text, or would not give it back as it was."""
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A parsed text and its statements in source order."""
+
+    module: cst.Module
+
+    @cached_property
+    def statements(self) -> tuple[cst.CSTNode, ...]:
+        """Every statement, in the order of ``project.module.Module.ordinals``."""
+        return tuple(_statements(self.module.body))
+
+    @property
+    def code(self) -> str:
+        """The text."""
+        return self.module.code
+
+    def replace(
+        self, old: cst.CSTNode, new: cst.CSTNode | cst.RemovalSentinel | cst.FlattenSentinel[cst.CSTNode]
+    ) -> Tree:
+        """Give a tree in which ``new`` stands for ``old``."""
+        return self.replace_all({old: new})
+
+    def replace_all(
+        self, changes: dict[cst.CSTNode, cst.CSTNode | cst.RemovalSentinel | cst.FlattenSentinel[cst.CSTNode]]
+    ) -> Tree:
+        """Give a tree with several nodes replaced in one pass; none of them may lie inside another."""
+        import libcst  # noqa: PLC0415 - see forklint.edits.cst
+
+        class Replacer(libcst.CSTTransformer):
+            def on_visit(self, node: cst.CSTNode) -> bool:
+                return node not in changes
+
+            def on_leave(self, original_node, updated_node):  # type: ignore[no-untyped-def]
+                return changes.get(original_node, updated_node)
+
+        changed = self.module.visit(Replacer())
+        assert isinstance(changed, libcst.Module)  # noqa: S101 - a module stays a module
+        return Tree(changed)
+
+    def line_of(self, statement: cst.CSTNode) -> cst.CSTNode:
+        """The line a small statement stands on, with its comments; a compound statement is its own line."""
+        return self._lines.get(statement, statement)
+
+    @cached_property
+    def _lines(self) -> dict[cst.CSTNode, cst.CSTNode]:
+        return {
+            small: line
+            for line in _walk(self.module)
+            if isinstance(line, (cst.SimpleStatementLine, cst.SimpleStatementSuite))
+            for small in line.body
+        }
+
+    @cached_property
+    def _suites(self) -> dict[cst.CSTNode, cst.CSTNode]:
+        return {
+            line: block
+            for block in _walk(self.module)
+            if isinstance(block, (cst.Module, cst.IndentedBlock, cst.SimpleStatementSuite))
+            for line in block.body
+        }
+
+    def block_of(self, statement: cst.CSTNode) -> cst.CSTNode:
+        """The module or block whose body holds a statement."""
+        return self._suites[self.line_of(statement)]
+
+    def at(self, span: Span) -> tuple[cst.CSTNode, ...]:
+        """The nodes that stand exactly there, innermost first; the first question costs about two parses."""
+        return tuple(self._places.get(span, ()))
+
+    @cached_property
+    def _places(self) -> dict[Span, list[cst.CSTNode]]:
+        from libcst.metadata import MetadataWrapper, PositionProvider  # noqa: PLC0415 - see forklint.edits.cst
+
+        found: dict[Span, list[cst.CSTNode]] = {}
+        for node, place in MetadataWrapper(self.module, unsafe_skip_copy=True).resolve(PositionProvider).items():
+            span = Span(place.start.line, place.start.column + 1, place.end.line, place.end.column + 1)
+            found.setdefault(span, []).append(node)
+        return found
+
+
+def parse(text: str) -> Tree:
+    """Parse a text; raises UnparsableError if LibCST refuses it.
+
+    Its parser ends the process on a text that nests too deeply: see ``forklint.source.nesting`` and ask there first.
+    """
+    import libcst  # noqa: PLC0415 - see forklint.edits.cst
+
+    try:
+        return Tree(libcst.parse_module(text))
+    except (libcst.ParserSyntaxError, RecursionError, UnicodeError) as error:
+        raise UnparsableError(str(error).splitlines()[0]) from None
+    except Exception as error:  # noqa: BLE001 - its native parser raises what it likes on strange input
+        raise UnparsableError(f"{type(error).__name__}: {error}") from None
+
+
+def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """Give a node and all below it, in source order, without rebuilding anything."""
+    return _walk(node)
+
+
+def find(node: cst.CSTNode, kind: type[Node]) -> Iterator[Node]:
+    """Give the nodes of one kind at and below a node."""
+    return (below for below in _walk(node) if isinstance(below, kind))
+
+
+def _walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    yield node
+    for child in node.children:
+        yield from _walk(child)
+
+
+def _statements(body: Sequence[cst.CSTNode]) -> Iterator[cst.CSTNode]:
+    for line in body:
+        if isinstance(line, cst.SimpleStatementLine):
+            yield from line.body
+        else:
+            yield line
+            yield from _inside(line)
+
+
+def _inside(compound: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """Give the statements in the blocks of a compound statement."""
+    body = getattr(compound, "body", None)
+    if isinstance(body, (cst.IndentedBlock, cst.SimpleStatementSuite)):
+        yield from body.body if isinstance(body, cst.SimpleStatementSuite) else _statements(body.body)
+    for name in ("cases", "handlers"):
+        for part in getattr(compound, name, ()):
+            yield from _inside(part)
+    for name in ("orelse", "finalbody"):
+        part = getattr(compound, name, None)
+        if isinstance(part, cst.If):  # elif
+            yield part
+            yield from _inside(part)
+        elif part is not None:
+            yield from _inside(part)

@@ -1,0 +1,1 @@
+"""Environment variables: where they are set, and what was loaded before that."""

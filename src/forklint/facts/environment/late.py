@@ -1,0 +1,224 @@
+"""Which settings of environment variables come after their reader has read them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from forklint.facts.environment import loaded as execution
+from forklint.facts.environment.loaded import Event
+from forklint.facts.environment.settings import Setting, is_environ, settings_in
+from forklint.knowledge.environment import Environment, Launchers, Reader, Variable
+from forklint.project.index import Project, Value
+from forklint.project.module import FunctionFacts, Module
+from forklint.project.scopes import FUNCTIONS, Scope
+
+
+@dataclass(frozen=True)
+class Late:
+    """A variable that is set too late for one of its readers."""
+
+    setting: Setting
+    row: Variable
+    reader: Reader
+    event: Event | None
+    """What made the reader read; None if it reads when the process starts."""
+    forked: bool = False
+    """Whether it is set for child processes: then it is late only for those that are forked."""
+
+
+def late_settings(project: Project, module: Module) -> Iterator[tuple[Setting, list[Late]]]:
+    """Give each statement that sets variables too late, once, with all that is late in it, earliest event first."""
+    judge = _Judge(project, module)
+    groups: dict[ast.stmt, list[Late]] = {}
+    for setting in settings_in(project, module):
+        groups.setdefault(setting.statement, []).extend(judge.late(setting))
+    for statement, late in groups.items():
+        if late:
+            yield late[0].setting, sorted(late, key=lambda one: judge.moment(statement, one))
+
+
+class _Judge:
+    def __init__(self, project: Project, module: Module) -> None:
+        self._project = project
+        self._module = module
+        self._environment = environment_of(project)
+        self._before: dict[ast.stmt, list[Event]] = {}
+
+    def late(self, setting: Setting) -> list[Late]:
+        rows = [row for row in self._environment.rows(setting.name, setting.literal) if self._judged(row, setting)]
+        found = [late for row in rows for reader in row.readers if (late := self._past(setting, row, reader))]
+        if not found or self._is_put_back(setting):
+            return []
+        children = {launch.fresh for launch in launches(self._project, self._module) if self._serves(setting, launch)}
+        if True in children:
+            return []
+        return [replace(late, forked=bool(children)) for late in found]
+
+    def moment(self, statement: ast.stmt, late: Late) -> int:
+        """When the reader read, as a number to order by."""
+        return self._events(statement).index(late.event) if late.event is not None else -1
+
+    def _judged(self, row: Variable, setting: Setting) -> bool:
+        if row.threads and self._tells_torch(setting):
+            return False
+        if row.preview and not self._project.settings.preview:
+            return False
+        return not (row.spare_seeding and "seed" in self._module.qualname_at(setting.statement).lower())
+
+    def _tells_torch(self, setting: Setting) -> bool:
+        """Whether the function sets torch's threads as well, so that the variable is for what it starts later."""
+        home = _function_of(self._module, setting.statement)
+        scope = self._module.scope_at(setting.statement)
+        calls = [node for node in ast.walk(home) if isinstance(node, ast.Call)] if home is not None else []
+        return any(self._project.qualified(self._module, scope, call.func) == "torch.set_num_threads" for call in calls)
+
+    def _past(self, setting: Setting, row: Variable, reader: Reader) -> Late | None:
+        """Whether a reader's deadline has passed when the setting runs."""
+        if reader.deadline == "start":
+            return Late(setting, row, reader, None)
+        if reader.deadline not in {"import", "call"}:
+            return None
+        loaded: set[str] = set()
+        for event in self._events(setting.statement):
+            is_new = not event.loaded.isdisjoint(reader.modules)
+            loaded |= event.loaded
+            is_import = is_new and len(loaded.intersection(reader.modules)) >= reader.needs
+            if is_import or (reader.calls in event.calls and "torch" in loaded):
+                return Late(setting, row, reader, event)
+        return None
+
+    def _events(self, statement: ast.stmt) -> list[Event]:
+        if statement not in self._before:
+            self._before[statement] = execution.before(self._project, self._environment, self._module, statement)
+        return self._before[statement]
+
+    def _serves(self, setting: Setting, launch: Launch) -> bool:
+        """Whether the program that a call starts may be started after the setting."""
+        if launch.anywhere:
+            return True
+        home, place = _function_of(self._module, setting.statement), _function_of(self._module, launch.call)
+        if place is home:
+            return launch.call.lineno > setting.statement.lineno or _in_loop(self._module, setting.statement)
+        if home is not None or place is None:
+            return True
+        return execution.first_use(self._module, execution.outermost_definition(self._module, launch.call)) is not None
+
+    def _is_put_back(self, setting: Setting) -> bool:
+        """Whether the statement restores what was read before, or the function restores it afterwards."""
+        scope = self._module.scope_at(setting.statement)
+        if isinstance(setting.value, ast.Name):
+            symbol = self._project.lookup(self._module, scope, setting.value.id)
+            if isinstance(symbol, Value) and symbol.binding.value and self._reads(symbol.scope, symbol.binding.value):
+                return True
+        home = _function_of(self._module, setting.statement) or self._module.tree
+        return any(
+            node.lineno > setting.statement.lineno and self._removes(scope, node, setting.name)
+            for node in ast.walk(home)
+            if isinstance(node, (ast.Delete, ast.Call))
+        )
+
+    def _reads(self, scope: Scope, expression: ast.expr) -> bool:
+        """Whether an expression is one variable, read from the environment."""
+        if isinstance(expression, ast.Subscript):
+            return is_environ(self._project, self._module, scope, expression.value)
+        if not isinstance(expression, ast.Call):
+            return False
+        owner = expression.func.value if isinstance(expression.func, ast.Attribute) else None
+        return (owner is not None and is_environ(self._project, self._module, scope, owner)) or (
+            self._project.qualified(self._module, scope, expression.func) == "os.getenv"
+        )
+
+    def _removes(self, scope: Scope, node: ast.Delete | ast.Call, name: str) -> bool:
+        if isinstance(node, ast.Call):
+            is_pop = isinstance(node.func, ast.Attribute) and node.func.attr in {"pop", "unsetenv"} and bool(node.args)
+            return is_pop and _is_text(node.args[0], name)
+        return any(
+            isinstance(target, ast.Subscript)
+            and _is_text(target.slice, name)
+            and is_environ(self._project, self._module, scope, target.value)
+            for target in node.targets
+        )
+
+
+def environment_of(project: Project) -> Environment:
+    """The tables with the project's own rows."""
+    memory = project.memory("environment")
+    if not memory:
+        memory[""] = Environment(project.settings.env_vars)
+    found: Environment = memory[""]
+    return found
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A call that starts another program or a child process."""
+
+    call: ast.Call
+    fresh: bool
+    """Whether the child imports everything anew on every platform."""
+    anywhere: bool = False
+    """Whether it matters where the call stands: it only chooses how children will start."""
+
+
+def launches(project: Project, module: Module) -> list[Launch]:
+    """The calls of a module that start another program or a child process, or call a function that does."""
+    memory = project.memory("launches")
+    if module.path not in memory:
+        memory[module.path] = []  # functions that call each other
+        launchers = environment_of(project).launchers
+        nodes = [node for node in ast.walk(module.tree) if isinstance(node, ast.Call)]
+        memory[module.path] = [launch for call in nodes if (launch := _launch(project, module, launchers, call))]
+    found: list[Launch] = memory[module.path]
+    return found
+
+
+def _launch(project: Project, module: Module, launchers: Launchers, call: ast.Call) -> Launch | None:
+    last = getattr(call.func, "attr", getattr(call.func, "id", "")).lower()
+    if any(last.startswith(word) or last.endswith(word) for word in launchers.words):
+        return Launch(call, fresh=True)
+    symbol = project.resolve(module, module.scope_at(call), call.func)
+    if isinstance(symbol, FunctionFacts):
+        if symbol.module is module:
+            return None  # its own call is found by itself
+        inside = range(symbol.node.lineno, (symbol.node.end_lineno or symbol.node.lineno) + 1)
+        inner = [one for one in launches(project, symbol.module) if one.call.lineno in inside]
+        return Launch(call, fresh=any(one.fresh for one in inner)) if inner else None
+    name = getattr(symbol, "name", "")
+    if name in launchers.forking:
+        return Launch(call, fresh=False)
+    if name not in launchers.functions or _only_asks(call, launchers):
+        return None
+    if name.endswith(("set_start_method", "get_context")):
+        method = call.args[0].value if call.args and isinstance(call.args[0], ast.Constant) else None
+        return None if method == "fork" else Launch(call, fresh=True, anywhere=method is not None)
+    return Launch(call, fresh=True)
+
+
+def _only_asks(call: ast.Call, launchers: Launchers) -> bool:
+    """Whether a command is written out and only asks for information."""
+    command = call.args[0] if call.args else None
+    if isinstance(command, (ast.List, ast.Tuple)) and command.elts:
+        command = command.elts[0]
+    if isinstance(command, ast.JoinedStr) and command.values:
+        command = command.values[0]
+    text = command.value if isinstance(command, ast.Constant) else None
+    return isinstance(text, str) and text.split(" ")[0] in launchers.harmless
+
+
+def _function_of(module: Module, node: ast.AST) -> ast.AST | None:
+    return next((above for above in execution.ancestors(module, node) if isinstance(above, FUNCTIONS)), None)
+
+
+def _in_loop(module: Module, node: ast.AST) -> bool:
+    for above in execution.ancestors(module, node):
+        if isinstance(above, FUNCTIONS):
+            return False
+        if isinstance(above, (ast.For, ast.While)):
+            return True
+    return False
+
+
+def _is_text(expression: ast.expr, text: str) -> bool:
+    return isinstance(expression, ast.Constant) and expression.value == text

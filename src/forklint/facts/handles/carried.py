@@ -1,0 +1,247 @@
+"""Which open handles the objects of a class keep, and whether that bites when worker processes start."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from forklint.facts.handles.datasets import attribute_nodes, attributes_read, is_dataset, worker_methods
+from forklint.facts.handles.held import NOTHING, Held, Kept, Opened, State, Values
+from forklint.facts.handles.lifetimes import Lifetimes
+from forklint.knowledge.handles import Handle, openers
+from forklint.project.index import Project
+from forklint.project.module import ClassFacts, FunctionFacts, Module
+from forklint.project.scopes import Function
+
+PICKLING = ("__getstate__", "__reduce__", "__reduce_ex__", "__getnewargs__", "__getnewargs_ex__")
+INIT_PATH = ("__init__", "__post_init__", "__len__")
+"""What has run in the parent by the time workers start: a sampler has asked for the length."""
+PROCESS_CHECKS = ("getpid", "register_at_fork")
+
+
+@dataclass(frozen=True)
+class Carried:
+    """A handle that a dataset carries into its workers, with all that decides where it bites."""
+
+    opened: Opened
+    kept: tuple[Kept, ...]
+    """The statements that store it, first the one where it is first stored."""
+    keeper: ClassFacts
+    """The class whose object stores it."""
+    dataset: ClassFacts
+    """The class that workers get: the keeper, a subclass of it, or a class that keeps a keeper."""
+    used: bool
+    """Whether a worker reaches a use of it."""
+    pickled: bool
+    """Whether pickling the object takes the handle along."""
+    checked: bool
+    """Whether the class compares process ids, so that an inherited handle is not used."""
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The attributes that hold it."""
+        return tuple(dict.fromkeys(kept.attribute for kept in self.kept))
+
+
+class Handles:
+    """Facts about handles, for the whole project."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+
+    @cached_property
+    def openers(self) -> dict[str, Handle]:
+        """Qualified name to row, the project's own rows included."""
+        return openers(self._project.settings.handles)
+
+    def kept_by(self, facts: ClassFacts) -> tuple[Kept, ...]:
+        """The handles that an object of a class still holds once it is built and its length was read."""
+        memory = self._project.memory("kept_by")
+        if facts not in memory:
+            memory[facts] = ()  # a class that builds itself keeps nothing new
+            if self._may_open(facts):
+                memory[facts] = self._follow(facts)
+        found: tuple[Kept, ...] = memory[facts]
+        return found
+
+    def _may_open(self, facts: ClassFacts) -> bool:
+        """Whether the text on the way through ``__init__``, or of what it calls, holds an opener: most does not."""
+        path = list(self._init_path(facts))
+        if any(self.opens(function) for function in path):
+            return True
+        called = {symbol for function in path for symbol in self._called(function)}
+        return any(self.opens(symbol) for symbol in called)
+
+    def _init_path(self, facts: ClassFacts) -> Iterator[FunctionFacts]:
+        """Give the methods that may run while an object is built and its length is read."""
+        names, seen = list(INIT_PATH), set(INIT_PATH)
+        owners = self._project.ancestry(facts).classes
+        while names:
+            name = names.pop()
+            for owner in owners:
+                function = owner.methods.get(name)
+                if function is not None:
+                    yield FunctionFacts(owner.module, function)
+                    new = self._read(function) - seen
+                    seen |= new
+                    names += new
+
+    def _read(self, function: Function) -> frozenset[str]:
+        memory = self._project.memory("attributes_read")
+        if function not in memory:
+            memory[function] = attributes_read(function)
+        found: frozenset[str] = memory[function]
+        return found
+
+    def _called(self, function: FunctionFacts) -> frozenset[ClassFacts | FunctionFacts]:
+        """The project's classes and functions that a method calls by name."""
+        memory = self._project.memory("called")
+        if function not in memory:
+            calls = [node.func for node in ast.walk(function.node) if isinstance(node, ast.Call)]
+            symbols = [
+                self._project.resolve(function.module, function.scope, call)
+                for call in calls
+                if isinstance(call, (ast.Name, ast.Attribute))
+            ]
+            memory[function] = frozenset(
+                symbol for symbol in symbols if isinstance(symbol, (ClassFacts, FunctionFacts))
+            )
+        found: frozenset[ClassFacts | FunctionFacts] = memory[function]
+        return found
+
+    def opens(self, facts: ClassFacts | FunctionFacts) -> bool:
+        """Whether the text of a class or function holds the name of an opener, followed by a parenthesis."""
+        memory = self._project.memory("opens")
+        if facts not in memory:
+            lines = facts.module.document.lines[facts.node.lineno - 1 : facts.node.end_lineno]
+            memory[facts] = any(self.pattern.search(line) for line in lines)
+        return bool(memory[facts])
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """Matches a call of anything that may open a handle, by the last part of its name."""
+        names = {name.rpartition(".")[2] for name in self.openers}
+        return re.compile(rf"\b(?:{'|'.join(sorted(names))})\s*\(")
+
+    def _follow(self, facts: ClassFacts) -> tuple[Kept, ...]:
+        lifetimes = Lifetimes(self._project, facts, self.openers, self._built, self.opens)
+        state: State = {}
+        for name in INIT_PATH:
+            method = self._project.method(facts, name)
+            if method is not None:
+                state = lifetimes.run(method[0].module, method[1], state)
+        alive = {(held.opened, name[5:]) for name, values in state.items() for held in values}
+        return tuple(kept for key, kept in lifetimes.kept.items() if key in alive)
+
+    def _built(self, facts: ClassFacts) -> Values:
+        """What an object of a class holds: the handles it keeps itself, marked as coming through it."""
+        kept = self.kept_by(facts)
+        return frozenset(Held(k.opened, via=k.via or facts) for k in kept) if kept else NOTHING
+
+    def carried_from(self, module: Module) -> Iterator[Carried]:
+        """Give the handles that statements of a module store on objects that workers get; each handle once."""
+        seen: set[Opened] = set()
+        for facts in module.classes:
+            groups: dict[Opened, list[Kept]] = {}
+            for kept in self.kept_by(facts):
+                if kept.via is None:
+                    groups.setdefault(kept.opened, []).append(kept)
+            for opened, group in groups.items():
+                if opened in seen or group[0].module is not module:
+                    continue
+                carried = self._carried(facts, opened, tuple(group))
+                if carried is not None:
+                    seen.add(opened)
+                    yield carried
+
+    def _carried(self, keeper: ClassFacts, opened: Opened, kept: tuple[Kept, ...]) -> Carried | None:
+        attributes = {one.attribute for one in kept}
+        datasets = [keeper] if is_dataset(self._project, keeper) else []
+        datasets += (
+            [sub for sub in self._project.subclasses(keeper) if is_dataset(self._project, sub)] if not datasets else []
+        )
+        for dataset in datasets:
+            if opened in {one.opened for one in self.kept_by(dataset)}:
+                return self._judge(keeper, dataset, opened, kept, attributes)
+        return self._carried_within(keeper, opened, kept)
+
+    def _carried_within(self, keeper: ClassFacts, opened: Opened, kept: tuple[Kept, ...]) -> Carried | None:
+        """Find a dataset that keeps an object of ``keeper``, a reader."""
+        for module in self._project.mentioning(keeper.name):
+            for dataset in module.classes:
+                held = {one.attribute for one in self.kept_by(dataset) if one.opened == opened and one.via is not None}
+                if held and is_dataset(self._project, dataset):
+                    return self._judge(keeper, dataset, opened, kept, held)
+        return None
+
+    def _judge(
+        self, keeper: ClassFacts, dataset: ClassFacts, opened: Opened, kept: tuple[Kept, ...], attributes: set[str]
+    ) -> Carried:
+        names = attributes | {one.attribute for one in kept}
+        owners = {*self._project.ancestry(keeper).classes, *self._project.ancestry(dataset).classes}
+        return Carried(
+            opened=opened,
+            kept=kept,
+            keeper=keeper,
+            dataset=dataset,
+            used=any(
+                self._used(one, attributes, opened.row.harmless)
+                for one in (dataset, *self._project.subclasses(dataset))
+            ),
+            pickled=not any(leaves_out(method, names) for method in pickling_methods(owners)),
+            checked=any(compares_process(owner, names) for owner in owners),
+        )
+
+    def _used(self, dataset: ClassFacts, attributes: set[str], harmless: tuple[str, ...]) -> bool:
+        """Whether a worker reads one of the attributes, but for giving it to a function that does no harm."""
+        for function, owner in worker_methods(self._project, dataset).items():
+            spared: set[ast.AST] = set()
+            for call in ast.walk(function) if harmless else ():
+                if isinstance(call, ast.Call):
+                    scope = owner.module.scope_of[function]
+                    if self._project.qualified(owner.module, scope, call.func) in harmless:
+                        spared |= set(call.args)
+            if any(node.attr in attributes and node not in spared for node in attribute_nodes(function)):
+                return True
+        return False
+
+
+def pickling_methods(owners: Iterable[ClassFacts]) -> list[Function]:
+    """The methods of classes that say what is pickled."""
+    return [owner.methods[name] for owner in owners for name in PICKLING if name in owner.methods]
+
+
+def leaves_out(method: Function, attributes: set[str]) -> bool:
+    """Whether what a pickling method gives lacks an attribute, as far as can be seen.
+
+    It lacks it if it speaks of the attribute, filters the attributes, or does not start from all of them.
+    """
+    nodes = list(ast.walk(method))
+    words = {getattr(node, field, None) for node in nodes for field in ("value", "arg", "attr", "id")}
+    if words & attributes:
+        return True
+    return "__dict__" not in words or any(isinstance(node, (ast.For, ast.DictComp)) for node in nodes)
+
+
+def compares_process(facts: ClassFacts, attributes: set[str]) -> bool:
+    """Whether a class looks at the process id where it uses one of its attributes."""
+    if not checks_process(facts):
+        return False
+    words = {
+        name: {getattr(node, "attr", getattr(node, "id", "")) for node in ast.walk(method)}
+        for name, method in facts.methods.items()
+    }
+    checks = {name for name, found in words.items() if found & set(PROCESS_CHECKS)}
+    users = {name for name, found in words.items() if found & attributes}
+    tests = [n.test for name in users for n in ast.walk(facts.methods[name]) if isinstance(n, ast.If)]
+    asked = {getattr(node, "attr", "") for test in tests for node in ast.walk(test)}
+    return not checks or bool(checks & users) or bool(checks & asked)
+
+
+def checks_process(facts: ClassFacts) -> bool:
+    """Whether the text of a class compares process ids, or hooks into fork."""
+    lines = facts.module.document.lines[facts.node.lineno - 1 : facts.node.end_lineno]
+    return any(word in line for line in lines for word in PROCESS_CHECKS)

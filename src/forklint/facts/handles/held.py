@@ -1,0 +1,89 @@
+"""What is known of a handle while code is followed: which value holds it, where it was stored, how states join."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, replace
+
+from forklint.knowledge.handles import Handle
+from forklint.project.module import ClassFacts, Module
+
+
+@dataclass(frozen=True)
+class Opened:
+    """One call that opens a handle."""
+
+    module: Module
+    node: ast.Call
+    row: Handle
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether it is a database in memory: a forked worker has a copy of its own."""
+        return any(isinstance(arg, ast.Constant) and arg.value == ":memory:" for arg in self.node.args)
+
+
+@dataclass(frozen=True)
+class Held:
+    """A value that is an open handle, or a container of them (``boxed``)."""
+
+    opened: Opened
+    boxed: bool = False
+    part: bool = False
+    """Whether it is a part of the handle, reached by a subscript: an HDF5 group or dataset."""
+    via: ClassFacts | None = None
+    """The class of the object that keeps it, if it came as a part of one."""
+
+
+Values = frozenset[Held]
+NOTHING: Values = frozenset()
+State = dict[str, Values]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A statement that stores a handle on the object."""
+
+    opened: Opened
+    attribute: str
+    module: Module
+    statement: ast.stmt
+    via: ClassFacts | None = None
+
+
+def closers(row: Handle) -> frozenset[str]:
+    """Methods after which nothing is open."""
+    return frozenset({"close", "__exit__", row.close, *row.releases})
+
+
+def boxed(values: Values) -> Values:
+    """The same handles, inside a container."""
+    return frozenset(replace(held, boxed=True) for held in values)
+
+
+def unboxed(values: Values) -> Values:
+    """What an element of these containers is."""
+    return frozenset(replace(held, boxed=False) for held in values)
+
+
+def boxes(values: Values) -> Values:
+    """Only the containers: iterating over a handle itself gives its lines, not handles."""
+    return frozenset(held for held in values if held.boxed)
+
+
+def join(states: list[State]) -> State:
+    joined: State = {}
+    for state in states:
+        for name, values in state.items():
+            joined[name] = joined.get(name, NOTHING) | values
+    return joined
+
+
+def join_live(states: list[State | None]) -> State | None:
+    live = [state for state in states if state is not None]
+    return join(live) if live else None
+
+
+def without(state: State, closed: Values) -> State:
+    gone = {held.opened for held in closed}
+    return {name: frozenset(h for h in values if h.opened not in gone) for name, values in state.items()}

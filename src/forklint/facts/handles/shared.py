@@ -1,0 +1,185 @@
+"""Handles that a dataset does not open itself: a module or class opens them once, or a caller hands them over."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from forklint.facts.handles.carried import Handles, checks_process, leaves_out, pickling_methods
+from forklint.facts.handles.datasets import attribute_nodes, is_dataset, worker_methods
+from forklint.facts.handles.held import Opened
+from forklint.facts.handles.openers import Openers
+from forklint.project.index import Project, Value
+from forklint.project.module import ClassFacts, FunctionFacts, Module
+from forklint.project.scopes import FUNCTIONS, Binding, Kind, Scope, parameters, statements
+
+
+@dataclass(frozen=True)
+class SharedHandle:
+    """A handle that reaches a dataset from outside its objects, or as an argument."""
+
+    opened: Opened
+    statement: ast.stmt
+    """Where it is opened, or where it is handed over if it is opened in the call."""
+    name: str
+    """As a message shows it."""
+    dataset: ClassFacts
+    used: bool
+    pickled: bool
+    """False at module and class level: a spawned worker imports the module and opens its own."""
+    keeps: ast.stmt | None = None
+    """For a handle that is handed over: the statement that keeps it."""
+
+
+class SharedHandles:
+    """Finds such handles in one module after the other."""
+
+    def __init__(self, project: Project, handles: Handles) -> None:
+        self._project = project
+        self._handles = handles
+        self._openers = Openers(project, None, handles.openers)
+
+    def in_module(self, module: Module) -> Iterator[SharedHandle]:
+        """Give the handles that statements of a module open for datasets to share."""
+        if not self._handles.pattern.search(module.document.text):
+            return
+        yield from self._of_module(module)
+        for facts in module.classes:
+            yield from self._of_class(facts)
+        yield from self._handed_over(module)
+
+    def _openings(self, module: Module, scope: Scope) -> Iterator[tuple[Binding, Opened]]:
+        """Names of a scope that are bound once, to an opener's call, and not closed by the same block."""
+        for name, bindings in scope.bindings.items():
+            value = bindings[0].value
+            if len(bindings) != 1 or bindings[0].kind is not Kind.VALUE or not isinstance(value, ast.Call):
+                continue
+            row = self._openers.row(module, scope, value)
+            if row is not None and not _closes(scope.node.body, name):
+                yield bindings[0], Opened(module, value, row)
+
+    def _of_module(self, module: Module) -> Iterator[SharedHandle]:
+        for binding, opened in self._openings(module, module.scope):
+            if _under_guard(module, binding.node):
+                continue
+            for user in self._project.mentioning(binding.name):
+                dataset = next((c for c in user.classes if self._reads_global(c, module, binding)), None)
+                if dataset is not None:
+                    statement = module.statement_of(binding.node)
+                    yield SharedHandle(opened, statement, binding.name, dataset, used=True, pickled=False)
+                    break
+
+    def _reads_global(self, facts: ClassFacts, home: Module, binding: Binding) -> bool:
+        if not is_dataset(self._project, facts) or checks_process(facts):
+            return False
+        for function, owner in worker_methods(self._project, facts).items():
+            scope = owner.module.scope_of[function]
+            for node in ast.walk(function):
+                if isinstance(node, ast.Name) and node.id == binding.name and isinstance(node.ctx, ast.Load):
+                    symbol = self._project.lookup(owner.module, scope, node.id)
+                    if isinstance(symbol, Value) and symbol.module is home and symbol.binding is binding:
+                        return True
+        return False
+
+    def _of_class(self, facts: ClassFacts) -> Iterator[SharedHandle]:
+        for binding, opened in self._openings(facts.module, facts.scope):
+            for dataset in (facts, *self._project.subclasses(facts)):
+                if is_dataset(self._project, dataset) and self._reads(dataset, binding.name):
+                    statement = facts.module.statement_of(binding.node)
+                    name = f"{facts.name}.{binding.name}"
+                    yield SharedHandle(opened, statement, name, dataset, used=True, pickled=False)
+                    break
+
+    def _reads(self, facts: ClassFacts, attribute: str) -> bool:
+        methods = worker_methods(self._project, facts)
+        return any(node.attr == attribute for function in methods for node in attribute_nodes(function))
+
+    def _handed_over(self, module: Module) -> Iterator[SharedHandle]:
+        seen: set[ast.Call] = set()
+        for scope, call in self._calls_beside_openers(module):
+            for position, argument in enumerate([*call.args, *(keyword.value for keyword in call.keywords)]):
+                opened = self._argument(module, scope, argument)
+                if opened is None or opened.node in seen:
+                    continue
+                dataset = self._project.resolve(module, scope, call.func)
+                if not isinstance(dataset, ClassFacts) or not is_dataset(self._project, dataset):
+                    continue
+                keyword = call.keywords[position - len(call.args)].arg if position >= len(call.args) else None
+                found = self._received(dataset, opened, position, keyword)
+                if found is not None:
+                    seen.add(opened.node)
+                    yield found
+
+    def _calls_beside_openers(self, module: Module) -> Iterator[tuple[Scope, ast.Call]]:
+        """Give the calls in those functions whose text opens something, and at module level; few have any."""
+        for scope in module.all_scopes:
+            nodes: list[ast.stmt] = []
+            if isinstance(scope.node, FUNCTIONS) and self._handles.opens(FunctionFacts(module, scope.node)):
+                nodes = scope.node.body
+            elif isinstance(scope.node, ast.Module):
+                nodes = [one for one in scope.node.body if not isinstance(one, (*FUNCTIONS, ast.ClassDef))]
+            for statement in nodes:
+                for node in ast.walk(statement):
+                    if isinstance(node, ast.Call) and (node.args or node.keywords):
+                        yield scope, node
+
+    def _argument(self, module: Module, scope: Scope, argument: ast.expr) -> Opened | None:
+        """The handle that an argument plainly is: an opener's call, or a local name bound to one."""
+        if isinstance(argument, ast.Call):
+            row = self._openers.row(module, scope, argument)
+            return Opened(module, argument, row) if row else None
+        if not isinstance(argument, ast.Name) or isinstance(scope.node, ast.ClassDef):
+            return None
+        bindings = scope.bindings.get(argument.id, [])
+        if len(bindings) != 1 or bindings[0].kind is not Kind.VALUE or not isinstance(bindings[0].value, ast.Call):
+            return None
+        return self._argument(module, scope, bindings[0].value)
+
+    def _received(self, dataset: ClassFacts, opened: Opened, position: int, keyword: str | None) -> SharedHandle | None:
+        """What a dataset does with a handle that its constructor gets: only ``self.x = parameter`` is followed."""
+        found = self._project.method(dataset, "__init__")
+        if found is None:
+            return None
+        names = [argument.arg for argument in parameters(found[1])][1:]
+        name = keyword or (names[position] if position < len(names) else "")
+        for statement in statements(found[1].body):
+            target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+            value = statement.value if isinstance(statement, ast.Assign) else None
+            if isinstance(target, ast.Attribute) and isinstance(value, ast.Name) and value.id == name:
+                owners = self._project.ancestry(dataset).classes
+                if any(checks_process(owner) for owner in owners):
+                    return None
+                return SharedHandle(
+                    opened=opened,
+                    statement=opened.module.statement_of(opened.node),
+                    name=f"{dataset.name}.{target.attr}",
+                    dataset=dataset,
+                    used=self._reads(dataset, target.attr),
+                    pickled=not any(leaves_out(method, {target.attr}) for method in pickling_methods(owners)),
+                    keeps=statement,
+                )
+        return None
+
+
+def _closes(body: list[ast.stmt], name: str) -> bool:
+    """Whether a block calls ``name.close()`` at its own level, or deletes the name."""
+    for statement in statements(body):
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        function = call.func if isinstance(call, ast.Call) else None
+        closed = (
+            function.value if isinstance(function, ast.Attribute) and function.attr in {"close", "release"} else None
+        )
+        gone = [closed, *(statement.targets if isinstance(statement, ast.Delete) else [])]
+        if any(isinstance(target, ast.Name) and target.id == name for target in gone):
+            return True
+    return False
+
+
+def _under_guard(module: Module, node: ast.AST) -> bool:
+    """Whether a statement of module level stands under ``if __name__ == "__main__":``."""
+    while node in module.parents:
+        node = module.parents[node]
+        if isinstance(node, ast.If) and "__name__" in ast.dump(node.test):
+            return True
+    return False

@@ -1,0 +1,146 @@
+"""Which modules belong to programs whose only accelerator is MPS.
+
+A program is all that a module's importers and the module itself import, at any depth. It is one for MPS
+alone if some file of it chooses the device ``mps`` and none speaks of another accelerator.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from forklint.facts.machines import entries
+from forklint.facts.machines.entries import last_name
+from forklint.knowledge import presets
+from forklint.project.index import Project
+from forklint.project.module import Module
+from forklint.project.scopes import FUNCTIONS, Kind
+
+QUOTED_MPS = re.compile(rb"""["']mps(:0)?["']""")
+PLAINLY_OTHER = re.compile(rb"""torch\.cuda|\.cuda\(|["']cuda""")
+"""Holds in almost every file that speaks of CUDA, and saves the parsing."""
+MAYBE_OTHER = re.compile(rb"cuda|cudnn|gpu|xpu|xla|hpu|npu|tpu|rocm|auto|accelerat|nvidia", re.IGNORECASE)
+LONGEST_WORD = 40
+"""A longer text is a message, not the name of a device."""
+
+
+def mps_only(project: Project, module: Module) -> Path | None:
+    """The file that makes a module's program one for MPS alone; None if it is none."""
+    known = project.memory("programs for mps alone")
+    if module.path not in known:
+        known[module.path] = _find(project, module.path)
+    found: Path | None = known[module.path]
+    return found
+
+
+def _find(project: Project, path: Path) -> Path | None:
+    chosen = choosers(project)
+    if not chosen or _speaks_of_others(project, path):
+        return None
+    members = closure(closure({path}, lambda file: _importers(project).get(file, ())), project.graph.imports)
+    if not members & chosen or any(_speaks_of_others(project, member) for member in members):
+        return None
+    return path if path in chosen else min(members & chosen)
+
+
+def choosers(project: Project) -> frozenset[Path]:
+    """Files of a project that choose the device ``mps`` and speak of no other accelerator."""
+    known = project.memory("choosers of mps")
+    if not known:
+        known["all"] = frozenset(path for path in project.files if _chooses(project, path))
+    found: frozenset[Path] = known["all"]
+    return found
+
+
+def _importers(project: Project) -> dict[Path, list[Path]]:
+    """The files that import a file directly."""
+    known: dict[Path, list[Path]] = project.memory("importers")
+    if not known:
+        for file in project.files:
+            for target in project.graph.imports(file):
+                known.setdefault(target, []).append(file)
+    return known
+
+
+def closure(start: set[Path], step: Callable[[Path], Iterable[Path]]) -> set[Path]:
+    """Give some files and all that ``step`` leads to from them."""
+    seen, waiting = set(start), list(start)
+    while waiting:
+        for path in step(waiting.pop()):
+            if path not in seen:
+                seen.add(path)
+                waiting.append(path)
+    return seen
+
+
+def _chooses(project: Project, path: Path) -> bool:
+    data = project.data(path)
+    if b"mps" not in data or not QUOTED_MPS.search(data) or _speaks_of_others(project, path):
+        return False
+    module = project.module(path)
+    return module is not None and any(_is_choice(module, node) for node in ast.walk(module.tree))
+
+
+def _speaks_of_others(project: Project, path: Path) -> bool:
+    """Whether a file speaks of an accelerator that is not MPS; comments and docstrings need not count."""
+    known = project.memory("speaks of other accelerators")
+    if path not in known:
+        data = project.data(path)
+        known[path] = bool(PLAINLY_OTHER.search(data))
+        if not known[path] and MAYBE_OTHER.search(data):
+            module = project.module(path)
+            other = presets.listed("others", "cuda") | presets.listed("others", "any")
+            known[path] = module is None or any(not other.isdisjoint(presets.words(name)) for name in _names(module))
+    return bool(known[path])
+
+
+def _names(module: Module) -> Iterator[str]:
+    """Give each name and each text without spaces of a module."""
+    for node in ast.walk(module.tree):
+        for field in ("id", "attr", "arg", "name"):
+            name = getattr(node, field, None)
+            if isinstance(name, str):
+                yield name
+        text = entries.text_of(node) if isinstance(node, ast.expr) else ""
+        if text and " " not in text and len(text) < LONGEST_WORD:
+            yield text
+    for scope in module.all_scopes:
+        for bindings in scope.bindings.values():
+            yield from (f"{b.module}.{b.attribute}" for b in bindings if b.kind is Kind.IMPORT)
+
+
+def _is_choice(module: Module, node: ast.AST) -> bool:
+    """Whether a node is the text ``mps`` where a device is chosen, not where one is compared."""
+    if not (isinstance(node, ast.expr) and entries.text_of(node) in {"mps", "mps:0"}):
+        return False
+    inner: ast.expr = node
+    above = module.parents[inner]
+    while isinstance(above, (ast.IfExp, ast.BoolOp)):
+        inner, above = above, module.parents[above]
+    return any(_is_device(name) for name in _given_to(module, above, inner))
+
+
+def _given_to(module: Module, above: ast.AST, inner: ast.expr) -> Iterator[str]:
+    """Give the names that a value gets from what stands above it."""
+    if isinstance(above, ast.Call) and inner in above.args:
+        yield {"to": "device", "set_default_device": "device"}.get(last_name(above.func), last_name(above.func))
+    elif isinstance(above, ast.keyword):
+        call = module.parents[above]
+        yield above.arg or ""
+        if above.arg == "default" and isinstance(call, ast.Call):  # add_argument("--device", default="mps")
+            yield from (entries.text_of(argument).lstrip("-") for argument in call.args)
+    elif isinstance(above, (ast.Assign, ast.AnnAssign)):
+        yield from (name for name, value in entries.of_assignment(above) if value is inner)
+    elif isinstance(above, ast.Dict):
+        yield from (name for name, value in entries.of_dict(above) if value is inner)
+    elif isinstance(above, ast.arguments):
+        yield from (name for name, value in entries.of_arguments(above) if value is inner)
+    elif isinstance(above, ast.Return):
+        function = module.scope_at(above).node
+        yield function.name if isinstance(function, FUNCTIONS) else ""
+
+
+def _is_device(name: str) -> bool:
+    return name in presets.listed("settings", "device") or "device" in presets.words(name)

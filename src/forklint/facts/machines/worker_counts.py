@@ -1,0 +1,130 @@
+"""Where a module writes down a number of workers, and what stands beside it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from forklint.facts.machines import entries
+from forklint.facts.machines.entries import Entry, last_name
+from forklint.facts.starting import workers
+from forklint.facts.starting.workers import Workers
+from forklint.knowledge import presets
+from forklint.project import scopes
+from forklint.project.index import Project
+from forklint.project.module import Module
+from forklint.project.scopes import FUNCTIONS
+
+
+@dataclass(frozen=True)
+class Count:
+    """One expression that is a number of workers, known to be more than 0."""
+
+    key: str
+    """The name under which it is given: ``num_workers``, ``MAC_WORKERS``."""
+    value: ast.expr
+    """The expression itself: one arm of a conditional expression, one row of a table."""
+    home: ast.AST
+    """What holds it: a Call, Dict, Assign, AnnAssign, arguments, or the function that returns it."""
+    whole: ast.expr
+    """All that is given under that name; ``value`` may be a part of it."""
+
+    @property
+    def certain(self) -> bool:
+        """Whether the name alone says that it is a loader's."""
+        return presets.count_kind(self.key) == "certain"
+
+
+class WorkerCounts:
+    """Finds the counts of one module."""
+
+    def __init__(self, project: Project, module: Module) -> None:
+        self.project = project
+        self.module = module
+
+    def find(self) -> Iterator[Count]:
+        """Give every count of the module that is more than 0, in no special order; an expression may come twice."""
+        for node in ast.walk(self.module.tree):
+            for key, whole in self._entries(node):
+                if presets.count_kind(key):
+                    yield from (Count(key, leaf, node, whole) for leaf in leaves(whole) if self.positive(leaf))
+
+    def _entries(self, node: ast.AST) -> Iterator[Entry]:
+        """Give the named values that a node holds."""
+        if isinstance(node, ast.Call):
+            yield from self._call_entries(node)
+        elif isinstance(node, ast.Dict):
+            yield from entries.of_dict(node)
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            yield from entries.of_assignment(node)
+        elif isinstance(node, ast.arguments):
+            yield from entries.of_arguments(node)
+        elif isinstance(node, FUNCTIONS) and presets.count_kind(node.name):
+            for inner in scopes.statements(node.body):
+                value = inner.value if isinstance(inner, ast.Return) else None
+                if value is not None and not isinstance(value, (ast.Dict, ast.Tuple)):
+                    yield node.name, value
+
+    def _call_entries(self, call: ast.Call) -> Iterator[Entry]:
+        yield from entries.of_call(call)
+        if len(call.args) > 1 and last_name(call.func).endswith("Loader"):
+            row = workers.loader_row(self.project, self.module, self.module.scope_at(call), call)
+            given = workers.arguments(call, row).workers if row is not None else None
+            if row is not None and given is not None and given in call.args:
+                yield row.workers, given
+        texts = [text for text in map(entries.text_of, call.args) if text]
+        flag = next((text for text in texts if text.startswith("--")), "")
+        if flag:  # add_argument("--num-workers", default=4), and click's and typer's options
+            name = flag.lstrip("-").replace("-", "_")
+            yield from ((name, value) for key, value in entries.of_call(call) if key == "default")
+        elif last_name(call.func) in {"setdefault", "setattr"} and len(call.args) > 1 and len(texts) == 1:
+            yield texts[0], call.args[-1]
+
+    def positive(self, value: ast.expr) -> bool:
+        """Whether an expression is certainly a number above 0, on a machine with several cores."""
+        if isinstance(value, ast.Constant):
+            return type(value.value) is int and value.value > 0
+        if isinstance(value, ast.BoolOp) and isinstance(value.op, ast.Or):  # os.cpu_count() or 1
+            return self.positive(value.values[0])
+        if isinstance(value, ast.Call) and last_name(value.func) in {"min", "max"} and value.args:
+            parts = [self.positive(argument) for argument in value.args]
+            return all(parts) if last_name(value.func) == "min" else any(parts)
+        return workers.count(self.project, self.module, self.module.scope_at(value), value) is Workers.SOME
+
+
+def leaves(value: ast.expr) -> Iterator[ast.expr]:
+    """Give what an expression can come to: the arms of a conditional one, the rows of a table, else itself."""
+    parts: list[ast.expr] | None = None
+    if isinstance(value, ast.IfExp):
+        parts = [value.body, value.orelse]
+    elif isinstance(value, ast.Dict):
+        parts = value.values
+    elif isinstance(value, ast.Subscript) and isinstance(value.value, ast.Dict):
+        parts = [value.value]
+    elif isinstance(value, ast.Call) and last_name(value.func).lower() == "field":
+        parts = [given for name, given in entries.of_call(value) if name == "default"]
+    elif isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+        table = value.func.value  # {"darwin": 2}.get(sys.platform, 8)
+        parts = [table, *value.args[1:]] if isinstance(table, ast.Dict) else None
+    if parts is None:
+        yield value
+    for part in parts or ():
+        yield from leaves(part)
+
+
+def beside(module: Module, count: Count) -> list[Entry]:
+    """The settings that stand beside a count: in the same call, dictionary, signature or block."""
+    home = count.home
+    if isinstance(home, ast.Call):
+        return list(entries.of_call(home))
+    if isinstance(home, ast.Dict):
+        return list(entries.of_dict(home))
+    if isinstance(home, ast.arguments):
+        return list(entries.of_arguments(home))
+    if isinstance(home, (ast.Assign, ast.AnnAssign)):
+        above = module.parents[home]
+        blocks = [getattr(above, name, None) for name in ("body", "orelse", "finalbody")]
+        block = next((b for b in blocks if isinstance(b, list) and home in b), [])
+        return list(entries.of_block(block, entries.base_of(home)))
+    return []

@@ -1,0 +1,1 @@
+"""Members: which names an object or module has, and which are surely missing."""

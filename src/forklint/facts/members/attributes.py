@@ -1,0 +1,176 @@
+"""What attributes an object of a project class has, by its class, its bases and whoever adds to it."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from forklint.facts.members import members
+from forklint.facts.members.members import ClassMembers, dotted
+from forklint.knowledge.torch_api import class_names
+from forklint.project.certainty import has_certain_bases
+from forklint.project.index import External, Project
+from forklint.project.module import ClassFacts, FunctionFacts, Module
+
+STORED = re.compile(r"self\.(\w+)(?:[ \t]*:[^=\n]+)?[ \t]*=(?!=)")
+HARMLESS_DECORATORS = frozenset({"dataclass", "dataclasses.dataclass", "final", "typing.final"})
+HARMLESS_DECORATORS |= {"total_ordering", "functools.total_ordering", "typing_extensions.final"}
+EVERY_OBJECT = frozenset(dir(object))
+OWN_SETTINGS = frozenset({"args", "opt", "opts", "cfg", "conf", "config", "namespace", "hparams", "params", "parser"})
+"""Objects that programs fill from the command line; filling them patches no class."""
+
+
+@dataclass(frozen=True)
+class Has:
+    """All that an object of a class may have."""
+
+    names: frozenset[str]
+    methods: frozenset[str]
+    """Those that the project's own classes define."""
+    offered: frozenset[str]
+    """Attributes that its own classes assign, some of which can be called, and what bases outside the project have."""
+
+
+class Attributes:
+    """Answers for the classes of one project; remembers what it found until a file changes."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+
+    def lacking(self, facts: ClassFacts, called: set[str]) -> set[str]:
+        """Those of ``called`` that an object of exactly this class surely lacks; empty where that is unsure.
+
+        Asked in the order of cost: what class bodies bind, what other libraries give, what ``self`` is given
+        as the text shows it, and only then each method's tree.
+        """
+        left = called - facts.scope.bindings.keys() - EVERY_OBJECT
+        left = left and left - self._stored(facts)
+        if not left:
+            return left
+        ancestry = self.project.ancestry(facts)
+        if not ancestry.complete:
+            return set()
+        for name in ancestry.external:
+            names = class_names(name)
+            if names is None:
+                return set()
+            left = left - names.every
+        for owner in ancestry.classes[1:]:
+            left = left - owner.scope.bindings.keys() - self._stored(owner)
+        if left:
+            has = self.has(facts)
+            left = left - has.names if has is not None else set()
+        return left
+
+    def has(self, facts: ClassFacts) -> Has | None:
+        """All that an object of this class has; None if its classes do not tell."""
+        memory = self._memory("has")
+        if facts not in memory:
+            memory[facts] = self._has(facts)
+        found = memory[facts]
+        return found if isinstance(found, Has) else None
+
+    def _has(self, facts: ClassFacts) -> Has | None:
+        ancestry = self.project.ancestry(facts)
+        if not ancestry.complete or any(self._is_open(owner) for owner in ancestry.classes):
+            return None
+        names: set[str] = set()
+        methods: set[str] = set()
+        offered: set[str] = set()
+        for owner in ancestry.classes:
+            names |= self.members(owner).names
+            offered |= self.members(owner).names
+            methods |= owner.methods.keys()
+        for name in ancestry.external:
+            outside = class_names(name)
+            if outside is None:
+                return None
+            names |= outside.every
+            offered |= outside.offered
+        return Has(frozenset(names), frozenset(methods), frozenset(offered))
+
+    def members(self, facts: ClassFacts) -> ClassMembers:
+        """What the class's own body declares."""
+        memory = self._memory("members")
+        if facts not in memory:
+            memory[facts] = members.members_of(facts.node)
+        found = memory[facts]
+        assert isinstance(found, ClassMembers)  # noqa: S101 - this method alone fills the table
+        return found
+
+    def _memory(self, fact: str) -> dict[object, object]:
+        return self.project.memory(f"attributes.{fact}")
+
+    def _stored(self, facts: ClassFacts) -> set[str]:
+        """Names that the class's text plainly assigns through ``self``."""
+        memory = self._memory("stored")
+        if facts not in memory:
+            memory[facts] = set(STORED.findall(segment(facts.module, facts.node)))
+        found = memory[facts]
+        return found if isinstance(found, set) else set()
+
+    def _is_open(self, facts: ClassFacts) -> bool:
+        """Whether something may give its objects what its body does not declare."""
+        node = facts.node
+        if self.members(facts).open_because or "__init_subclass__" in facts.methods:
+            return True
+        if not has_certain_bases(self.project, facts):
+            return True
+        for decorator in node.decorator_list:
+            call = decorator.func if isinstance(decorator, ast.Call) else decorator
+            if dotted(call) not in HARMLESS_DECORATORS:
+                return True
+        for keyword in node.keywords:
+            if keyword.arg != "metaclass" or not dotted(keyword.value).endswith("ABCMeta"):
+                return True
+        return any(self.may_add(facts.module, name) for name in self.members(facts).gives_self_to)
+
+    def is_patched(self, facts: ClassFacts) -> bool:
+        """Whether a file gives the class attributes under computed names from outside."""
+        pattern = re.compile(rb"setattr\(\s*(?:\w+\.)*" + facts.name.encode() + rb"\s*,")
+        if any(pattern.search(self.project.data(module.path)) for module in self.project.mentioning(facts.name)):
+            return True
+        return "setattr(" in facts.module.document.text and any(_outside_setters(facts.module))
+
+    def may_add(self, module: Module, callee: str) -> bool:
+        """Whether a function, by its name in a module, may add attributes to an object that it gets."""
+        if callee in {"setattr", "vars", "functools.update_wrapper", "update_wrapper"}:
+            return True
+        expression = ast.parse(callee, mode="eval").body
+        symbol = self.project.resolve(module, module.scope, expression)
+        if isinstance(symbol, (FunctionFacts, ClassFacts)):
+            text = segment(symbol.module, symbol.node)
+            return "setattr(" in text or "__dict__" in text or "__class__" in text
+        if isinstance(symbol, External):
+            return not is_known_package(symbol.name)
+        return False
+
+
+def is_known_package(name: str) -> bool:
+    """Whether functions of this package (by the qualified name of one) add no methods to what they get."""
+    package = name.partition(".")[0]
+    return package in {"torch", "builtins", "numpy"} or package in sys.stdlib_module_names
+
+
+def segment(module: Module, node: ast.stmt | ast.Module) -> str:
+    """The source lines of a definition, or the whole text for a module."""
+    if isinstance(node, ast.Module):
+        return module.document.text
+    return "\n".join(module.document.lines[node.lineno - 1 : node.end_lineno])
+
+
+def _outside_setters(module: Module) -> Iterator[ast.Call]:
+    """Calls of setattr with a computed name that stand in no class of the module."""
+    waiting: list[ast.AST] = [module.tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.ClassDef):
+            continue
+        if isinstance(node, ast.Call) and dotted(node.func) == "setattr" and len(node.args) == 3:
+            target = dotted(node.args[0]).rpartition(".")[2]
+            if not isinstance(node.args[1], ast.Constant) and target not in OWN_SETTINGS:
+                yield node
+        waiting.extend(ast.iter_child_nodes(node))

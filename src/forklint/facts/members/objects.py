@@ -1,0 +1,241 @@
+"""Uses of names that the object, or the torch module, surely does not have."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from forklint.facts.members.attributes import Attributes, segment
+from forklint.facts.members.guards import ancestors, is_excused, is_for_type_checkers
+from forklint.facts.members.members import dotted, first_parameter
+from forklint.facts.members.nearest import Nearest, is_slip, nearest
+from forklint.facts.members.suppliers import Suppliers, is_assigned_somewhere
+from forklint.knowledge.torch_api import ApiNames, torch_class
+from forklint.project.certainty import is_certain
+from forklint.project.index import External, Project
+from forklint.project.module import ClassFacts, Module
+from forklint.project.scopes import FUNCTIONS, Binding, Function, Kind, Scope
+
+Owner = ClassFacts | ApiNames
+Made = dict[tuple[Scope, str], tuple[Owner, set[str]]]
+"""By scope and variable: the class of the object, and the names called on it that it lacks."""
+CALLED = {me: re.compile(me + r"\.(\w+)[ \t]*\(") for me in ("self", "cls")}
+"""They begin with letters, not with ``\\b``, which makes the search ten times as fast; the tree has the last word."""
+TAIL = re.compile(r"\.(\w+)[ \t]*\(")
+WRAPPERS = frozenset({"torch.nn.DataParallel", "torch.nn.parallel.DistributedDataParallel"})
+"""They keep a module under ``.module`` and hand none of its methods on."""
+
+
+@dataclass(frozen=True)
+class Lacking:
+    """A call of a method that the object does not have."""
+
+    node: ast.Attribute
+    owner: Owner
+    near: Nearest
+    wrapped: bool = False
+    """True if the object wraps the one that has the method."""
+
+    @property
+    def name(self) -> str:
+        """The name that is not there."""
+        return self.node.attr
+
+
+class Objects:
+    """Finds such calls in the modules of one project."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.attributes = Attributes(project)
+        self.suppliers = Suppliers(project, self.attributes)
+
+    def lacking(self, module: Module) -> Iterator[Lacking]:
+        """Calls in a module, on ``self`` or on a variable, of methods that their object surely lacks."""
+        own = dict(self._on_self(module))
+        made = dict(self._on_variables(module))
+        wanted = set().union(*own.values(), *(names for _, names in made.values()))
+        for node in ast.walk(module.tree) if wanted else ():
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+                continue
+            if node.func.attr in wanted and isinstance(node.func.value, ast.Name):
+                found = self._judge_self(module, node, own) or self._judge_made(module, node, made)
+                if found is not None:
+                    yield found
+
+    # Which names are worth a look: by text, without a walk over the tree
+
+    def _on_self(self, module: Module) -> Iterator[tuple[ClassFacts, set[str]]]:
+        for scope in module.all_scopes:
+            if isinstance(scope.node, ast.ClassDef):
+                text = segment(module, scope.node)
+                patterns = (pattern for me, pattern in CALLED.items() if f"{me}." in text)
+                called = {name for pattern in patterns for name in pattern.findall(text)}
+                facts = module.class_facts(scope.node)
+                left = self.attributes.lacking(facts, called) if called else called
+                if left:
+                    yield facts, left
+
+    def _on_variables(self, module: Module) -> Iterator[tuple[tuple[Scope, str], tuple[Owner, set[str]]]]:
+        for scope in module.all_scopes:
+            if isinstance(scope.node, ast.ClassDef):
+                continue
+            once = (bindings[0] for bindings in scope.bindings.values() if len(bindings) == 1)
+            made = {binding.name: binding for binding in once if _may_be_object(scope, binding)}
+            text = segment(module, scope.node) if made else ""
+            for name, binding in made.items():
+                called = _called_on(name, text)
+                owner = self._made_by(module, scope, binding) if called else None
+                left = self._lacks(owner, called) if owner is not None else set()
+                if owner is not None and left:
+                    yield (scope, name), (owner, left)
+
+    def _made_by(self, module: Module, scope: Scope, binding: Binding) -> Owner | None:
+        """The class whose constructor gave a variable its only value."""
+        if not isinstance(binding.value, ast.Call):
+            return None
+        symbol = self.project.resolve(module, scope, binding.value.func)
+        if not isinstance(symbol, (ClassFacts, External)):
+            return None
+        if not is_certain(self.project, module, scope, binding.value.func):
+            return None
+        return symbol if isinstance(symbol, ClassFacts) else torch_class(symbol.name)
+
+    def _lacks(self, owner: Owner, called: set[str]) -> set[str]:
+        return self.attributes.lacking(owner, called) if isinstance(owner, ClassFacts) else called - owner.every
+
+    # Whether a call that looks wrong is wrong
+
+    def _judge_self(self, module: Module, call: ast.Call, own: dict[ClassFacts, set[str]]) -> Lacking | None:
+        use, me = call.func, dotted(call.func).partition(".")[0]
+        if not isinstance(use, ast.Attribute):
+            return None
+        facts = self._class_around(module, use, me)
+        if facts is None or use.attr not in own.get(facts, ()):
+            return None
+        if me == "cls" and hasattr(type, use.attr):
+            return None
+        if self.suppliers.may_give_self(facts, use.attr):
+            return None
+        return self._confirmed(module, call, facts)
+
+    def _class_around(self, module: Module, use: ast.Attribute, me: str) -> ClassFacts | None:
+        """The class of whose method ``me`` is the first parameter, at the place of a use."""
+        for above in ancestors(module, use):
+            if isinstance(above, FUNCTIONS) and me in module.scope_of[above].bindings:
+                scope = module.scope_of[above]
+                home = scope.parent.node if scope.parent else None
+                by_class = any(getattr(d, "id", "") == "classmethod" for d in above.decorator_list)
+                fits = me == first_parameter(above) and len(scope.bindings[me]) == 1 and by_class == (me == "cls")
+                return module.class_facts(home) if isinstance(home, ast.ClassDef) and fits else None
+            if isinstance(above, ast.Lambda) and any(argument.arg == me for argument in above.args.args):
+                return None
+        return None
+
+    def _judge_made(self, module: Module, call: ast.Call, made: Made) -> Lacking | None:
+        use, variable = call.func, dotted(call.func).partition(".")[0]
+        found = module.scope_at(use).find(variable)
+        owner, left = made.get((found[0], variable), (None, set())) if found else (None, set())
+        if found is None or owner is None or not isinstance(use, ast.Attribute) or use.attr not in left:
+            return None
+        if self._is_given_away(module, found[0], variable) or is_for_type_checkers(module, found[1][0].node):
+            return None
+        return self._confirmed(module, call, owner)
+
+    def _is_given_away(self, module: Module, scope: Scope, variable: str) -> bool:
+        """Whether the variable goes to a function that may add attributes to it."""
+        for node in ast.walk(scope.node):
+            if isinstance(node, ast.Attribute) and dotted(node) in {f"{variable}.__dict__", f"{variable}.__class__"}:
+                return True
+            if isinstance(node, ast.Call) and any(_is_name(a, variable) for a in _arguments(node)):
+                callee = dotted(node.func)
+                if callee and self.attributes.may_add(module, callee):
+                    return True
+        return False
+
+    def _confirmed(self, module: Module, call: ast.Call, owner: Owner) -> Lacking | None:
+        """The finding, unless the call is guarded, the class patched, or the name assigned to something."""
+        use = call.func
+        if not isinstance(use, ast.Attribute) or not isinstance(use.value, ast.Name):
+            return None
+        if is_excused(module, use, use.value.id) or is_for_type_checkers(module, use):
+            return None
+        if isinstance(owner, ClassFacts):
+            classes = self.project.ancestry(owner).classes
+            if any(is_for_type_checkers(one.module, one.node) or self.attributes.is_patched(one) for one in classes):
+                return None
+            found = Lacking(use, owner, self._meant(call, use.attr, owner))
+            modules = [module, *(one.module for one in classes)]
+        else:
+            wrapped = owner.path in WRAPPERS and self._is_method_somewhere(use.attr)
+            near = Nearest(()) if wrapped else nearest(use.attr, owner.offered)
+            if not (wrapped or near.misspelt):
+                return None
+            found, modules = Lacking(use, owner, near, wrapped), [module]
+        return None if is_assigned_somewhere(self.project, use.attr, modules) else found
+
+    def _meant(self, call: ast.Call, name: str, owner: ClassFacts) -> Nearest:
+        """The methods that a call may have meant; none is offered alone that could not take its arguments."""
+        has = self.attributes.has(owner)
+        if has is None:
+            return Nearest(())
+        near = nearest(name, has.methods.union(other for other in has.offered if is_slip(name, other)))
+        found = self.project.method(owner, near.outstanding)
+        if found is not None and not near.misspelt and not takes(found[1], call):
+            return Nearest(near.names)
+        return near
+
+    def _is_method_somewhere(self, name: str) -> bool:
+        return any(name in facts.methods for module in self.project.mentioning(name) for facts in module.classes)
+
+
+def takes(function: Function, call: ast.Call) -> bool:
+    """Whether a method, by its parameters, can take the arguments of a call."""
+    arguments = function.args
+    if any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
+        return True
+    bare = any(dotted(decorator) == "staticmethod" for decorator in function.decorator_list)
+    positional = [*arguments.posonlyargs, *arguments.args][0 if bare else 1 :]
+    if len(call.args) > len(positional) and arguments.vararg is None:
+        return False
+    named = {parameter.arg for parameter in (*positional[len(call.args) :], *arguments.kwonlyargs)}
+    if arguments.kwarg is None and not all(keyword.arg in named for keyword in call.keywords):
+        return False
+    given = {keyword.arg for keyword in call.keywords}
+    needed = positional[len(call.args) : len(positional) - len(arguments.defaults)]
+    return all(parameter.arg in given for parameter in needed)
+
+
+def _arguments(call: ast.Call) -> list[ast.expr]:
+    return [*call.args, *(keyword.value for keyword in call.keywords)]
+
+
+def _is_name(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def _may_be_object(scope: Scope, binding: Binding) -> bool:
+    """Whether a variable's value looks like an object: a name with a capital is called, or a class of the file."""
+    if binding.kind is not Kind.VALUE or not isinstance(binding.value, ast.Call):
+        return False
+    function = binding.value.func
+    name = getattr(function, "attr", getattr(function, "id", ""))
+    if name.lstrip("_")[:1].isupper():
+        return True
+    found = scope.find(name) if isinstance(function, ast.Name) else None
+    return found is not None and found[1][0].kind is Kind.CLASS
+
+
+def _called_on(variable: str, text: str) -> set[str]:
+    """Names that a text calls as methods of a variable."""
+    called: set[str] = set()
+    start = text.find(f"{variable}.")
+    while start >= 0:
+        end = start + len(variable)
+        match = TAIL.match(text, end)
+        if match and not (start and (text[start - 1].isalnum() or text[start - 1] in "_.")):
+            called.add(match[1])
+        start = text.find(f"{variable}.", end)
+    return called

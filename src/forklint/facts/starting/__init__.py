@@ -1,0 +1,1 @@
+"""Worker processes: how many there are, and what top-level code starts them."""

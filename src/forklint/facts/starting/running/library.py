@@ -1,0 +1,179 @@
+"""What calls of libraries do in an abstract run: make loaders, start processes, set start methods, iterate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from forklint.facts.starting.running import calling, conditions, containers, evaluation, iterating, names
+from forklint.facts.starting.running.values import (
+    DEFAULT_METHOD,
+    LOADER,
+    NONE,
+    UNKNOWN,
+    Arguments,
+    Const,
+    Context,
+    Dictionary,
+    Foreign,
+    Instance,
+    Lazy,
+    Loader,
+    Made,
+    Method,
+    Partial,
+    Place,
+    PlatformTest,
+    Sequence,
+    Spot,
+    Startable,
+    Stream,
+    Super,
+    Value,
+)
+from forklint.facts.starting.workers import Workers, called, verdict
+from forklint.knowledge.starters import Starter, iteration, starters
+
+if TYPE_CHECKING:
+    from forklint.facts.starting.running.execution import Execution
+    from forklint.project.module import ClassFacts
+
+START_METHODS = {"fork", "spawn", "forkserver"}
+
+
+def call(run: Execution, spot: Spot, name: str, given: Arguments) -> Value:
+    """Call a function or class of a library by its qualified name."""
+    known = iteration()
+    result: Value = UNKNOWN if name.startswith("builtins.") else _made(name, given)
+    row = starters(run.project.settings.starters).get(name)
+    if row is not None:
+        result = _start(run, spot, row, _method_given(row, given), given)
+    elif name in known.contexts:
+        asked = given.get("method", 0)
+        result = Context(run.method if asked is None or asked == NONE else _start_method(asked))
+    elif name in known.setters:
+        force = given.get("force", 1)
+        forced = force is not None and conditions.truth(force) is not False
+        run.set_method(spot.place, _start_method(given.get("method", 0)), forced=forced)
+    elif name in known.calls_its_argument and given.positional:
+        result = calling.apply(run, spot, given.positional[0], Arguments(open=True))
+    elif name == "functools.partial" and given.positional:
+        result = Partial(given.positional[0], Arguments(given.positional[1:], given.keywords, given.open))
+    elif name in known.when_iterated and given.positional:
+        result = Lazy(given.positional if name == "itertools.chain" else given.positional[:1])
+    elif name in known.at_once or name in containers.BUILTINS:
+        result = containers.call_builtin(run, spot, name.partition(".")[2], given)
+    elif name in names.PLATFORM_NAMES or (name == "builtins.hasattr" and Foreign("os") in given.positional):
+        result = PlatformTest()
+    else:
+        count = called(name.removeprefix("builtins."), [evaluation.number_of(value) for value in given.positional])
+        result = Const(count) if count is not None else result
+    return result
+
+
+def _made(name: str, given: Arguments) -> Made:
+    keeps = any(row.keeps_arguments and name in row.classes for row in iteration().consumers)
+    return Made(name, given.all if keeps else ())
+
+
+def _start_method(value: Value | None) -> str:
+    """Give the start method that a value names; empty if that is not known."""
+    if isinstance(value, Context):
+        return value.method
+    return str(value.value) if isinstance(value, Const) and value.value in START_METHODS else ""
+
+
+def _method_given(row: Starter, given: Arguments) -> str:
+    """Give the start method that a call's ``context`` argument asks for; empty if that is not known."""
+    value = given.get(row.context, row.context_position) if row.context else None
+    return (row.start_method or DEFAULT_METHOD) if value is None or value == NONE else _start_method(value)
+
+
+def loader(row: Starter, given: Arguments, place: Place) -> Loader:
+    """Make the loader that a call with these arguments makes."""
+    threads = given.get(row.threads, row.threads_position)
+    value = given.get(row.workers, row.workers_position)
+    workers = Workers.UNKNOWN
+    if value is None:
+        workers = verdict(row.workers_default)
+    elif isinstance(value, Const) and not isinstance(value.value, (bytes, complex)):
+        workers = verdict(value.value)
+    if threads is not None and conditions.truth(threads) is not False:
+        workers = Workers.NONE
+    return Loader(row, workers, _method_given(row, given), place)
+
+
+def _start(run: Execution, spot: Spot, row: Starter, method: str, given: Arguments) -> Value:
+    """Call what is named in starters.toml."""
+    if row.how == "iterated":
+        return loader(row, given, spot.place)
+    if row.how == "called":
+        run.start(spot.place, f"calls {row.name}(), which starts processes", method)
+    return Startable(row, method, spot.place)
+
+
+def call_starter(run: Execution, spot: Spot, method: Method, given: Arguments) -> Value:
+    """Call a method of a multiprocessing context, a process, an executor, a loader or a generator."""
+    owner, name = method.owner, method.name
+    if isinstance(owner, Context):
+        row = starters(run.project.settings.starters).get(f"multiprocessing.{name}")
+        return _start(run, spot, row, owner.method, given) if row is not None else UNKNOWN
+    if isinstance(owner, Startable):
+        if name in owner.row.methods:
+            run.start(spot.place, f"calls {name}() of a {owner.row.name}", owner.method, owner.made_at)
+        return owner if name == "__enter__" else UNKNOWN
+    if isinstance(owner, (Loader, Stream)) and name in {"__iter__", "__next__", "send"}:
+        iterating.draw(run, spot, owner)
+    return UNKNOWN
+
+
+def inherited_row(run: Execution, facts: ClassFacts) -> Starter | None:
+    """Find the row of starters.toml for what a project class inherits from."""
+    known = starters(run.project.settings.starters)
+    return next((known[name] for name in run.project.ancestry(facts).external if name in known), None)
+
+
+def call_inherited(run: Execution, spot: Spot, method: Method, given: Arguments) -> Value:
+    """Call a method that a project class inherits from a library."""
+    owner, name = method.owner, method.name
+    instance = owner.instance if isinstance(owner, Super) else owner
+    row = inherited_row(run, instance.facts) if isinstance(instance, Instance) else None
+    if row is None:
+        return UNKNOWN
+    if row.how == "iterated" and name == "__init__":
+        run.put(instance, LOADER, loader(row, given, spot.place))
+    elif row.how == "iterated" and name == "__iter__":
+        iterating.draw(run, spot, owner)
+    elif name in row.methods:
+        run.start(spot.place, f"calls {name}() of a {row.name}", row.start_method or DEFAULT_METHOD)
+    return UNKNOWN
+
+
+def call_object(run: Execution, spot: Spot, method: Method, given: Arguments) -> Value:
+    """Call a method of a library's object: one that hands a loader on, or one that iterates it."""
+    owner = method.owner if isinstance(method.owner, Made) else Made("")
+    if (owner.name, method.name) in iteration().passes_through:
+        single = len(given.positional) == 1 and not given.open
+        return given.positional[0] if single else Sequence(given.positional, not given.open)
+    for consumer in iteration().consumers:
+        if owner.name in consumer.classes and method.name in consumer.methods:
+            for value in (*owner.kept, *given.all):
+                _consume(run, spot, value, consumer.hooks.get(method.name, ()))
+    return UNKNOWN
+
+
+def _consume(run: Execution, spot: Spot, value: Value, hooks: tuple[str, ...]) -> None:
+    """Iterate every loader that a library is given, alone, in a collection, or made by one of its ``hooks``."""
+    inner: tuple[Value, ...] = ()
+    if isinstance(value, (Loader, Lazy, Stream)):
+        iterating.draw(run, spot, value)
+    elif isinstance(value, Sequence):
+        inner = value.items
+    elif isinstance(value, Dictionary):
+        inner = tuple(item for _, item in value.items)
+    elif isinstance(value, Instance):
+        if run.get(value, LOADER) is not None:
+            iterating.draw(run, spot, value)
+        made = (run.method_of(value, hook) for hook in hooks)
+        inner = tuple(run.invoke(spot, hook, Arguments()) for hook in made if hook is not None)
+    for item in inner:
+        _consume(run, spot, item, ())

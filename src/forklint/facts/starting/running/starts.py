@@ -1,0 +1,46 @@
+"""How an abstract run ends, and the places that it notes on the way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from forklint.facts.starting.running.values import Place
+
+if TYPE_CHECKING:
+    from forklint.model import Cell
+
+
+class OutOfStepsError(Exception):
+    """The run took too long; nothing is concluded."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """A call on the way to a start."""
+
+    place: Place
+    what: str
+
+
+class StartedError(Exception):
+    """Processes start at ``place``, reached through ``sites``."""
+
+    def __init__(
+        self, place: Place, what: str, cells: tuple[Cell, ...], sites: tuple[Site, ...], made_at: Place | None
+    ) -> None:
+        super().__init__(what)
+        self.place = place
+        self.what = what
+        self.cells = cells
+        self.sites = sites
+        self.made_at = made_at
+
+
+@dataclass(frozen=True)
+class MethodSet:
+    """A call of ``set_start_method`` without force."""
+
+    place: Place
+    sites: tuple[Site, ...]
+    method: str

@@ -1,0 +1,18 @@
+"""Paths as people and machines write them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def shown(path: Path) -> str:
+    """A path as the user would write it: relative to the working directory where it lies below."""
+    return relative_to(path.absolute(), Path.cwd()) if path.is_absolute() else str(path)
+
+
+def relative_to(path: Path, folder: Path) -> str:
+    """``path`` relative to ``folder`` with forward slashes; unchanged if it lies elsewhere."""
+    try:
+        return path.relative_to(folder).as_posix()
+    except ValueError:
+        return str(path)

@@ -1,0 +1,48 @@
+"""Imports point one way, and no file of the product is larger than a person reads at a sitting."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parent.parent / "src" / "forklint"
+LAYERS = (
+    "model knowledge config source project facts edits rules engine fixing parallel report pages cli __main__"
+).split()
+UPWARDS = {
+    ("config", "rules"): "selectors are checked against the rules that exist",
+}
+MOST_LINES = 400
+
+
+def room(path: Path) -> str:
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def imported(tree: ast.Module) -> set[str]:
+    """Rooms of forklint that a file imports, whenever it does."""
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return {name.split(".")[1] for name in names if name.startswith("forklint.")}
+
+
+FILES = sorted(path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py")
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_imports_point_one_way(path: Path) -> None:
+    here = room(path)
+    for other in imported(ast.parse(path.read_text(encoding="utf-8"))) & set(LAYERS):
+        allowed = LAYERS.index(other) <= LAYERS.index(here) or (here, other) in UPWARDS
+        assert allowed, f"{here} imports {other}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_no_file_is_too_large(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
