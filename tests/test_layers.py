@@ -8,9 +8,23 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).parent.parent / "src" / "forklint"
-LAYERS = (
-    "model knowledge config source project facts edits rules engine fixing parallel report pages cli __main__"
-).split()
+LAYERS = [
+    "model",
+    "knowledge",
+    "config",
+    "source",
+    "project",
+    "facts",
+    "edits",
+    "rules",
+    "engine",
+    "fixing",
+    "parallel",
+    "report",
+    "pages",
+    "cli",
+    "__main__",
+]
 UPWARDS = {
     ("config", "rules"): "selectors are checked against the rules that exist",
 }
