@@ -16,7 +16,9 @@ SEEDS = [Case(path) for path in sorted((FIXTURES / "seeds").iterdir()) if path.i
 def awaited(file: Path) -> set[tuple[int, str]]:
     """Row and code of what a file's comments await."""
     lines = enumerate(file.read_text(encoding="utf-8").splitlines(), 1)
-    return {(row, code) for row, line in lines for match in AWAIT.finditer(line) for code in re.findall(r"FKL\d+", match[1])}
+    return {
+        (row, code) for row, line in lines for match in AWAIT.finditer(line) for code in re.findall(r"FKL\d+", match[1])
+    }
 
 
 @pytest.mark.parametrize("seed", SEEDS, ids=lambda seed: seed.path.name)
