@@ -165,9 +165,9 @@ def _severity(row: Handle, cells: tuple[Cell, ...]) -> Severity:
 def _message(name: str, row: Handle, cells: tuple[Cell, ...]) -> str:
     effects = []
     if any(not cell.pickles for cell in cells):
-        effects.append(f"under fork {row.fork_effect}")
+        effects.append(f"under fork: {row.fork_effect}")
     if any(cell.pickles for cell in cells):
-        effects.append(f"under {_methods(cells)} {row.spawn_effect}")
+        effects.append(f"under {_methods(cells)}: {row.spawn_effect}")
     article = "an" if re.match(r"[aeio]|[AEFHILMNORSX](?=[A-Z])", row.kind) else "a"
     return f"{name} keeps {article} {row.kind} open across the start of workers: {'; '.join(effects)}"
 

@@ -140,7 +140,7 @@ def _message(reach: Reach, module: Module) -> str:
             "raises 'context has already been set'"
         )
     text = ast.get_source_segment(module.document.text, reach.node) or ""
-    subject = f"'{text}'" if text and len(text) <= 40 and "\n" not in text else "this"
+    subject = f"`{text}`" if text and len(text) <= 40 and "\n" not in text else "this"
     doing = f"{subject} at the top level {reach.what}" if reach.steps else f"the top level {reach.what}"
     return f"{doing} with no main guard: a child started by {methods} imports this file again and fails at this place"
 

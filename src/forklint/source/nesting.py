@@ -1,8 +1,8 @@
 """How deeply a text nests: LibCST's parser is native, recurses, and takes the process with it when it goes too far.
 
 Measured with LibCST 1.9 on a stack of 8 MB: 1,600 brackets inside each other, or 20,000 times ``not``, end in a
-segmentation fault; a sum of 4,000 or a chain of 2,000 calls takes more than six seconds. Some Pythons refuse such texts,
-others parse them (3.10: a hundred thousand levels).
+segmentation fault; a sum of 4,000 or a chain of 2,000 calls takes more than six seconds. Some Pythons refuse such
+texts, others parse them (3.10: a hundred thousand levels).
 """
 
 from __future__ import annotations

@@ -72,6 +72,7 @@ def boxes(values: Values) -> Values:
 
 
 def join(states: list[State]) -> State:
+    """What may be held where several ways meet."""
     joined: State = {}
     for state in states:
         for name, values in state.items():
@@ -80,10 +81,12 @@ def join(states: list[State]) -> State:
 
 
 def join_live(states: list[State | None]) -> State | None:
+    """The same for ways of which some end before they meet; None if all do."""
     live = [state for state in states if state is not None]
     return join(live) if live else None
 
 
 def without(state: State, closed: Values) -> State:
+    """The state once these handles are closed."""
     gone = {held.opened for held in closed}
     return {name: frozenset(h for h in values if h.opened not in gone) for name, values in state.items()}

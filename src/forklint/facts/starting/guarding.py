@@ -121,7 +121,7 @@ class _Sorting:
     def _objection(self, names: set[str]) -> str:
         """What would be missing if ``names`` were bound under the guard; empty if nothing."""
         for name in sorted(names & self.outside.keys()):
-            return f"'{name}' is imported by {self.outside[name]} and would vanish"
+            return f"`{name}` is imported by {self.outside[name]} and would vanish"
         for statement in (statement for unit in self.staying for statement in unit.body):
             late = _read_when_defined(statement) & names
             if late:
@@ -129,9 +129,9 @@ class _Sorting:
             imports = isinstance(statement, IMPORTS) or _only_imports(statement)
             again = {name for name in _bound([statement]) if name in names or (name in self.before and not imports)}
             if again:
-                return f"'{min(again)}' is bound more than once"
+                return f"`{min(again)}` is bound more than once"
         for name in sorted(names & self.in_workers):
-            return f"'{name}' is read by code that workers may run, which would not find it"
+            return f"`{name}` is read by code that workers may run, which would not find it"
         return ""
 
 
