@@ -81,3 +81,9 @@ def test_after_the_fixes_it_trains(example: Path, forklint, start_method: str) -
     assert "epoch 1: " in result.stdout
     assert "100.0% of glyphs read rightly" in result.stdout, "no glyph is read from the wrong place"
     assert (example / "ocr" / ".data" / "reader.pt").exists()
+
+
+def test_the_readme_shows_what_the_command_prints(forklint) -> None:
+    shown = (EXAMPLES.parent / "README.md").read_text(encoding="utf-8")
+    printed = forklint("examples/ocr/data.py", cwd=EXAMPLES.parent).stdout.partition("\nFound")[0]
+    assert printed.strip() in shown

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import Any
 
@@ -29,6 +29,8 @@ class Handle:
     position: bool = False
     releases: tuple[str, ...] = ()
     write_modes: bool = False
+    when: tuple[tuple[str, Any], ...] = ()
+    """A keyword and a value of it (``keyword``, ``value``) that change other fields of the row."""
     source: str = ""
 
     @classmethod
@@ -37,7 +39,15 @@ class Handle:
         names = {field.name for field in fields(cls)}
         known = {key: value for key, value in row.items() if key in names}
         values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in known.items()}
+        if "when" in values:
+            values["when"] = tuple(values["when"].items())
         return cls(**values)
+
+    def given(self, literals: Mapping[str, Any]) -> Handle:
+        """The row for a call with these literal keyword arguments."""
+        change = dict(self.when)
+        keyword = change.pop("keyword", "")
+        return replace(self, **change) if literals.get(keyword, ...) == change.pop("value", None) else self
 
 
 @cache

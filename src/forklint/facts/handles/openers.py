@@ -29,7 +29,7 @@ class Openers:
         row = self._table.get(name) or self._table.get(name.removeprefix("builtins."))
         if row is None or (row.suffix and not _ends_with(call, row.suffix)):
             return None
-        return row
+        return row.given({k.arg: k.value.value for k in call.keywords if k.arg and isinstance(k.value, ast.Constant)})
 
     def _constructor(self, module: Module, scope: Scope, expression: ast.expr) -> str:
         """Qualified name of the class outside the project that an expression is an object of, if that is plain."""
