@@ -124,9 +124,11 @@ class Project:
         return known
 
     def module(self, path: Path) -> Module | None:
-        """The module of a project file; None if it cannot be read or parsed."""
+        """The module of a project file; None if it cannot be read, parsed or followed."""
         try:
-            return self.load(path) if self._modules.get(path, ...) is not None else None
+            known = self.load(path) if self._modules.get(path, ...) is not None else None
+            _ = known and known.scope  # fails here if it nests too deeply, rather than in the story of another file
+            return known
         except (document.UnreadableError, *UNPARSABLE):
             self._modules[path] = None
             return None

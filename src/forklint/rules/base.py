@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
@@ -93,7 +94,7 @@ class Rule(ABC):
     @classmethod
     def page(cls) -> Page:
         """The docstring as summary and sections."""
-        text = "\n".join(line.removeprefix("    ") for line in (cls.__doc__ or "").strip().splitlines())
+        text = inspect.cleandoc(cls.__doc__ or "")
         summary, *rest = re.split(r"^## ", text, flags=re.MULTILINE)
         sections = (part.partition("\n") for part in rest)
         return Page(summary.strip(), tuple((title.strip(), body.strip()) for title, _, body in sections))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
+from abc import ABCMeta
 from functools import cache
 
 from forklint import rules
@@ -18,7 +19,7 @@ def all_rules() -> tuple[type[Rule], ...]:
     for info in pkgutil.iter_modules(rules.__path__):
         module = importlib.import_module(f"{rules.__name__}.{info.name}")
         for value in vars(module).values():
-            own = isinstance(value, type) and issubclass(value, Rule) and value.__module__ == module.__name__
+            own = isinstance(value, ABCMeta) and issubclass(value, Rule) and value.__module__ == module.__name__
             if own and not inspect.isabstract(value):
                 found.add(value)
     return tuple(sorted(found, key=lambda rule: rule.code))
