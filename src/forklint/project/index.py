@@ -128,10 +128,9 @@ class Project:
         try:
             known = self.load(path) if self._modules.get(path, ...) is not None else None
             _ = known and known.scope  # fails here if it nests too deeply, rather than in the story of another file
-            return known
         except (document.UnreadableError, *UNPARSABLE):
-            self._modules[path] = None
-            return None
+            known = self._modules[path] = None
+        return known
 
     @cached_property
     def files(self) -> tuple[Path, ...]:
