@@ -1,4 +1,4 @@
-.PHONY: demo test test-soak lint docs corpus update-fixtures clean
+.PHONY: demo test test-soak lint docs corpus update-fixtures new-rule clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -32,6 +32,9 @@ corpus: $(READY)  ## fetch the packages of bench/corpus.toml, lint them, count t
 
 update-fixtures: $(READY)  ## rewrite the expected outcomes of fixes
 	$(BIN)/python scripts/update_fixtures.py
+
+new-rule: $(READY)  ## begin a rule: make new-rule NAME=FKL302_rng_in_init
+	$(BIN)/python scripts/new_rule.py '$(NAME)'
 
 clean:
 	rm -rf .venv build dist *.egg-info

@@ -1,6 +1,6 @@
 """LibCST, imported when the first name of it is used.
 
-A rule writes ``from forklint.rules import cst`` and builds nodes as ``cst.Name("x")`` inside its functions.
+A rule writes ``from forklint.edits import cst`` and builds nodes as ``cst.Name("x")`` inside its functions.
 Importing a rule then costs nothing; only a file with a finding pays for LibCST (about 0.4 s).
 """
 

@@ -1,0 +1,83 @@
+"""Begins a rule: ``make new-rule NAME=FKL302_rng_in_init`` writes its file and its first two fixtures."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+RULE = '''"""{code} {name}."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from forklint.model import Severity
+from forklint.project.module import Module
+from forklint.rules.base import Rule, Suspect
+
+
+class {title}(Rule):
+    """One line that says what is found, with a full stop.
+
+    ## What it does
+    Which code it looks at.
+
+    ## Why is this bad?
+    What happens when workers start.
+
+    ## Example
+    ```python
+    bad = 1
+    ```
+
+    ## Use instead
+    ```python
+    good = 1
+    ```
+
+    ## Fix safety
+    No fix.
+
+    ## References
+    - [torch.utils.data](https://pytorch.org/docs/stable/data.html)
+    """
+
+    code = "{code}"
+    name = "{name}"
+    severity = Severity.WARNING
+    preview = True
+    tokens = rb"a regular expression that any file with a finding matches"
+
+    def suspects(self, module: Module) -> Iterator[Suspect]:
+        """What is suspicious in this module, from facts alone."""
+        yield from ()
+'''
+
+
+def main(word: str) -> None:
+    """Write the files of a rule named like ``FKL302_rng_in_init``; ends with a message if they exist."""
+    match = re.fullmatch(r"(FKL\d{3})_([a-z][a-z0-9_]*)", word)
+    if match is None:
+        sys.exit("name it like FKL302_rng_in_init: make new-rule NAME=FKL302_rng_in_init")
+    code, name = match.groups()
+    fixtures = ROOT / "tests" / "fixtures" / word
+    texts = {
+        ROOT / "src" / "forklint" / "rules" / f"{name}.py": RULE.format(
+            code=code, name=name.replace("_", "-"), title="".join(part.title() for part in name.split("_"))
+        ),
+        fixtures / "bad_first.py": f"bad = 1  # expect: {code}\n",
+        fixtures / "good_first.py": "good = 1\n",
+    }
+    for path, text in texts.items():
+        if path.exists():
+            sys.exit(f"{path.relative_to(ROOT)} is there already")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        print(path.relative_to(ROOT))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1] if len(sys.argv) > 1 else "")
