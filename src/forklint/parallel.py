@@ -74,7 +74,7 @@ def fix_all(job: Job, files: Sequence[Path], processes: int | None, *, unsafe: b
         if not changed:
             break
         for index, result in enumerate(results):
-            if result.report.findings and not any(f for f in result.applied):
+            if result.report.findings and not result.applied:
                 results[index] = Fixed(_again(linters, files[index]), result.applied, result.before, result.after)
     return results
 

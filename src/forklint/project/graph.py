@@ -36,20 +36,23 @@ class ImportGraph:
             known = self._direct[path] = tuple(dict.fromkeys(self._find_imports(path)))
         return known
 
-    def any_reached(self, path: Path, test: Test, memory: dict[Path, bool]) -> bool:
-        """Whether the file or any project file that it reaches passes ``test``; ``memory`` keeps the test's answers."""
+    def any_reached(self, path: Path, test: Test, name: str) -> bool:
+        """Whether the file or any project file that it reaches passes ``test``; ``name`` keeps the answers apart."""
+        passes = self._project.memory(f"{name} here")
+        reaches = self._project.memory(f"{name} reached")
         seen, waiting = {path}, [path]
         while waiting:
             current = waiting.pop()
-            answer = memory.get(current)
-            if answer is None:
-                answer = memory[current] = test(self._project.data(current))
-            if answer:
+            if current not in passes:
+                passes[current] = test(self._project.data(current))
+            if passes[current] or reaches.get(current):
+                reaches[path] = True
                 return True
-            for target in self.imports(current):
-                if target not in seen:
-                    seen.add(target)
-                    waiting.append(target)
+            if current not in reaches:  # False is known there: all that it reaches was looked at
+                new = [target for target in self.imports(current) if target not in seen]
+                seen.update(new)
+                waiting += new
+        reaches.update(dict.fromkeys(seen, False))
         return False
 
     def forget(self, path: Path) -> None:

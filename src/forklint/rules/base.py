@@ -63,7 +63,6 @@ class Rule(ABC):
     def __init__(self, project: Project) -> None:
         self.project = project
         self.settings = project.settings
-        self._reached: dict[Path, bool] = {}
 
     @cached_property
     def pattern(self) -> re.Pattern[bytes]:
@@ -76,7 +75,7 @@ class Rule(ABC):
 
     def reaches_tokens(self, path: Path) -> bool:
         """Whether the file, or a project file that it reaches by imports, holds the rule's tokens."""
-        return self.project.graph.any_reached(path, lambda data: bool(self.pattern.search(data)), self._reached)
+        return self.project.graph.any_reached(path, lambda data: bool(self.pattern.search(data)), self.code)
 
     @abstractmethod
     def suspects(self, module: Module) -> Iterable[Suspect]:

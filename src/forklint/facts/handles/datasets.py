@@ -38,7 +38,7 @@ def _is_dataset(project: Project, facts: ClassFacts) -> bool:
         return False
     methods = {name for owner in ancestry.classes for name in owner.methods}
     if {"__getitem__", "__len__"} <= methods and project.graph.any_reached(
-        facts.module.path, lambda data: b"torch" in data, project.memory("mentions_torch")
+        facts.module.path, lambda data: b"torch" in data, "torch"
     ):
         return True
     return bool(methods & _table()["entry"]) and _goes_to_loader(project, facts)

@@ -17,6 +17,7 @@ class Openers:
         self._project = project
         self._facts = facts
         self._table = table
+        self._last_names = frozenset(name.rpartition(".")[2] for name in table)
 
     def row(self, module: Module, scope: Scope, call: ast.Call) -> Handle | None:
         """The row of the table for a call that opens a handle."""
@@ -24,7 +25,7 @@ class Openers:
         name = symbol.name if isinstance(symbol, External) else ""
         if isinstance(call.func, ast.Name) and symbol is None and scope.find(call.func.id) is None:
             name = f"builtins.{call.func.id}"
-        if isinstance(call.func, ast.Attribute) and not name:
+        if isinstance(call.func, ast.Attribute) and not name and call.func.attr in self._last_names:
             name = f"{self._constructor(module, scope, call.func.value)}.{call.func.attr}"
         row = self._table.get(name) or self._table.get(name.removeprefix("builtins."))
         if row is None or (row.suffix and not _ends_with(call, row.suffix)):
