@@ -199,6 +199,37 @@ def test_a_path_named_like_a_command(forklint, project: Path) -> None:
     assert len(findings(forklint("./rule", "--output-format", "json", cwd=project))) == 1
 
 
+def test_small_letters_select_too(forklint, project: Path) -> None:
+    assert forklint("src", "--select", "fkl3", cwd=project).returncode == 1
+
+
+def test_nothing_linted_is_not_called_clean(forklint, project: Path) -> None:
+    (project / "latin.py").write_bytes(b"name = '\xe9'\n")
+    (project / "cells.ipynb").write_text("{}")
+    (project / "empty").mkdir()
+    for name, code in (("latin.py", 0), ("cells.ipynb", 2), ("empty", 0), ("nowhere", 2)):
+        result = forklint(name, cwd=project)
+        assert (result.returncode, result.stdout) == (code, ""), name
+        assert result.stderr.startswith("forklint: ")
+
+
+def test_an_ignored_folder_that_is_named_is_linted(forklint, project: Path) -> None:
+    (project / ".git").mkdir()
+    (project / ".gitignore").write_text("src/\n")
+    assert forklint(cwd=project).returncode == 0
+    assert forklint("src", cwd=project).returncode == 1
+
+
+def test_diff_and_exit_zero(forklint, project: Path) -> None:
+    assert forklint("src", "--diff", cwd=project).returncode == 1
+    assert forklint("src", "--diff", "--exit-zero", cwd=project).returncode == 0
+
+
+def test_usage_names_no_command(forklint, project: Path) -> None:
+    assert forklint("--help", cwd=project).stdout.splitlines()[0].endswith(" [OPTIONS] [PATHS]...")
+    assert " lint " not in forklint("--help", cwd=project).stdout.splitlines()[0]
+
+
 def test_version(forklint, tmp_path: Path) -> None:
     assert re.fullmatch(r"forklint \d+\.\d+\.\d+\n", forklint("--version", cwd=tmp_path).stdout)
 
@@ -241,4 +272,8 @@ def test_idle_suppressions_are_reported(forklint, project: Path) -> None:
     (project / "src" / "model.py").write_text(lines)
     found = findings(forklint("src/model.py", "--output-format", "json", cwd=project))
     assert [(one["code"], one["location"]["row"]) for one in found] == [("FKL001", 1), ("FKL001", 2)]
+    (project / "src" / "model.py").write_text("x = 1  # noqa: FKL999\ny = 2  # forklint: ignore[FKL3]\n")
+    found = findings(forklint("src/model.py", "--output-format", "json", cwd=project))
+    assert [one["location"]["row"] for one in found] == [1, 2]
+    (project / "src" / "model.py").write_text(lines)
     assert findings(forklint("src/model.py", "--ignore", "FKL3,FKL2", "--output-format", "json", cwd=project)) == []

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
+from forklint import knowledge
 from forklint.config import ConfigError, Settings, SettingsFinder, find_root, load, python_range
+from forklint.knowledge.handles import Handle
+from forklint.knowledge.starters import Starter
 
 
 def write(path: Path, text: str) -> Path:
@@ -46,6 +50,10 @@ def test_the_command_line_comes_on_top(tmp_path: Path) -> None:
         ('[[handles]]\ncall = ["a.b"]', "handles: a row needs 'kind'"),
         ('[[handles]]\ncall = "a.b"\nkind = "x"', "handles: 'call' must be a list"),
         ("select = [", "not valid TOML"),
+        ("target-python = 3.12", "target-python: write it as a string"),
+        ('target-python = "2.7"', "target-python: '2.7' is no range of Pythons"),
+        ('target-python = "3.13-3.10"', "target-python: '3.13-3.10' is no range of Pythons"),
+        ('[[handles]]\ncall = ["a.b"]\nkind = "x"\nfoo = 1', "handles: unknown key 'foo' in a row"),
     ],
 )
 def test_a_wrong_setting_names_file_and_key(tmp_path: Path, text: str, message: str) -> None:
@@ -102,9 +110,29 @@ def test_a_project_adds_openers(forklint, tmp_path: Path) -> None:
     assert "a shard open" in result.stdout
 
 
+def test_the_keys_of_added_rows_are_those_that_are_read() -> None:
+    assert knowledge.KNOWN_KEYS["handles"] == {field.name for field in fields(Handle)}
+    assert knowledge.KNOWN_KEYS["starters"] == {field.name for field in fields(Starter)}
+
+
 def test_root_is_the_nearest_mark_or_the_outermost_package(tmp_path: Path) -> None:
     write(tmp_path / "lib" / "pkg" / "__init__.py", "")
     inner = write(tmp_path / "lib" / "pkg" / "sub" / "__init__.py", "")
     assert find_root(inner) == tmp_path / "lib"
     write(tmp_path / "pyproject.toml", "")
     assert find_root(inner) == tmp_path
+
+
+def test_a_project_adds_variables_and_starters(forklint, tmp_path: Path) -> None:
+    write(
+        tmp_path / "forklint.toml",
+        '[[env-vars]]\nname = "OURLIB_THREADS"\nmodules = ["ourlib"]\n'
+        '[[starters]]\ncall = ["ourlib.ShardLoader"]\nhow = "iterated"\nworkers = "num_workers"\n',
+    )
+    write(
+        tmp_path / "train.py",
+        "import os\n\nimport ourlib\n\nos.environ['OURLIB_THREADS'] = '1'\n"
+        "for batch in ourlib.ShardLoader('shards', num_workers=2):\n    print(batch)\n",
+    )
+    output = forklint(".", "--output-format", "concise", "-q", cwd=tmp_path).stdout
+    assert [line.split()[1] for line in output.splitlines()] == ["FKL101", "FKL201"], output

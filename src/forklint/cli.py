@@ -19,6 +19,8 @@ from forklint.model import FileReport, Finding, Severity
 from forklint.source.discovery import Missing, find_files
 
 CLEAN, FOUND, FAILED = 0, 1, 2
+SKIPPED = ("skipped", "cannot be read")
+"""How a note begins that says that a file was not linted."""
 
 
 class DefaultCommand(click.Group):
@@ -35,6 +37,14 @@ class Failure(click.ClickException):
     """Ends the command with one line and the exit code that says that it could not do its work."""
 
     exit_code = FAILED
+
+
+class LintCommand(click.Command):
+    """The command that is meant when none is named, so its usage does not name it either."""
+
+    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write ``Usage: forklint [OPTIONS] [PATHS]...``."""
+        formatter.write_usage(ctx.find_root().info_name or "forklint", " ".join(self.collect_usage_pieces(ctx)))
 
 
 class Checked(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.2 on alone
@@ -64,7 +74,8 @@ def main() -> None:
 
 
 @main.command(
-    epilog="Also: `forklint rule CODE` prints a rule's page. A path named like a command is reached as ./rule."
+    cls=LintCommand,
+    epilog="Also: `forklint rule CODE` prints a rule's page. A path named like a command is reached as ./rule.",
 )
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--fix", is_flag=True, help="Apply safe fixes.")
@@ -111,6 +122,14 @@ def lint(ctx: click.Context, /, **options: Any) -> None:
         sys.exit(run(options))
     except ConfigError as error:
         raise Failure(str(error)) from None
+    except (click.ClickException, click.Abort, BrokenPipeError):
+        raise
+    except Exception as error:  # a crash must not look like findings (exit code 1)
+        if options["verbose"]:
+            raise
+        raise Failure(
+            f"forklint itself failed ({type(error).__name__}: {error}); -v shows where, please report it"
+        ) from None
 
 
 def run(options: dict[str, Any]) -> int:
@@ -144,7 +163,8 @@ def run(options: dict[str, Any]) -> int:
         results = fix_all(job, files, options["jobs"], unsafe=options["unsafe_fixes"], write=write)
         reports = [result.report for result in results]
         if options["diff"]:
-            return _show_diff(results, reports, missing)
+            code = _show_diff(results, reports, missing)
+            return CLEAN if options["exit_zero"] and code == FOUND else code
     else:
         results, reports = [], lint_files(job, files, options["jobs"])
     _print_notes(reports, verbose=options["verbose"] or options["fix"])
@@ -152,7 +172,7 @@ def run(options: dict[str, Any]) -> int:
     if options["fix"]:
         _print_fixed(results, findings, options)
     elif not options["quiet"] and options["output_format"] != "json":
-        _print_summary(findings, len(files))
+        _print_summary(findings, reports)
     return _exit_code(reports, missing, finder, exit_zero=options["exit_zero"])
 
 
@@ -214,12 +234,15 @@ def _print_statistics(findings: Sequence[Finding], *, as_json: bool) -> None:
         click.echo(f"{number:>6}  {code}  {name}")
 
 
-def _print_summary(findings: Sequence[Finding], files: int) -> None:
+def _print_summary(findings: Sequence[Finding], reports: Sequence[FileReport]) -> None:
     from forklint.report import Summary  # noqa: PLC0415
 
-    if not files:
+    if not reports:
         _say("warning: no Python files found under the given paths")
-    click.echo(Summary.of(findings).line())
+        return
+    skipped = sum(note.message.startswith(SKIPPED) for report in reports for note in report.notes)
+    if findings or skipped < len(reports):
+        click.echo(Summary.of(findings).line())
 
 
 def _print_fixed(results: Sequence[Any], findings: Sequence[Finding], options: dict[str, Any]) -> None:

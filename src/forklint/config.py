@@ -254,7 +254,7 @@ def selectors(value: Any) -> tuple[str, ...]:
     from forklint.rules import registry  # noqa: PLC0415 - the registry loads every rule
 
     codes = registry.codes()
-    words = strings(value)
+    words = tuple(word.upper() if re.fullmatch(r"fkl\d*|all", word) else word for word in strings(value))
     for word in words:
         if word != "ALL" and not any(code.startswith(word) or word == name for code, (name, _) in codes.items()):
             raise ValueError(f"no rule '{word}'{nearest(word, [*codes, *(name for name, _ in codes.values())])}")
@@ -263,11 +263,16 @@ def selectors(value: Any) -> tuple[str, ...]:
 
 def python_range(value: Any) -> tuple[Version, Version]:
     """Read ``3.12``, ``3.10-3.13`` or a specifier such as ``>=3.10,<3.14``; raises ValueError."""
-    text = str(value).strip().lower().replace("py", "")
+    if not isinstance(value, str):
+        raise ValueError(f'write it as a string, for example "3.12", not {value!r}')
+    text = value.strip().lower().replace("py", "")
     exact = re.fullmatch(r"(\d)\.?(\d+)(?:\s*-\s*(\d)\.?(\d+))?", text)
     if exact:
         oldest = (int(exact[1]), int(exact[2]))
-        return oldest, ((int(exact[3]), int(exact[4])) if exact[3] else oldest)
+        newest = (int(exact[3]), int(exact[4])) if exact[3] else oldest
+        if oldest > newest or oldest[0] != 3 or newest > (NEWEST_PYTHON[0], NEWEST_PYTHON[1] + 5):
+            raise ValueError(f"'{value}' is no range of Pythons that forklint knows; write 3.12 or 3.10-3.13")
+        return oldest, newest
     oldest, newest = OLDEST_PYTHON, NEWEST_PYTHON
     clauses = re.findall(r"(>=|<=|==|~=|!=|<|>)\s*(\d+)(?:\.(\d+|\*))?[\d.*]*", text)
     if not clauses:

@@ -29,9 +29,55 @@ REQUIRED_KEYS: dict[str, dict[str, type]] = {
 }
 """What a row that a project adds must have at least."""
 
+KNOWN_KEYS: dict[str, frozenset[str]] = {
+    "handles": frozenset(
+        [
+            "call",
+            "kind",
+            "module",
+            "fork",
+            "fork_effect",
+            "spawn",
+            "spawn_effect",
+            "close",
+            "in_child",
+            "derived",
+            "suffix",
+            "harmless",
+            "position",
+            "releases",
+            "write_modes",
+            "when",
+            "source",
+        ]
+    ),
+    "env_vars": frozenset(["name", "modules", "severity", "effect", "source"]),
+    "starters": frozenset(
+        [
+            "call",
+            "how",
+            "methods",
+            "workers",
+            "workers_position",
+            "workers_default",
+            "context",
+            "context_position",
+            "start_method",
+            "known_as",
+            "threads",
+            "threads_position",
+            "source",
+        ]
+    ),
+}
+"""What such a row may have; a test holds them to what the readers know."""
+
 
 def check_row(kind: str, row: Mapping[str, Any]) -> None:
     """Raise ValueError if a row that a project adds to a table lacks a key or has one of the wrong type."""
+    for key in row:
+        if key not in KNOWN_KEYS[kind]:
+            raise ValueError(f"unknown key '{key}' in a row; known are {', '.join(sorted(KNOWN_KEYS[kind]))}")
     for key, wanted in REQUIRED_KEYS[kind].items():
         if key not in row:
             raise ValueError(f"a row needs '{key}'")

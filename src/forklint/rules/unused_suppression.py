@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator
 
 from forklint.model import Severity
@@ -9,13 +10,16 @@ from forklint.project.module import Module
 from forklint.rules.base import Rule, Suspect
 from forklint.source.suppressions import Suppression
 
+UNKNOWN = re.compile(r"FKL\d*")
+
 
 class UnusedSuppression(Rule):
     """A comment silences a forklint code that has nothing to report there.
 
     ## What it does
     Reports each FKL code in `# noqa: ...` or `# forklint: ignore[...]` under which no finding falls.
-    It speaks only of codes whose rules ran, never of a blanket `# noqa`, and never of other tools' codes.
+    It speaks only of codes whose rules ran and of codes that no rule has (a prefix such as FKL3 is none), never of a
+    blanket `# noqa`, and never of other tools' codes.
 
     ## Why is this bad?
     The hazard is gone, or was never there. A comment left behind hides the next one.
@@ -49,11 +53,13 @@ class UnusedSuppression(Rule):
     ) -> Iterator[tuple[Suppression, str]]:
         """Give each comment with the codes in it that silenced nothing, though their rules ran.
 
-        ``names`` maps each rule's code to its name.
+        ``names`` maps each rule's code to its name. A code of ours that no rule answers to silences nothing.
         """
         by_word = {**{code: code for code in ran}, **{names[code]: code for code in ran}}
         for comment in comments:
             words = [word for word in comment.codes if word not in comment.used]
-            idle = [word for word in words if word.upper() in by_word or word.lower() in by_word]
+            known = {*names, *names.values()}
+            unknown = [word for word in words if UNKNOWN.fullmatch(word.upper()) and word.upper() not in known]
+            idle = [word for word in words if word.upper() in by_word or word.lower() in by_word or word in unknown]
             if idle:
                 yield comment, ", ".join(idle)

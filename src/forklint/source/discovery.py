@@ -80,9 +80,11 @@ def _expand(path: Path, excluded: Excluded, *, force_exclude: bool) -> Iterator[
         return
     if is_folder:
         outright = excluded(path)  # then the settings do not speak of what is in it
-        yield from _walk(str(path), _nothing if outright else excluded, _rules_above(path.absolute()))
+        yield from _walk(str(path), _nothing if outright else excluded, _rules_for(path))
     elif not exists:
         yield Missing(path, "a broken link" if path.is_symlink() else "no such file or folder")
+    elif path.suffix == ".ipynb":
+        yield Missing(path, "notebooks cannot be linted yet")
     elif path.is_file():
         if not (force_exclude and excluded(path)):
             yield path
@@ -92,9 +94,15 @@ def _expand(path: Path, excluded: Excluded, *, force_exclude: bool) -> Iterator[
 
 def walk(folder: Path, excluded: Excluded) -> Iterator[Path]:
     """Give the Python files below ``folder`` that no ignore file and no setting excludes."""
-    for found in _walk(str(folder), excluded, _rules_above(folder.absolute())):
+    for found in _walk(str(folder), excluded, _rules_for(folder)):
         if isinstance(found, Path):
             yield found
+
+
+def _rules_for(folder: Path) -> tuple[_IgnoreRules, ...]:
+    """The rules from above that still speak in a folder that was named, though one of them ignore the folder itself."""
+    absolute = folder.absolute()
+    return tuple(rule for rule in _rules_above(absolute) if not _ignored(str(absolute), (rule,), is_folder=True))
 
 
 def _nothing(_: Path) -> bool:
