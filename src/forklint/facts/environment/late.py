@@ -103,7 +103,10 @@ class _Judge:
             return launch.call.lineno > setting.statement.lineno or _in_loop(self._module, setting.statement)
         if home is not None or place is None:
             return True
-        return execution.first_use(self._module, execution.outermost_definition(self._module, launch.call)) is not None
+        return (
+            execution.first_use(self._project, self._module, execution.outermost_definition(self._module, launch.call))
+            is not None
+        )
 
     def _is_put_back(self, setting: Setting) -> bool:
         """Whether the statement restores what was read before, or the function restores it afterwards."""

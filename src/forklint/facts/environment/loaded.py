@@ -64,7 +64,7 @@ def before(project: Project, environment: Environment, module: Module, statement
     functions = [node for node in ancestors(module, statement) if isinstance(node, FUNCTIONS)][::-1]
     outermost = outermost_definition(module, statement) if functions else None
     blocks = [(module.scope, module.tree.body), *((module.scope_of[f], f.body) for f in functions)]
-    stops = [first_use(module, outermost), *functions[1:], statement] if functions else [statement]
+    stops = [first_use(project, module, outermost), *functions[1:], statement] if functions else [statement]
     for (scope, body), stop in zip(blocks, stops, strict=True):
         run.until(scope, body, stop)
     run.expressions(statement, module.scope_at(statement))
@@ -85,7 +85,7 @@ def outermost_definition(module: Module, node: ast.AST) -> Function | ast.ClassD
     return found[-1] if found else None
 
 
-def first_use(module: Module, definition: Function | ast.ClassDef | None) -> ast.stmt | None:
+def first_use(project: Project, module: Module, definition: Function | ast.ClassDef | None) -> ast.stmt | None:
     """The first top-level statement that may run code of a definition; None if only other modules can.
 
     A statement may do so if it mentions the name, or that of another definition that mentions it.
@@ -94,13 +94,29 @@ def first_use(module: Module, definition: Function | ast.ClassDef | None) -> ast
         return None
     if definition.decorator_list:
         return definition
-    definitions = [s for s in statements(module.tree.body) if isinstance(s, (*FUNCTIONS, ast.ClassDef))]
-    mentions = {d: {node.id for node in ast.walk(d) if isinstance(node, ast.Name)} for d in definitions}
-    reaching, grew = {definition.name}, True
-    while grew:
-        more = {d.name for d in definitions if mentions[d] & reaching} - reaching
-        reaching, grew = reaching | more, bool(more)
-    return next((s for s in module.tree.body if reaching & _names_now(s)), None)
+    memory = project.memory("first uses")
+    if module.path not in memory:
+        memory[module.path] = _first_uses(module)
+    index: int | None = memory[module.path].get(definition.name)
+    return None if index is None else module.tree.body[index]
+
+
+def _first_uses(module: Module) -> dict[str, int]:
+    """For each name, the number of the first top-level statement that mentions it or leads to a mention of it."""
+    mentions: dict[str, set[str]] = {}
+    for one in statements(module.tree.body):
+        if isinstance(one, (*FUNCTIONS, ast.ClassDef)):
+            names = {node.id for node in ast.walk(one) if isinstance(node, ast.Name)}
+            mentions.setdefault(one.name, set()).update(names)
+    first: dict[str, int] = {}
+    for index, statement in enumerate(module.tree.body):
+        waiting = list(_names_now(statement))
+        while waiting:
+            name = waiting.pop()
+            if name not in first:
+                first[name] = index
+                waiting += mentions.get(name, ())
+    return first
 
 
 def _names_now(statement: ast.stmt) -> set[str]:
