@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from fixture_cases import fixed_text, lint, linters
 
+from forklint.facts.environment import loaded
 from forklint.model import Applicability
 
 
@@ -420,3 +421,31 @@ def test_a_safe_move_of_what_nothing_between_changes(text: str, tmp_path: Path) 
 def test_a_name_that_torch_may_refuse_is_no_safe_fix(tmp_path: Path) -> None:
     text = f'{E}os.environ["TORCH_LOGS"] = "dynamo"\n'
     assert findings(tmp_path, text)[0].fixes[0].applicability is Applicability.UNSAFE
+
+
+def test_a_module_is_run_once_for_all_its_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = {"runs": 0, "first uses": 0, "statements": 0}
+    first_uses, imports, until = loaded._first_uses, loaded._Run._imports, loaded._Run.until
+
+    def counted_first_uses(module):
+        counts["first uses"] += 1
+        return first_uses(module)
+
+    def counted_until(self, scope, body, stop):
+        counts["runs"] += body is self._root.tree.body
+        return until(self, scope, body, stop)
+
+    def counted_imports(self, frame, statement):
+        counts["statements"] += 1
+        return imports(self, frame, statement)
+
+    monkeypatch.setattr(loaded, "_first_uses", counted_first_uses)
+    monkeypatch.setattr(loaded._Run, "until", counted_until)
+    monkeypatch.setattr(loaded._Run, "_imports", counted_imports)
+    parts = [
+        f"{OMP} = '{n}'\ndef f{n}(x):\n    os.environ['MKL_NUM_THREADS'] = '{n}'\n    return f{n - 1}(x)\nf{n}({n})\n"
+        for n in range(1, 26)
+    ]
+    text = E + "def f0(x):\n    return x\n" + "".join(parts)
+    assert len(findings(tmp_path, text)) == 50
+    assert counts == {"runs": 1, "first uses": 1, "statements": 2}

@@ -13,7 +13,7 @@ from forklint.edits.proposal import Proposal
 from forklint.edits.purity import holds_above, is_constant, is_pure
 from forklint.edits.tree import Tree
 from forklint.facts.environment import loaded as execution
-from forklint.facts.environment.late import Late, environment_of
+from forklint.facts.environment.late import Late
 from forklint.facts.environment.settings import settings_in
 from forklint.model import Applicability
 from forklint.project.scopes import FUNCTIONS, Binding, Kind, bodies, statements
@@ -37,7 +37,7 @@ def _moved(project: Project, late: Sequence[Late], module: Module, tree: Tree) -
     names = [one.setting.name for one in late]
     can_break = any(one.row.can_break for one in late)
     settings = frozenset(setting.statement for setting in settings_in(project, module))
-    for cause in _causes(project, late, module):
+    for cause in _causes(late, module):
         move = plan(project, module, statement, cause, names)
         moved = apply(move, module, tree, settings) if move is not None else None
         if move is not None and moved is not None:
@@ -48,7 +48,7 @@ def _moved(project: Project, late: Sequence[Late], module: Module, tree: Tree) -
     return None
 
 
-def _causes(project: Project, late: Sequence[Late], module: Module) -> list[ast.stmt]:
+def _causes(late: Sequence[Late], module: Module) -> list[ast.stmt]:
     """The statements to move above, the best first.
 
     Above the first import that loads anything with a variable to read, so that settings stay together;
@@ -57,7 +57,7 @@ def _causes(project: Project, late: Sequence[Late], module: Module) -> list[ast.
     own = [one.event for one in late if one.event is not None]
     events = own
     if own and all(event.loaded for event in own):
-        before = execution.before(project, environment_of(project), module, late[0].setting.statement)
+        before = next(one.events for one in late if one.event is not None)
         events = [event for event in before if event.loaded] + own
     nodes = [module.statement_of(event.path[0].node) for event in (*events[:1], *own[:1])]
     return list(dict.fromkeys(nodes))

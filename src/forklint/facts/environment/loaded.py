@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from forklint.knowledge.environment import Calls, Environment, loaded_by
@@ -60,15 +61,28 @@ class _Frame:
 
 def before(project: Project, environment: Environment, module: Module, statement: ast.stmt) -> list[Event]:
     """Give what has certainly happened before a statement runs, in order, its own expressions included."""
-    run = _Run(project, environment, module)
     functions = [node for node in ancestors(module, statement) if isinstance(node, FUNCTIONS)][::-1]
-    outermost = outermost_definition(module, statement) if functions else None
-    blocks = [(module.scope, module.tree.body), *((module.scope_of[f], f.body) for f in functions)]
-    stops = [first_use(project, module, outermost), *functions[1:], statement] if functions else [statement]
-    for (scope, body), stop in zip(blocks, stops, strict=True):
-        run.until(scope, body, stop)
+    stop = first_use(project, module, outermost_definition(module, statement)) if functions else statement
+    run = _started(project, environment, module, stop)
+    blocks = [(module.scope_of[function], function.body) for function in functions]
+    for (scope, body), until in zip(blocks, [*functions[1:], statement], strict=bool(functions)):
+        run.until(scope, body, until)
     run.expressions(statement, module.scope_at(statement))
     return run.events
+
+
+def _started(project: Project, environment: Environment, module: Module, stop: ast.stmt | None) -> _Run:
+    """A run of the module's body up to a statement: where that stands in the body itself, from the one whole run."""
+    run = _Run(project, environment, module)
+    if stop is not None and module.parents.get(stop) is not module.tree:
+        run.until(module.scope, module.tree.body, stop)
+        return run
+    memory = project.memory("whole runs")
+    if module.path not in memory:
+        memory[module.path] = whole = _Run(project, environment, module)
+        whole.until(module.scope, module.tree.body, None)
+    run.take(memory[module.path], stop)
+    return run
 
 
 def ancestors(module: Module, node: ast.AST) -> Iterator[ast.AST]:
@@ -142,8 +156,17 @@ class _Run:
         self._environment = environment
         self._root = root
         self.events: list[Event] = []
-        self._ran = {root.path, *_packages_above(root.path)}
-        self._entered: set[Function] = set()
+        self._ran = dict.fromkeys([root.path, *_packages_above(root.path)])
+        self._entered: dict[Function, None] = {}
+        self._marks: dict[ast.stmt, tuple[int, int, int]] = {}
+        """How much had happened when each statement of the module's own body was reached."""
+
+    def take(self, whole: _Run, stop: ast.stmt | None) -> None:
+        """Begin with what had happened in another run when it reached a statement; with all of it if it never did."""
+        events, ran, entered = whole._marks.get(stop, (None, None, None)) if stop is not None else (None, None, None)
+        self.events = whole.events[:events]
+        self._ran = dict.fromkeys(islice(whole._ran, ran))
+        self._entered = dict.fromkeys(islice(whole._entered, entered))
 
     def until(self, scope: Scope, body: list[ast.stmt], stop: ast.stmt | None) -> None:
         """Run a block of the module at hand up to a statement in it, at any depth."""
@@ -153,6 +176,8 @@ class _Run:
     def _block(self, frame: _Frame, body: list[ast.stmt], stop: ast.stmt | None, above: set[ast.AST]) -> bool:
         """Run a block; True if ``stop`` was reached, or if what follows is no longer certain."""
         for statement in body:
+            if body is self._root.tree.body:
+                self._marks[statement] = len(self.events), len(self._ran), len(self._entered)
             if statement is stop:
                 return True
             self._expressions(frame, statement)
@@ -226,7 +251,7 @@ class _Run:
     def _module(self, frame: _Frame, statement: ast.stmt, path: Path) -> None:
         if path in self._ran or frame.modules_deep >= MAX_MODULES_DEEP:
             return
-        self._ran.add(path)
+        self._ran[path] = None
         module = self._project.module(path)
         if module is not None:
             path_to = (*frame.path, Place(frame.module, statement))
@@ -282,7 +307,7 @@ class _Run:
         plain = isinstance(node, ast.FunctionDef) and not node.decorator_list and function.owner is None
         if not plain or node in self._entered or frame.calls_deep >= MAX_CALLS_DEEP or _is_generator(node):
             return
-        self._entered.add(node)
+        self._entered[node] = None
         path = (*frame.path, Place(frame.module, statement))
         inner = _Frame(function.module, function.scope, path, frame.modules_deep, frame.calls_deep + 1)
         self._block(inner, node.body, None, set())
