@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from fixture_cases import fixed_text, lint, linters
 
+from forklint.facts.environment import loaded
 from forklint.model import Applicability
 
 
@@ -372,3 +373,79 @@ def test_a_fixed_fixture_runs_as_before(name: str, tmp_path: Path) -> None:
         command = [sys.executable, source.name]
         result = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=180, check=False)
         assert result.returncode == 0, result.stderr
+
+
+E = "import os\nimport torch\n"
+OMP = 'os.environ["OMP_NUM_THREADS"]'
+READS_WHAT_RUNS_BETWEEN = {
+    "another variable": f'{E}os.environ["N"] = "4"\n{OMP} = os.environ["N"]\n',
+    "a file of variables": f'{E}from dotenv import load_dotenv\nload_dotenv()\n{OMP} = os.environ["THREADS"]\n',
+    "a module that sets one": f'{E}import mod\n{OMP} = os.environ["FROM_MOD"]\n',
+    "a folder": f'{E}os.makedirs("out")\n{OMP} = str(len(os.listdir("out")))\n',
+    "a file": f'{E}open("cfg.json", "w").close()\n{OMP} = str(os.path.getsize("cfg.json"))\n',
+    "a list": f"{E}sizes = []\nsizes.append(4)\n{OMP} = str(sizes[0])\n",
+    "a list from above": f"sizes = []\n{E}sizes.append(4)\n{OMP} = str(sizes[0])\n",
+    "a mapping": f'{E}cfg = {{"t": "2"}}\ncfg["t"] = "3"\n{OMP} = cfg["t"]\n',
+    "a mapping from above": f'cfg = {{"t": "2"}}\n{E}cfg["t"] = "3"\n{OMP} = cfg["t"]\n',
+    "a constant of another": f'{E}os.environ["N"] = "4"\nn = str(os.environ["N"])\n{OMP} = n\n',
+    "a default": f'{E}from dotenv import load_dotenv\nload_dotenv()\nos.environ.setdefault("OMP_NUM_THREADS", "1")\n',
+    "a method of any object": f'{E}import requests\nprint(1)\n{OMP} = requests.get("http://localhost")\n',
+    "cores that were taken away": f"{E}os.sched_setaffinity(0, [1])\n{OMP} = str(len(os.sched_getaffinity(0)))\n",
+}
+
+
+@pytest.mark.parametrize("text", READS_WHAT_RUNS_BETWEEN.values(), ids=READS_WHAT_RUNS_BETWEEN)
+def test_no_safe_move_above_what_the_value_is_from(text: str, tmp_path: Path) -> None:
+    (tmp_path / "mod.py").write_text("import os\nos.environ['FROM_MOD'] = '1'\n")
+    found = findings(tmp_path, text)
+    assert [one.code for one in found] == ["FKL101"]
+    assert Applicability.SAFE not in [fix.applicability for fix in found[0].fixes]
+
+
+SAFE_READS = {
+    "the environment above imports alone": f'{E}{OMP} = os.environ.get("N", "1")\n',
+    "a count of cores": f"{E}print(torch)\n{OMP} = str(os.cpu_count())\n",
+    "the cores of the process above imports alone": f"{E}{OMP} = str(len(os.sched_getaffinity(0)))\n",
+    "a constant": f'{E}print(torch)\nn = 4\n{OMP} = f"{{n}}"\n',
+    "a mapping for this alone": f'{E}print(torch)\nown = {{"OMP_NUM_THREADS": "1"}}\nos.environ.update(own)\n',
+}
+
+
+@pytest.mark.parametrize("text", SAFE_READS.values(), ids=SAFE_READS)
+def test_a_safe_move_of_what_nothing_between_changes(text: str, tmp_path: Path) -> None:
+    assert findings(tmp_path, text)[0].fixes[0].applicability is Applicability.SAFE
+    moved = fixed(tmp_path, text)
+    assert moved.index("NUM_THREADS") < moved.index("import torch")
+
+
+def test_a_name_that_torch_may_refuse_is_no_safe_fix(tmp_path: Path) -> None:
+    text = f'{E}os.environ["TORCH_LOGS"] = "dynamo"\n'
+    assert findings(tmp_path, text)[0].fixes[0].applicability is Applicability.UNSAFE
+
+
+def test_a_module_is_run_once_for_all_its_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = {"runs": 0, "first uses": 0, "statements": 0}
+    first_uses, imports, until = loaded._first_uses, loaded._Run._imports, loaded._Run.until
+
+    def counted_first_uses(module):
+        counts["first uses"] += 1
+        return first_uses(module)
+
+    def counted_until(self, scope, body, stop):
+        counts["runs"] += body is self._root.tree.body
+        return until(self, scope, body, stop)
+
+    def counted_imports(self, frame, statement):
+        counts["statements"] += 1
+        return imports(self, frame, statement)
+
+    monkeypatch.setattr(loaded, "_first_uses", counted_first_uses)
+    monkeypatch.setattr(loaded._Run, "until", counted_until)
+    monkeypatch.setattr(loaded._Run, "_imports", counted_imports)
+    parts = [
+        f"{OMP} = '{n}'\ndef f{n}(x):\n    os.environ['MKL_NUM_THREADS'] = '{n}'\n    return f{n - 1}(x)\nf{n}({n})\n"
+        for n in range(1, 26)
+    ]
+    text = E + "def f0(x):\n    return x\n" + "".join(parts)
+    assert len(findings(tmp_path, text)) == 50
+    assert counts == {"runs": 1, "first uses": 1, "statements": 2}

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 from forklint.edits import cst
 from forklint.edits.proposal import Proposal
+from forklint.edits.purity import holds_above, is_constant, is_pure
 from forklint.edits.tree import Tree
 from forklint.facts.environment import loaded as execution
-from forklint.facts.environment.late import Late, environment_of
+from forklint.facts.environment.late import Late
 from forklint.facts.environment.settings import settings_in
 from forklint.model import Applicability
 from forklint.project.scopes import FUNCTIONS, Binding, Kind, bodies, statements
@@ -20,12 +21,6 @@ from forklint.project.scopes import FUNCTIONS, Binding, Kind, bodies, statements
 if TYPE_CHECKING:
     from forklint.project.index import Project
     from forklint.project.module import Module
-
-PURE_CALLS = frozenset(
-    {"str", "int", "float", "bool", "len", "min", "max", "abs", "round", "repr", "dict"}
-    | {"os", "multiprocessing", "platform", "sys", "putenv", "getenv", "cpu_count"}
-)
-"""Builtins, and modules whose functions only look at the machine: calling them earlier gives the same."""
 
 
 def proposals(project: Project, late: Sequence[Late], module: Module, tree: Tree) -> Iterator[Proposal]:
@@ -42,8 +37,8 @@ def _moved(project: Project, late: Sequence[Late], module: Module, tree: Tree) -
     names = [one.setting.name for one in late]
     can_break = any(one.row.can_break for one in late)
     settings = frozenset(setting.statement for setting in settings_in(project, module))
-    for cause in _causes(project, late, module):
-        move = plan(module, statement, cause, names)
+    for cause in _causes(late, module):
+        move = plan(project, module, statement, cause, names)
         moved = apply(move, module, tree, settings) if move is not None else None
         if move is not None and moved is not None:
             safe = move.pure and move.top_level and not can_break
@@ -53,7 +48,7 @@ def _moved(project: Project, late: Sequence[Late], module: Module, tree: Tree) -
     return None
 
 
-def _causes(project: Project, late: Sequence[Late], module: Module) -> list[ast.stmt]:
+def _causes(late: Sequence[Late], module: Module) -> list[ast.stmt]:
     """The statements to move above, the best first.
 
     Above the first import that loads anything with a variable to read, so that settings stay together;
@@ -62,7 +57,7 @@ def _causes(project: Project, late: Sequence[Late], module: Module) -> list[ast.
     own = [one.event for one in late if one.event is not None]
     events = own
     if own and all(event.loaded for event in own):
-        before = execution.before(project, environment_of(project), module, late[0].setting.statement)
+        before = next(one.events for one in late if one.event is not None)
         events = [event for event in before if event.loaded] + own
     nodes = [module.statement_of(event.path[0].node) for event in (*events[:1], *own[:1])]
     return list(dict.fromkeys(nodes))
@@ -106,7 +101,9 @@ class Move:
     """Whether it is a simple statement of the module's own body."""
 
 
-def plan(module: Module, statement: ast.stmt, cause: ast.stmt, variables: Sequence[str]) -> Move | None:
+def plan(
+    project: Project, module: Module, statement: ast.stmt, cause: ast.stmt, variables: Sequence[str]
+) -> Move | None:
     """Work out how a statement can move above another that runs before it; None if it cannot."""
     siblings = _siblings(module, statement, cause)
     if siblings is None:
@@ -116,11 +113,13 @@ def plan(module: Module, statement: ast.stmt, cause: ast.stmt, variables: Sequen
         if not _is_main_guard(module.parents.get(statement)) or module.parents[statement] is not unit:
             return None
         unit = statement
-    carried = _needed(module, unit, above, block)
+    carried = _needed(project, module, unit, above, block)
     if carried is None:
         return None
     between = [s for s in block[block.index(above) :] if s.lineno < unit.lineno]
-    pure = _is_pure(unit) and not any(_mentions(s, variables) for s in between)
+    moved = [unit, *(cast("ast.stmt", binding.node) for binding in carried if binding.value is not None)]
+    pure = is_pure(project, module, unit) and not any(_mentions(s, variables) for s in between if s not in moved)
+    pure = pure and holds_above(project, module, moved, between)
     top_level = unit is statement and unit in module.tree.body
     return Move(unit, above, tuple(sorted(carried, key=_row)), pure, top_level)
 
@@ -159,7 +158,9 @@ def _is_main_guard(node: ast.AST | None) -> bool:
     return isinstance(node, ast.If) and any(isinstance(n, ast.Name) and n.id == "__name__" for n in ast.walk(node.test))
 
 
-def _needed(module: Module, unit: ast.stmt, above: ast.stmt, block: list[ast.stmt]) -> list[Binding] | None:
+def _needed(
+    project: Project, module: Module, unit: ast.stmt, above: ast.stmt, block: list[ast.stmt]
+) -> list[Binding] | None:
     """Imports and constants that must move along; None if a name would not be bound yet at the new place."""
     own = {n.id for n in ast.walk(unit) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     used = {n.id: None for n in ast.walk(unit) if isinstance(n, ast.Name) and n.id not in own}
@@ -172,47 +173,25 @@ def _needed(module: Module, unit: ast.stmt, above: ast.stmt, block: list[ast.stm
         late = [b for b in found[1] if b.kind is not Kind.PARAMETER and getattr(b.node, "lineno", 0) >= above.lineno]
         if not late or (len(late) < len(found[1]) and all(b.kind is Kind.IMPORT for b in found[1])):
             continue
-        movable = [b for b in late if b.node in block and (_is_standard(b) or _is_constant(b))]
+        movable = [
+            b
+            for b in late
+            if b.node in block and (_is_standard(b) or is_constant(project, module, b.node, unit.lineno))
+        ]
         is_rebound = len(late) > 1 and late[0].kind is not Kind.IMPORT
         if len(late) < len(found[1]) or not movable or is_rebound:
             return None
-        below = _needed(module, cast("ast.stmt", movable[0].node), above, block) if movable[0].value else []
+        node = cast("ast.stmt", movable[0].node)
+        below = _needed(project, module, node, above, block) if movable[0].value else []
         if below is None:
             return None
         needed += [*below, movable[0]]
     return list(dict.fromkeys(needed))
 
 
-def _is_constant(binding: Binding) -> bool:
-    """Whether a binding is ``NAME = value`` and the value is the same wherever it is evaluated."""
-    node = binding.node
-    return isinstance(node, ast.Assign) and [type(one) for one in node.targets] == [ast.Name] and _is_pure(node)
-
-
 def _is_standard(binding: Binding) -> bool:
     top = binding.module.partition(".")[0]
     return binding.kind is Kind.IMPORT and not binding.level and top in sys.stdlib_module_names
-
-
-def _is_pure(unit: ast.stmt) -> bool:
-    """Whether a statement depends on nothing but literals, names and the machine."""
-    for node in ast.walk(unit):
-        if isinstance(node, (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)):
-            return False
-        if isinstance(node, (ast.Lambda, *execution.COMPREHENSIONS)):
-            return False
-        if isinstance(node, ast.Call) and not _is_pure_call(node):
-            return False
-    return True
-
-
-def _is_pure_call(call: ast.Call) -> bool:
-    root: ast.AST = call.func
-    if isinstance(root, ast.Attribute) and root.attr in {"update", "setdefault", "get"}:
-        return True
-    while isinstance(root, ast.Attribute):
-        root = root.value
-    return isinstance(root, ast.Name) and root.id in PURE_CALLS
 
 
 def _mentions(statement: ast.stmt, variables: Sequence[str]) -> bool:

@@ -63,10 +63,16 @@ class LateEnvVar(Rule):
 
     ## Fix safety
     The statement moves, with its comment and with `import os`, above the import that loads the reader. That is
-    safe at the top of a module when its right side depends only on literals and names bound above, and when the
-    variable, once it takes effect, can break no run: a thread count cannot, an empty cache or a hidden device
-    can. Otherwise it is unsafe, or words only: `torch.set_num_threads(n)` does for torch what comes too late for
+    safe at the top of a module when its right side depends only on literals, on the machine and on names that
+    stay as they are (one that reads the environment: when only imports and literals stand between), and when the
+    variable, once it takes effect, can break no run: a thread count cannot, an empty cache or a hidden device can.
+    Otherwise it is unsafe, or words only: `torch.set_num_threads(n)` does for torch what comes too late for
     `OMP_NUM_THREADS`.
+
+    ## Known limits
+    Each file is judged by what it runs itself. Where a program imports torch first and this module after it, the
+    variable is late however this module is ordered: the order in the importing program is not judged, and the fix
+    within this module changes nothing there. Set the variable at the top of the program.
 
     ## How it is proved
     The module is run up to that line in a process of its own and the effect is read there, against the same with

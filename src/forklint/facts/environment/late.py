@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from forklint.facts.environment import loaded as execution
 from forklint.facts.environment.loaded import Event
-from forklint.facts.environment.settings import Setting, is_environ, settings_in
+from forklint.facts.environment.restored import is_put_back
+from forklint.facts.environment.settings import Setting, settings_in
 from forklint.knowledge.environment import Environment, Launchers, Reader, Variable
-from forklint.project.index import Project, Value
+from forklint.project.index import Project
 from forklint.project.module import FunctionFacts, Module
-from forklint.project.scopes import FUNCTIONS, Scope
+from forklint.project.scopes import FUNCTIONS
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,8 @@ class Late:
     """What made the reader read; None if it reads when the process starts."""
     forked: bool = False
     """Whether it is set for child processes: then it is late only for those that are forked."""
+    events: tuple[Event, ...] = field(default=(), compare=False, repr=False)
+    """All that had happened by then."""
 
 
 def late_settings(project: Project, module: Module) -> Iterator[tuple[Setting, list[Late]]]:
@@ -44,17 +48,38 @@ class _Judge:
         self._project = project
         self._module = module
         self._environment = environment_of(project)
-        self._before: dict[ast.stmt, list[Event]] = {}
+        self._before: dict[ast.stmt, tuple[Event, ...]] = {}
 
     def late(self, setting: Setting) -> list[Late]:
         rows = [row for row in self._environment.rows(setting.name, setting.literal) if self._judged(row, setting)]
         found = [late for row in rows for reader in row.readers if (late := self._past(setting, row, reader))]
-        if not found or self._is_put_back(setting):
+        found = [one for one in found if not self._is_repeated(one)]
+        home = _function_of(self._module, setting.statement) or self._module.tree
+        if not found or is_put_back(self._project, self._module, setting, home):
             return []
         children = {launch.fresh for launch in launches(self._project, self._module) if self._serves(setting, launch)}
         if True in children:
             return []
         return [replace(late, forked=bool(children)) for late in found]
+
+    def _is_repeated(self, late: Late) -> bool:
+        """Whether the variable was set in time further up, for certain, and this leaves it as it is."""
+        setting = late.setting
+        return any(
+            earlier.statement.lineno < setting.statement.lineno
+            and (setting.is_default or (setting.literal is not None and earlier.literal == setting.literal))
+            and self._past(earlier, late.row, late.reader) is None
+            for earlier in self._settings_above.get(setting.name, ())
+        )
+
+    @cached_property
+    def _settings_above(self) -> dict[str, list[Setting]]:
+        """The first settings of each variable in the module's own body, one for each text."""
+        found: dict[str, dict[str | None, Setting]] = {}
+        for setting in settings_in(self._project, self._module):
+            if self._module.parents.get(setting.statement) is self._module.tree:
+                found.setdefault(setting.name, {}).setdefault(setting.literal, setting)
+        return {name: list(texts.values()) for name, texts in found.items()}
 
     def moment(self, statement: ast.stmt, late: Late) -> int:
         """When the reader read, as a number to order by."""
@@ -68,11 +93,21 @@ class _Judge:
         return not (row.spare_seeding and "seed" in self._module.qualname_at(setting.statement).lower())
 
     def _tells_torch(self, setting: Setting) -> bool:
-        """Whether the function sets torch's threads as well, so that the variable is for what it starts later."""
-        home = _function_of(self._module, setting.statement)
-        scope = self._module.scope_at(setting.statement)
-        calls = [node for node in ast.walk(home) if isinstance(node, ast.Call)] if home is not None else []
-        return any(self._project.qualified(self._module, scope, call.func) == "torch.set_num_threads" for call in calls)
+        """Whether the function (the module's body) sets torch's threads as well: the variable is for what it starts."""
+        home = _function_of(self._module, setting.statement) or self._module.tree
+        memory = self._project.memory("torch's threads set")
+        if home not in memory:
+            calls = [node for node in ast.walk(home) if isinstance(node, ast.Call) and self._sets_threads(node)]
+            is_module = home is self._module.tree
+            memory[home] = any(not is_module or _function_of(self._module, call) is None for call in calls)
+        is_told: bool = memory[home]
+        return is_told
+
+    def _sets_threads(self, call: ast.Call) -> bool:
+        if getattr(call.func, "attr", getattr(call.func, "id", "")) != "set_num_threads":
+            return False
+        scope = self._module.scope_at(call)
+        return self._project.qualified(self._module, scope, call.func) == "torch.set_num_threads"
 
     def _past(self, setting: Setting, row: Variable, reader: Reader) -> Late | None:
         """Whether a reader's deadline has passed when the setting runs."""
@@ -81,17 +116,19 @@ class _Judge:
         if reader.deadline not in {"import", "call"}:
             return None
         loaded: set[str] = set()
-        for event in self._events(setting.statement):
+        events = self._events(setting.statement)
+        for event in events:
             is_new = not event.loaded.isdisjoint(reader.modules)
             loaded |= event.loaded
             is_import = is_new and len(loaded.intersection(reader.modules)) >= reader.needs
             if is_import or (reader.calls in event.calls and "torch" in loaded):
-                return Late(setting, row, reader, event)
+                return Late(setting, row, reader, event, events=events)
         return None
 
-    def _events(self, statement: ast.stmt) -> list[Event]:
+    def _events(self, statement: ast.stmt) -> tuple[Event, ...]:
         if statement not in self._before:
-            self._before[statement] = execution.before(self._project, self._environment, self._module, statement)
+            found = execution.before(self._project, self._environment, self._module, statement)
+            self._before[statement] = tuple(found)
         return self._before[statement]
 
     def _serves(self, setting: Setting, launch: Launch) -> bool:
@@ -103,42 +140,9 @@ class _Judge:
             return launch.call.lineno > setting.statement.lineno or _in_loop(self._module, setting.statement)
         if home is not None or place is None:
             return True
-        return execution.first_use(self._module, execution.outermost_definition(self._module, launch.call)) is not None
-
-    def _is_put_back(self, setting: Setting) -> bool:
-        """Whether the statement restores what was read before, or the function restores it afterwards."""
-        scope = self._module.scope_at(setting.statement)
-        if isinstance(setting.value, ast.Name):
-            symbol = self._project.lookup(self._module, scope, setting.value.id)
-            if isinstance(symbol, Value) and symbol.binding.value and self._reads(symbol.scope, symbol.binding.value):
-                return True
-        home = _function_of(self._module, setting.statement) or self._module.tree
-        return any(
-            node.lineno > setting.statement.lineno and self._removes(scope, node, setting.name)
-            for node in ast.walk(home)
-            if isinstance(node, (ast.Delete, ast.Call))
-        )
-
-    def _reads(self, scope: Scope, expression: ast.expr) -> bool:
-        """Whether an expression is one variable, read from the environment."""
-        if isinstance(expression, ast.Subscript):
-            return is_environ(self._project, self._module, scope, expression.value)
-        if not isinstance(expression, ast.Call):
-            return False
-        owner = expression.func.value if isinstance(expression.func, ast.Attribute) else None
-        return (owner is not None and is_environ(self._project, self._module, scope, owner)) or (
-            self._project.qualified(self._module, scope, expression.func) == "os.getenv"
-        )
-
-    def _removes(self, scope: Scope, node: ast.Delete | ast.Call, name: str) -> bool:
-        if isinstance(node, ast.Call):
-            is_pop = isinstance(node.func, ast.Attribute) and node.func.attr in {"pop", "unsetenv"} and bool(node.args)
-            return is_pop and _is_text(node.args[0], name)
-        return any(
-            isinstance(target, ast.Subscript)
-            and _is_text(target.slice, name)
-            and is_environ(self._project, self._module, scope, target.value)
-            for target in node.targets
+        return (
+            execution.first_use(self._project, self._module, execution.outermost_definition(self._module, launch.call))
+            is not None
         )
 
 
@@ -218,7 +222,3 @@ def _in_loop(module: Module, node: ast.AST) -> bool:
         if isinstance(above, (ast.For, ast.While)):
             return True
     return False
-
-
-def _is_text(expression: ast.expr, text: str) -> bool:
-    return isinstance(expression, ast.Constant) and expression.value == text

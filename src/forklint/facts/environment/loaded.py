@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from forklint.knowledge.environment import Calls, Environment, loaded_by
@@ -60,15 +61,28 @@ class _Frame:
 
 def before(project: Project, environment: Environment, module: Module, statement: ast.stmt) -> list[Event]:
     """Give what has certainly happened before a statement runs, in order, its own expressions included."""
-    run = _Run(project, environment, module)
     functions = [node for node in ancestors(module, statement) if isinstance(node, FUNCTIONS)][::-1]
-    outermost = outermost_definition(module, statement) if functions else None
-    blocks = [(module.scope, module.tree.body), *((module.scope_of[f], f.body) for f in functions)]
-    stops = [first_use(module, outermost), *functions[1:], statement] if functions else [statement]
-    for (scope, body), stop in zip(blocks, stops, strict=True):
-        run.until(scope, body, stop)
+    stop = first_use(project, module, outermost_definition(module, statement)) if functions else statement
+    run = _started(project, environment, module, stop)
+    blocks = [(module.scope_of[function], function.body) for function in functions]
+    for (scope, body), until in zip(blocks, [*functions[1:], statement], strict=bool(functions)):
+        run.until(scope, body, until)
     run.expressions(statement, module.scope_at(statement))
     return run.events
+
+
+def _started(project: Project, environment: Environment, module: Module, stop: ast.stmt | None) -> _Run:
+    """A run of the module's body up to a statement: where that stands in the body itself, from the one whole run."""
+    run = _Run(project, environment, module)
+    if stop is not None and module.parents.get(stop) is not module.tree:
+        run.until(module.scope, module.tree.body, stop)
+        return run
+    memory = project.memory("whole runs")
+    if module.path not in memory:
+        memory[module.path] = whole = _Run(project, environment, module)
+        whole.until(module.scope, module.tree.body, None)
+    run.take(memory[module.path], stop)
+    return run
 
 
 def ancestors(module: Module, node: ast.AST) -> Iterator[ast.AST]:
@@ -85,7 +99,7 @@ def outermost_definition(module: Module, node: ast.AST) -> Function | ast.ClassD
     return found[-1] if found else None
 
 
-def first_use(module: Module, definition: Function | ast.ClassDef | None) -> ast.stmt | None:
+def first_use(project: Project, module: Module, definition: Function | ast.ClassDef | None) -> ast.stmt | None:
     """The first top-level statement that may run code of a definition; None if only other modules can.
 
     A statement may do so if it mentions the name, or that of another definition that mentions it.
@@ -94,13 +108,29 @@ def first_use(module: Module, definition: Function | ast.ClassDef | None) -> ast
         return None
     if definition.decorator_list:
         return definition
-    definitions = [s for s in statements(module.tree.body) if isinstance(s, (*FUNCTIONS, ast.ClassDef))]
-    mentions = {d: {node.id for node in ast.walk(d) if isinstance(node, ast.Name)} for d in definitions}
-    reaching, grew = {definition.name}, True
-    while grew:
-        more = {d.name for d in definitions if mentions[d] & reaching} - reaching
-        reaching, grew = reaching | more, bool(more)
-    return next((s for s in module.tree.body if reaching & _names_now(s)), None)
+    memory = project.memory("first uses")
+    if module.path not in memory:
+        memory[module.path] = _first_uses(module)
+    index: int | None = memory[module.path].get(definition.name)
+    return None if index is None else module.tree.body[index]
+
+
+def _first_uses(module: Module) -> dict[str, int]:
+    """For each name, the number of the first top-level statement that mentions it or leads to a mention of it."""
+    mentions: dict[str, set[str]] = {}
+    for one in statements(module.tree.body):
+        if isinstance(one, (*FUNCTIONS, ast.ClassDef)):
+            names = {node.id for node in ast.walk(one) if isinstance(node, ast.Name)}
+            mentions.setdefault(one.name, set()).update(names)
+    first: dict[str, int] = {}
+    for index, statement in enumerate(module.tree.body):
+        waiting = list(_names_now(statement))
+        while waiting:
+            name = waiting.pop()
+            if name not in first:
+                first[name] = index
+                waiting += mentions.get(name, ())
+    return first
 
 
 def _names_now(statement: ast.stmt) -> set[str]:
@@ -126,8 +156,17 @@ class _Run:
         self._environment = environment
         self._root = root
         self.events: list[Event] = []
-        self._ran = {root.path, *_packages_above(root.path)}
-        self._entered: set[Function] = set()
+        self._ran = dict.fromkeys([root.path, *_packages_above(root.path)])
+        self._entered: dict[Function, None] = {}
+        self._marks: dict[ast.stmt, tuple[int, int, int]] = {}
+        """How much had happened when each statement of the module's own body was reached."""
+
+    def take(self, whole: _Run, stop: ast.stmt | None) -> None:
+        """Begin with what had happened in another run when it reached a statement; with all of it if it never did."""
+        events, ran, entered = whole._marks.get(stop, (None, None, None)) if stop is not None else (None, None, None)
+        self.events = whole.events[:events]
+        self._ran = dict.fromkeys(islice(whole._ran, ran))
+        self._entered = dict.fromkeys(islice(whole._entered, entered))
 
     def until(self, scope: Scope, body: list[ast.stmt], stop: ast.stmt | None) -> None:
         """Run a block of the module at hand up to a statement in it, at any depth."""
@@ -137,6 +176,8 @@ class _Run:
     def _block(self, frame: _Frame, body: list[ast.stmt], stop: ast.stmt | None, above: set[ast.AST]) -> bool:
         """Run a block; True if ``stop`` was reached, or if what follows is no longer certain."""
         for statement in body:
+            if body is self._root.tree.body:
+                self._marks[statement] = len(self.events), len(self._ran), len(self._entered)
             if statement is stop:
                 return True
             self._expressions(frame, statement)
@@ -210,7 +251,7 @@ class _Run:
     def _module(self, frame: _Frame, statement: ast.stmt, path: Path) -> None:
         if path in self._ran or frame.modules_deep >= MAX_MODULES_DEEP:
             return
-        self._ran.add(path)
+        self._ran[path] = None
         module = self._project.module(path)
         if module is not None:
             path_to = (*frame.path, Place(frame.module, statement))
@@ -266,7 +307,7 @@ class _Run:
         plain = isinstance(node, ast.FunctionDef) and not node.decorator_list and function.owner is None
         if not plain or node in self._entered or frame.calls_deep >= MAX_CALLS_DEEP or _is_generator(node):
             return
-        self._entered.add(node)
+        self._entered[node] = None
         path = (*frame.path, Place(frame.module, statement))
         inner = _Frame(function.module, function.scope, path, frame.modules_deep, frame.calls_deep + 1)
         self._block(inner, node.body, None, set())

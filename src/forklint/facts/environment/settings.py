@@ -30,19 +30,28 @@ class Setting:
         value = self.value.value if isinstance(self.value, ast.Constant) else None
         return value if isinstance(value, str) else None
 
+    @property
+    def is_default(self) -> bool:
+        """Whether it is ``os.environ.setdefault``, which leaves a variable that is set as it is."""
+        call = getattr(self.statement, "value", None)
+        return isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "setdefault"
+
 
 def may_set(data: bytes) -> bool:
     """Whether a file may set a variable, judged by its bytes."""
     return any(word in data for word in SETTERS)
 
 
-def settings_in(project: Project, module: Module) -> Iterator[Setting]:
-    """Give every variable that a module sets by a name that is written in it, in source order."""
+def settings_in(project: Project, module: Module) -> list[Setting]:
+    """Every variable that a module sets by a name that is written in it, in source order."""
     if not may_set(module.document.data):
-        return
-    finder = _Finder(project, module)
-    for statement in module.ordinals:
-        yield from finder.settings(statement)
+        return []
+    memory = project.memory("settings of the environment")
+    if module.path not in memory:
+        finder = _Finder(project, module)
+        memory[module.path] = [setting for statement in module.ordinals for setting in finder.settings(statement)]
+    found: list[Setting] = memory[module.path]
+    return found
 
 
 def is_environ(project: Project, module: Module, scope: Scope, expression: ast.expr) -> bool:

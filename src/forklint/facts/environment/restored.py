@@ -1,0 +1,112 @@
+"""Which variables are put back as they were, so that their setting is for what runs in between."""
+
+from __future__ import annotations
+
+import ast
+
+from forklint.facts.environment import loaded as execution
+from forklint.facts.environment.settings import ENVIRON, Setting, is_environ
+from forklint.project.index import Project, Value
+from forklint.project.module import Module
+from forklint.project.scopes import FUNCTIONS, Scope
+
+EVERYTHING = ""
+"""Stands for every variable at once."""
+REMOVERS = frozenset({"pop", "unsetenv"})
+
+
+def is_put_back(project: Project, module: Module, setting: Setting, home: ast.AST) -> bool:
+    """Whether a statement restores what was read before, or its function (the module) restores it afterwards."""
+    scope = module.scope_at(setting.statement)
+    if isinstance(setting.value, ast.Name):
+        symbol = project.lookup(module, scope, setting.value.id)
+        value = symbol.binding.value if isinstance(symbol, Value) else None
+        if isinstance(symbol, Value) and value is not None and _reads(project, module, symbol.scope, value):
+            return True
+    memory = project.memory("variables removed")
+    if home not in memory:
+        memory[home] = _removed(project, module, home)
+    removed: dict[str, int] = memory[home]
+    last = max(removed.get(setting.name, 0), removed.get(EVERYTHING, 0))
+    return last > setting.statement.lineno or _is_patched(project, module, setting.statement)
+
+
+def _removed(project: Project, module: Module, home: ast.AST) -> dict[str, int]:
+    """For each variable, the last row below a node in which it is removed, or everything is put back."""
+    rows: dict[str, int] = {}
+    for node in ast.walk(home):
+        if isinstance(node, (ast.Delete, ast.Call)):
+            for name in _names_removed(project, module, node):
+                rows[name] = max(rows.get(name, 0), node.lineno)
+    return rows
+
+
+def _names_removed(project: Project, module: Module, node: ast.Delete | ast.Call) -> list[str]:
+    if isinstance(node, ast.Delete):
+        targets = [target for target in node.targets if isinstance(target, ast.Subscript)]
+        texts = [(target, _text(target.slice)) for target in targets]
+        return [text for target, text in texts if text and _is_environ(project, module, target.value)]
+    if not isinstance(node.func, ast.Attribute):
+        return []
+    if node.func.attr in REMOVERS and node.args:
+        text = _text(node.args[0])
+        return [text] if text else []
+    is_whole = node.func.attr == "clear" or (node.func.attr == "update" and _is_copy(project, module, node))
+    return [EVERYTHING] if is_whole and _is_environ(project, module, node.func.value) else []
+
+
+def _is_copy(project: Project, module: Module, update: ast.Call) -> bool:
+    """Whether ``os.environ.update`` is given what was copied from the environment."""
+    argument = update.args[0] if len(update.args) == 1 else None
+    if not isinstance(argument, ast.Name):
+        return False
+    symbol = project.lookup(module, module.scope_at(update), argument.id)
+    value = symbol.binding.value if isinstance(symbol, Value) else None
+    if not isinstance(value, ast.Call):
+        return False
+    if isinstance(value.func, ast.Attribute) and value.func.attr == "copy":
+        return _is_environ(project, module, value.func.value)
+    is_call = isinstance(value.func, ast.Name) and value.func.id in {"dict", "deepcopy", "copy"}
+    return is_call and bool(value.args) and _is_environ(project, module, value.args[0])
+
+
+def _is_patched(project: Project, module: Module, statement: ast.stmt) -> bool:
+    """Whether a statement runs inside ``mock.patch.dict(os.environ)``, as a block or as a decorator."""
+    for above in execution.ancestors(module, statement):
+        if isinstance(above, (ast.With, ast.AsyncWith)):
+            patches = [item.context_expr for item in above.items]
+        elif isinstance(above, (*FUNCTIONS, ast.ClassDef)):
+            patches = above.decorator_list
+        else:
+            continue
+        if any(_patches(project, module, patch) for patch in patches):
+            return True
+    return False
+
+
+def _patches(project: Project, module: Module, patch: ast.expr) -> bool:
+    is_call = isinstance(patch, ast.Call) and isinstance(patch.func, ast.Attribute) and patch.func.attr == "dict"
+    if not isinstance(patch, ast.Call) or not is_call or not patch.args:
+        return False
+    return _text(patch.args[0]) == ENVIRON or _is_environ(project, module, patch.args[0])
+
+
+def _reads(project: Project, module: Module, scope: Scope, expression: ast.expr) -> bool:
+    """Whether an expression is one variable, read from the environment."""
+    if isinstance(expression, ast.Subscript):
+        return is_environ(project, module, scope, expression.value)
+    if not isinstance(expression, ast.Call):
+        return False
+    owner = expression.func.value if isinstance(expression.func, ast.Attribute) else None
+    if owner is not None and is_environ(project, module, scope, owner):
+        return True
+    return project.qualified(module, scope, expression.func) == "os.getenv"
+
+
+def _is_environ(project: Project, module: Module, expression: ast.expr) -> bool:
+    return is_environ(project, module, module.scope_at(expression), expression)
+
+
+def _text(expression: ast.expr) -> str:
+    value = expression.value if isinstance(expression, ast.Constant) else None
+    return value if isinstance(value, str) else ""
