@@ -64,6 +64,8 @@ class Unit:
 
 def plan(project: Project, module: Module, node: ast.AST) -> Plan | Refusal:
     """Decide what to move so that ``node``, an expression of the module's top level, comes to stand under a guard."""
+    if any(isinstance(statement, ast.ClassDef) and node in ast.walk(statement) for statement in module.tree.body):
+        return Refusal("it stands in the body of a class, which workers may need")
     return _Sorting(project, module, node).result()
 
 
