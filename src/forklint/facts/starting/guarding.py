@@ -8,6 +8,7 @@ refusal says which name would be missing where.
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -94,14 +95,19 @@ class _Sorting:
     def _keep_a_constant(self) -> bool:
         """Let one plain assignment stay that a definition or another module needs, if there is one."""
         loose = [unit for unit in self.tail if unit not in self.staying]
-        bound = [name for unit in loose for name in _bound(unit.body)]
+        bound = Counter(name for unit in loose for name in _bound(unit.body))
+        mentions = {id(unit): {name for statement in unit.body for name in _mentioned(statement)} for unit in loose}
+        mentioning = Counter(name for names in mentions.values() for name in names)
         kept = [statement for unit in self.staying for statement in unit.body]
         needed = {*self.outside, *self.in_workers, *(name for s in kept for name in _read_when_defined(s))}
         for unit in loose:
             names = _bound(unit.body)
-            once = all(bound.count(name) == 1 and name not in self.before for name in names)
-            others = {name for other in loose if other is not unit for s in other.body for name in _mentioned(s)}
-            if names & needed and once and self._is_plain(unit, others):
+            once = all(bound[name] == 1 and name not in self.before for name in names)
+            if not (names & needed and once):
+                continue
+            own = mentions[id(unit)]
+            others = {name for name in own if mentioning[name] > 1} | (mentioning.keys() - own)
+            if self._is_plain(unit, others):
                 self.staying.append(unit)
                 return True
         return False
