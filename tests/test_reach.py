@@ -226,6 +226,28 @@ if __name__ == "__main__":
 if __name__ in ("__main__", "__mp_main__"):
     mp.Pool(2)  # here
 """,
+    "what a notebook's test does not decide": """
+try:
+    get_ipython()
+    inside = True
+except NameError:
+    inside = False
+for x in DataLoader(data, num_workers=2):  # here
+    pass
+""",
+    "a match on something else": """
+def main():
+    for x in DataLoader(data, num_workers=2): pass
+match len(sys.argv):
+    case 1:
+        main()  # here
+""",
+    "an attribute of another loader": """
+loader, other = DataLoader(data, num_workers=2), DataLoader(data, num_workers=2)
+other.num_workers = 0
+for x in loader:  # here
+    pass
+""",
 }
 STARTS |= {
     "a Trainer of transformers": """
@@ -400,6 +422,61 @@ if TYPE_CHECKING:
 options = {"num_workers": 4}
 options.pop("num_workers")
 for x in DataLoader(data, **options): pass
+""",
+    "match __name__": """
+def main():
+    for x in DataLoader(data, num_workers=2): pass
+match __name__:
+    case "__main__" | "train":
+        main()
+""",
+    "match __name__ with the child's name sorted out": """
+def main():
+    for x in DataLoader(data, num_workers=2): pass
+match __name__:
+    case "__mp_main__":
+        pass
+    case _:
+        main()
+""",
+    "workers taken away by setattr": """
+loader = DataLoader(data, num_workers=2)
+setattr(loader, "num_workers", 0)
+for x in loader: pass
+""",
+    "workers taken away in a subclass": """
+class Loader(DataLoader):
+    def __init__(self, data):
+        super().__init__(data, num_workers=2)
+        self.num_workers = 0
+for x in Loader(data): pass
+""",
+    "get_ipython among the globals": """
+if "get_ipython" in globals():
+    next(iter(DataLoader(data, num_workers=2)))
+""",
+    "IPython's get_ipython": """
+try:
+    from IPython import get_ipython
+    shell = get_ipython()
+except ImportError:
+    shell = None
+if shell is not None:
+    next(iter(DataLoader(data, num_workers=2)))
+""",
+    "a loader unpacked with others": "a, b = 1, DataLoader(data, num_workers=2)",
+    "a loader looked for": "loader = DataLoader(data, num_workers=2)\nprint(loader in [loader])",
+    "a method of a class": """
+class A:
+    def f(self):
+        for x in DataLoader(data, num_workers=2): pass
+""",
+    "a class's name is not its methods' global": """
+class A:
+    data = DataLoader(data, num_workers=2)
+    def f():
+        return [x for x in data]
+    found = f()
 """,
 }
 

@@ -30,11 +30,18 @@ SHAPE = re.compile(
 )
 """A line at the left margin from which a call, a loop or a comprehension may begin that no guard protects."""
 TEST_FILE = re.compile(r"test_.*\.py|.*_test\.py|conftest\.py")
+NAMES_METHODS = re.compile(
+    r"""^[ \t]*(?:import[ ](?:torch[.])?multiprocessing\b|from[ ](?:torch[.])?multiprocessing\b
+    |from[ ]torch[ ]import[ ][^\n]*\bmultiprocessing\b)|\bset_start_method\b""",
+    re.MULTILINE | re.VERBOSE,
+)
+"""A script that has to do with start methods; to others, which spawn on macOS anyhow, a word about them is a riddle."""
 MACOS = (
     'on macOS, `multiprocessing.set_start_method("spawn", force=True)` as the first line under the guard keeps '
     "workers off fork, whatever started the script"
 )
 GUARDS = {"__name__ == '__main__'", "'__main__' == __name__"}
+IN_SCRIPT, IN_PACKAGE = "guard it by hand", "start it on first use, inside a function"
 FORCE = "`force=True` lets a child that imports this file set its start method again"
 
 
@@ -56,6 +63,12 @@ class MissingMainGuard(Rule):
     Building a loader starts nothing, only iterating it does. A package's `__main__.py` is spared: no child imports it
     again. Nor does any under fork, so the same script runs well on Linux up to Python 3.13, unless it asks for spawn
     itself.
+
+    `multiprocessing.parent_process() is None` guards nothing: it holds in a child too, for as long as that imports the
+    script (measured with Python 3.10 to 3.13).
+
+    On macOS, where Python spawns by default, `set_start_method("spawn", force=True)` as the first line under the guard
+    keeps workers off fork whatever started the script; a script that has to do with start methods is told so.
 
     ## Example
     ```python
@@ -114,15 +127,18 @@ class MissingMainGuard(Rule):
 
     def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterable[Proposal]:
         """Put the statements from the first start on under a guard, or say why not; then what else would help."""
-        plan = guarding.plan(self.project, module, suspect.node)
+        plan = _made_for_others(module, suspect) or guarding.plan(self.project, module, suspect.node)
         if isinstance(plan, guarding.Refusal):
-            yield Proposal(f"guard it by hand: {plan.reason}", Applicability.DISPLAY)
+            advice = IN_PACKAGE if _is_in_package(module) else IN_SCRIPT
+            yield Proposal(f"{advice}: {plan.reason}", Applicability.DISPLAY)
+            if advice == IN_PACKAGE:
+                return
         else:
             message = 'put it and what follows under `if __name__ == "__main__":`'
             yield Proposal(message, Applicability.UNSAFE, _guard(module, tree, plan.moved))
         if suspect.facts.sets_method:
             yield Proposal(FORCE, Applicability.DISPLAY)
-        elif any(cell.platform == "darwin" for cell in suspect.cells):
+        elif NAMES_METHODS.search(module.document.text) and any(cell.platform == "darwin" for cell in suspect.cells):
             yield Proposal(MACOS, Applicability.DISPLAY)
 
 
@@ -130,6 +146,21 @@ def _is_test(module: Module) -> bool:
     """Whether pytest, not Python, runs the file: then a child imports pytest's main module."""
     text = module.document.text
     return bool(TEST_FILE.fullmatch(module.path.name)) and ("def test_" in text or "pytest" in text)
+
+
+def _is_in_package(module: Module) -> bool:
+    return module.path.with_name("__init__.py").is_file()
+
+
+def _made_for_others(module: Module, suspect: Suspect) -> guarding.Refusal | None:
+    """Refuse in a module of a package that keeps what it starts, such as a manager, in a variable for others."""
+    if not _is_in_package(module) or not suspect.facts.what.startswith("calls"):
+        return None
+    for statement in module.tree.body:
+        if isinstance(statement, (ast.Assign, ast.AnnAssign)) and suspect.node in ast.walk(statement):
+            target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
+            return guarding.Refusal(f"under a guard, who imports this module would not find `{ast.unparse(target)}`")
+    return None
 
 
 def _message(reach: Reach, module: Module) -> str:

@@ -8,6 +8,7 @@ refusal says which name would be missing where.
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -64,6 +65,8 @@ class Unit:
 
 def plan(project: Project, module: Module, node: ast.AST) -> Plan | Refusal:
     """Decide what to move so that ``node``, an expression of the module's top level, comes to stand under a guard."""
+    if any(isinstance(statement, ast.ClassDef) and node in ast.walk(statement) for statement in module.tree.body):
+        return Refusal("it stands in the body of a class, which workers may need")
     return _Sorting(project, module, node).result()
 
 
@@ -92,14 +95,19 @@ class _Sorting:
     def _keep_a_constant(self) -> bool:
         """Let one plain assignment stay that a definition or another module needs, if there is one."""
         loose = [unit for unit in self.tail if unit not in self.staying]
-        bound = [name for unit in loose for name in _bound(unit.body)]
+        bound = Counter(name for unit in loose for name in _bound(unit.body))
+        mentions = {id(unit): {name for statement in unit.body for name in _mentioned(statement)} for unit in loose}
+        mentioning = Counter(name for names in mentions.values() for name in names)
         kept = [statement for unit in self.staying for statement in unit.body]
         needed = {*self.outside, *self.in_workers, *(name for s in kept for name in _read_when_defined(s))}
         for unit in loose:
             names = _bound(unit.body)
-            once = all(bound.count(name) == 1 and name not in self.before for name in names)
-            others = {name for other in loose if other is not unit for s in other.body for name in _mentioned(s)}
-            if names & needed and once and self._is_plain(unit, others):
+            once = all(bound[name] == 1 and name not in self.before for name in names)
+            if not (names & needed and once):
+                continue
+            own = mentions[id(unit)]
+            others = {name for name in own if mentioning[name] > 1} | (mentioning.keys() - own)
+            if self._is_plain(unit, others):
                 self.staying.append(unit)
                 return True
         return False

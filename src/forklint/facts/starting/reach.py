@@ -64,13 +64,17 @@ def _is_quiet(tree: ast.Module) -> bool:
     waiting: list[ast.AST] = list(tree.body)
     while waiting:
         node = waiting.pop()
-        if isinstance(node, STIRRING):
+        if isinstance(node, STIRRING) or (
+            isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.In, ast.NotIn))
+        ):
             return False
         if isinstance(node, ast.Call):
             name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
             if name not in QUIET_CALLS:
                 return False
-        if not isinstance(node, (*FUNCTIONS, ast.ClassDef, ast.Lambda)):
+        if isinstance(node, ast.ClassDef):
+            waiting.extend(node.body)
+        elif not isinstance(node, (*FUNCTIONS, ast.Lambda)):
             waiting.extend(ast.iter_child_nodes(node))
     return True
 

@@ -13,6 +13,8 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from forklint.knowledge.starters import Starter, iteration, starters
+from forklint.project.index import Value
+from forklint.project.module import ClassFacts
 from forklint.project.scopes import Kind, Scope
 
 if TYPE_CHECKING:
@@ -80,8 +82,6 @@ def loader_row(project: Project, module: Module, scope: Scope, call: ast.Call) -
     A project class counts by the library loader that it inherits from, unless its own ``__init__`` may choose
     the number of workers.
     """
-    from forklint.project.module import ClassFacts  # noqa: PLC0415 - it imports nothing of this module, but index does
-
     known = starters(project.settings.starters)
     symbol = project.resolve(module, scope, call.func)
     if isinstance(symbol, ClassFacts) and project.method(symbol, "__init__") is None:
@@ -155,8 +155,6 @@ def number(project: Project, module: Module, scope: Scope, expression: ast.expr,
 
 
 def _assigned_once(project: Project, symbol: object, depth: int) -> Number:
-    from forklint.project.index import Value  # noqa: PLC0415 - index is the room's front, this file behind it
-
     if not isinstance(symbol, Value) or symbol.binding.kind is not Kind.VALUE or symbol.binding.value is None:
         return None
     return number(project, symbol.module, symbol.scope, symbol.binding.value, depth - 1)
@@ -221,8 +219,6 @@ ABSENT = _Absent()
 
 def _entry(project: Project, module: Module, scope: Scope, mapping: ast.expr, key: str) -> Number | _Absent:
     """Value of a key in a mapping given as ``**mapping``; None if that cannot be known."""
-    from forklint.project.index import Value  # noqa: PLC0415 - as above
-
     if isinstance(mapping, ast.Name):
         symbol = project.resolve(module, scope, mapping)
         value = symbol.binding.value if isinstance(symbol, Value) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from forklint.facts.starting.running import containers, evaluation, functions, library
+from forklint.facts.starting.running import containers, evaluation, functions, iterating, library
 from forklint.facts.starting.running.values import (
     LOADER,
     NONE,
@@ -103,6 +103,7 @@ def _arguments(run: Execution, frame: Frame, node: ast.Call) -> Arguments:
         elif isinstance(value, Sequence) and value.complete:
             positional += value.items
         else:
+            iterating.draw(run, Spot(frame, argument.value), value)
             unclear = True
             break
     for keyword in node.keywords:

@@ -7,16 +7,22 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from forklint.facts.starting.running import evaluation
+from forklint.facts.starting.running import evaluation, iterating, names
 from forklint.facts.starting.running.values import (
     UNKNOWN,
+    Arguments,
     Const,
     Dictionary,
     Frame,
     Guard,
+    Instance,
+    Lazy,
+    Loader,
     MainName,
     PlatformTest,
     Sequence,
+    Spot,
+    Stream,
     Value,
     merge,
 )
@@ -42,7 +48,11 @@ def logic(run: Execution, frame: Frame, node: ast.expr) -> Value:
     """Evaluate a comparison, ``and``, ``or``, ``not`` or a conditional expression."""
     if isinstance(node, ast.Compare):
         sides = [evaluation.evaluate(run, frame, side) for side in (node.left, *node.comparators)]
-        return _compare(node.ops[0], *sides) if len(sides) == 2 else UNKNOWN
+        if len(sides) > 2:
+            return UNKNOWN
+        if isinstance(node.ops[0], (ast.In, ast.NotIn)):
+            _search(run, Spot(frame, node.comparators[0]), sides[1])
+        return _compare(node.ops[0], *sides)
     if isinstance(node, ast.UnaryOp):
         return _opposite(evaluation.evaluate(run, frame, node.operand))
     if isinstance(node, ast.BoolOp):
@@ -54,6 +64,41 @@ def logic(run: Execution, frame: Frame, node: ast.expr) -> Value:
     with run.muted():  # which of the two is evaluated is not known
         first = evaluation.evaluate(run, frame, node.body)
         return merge(first, evaluation.evaluate(run, frame, node.orelse))
+
+
+def _search(run: Execution, spot: Spot, value: Value) -> None:
+    """``x in value``: what has no ``__contains__`` of its own is iterated."""
+    if isinstance(value, Instance):
+        contains = run.method_of(value, "__contains__")
+        if contains is not None:
+            run.invoke(spot, contains, Arguments(open=True))
+            return
+    if isinstance(value, (Instance, Loader, Lazy, Stream)):
+        iterating.draw(run, spot, value)
+
+
+def cases_of_main_name(node: ast.Match) -> list[ast.stmt]:
+    """Write ``match __name__`` as the chain of ``if`` that means the same."""
+    rest: list[ast.stmt] = []
+    for case in reversed(node.cases):
+        tests = [test for test in (_equal(node.subject, case.pattern), case.guard) if test is not None]
+        if tests:
+            test = tests[0] if len(tests) == 1 else ast.BoolOp(ast.And(), tests)
+            rest = [ast.If(test, case.body, rest)]
+        else:
+            rest = case.body
+    return rest
+
+
+def _equal(subject: ast.expr, pattern: ast.pattern) -> ast.expr | None:
+    """Write a pattern as a comparison; None if everything matches it."""
+    if isinstance(pattern, ast.MatchValue):
+        return ast.Compare(subject, [ast.Eq()], [pattern.value])
+    if isinstance(pattern, ast.MatchOr):
+        tests = [_equal(subject, part) for part in pattern.patterns]
+        values = [test.comparators[0] for test in tests if isinstance(test, ast.Compare)]
+        return ast.Compare(subject, [ast.In()], [ast.Tuple(values)]) if len(values) == len(tests) else None
+    return _equal(subject, pattern.pattern) if isinstance(pattern, ast.MatchAs) and pattern.pattern else None
 
 
 def _opposite(value: Value) -> Value:
@@ -85,7 +130,8 @@ def _bool_op(run: Execution, frame: Frame, node: ast.BoolOp) -> Value:
 
 
 def _compare(sign: ast.cmpop, left: Value, right: Value) -> Value:
-    if isinstance(left, PlatformTest) or isinstance(right, PlatformTest):
+    asks_notebook = isinstance(left, Const) and left.value in names.NOTEBOOK_NAMES
+    if asks_notebook or isinstance(left, PlatformTest) or isinstance(right, PlatformTest):
         return PlatformTest()
     if isinstance(left, MainName) or isinstance(right, MainName):
         return _compare_main(sign, right if isinstance(left, MainName) else left)
@@ -114,11 +160,11 @@ COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
 
 def _compare_main(sign: ast.cmpop, other: Value) -> Value:
     """Judge a comparison with ``__name__``; one that a child passes too is no guard."""
-    names = other.items if isinstance(other, Sequence) else (other,)
-    if Const(CHILD_NAME) in names and len(names) > 1:
+    main_names = other.items if isinstance(other, Sequence) else (other,)
+    if Const(CHILD_NAME) in main_names and len(main_names) > 1:
         return UNKNOWN
     if isinstance(sign, (ast.Eq, ast.In, ast.Is)):
-        return Guard(in_main=Const(CHILD_NAME) not in names)
+        return Guard(in_main=Const(CHILD_NAME) not in main_names)
     if isinstance(sign, (ast.NotEq, ast.NotIn, ast.IsNot)):
-        return Guard(in_main=Const(CHILD_NAME) in names)
+        return Guard(in_main=Const(CHILD_NAME) in main_names)
     return Guard(None)

@@ -2,7 +2,7 @@
 
 The run is abstract: loops run once (or once for each item that is known), branches of an unknown test both run
 and are joined, calls of project functions and methods are entered with their arguments, and what is not
-understood is UNKNOWN, from which nothing follows. It ends at the first start (``Started``), at the end of the
+understood is UNKNOWN, from which nothing follows. It ends at the first start (``StartedError``), at the end of the
 file, or when it has taken ``MAX_STEPS`` steps.
 """
 
@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from forklint.facts.starting.running import binding, conditions, evaluation, functions, iterating
+from forklint.facts.starting.running import binding, conditions, evaluation, functions, iterating, names
 from forklint.facts.starting.running.starts import MethodSet, OutOfStepsError, Site, StartedError
 from forklint.facts.starting.running.values import (
     DEFAULT_METHOD,
@@ -26,6 +26,7 @@ from forklint.facts.starting.running.values import (
     Function,
     Guard,
     Instance,
+    MainName,
     Place,
     PlatformTest,
     Ref,
@@ -71,6 +72,8 @@ class Execution:
         self._entries: dict[ast.AST, int] = {}
         self._steps = 0
         self._muted = 0
+        self.changed: set[ast.AST] = set()
+        """Where loaders are made of which an attribute is set later."""
         self.uncertain = 0
         """Above zero in branches that may not run, and where a RuntimeError is caught."""
 
@@ -145,9 +148,12 @@ class Execution:
 
     def _define(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, frame: Frame) -> None:
         if isinstance(node, ast.ClassDef):
-            self.put(frame, node.name, Ref(frame.module.class_facts(node)))
+            facts = frame.module.class_facts(node)
+            self.put(frame, node.name, Ref(facts))
+            self.block(node.body, Frame(frame.module, facts.scope, frame))
         else:
-            self.put(frame, node.name, Function(FunctionFacts(frame.module, node), frame))
+            home = frame.parent if isinstance(frame.scope.node, ast.ClassDef) else frame
+            self.put(frame, node.name, Function(FunctionFacts(frame.module, node), home))
 
     def _expression(self, node: ast.Expr, frame: Frame) -> bool:
         evaluation.evaluate(self, frame, node.value)
@@ -173,7 +179,8 @@ class Execution:
         return True
 
     def _match(self, node: ast.Match, frame: Frame) -> bool:
-        evaluation.evaluate(self, frame, node.subject)
+        if isinstance(evaluation.evaluate(self, frame, node.subject), MainName):
+            return self.block(conditions.cases_of_main_name(node), frame)
         return self._branches([*(case.body for case in node.cases), []], frame)
 
     def _if(self, node: ast.If, frame: Frame) -> bool:
@@ -267,6 +274,9 @@ class Execution:
         self.slots = left[0] if left else after
         for slots in left[1:]:
             self.slots = merge_slots(self.slots, slots)
+        if names.asks_notebook(frame.module, node):
+            answers = [key for key, value in self.slots.items() if key[0] == id(frame) and before.get(key) is not value]
+            self.slots.update((key, PlatformTest()) for key in answers if is_plain(self.slots[key]))
         return self.block(node.finalbody, frame) or not left
 
     # Calls
@@ -288,19 +298,20 @@ class Execution:
         known = self.project.memory("calls that start nothing")
         if key is not None and key in known:
             return cast("Value", known[key])
-        method = self.method, len(self.methods_set)
+        state = self._state()
         inner = self.enter(spot, function, given, f"calls {facts.qualname}()")
         result: Value = UNKNOWN
         if inner is not None and not functions.changes_result(self, facts):
             result = merge_all(inner.returns or [NONE])
-        if (
-            key is not None
-            and inner is not None
-            and is_plain(result)
-            and method == (self.method, len(self.methods_set))
-        ):
+            if inner.returns and is_plain(result) and names.asks_notebook(facts.module, facts.node):
+                result = PlatformTest()
+        if key is not None and inner is not None and is_plain(result) and state == self._state():
             known[key] = result
         return result
+
+    def _state(self) -> tuple[str, int, int]:
+        """What a call may change beside variables."""
+        return self.method, len(self.methods_set), len(self.changed)
 
     def _key(self, function: Bound, given: Arguments) -> tuple[object, ...] | None:
         """What identifies a call of another module's function, if nothing of this run decides what it does."""

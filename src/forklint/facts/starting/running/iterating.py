@@ -48,8 +48,9 @@ def draw(run: Execution, spot: Spot, value: Value) -> Value:
     """Iterate a value whose items are alike, or advance a generator; give what an item is."""
     run.step()
     result: Value = UNKNOWN
-    if isinstance(value, Loader) and value.workers is Workers.SOME:
-        run.start(spot.place, f"iterates a {value.row.name} with workers", value.method, value.made_at)
+    if isinstance(value, Loader):
+        if value.workers is Workers.SOME and value.made_at.node not in run.changed:
+            run.start(spot.place, f"iterates a {value.row.name} with workers", value.method, value.made_at)
     elif isinstance(value, Stream):
         what = f"draws from {value.function.function.facts.qualname}()"
         inner = run.enter(spot, value.function, value.arguments, what)

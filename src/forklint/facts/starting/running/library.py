@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from forklint.facts.starting.running import calling, conditions, containers, evaluation, iterating, names
+from forklint.facts.starting.running import binding, calling, conditions, containers, evaluation, iterating, names
 from forklint.facts.starting.running.values import (
     DEFAULT_METHOD,
     LOADER,
@@ -60,14 +60,23 @@ def call(run: Execution, spot: Spot, name: str, given: Arguments) -> Value:
         result = Partial(given.positional[0], Arguments(given.positional[1:], given.keywords, given.open))
     elif name in known.when_iterated and given.positional:
         result = Lazy(given.positional if name == "itertools.chain" else given.positional[:1])
+    elif name == "builtins.setattr" and len(given.positional) == 3:
+        attribute = given.positional[1]
+        binding.changed(run, given.positional[0], str(attribute.value) if isinstance(attribute, Const) else "")
     elif name in known.at_once or name in containers.BUILTINS:
         result = containers.call_builtin(run, spot, name.partition(".")[2], given)
-    elif name in names.PLATFORM_NAMES or (name == "builtins.hasattr" and Foreign("os") in given.positional):
+    elif name in names.PLATFORM_NAMES or (name == "builtins.hasattr" and _tells_platform(given)):
         result = PlatformTest()
     else:
         count = called(name.removeprefix("builtins."), [evaluation.number_of(value) for value in given.positional])
         result = Const(count) if count is not None else result
     return result
+
+
+def _tells_platform(given: Arguments) -> bool:
+    """Whether ``hasattr`` with these arguments asks what the platform, or a notebook, has."""
+    asked = [value.value for value in given.positional if isinstance(value, Const)]
+    return Foreign("os") in given.positional or any(name in asked for name in names.NOTEBOOK_NAMES)
 
 
 def _made(name: str, given: Arguments) -> Made:

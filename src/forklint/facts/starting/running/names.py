@@ -43,8 +43,12 @@ PLATFORM_NAMES = {
     "multiprocessing.get_start_method",
     "multiprocessing.get_all_start_methods",
     "torch.multiprocessing.get_start_method",
+    "IPython.get_ipython",
+    "IPython.core.getipython.get_ipython",
 }
 """What tells a platform, or the start method that comes with it."""
+NOTEBOOK_NAMES = {"get_ipython", "__IPYTHON__"}
+"""Builtins that a notebook adds: no child imports a notebook again, so what asks for them is a test like the others."""
 PROPERTIES = {"property", "cached_property", "functools.cached_property"}
 PROCESS_NAMES = {"multiprocessing.current_process", "torch.multiprocessing.current_process"}
 
@@ -71,6 +75,8 @@ def name(run: Execution, frame: Frame, identifier: str) -> Value:
 
 def _unbound(run: Execution, frame: Frame, identifier: str) -> Value:
     """A name that no scope binds: a builtin (asked first, since a star may parse half the project) or a star's."""
+    if identifier in NOTEBOOK_NAMES:
+        return PlatformTest()
     if hasattr(builtins, identifier):
         return Foreign(f"builtins.{identifier}")
     if not frame.module.scope.stars or identifier.startswith("__"):
@@ -80,6 +86,14 @@ def _unbound(run: Execution, frame: Frame, identifier: str) -> Value:
     outside = (f"{star.module}.{identifier}" for star in frame.module.scope.stars if not star.level)
     named = next((name for name in outside if name in known), "")
     return Foreign(named) if symbol is None and named else of_symbol(run, symbol)
+
+
+def asks_notebook(module: Module, node: ast.AST) -> bool:
+    """Whether a function or statement reads a name that only notebooks have."""
+    text = module.document.text
+    return any(name in text for name in NOTEBOOK_NAMES) and any(
+        isinstance(inner, ast.Name) and inner.id in NOTEBOOK_NAMES for inner in ast.walk(node)
+    )
 
 
 def module_member(run: Execution, module: Module, identifier: str) -> Value:
