@@ -92,7 +92,7 @@ class _Planner:
         self._check_strings(forgets)
         anchor = self._owner.methods.get("__init__") or self._owner.methods.get("__post_init__")
         self._check_position(anchor)
-        if reopening.handed_on(self._path, self._attribute):
+        if reopening.handed_on(self._path, self._attribute, self._carried.opened.row):
             raise NotLazyError("the constructor keeps an object that is made from it")
         split = self._split(openings)
         return Plan(

@@ -17,6 +17,8 @@ from forklint.project.scopes import Kind, Scope
 
 COLLECTORS = frozenset({"len", "list", "tuple", "set", "frozenset", "sorted"})
 """Functions that read all of what they are given before they return."""
+ASKING = frozenset({"getattr", "hasattr", "isinstance", "bool", "int", "str", "repr", "print"})
+"""Functions whose answer keeps nothing of what they are asked about, in most cases."""
 FACTS = frozenset({"shape", "dtype", "size", "ndim"})
 """Attributes of an array in a file that are plain values."""
 UPHEAVALS = frozenset({"chdir", "remove", "unlink", "rmtree", "rmdir", "rename", "renames", "move"})
@@ -42,19 +44,25 @@ def only_read(path: Iterable[FunctionFacts], owner: ClassFacts, attribute: str, 
     return all(_is_plain_read(node, parents, row) for node in nodes)
 
 
-def handed_on(path: Iterable[FunctionFacts], attribute: str) -> bool:
+def handed_on(path: Iterable[FunctionFacts], attribute: str, row: Handle) -> bool:
     """Whether the constructor gives the handle to what it keeps under another attribute: ``csv.reader(self.f)``."""
     for function in path:
         for statement in ast.walk(function.node):
             targets = statement.targets if isinstance(statement, ast.Assign) else []
+            targets = [statement.target] if isinstance(statement, ast.AnnAssign) else targets
             if not any(isinstance(target, ast.Attribute) and target.attr != attribute for target in targets):
                 continue
             for call in ast.walk(statement):
-                if isinstance(call, ast.Call) and getattr(call.func, "id", "") not in COLLECTORS:
+                if isinstance(call, ast.Call) and not _is_harmless(call.func, row):
                     given = [*call.args, *(keyword.value for keyword in call.keywords)]
                     if any(_reads(argument, attribute) for argument in given):
                         return True
     return False
+
+
+def _is_harmless(function: ast.expr, row: Handle) -> bool:
+    name = ast.unparse(function)
+    return name in COLLECTORS or name in ASKING or name in row.harmless
 
 
 def stands_free(statement: ast.stmt, path: Iterable[FunctionFacts], owner: ClassFacts) -> bool:
@@ -65,9 +73,9 @@ def stands_free(statement: ast.stmt, path: Iterable[FunctionFacts], owner: Class
     name = next((n for n, method in owner.methods.items() if any(s is statement for s in ast.walk(method))), "")
     for function in path:
         for node in ast.walk(function.node):
-            if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == name != "__init__":
-                if _is_in_block(node, function.module):
-                    return False
+            calls = isinstance(node, ast.Call) and getattr(node.func, "attr", "") == name != "__init__"
+            if calls and _is_in_block(node, function.module):
+                return False
     return True
 
 
@@ -148,7 +156,7 @@ def _is_plain_read(node: ast.AST, parents: Parents, row: Handle) -> bool:
     if isinstance(above, ast.Compare):
         return "in" in row.reads and above.left is not node and isinstance(above.ops[-1], (ast.In, ast.NotIn))
     if isinstance(above, ast.Call):
-        return getattr(above.func, "id", "") == "len" and node in above.args
+        return ast.unparse(above.func) in ("len", *row.harmless) and node in above.args
     if isinstance(above, ast.Subscript) and above.value is node:
         return "[]" in row.reads or ("[]" in row.derived and _ends_in_read(above, parents))
     if not isinstance(above, ast.Attribute):
@@ -197,8 +205,7 @@ def _ends_in_read(node: ast.expr, parents: Parents) -> bool:
         elif isinstance(above, ast.Attribute):
             return above.attr in FACTS
         else:
-            call = isinstance(above, ast.Call) and getattr(above.func, "id", "") == "len"
-            return call
+            return isinstance(above, ast.Call) and getattr(above.func, "id", "") == "len"
         node = above
     return False
 
