@@ -91,6 +91,11 @@ class _Rewriting:
     def _closes(self) -> bool:
         return bool(self._plan.carried.opened.row.close)
 
+    @property
+    def _calls_close(self) -> bool:
+        """Whether anything that is written calls the method that closes."""
+        return bool(self._in_child == "close" or self._plan.closings or self._plan.close_after)
+
     def _node(self, statement: ast.stmt) -> cst.CSTNode:
         return self._tree.statements[self._module.ordinals[statement]]
 
@@ -131,7 +136,7 @@ class _Rewriting:
             "state": "super().__getstate__()" if found.inherits_getstate else "self.__dict__",
         }
         text = PROPERTY.format(**values)
-        text += CLOSE.format(**values) if self._closes else ""
+        text += CLOSE.format(**values) if self._closes and self._calls_close else ""
         text += GETSTATE.format(**values) if found.getstate is None else ""
         text = re.sub(r"^ +\n", "", text, flags=re.MULTILINE)
         blank = cst.EmptyLine(indent=False)

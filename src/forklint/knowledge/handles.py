@@ -24,6 +24,8 @@ class Handle:
     close: str = "close"
     in_child: str = "drop"
     derived: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
+    with_closes: bool = True
     suffix: str = ""
     harmless: tuple[str, ...] = ()
     position: bool = False

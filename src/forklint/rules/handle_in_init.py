@@ -64,9 +64,11 @@ class HandleInInit(Rule):
     ## Fix safety
     The fix makes the attribute a property that opens on first use and remembers the process, drops the handle
     in `__getstate__`, and closes at the end of `__init__` what was opened there. It is safe when the attribute
-    is assigned once and used only through `self` in the class; else unsafe. It is left to a person where a
-    machine would guess: a handle open for writing, one that `__init__` has read from and that is read on from
-    there, one made from another open file, one that several attributes hold, one that comes from elsewhere.
+    is assigned once and used only through `self` in the class, `__init__` does no more with the handle than read
+    plain values from it, and nothing there can change what its arguments name; else unsafe. It is left to a
+    person where a machine would guess: a handle open for writing, one that `__init__` has read from and that is
+    read on from there, one made from another open file, one of which `__init__` makes another object that it
+    keeps, one that several attributes hold, one that comes from elsewhere.
 
     ## How it is proved
     The dataset is read with no workers and with several under each start method, its samples compared by index,

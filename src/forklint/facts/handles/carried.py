@@ -69,32 +69,11 @@ class Handles:
 
     def _may_open(self, facts: ClassFacts) -> bool:
         """Whether the text on the way through ``__init__``, or of what it calls, holds an opener: most does not."""
-        path = list(self._init_path(facts))
+        path = list(init_path(self._project, facts))
         if any(self.opens(function) for function in path):
             return True
         called = {symbol for function in path for symbol in self._called(function)}
         return any(self.opens(symbol) for symbol in called)
-
-    def _init_path(self, facts: ClassFacts) -> Iterator[FunctionFacts]:
-        """Give the methods that may run while an object is built and its length is read."""
-        names, seen = list(INIT_PATH), set(INIT_PATH)
-        owners = self._project.ancestry(facts).classes
-        while names:
-            name = names.pop()
-            for owner in owners:
-                function = owner.methods.get(name)
-                if function is not None:
-                    yield FunctionFacts(owner.module, function)
-                    new = self._read(function) - seen
-                    seen |= new
-                    names += new
-
-    def _read(self, function: Function) -> frozenset[str]:
-        memory = self._project.memory("attributes_read")
-        if function not in memory:
-            memory[function] = attributes_read(function)
-        found: frozenset[str] = memory[function]
-        return found
 
     def _called(self, function: FunctionFacts) -> frozenset[ClassFacts | FunctionFacts]:
         """The project's classes and functions that a method calls by name."""
@@ -207,6 +186,24 @@ class Handles:
             if any(node.attr in attributes and node not in spared for node in attribute_nodes(function)):
                 return True
         return False
+
+
+def init_path(project: Project, facts: ClassFacts) -> Iterator[FunctionFacts]:
+    """Give the methods that may run while an object is built and its length is read."""
+    memory = project.memory("attributes_read")
+    names, seen = list(INIT_PATH), set(INIT_PATH)
+    owners = project.ancestry(facts).classes
+    while names:
+        name = names.pop()
+        for owner in owners:
+            function = owner.methods.get(name)
+            if function is not None:
+                yield FunctionFacts(owner.module, function)
+                if function not in memory:
+                    memory[function] = attributes_read(function)
+                new = memory[function] - seen
+                seen |= new
+                names += new
 
 
 def pickling_methods(owners: Iterable[ClassFacts]) -> list[Function]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from forklint import knowledge
-from forklint.project.index import External, Project, Value
+from forklint.project.index import Project, Value
 from forklint.project.module import ClassFacts, Module
 from forklint.project.scopes import Function, Scope
 
@@ -137,8 +137,3 @@ def attribute_nodes(function: Function) -> Iterator[ast.Attribute]:
             and node.value.id == first[0].arg
         ):
             yield node
-
-
-def is_external(symbol: object, *names: str) -> bool:
-    """Whether a symbol is one of these qualified names outside the project."""
-    return isinstance(symbol, External) and symbol.name in names

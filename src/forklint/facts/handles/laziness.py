@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from forklint.facts.handles import reopening
 from forklint.facts.handles.carried import PICKLING, Carried
 from forklint.facts.handles.datasets import attributes_read
 from forklint.facts.handles.opening import NotLazyError, Opening, Splitter, assigned, is_list_of
 from forklint.project.index import Project
-from forklint.project.module import ClassFacts, Module
+from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import Function, statements
 
 PLAIN_BASES = ("torch.utils.data.", "torchvision.", "abc.", "typing.", "builtins.object", "collections.abc.")
@@ -26,7 +27,7 @@ SEEKING = frozenset({"seek", "setpos", "rewind", "set", "pread", "preadv"})
 
 @dataclass(frozen=True)
 class Plan:
-    """The statements of one class that a lazy handle touches. Its text is made in ``rules.lazy_handle``."""
+    """The statements of one class that a lazy handle touches. Its text is made in ``edits.lazy_handle``."""
 
     owner: ClassFacts
     carried: Carried
@@ -91,11 +92,14 @@ class _Planner:
         self._check_strings(forgets)
         anchor = self._owner.methods.get("__init__") or self._owner.methods.get("__post_init__")
         self._check_position(anchor)
+        if reopening.handed_on(self._path, self._attribute, self._carried.opened.row):
+            raise NotLazyError("the constructor keeps an object that is made from it")
+        split = self._split(openings)
         return Plan(
             owner=self._owner,
             carried=self._carried,
             attribute=self._attribute,
-            openings=self._split(openings),
+            openings=split,
             resets=tuple(resets),
             closings=tuple(self._closings()),
             declarations=tuple(self._declarations()),
@@ -104,7 +108,24 @@ class _Planner:
             getstate=getstate,
             forgets=forgets,
             inherits_getstate=any("__getstate__" in base.methods for base in self._bases),
-            safe=len(openings) == 1 and not resets and self._only_through_self() and self._knows_bases(),
+            safe=len(openings) == 1
+            and not resets
+            and self._only_through_self()
+            and self._knows_bases()
+            and self._may_reopen(split[0]),
+        )
+
+    @cached_property
+    def _path(self) -> list[FunctionFacts]:
+        return reopening.constructing(self._project, self._owner, self._carried.dataset)
+
+    def _may_reopen(self, opening: Opening) -> bool:
+        """Whether a handle that is opened afresh is as good as the one that the constructor had."""
+        return (
+            reopening.only_read(self._path, self._owner, self._attribute, self._carried.opened.row)
+            and reopening.stands_free(opening.statement, self._path, self._owner)
+            and reopening.keeps_paths(self._project, self._path)
+            and reopening.keeps_meaning(self._project, self._module, opening.call)
         )
 
     @cached_property

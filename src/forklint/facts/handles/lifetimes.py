@@ -28,6 +28,15 @@ from forklint.facts.handles.held import (
     without,
 )
 from forklint.facts.handles.openers import Openers
+from forklint.facts.handles.shapes import (
+    BOX_FUNCTIONS,
+    BOX_VIEWS,
+    CONTAINER_METHODS,
+    is_closing,
+    is_name,
+    is_property,
+    is_static,
+)
 from forklint.knowledge.handles import Handle
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
@@ -35,9 +44,6 @@ from forklint.project.scopes import FUNCTIONS, Function, Scope, parameters
 
 MAX_DEPTH = 6
 """How many calls deep a handle is followed."""
-CONTAINER_METHODS = frozenset({"append", "add", "insert", "extend", "update", "setdefault", "appendleft"})
-BOX_VIEWS = frozenset({"values", "items", "copy"})
-BOX_FUNCTIONS = frozenset({"list", "tuple", "dict", "set", "zip", "enumerate", "reversed", "sorted", "iter"})
 
 
 @dataclass
@@ -122,7 +128,7 @@ class Lifetimes:
                 return self._super_target(frame, function.attr)
         symbol = self._project.resolve(frame.module, frame.scope, function)
         if isinstance(symbol, FunctionFacts):
-            by_class = symbol.owner is not None and bool(call.args) and _is_name(call.args[0], frame.me)
+            by_class = symbol.owner is not None and bool(call.args) and is_name(call.args[0], frame.me)
             if by_class or (symbol.owner is None and self._opens(symbol)):
                 return symbol.module, symbol.node, False
         return None
@@ -151,9 +157,13 @@ class Lifetimes:
             return self._attribute_value(frame, expression)
         if isinstance(expression, ast.Subscript):
             return self._subscript_value(frame, expression)
-        if isinstance(expression, (ast.List, ast.Tuple, ast.Set, ast.Dict)):
-            parts = expression.values if isinstance(expression, ast.Dict) else expression.elts
-            return boxed(self._union(frame, parts))
+        if isinstance(expression, ast.Dict):
+            parts = [
+                (key, self.value(frame, value)) for key, value in zip(expression.keys, expression.values, strict=True)
+            ]
+            return boxed(NOTHING.union(*(held if key is not None else boxes(held) for key, held in parts)))
+        if isinstance(expression, (ast.List, ast.Tuple, ast.Set)):
+            return boxed(self._union(frame, expression.elts))
         if isinstance(expression, (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)):
             return self._comprehension_value(frame, expression)
         return self._passed_on(frame, expression)
@@ -166,7 +176,9 @@ class Lifetimes:
         if isinstance(expression, ast.NamedExpr):
             frame.state[expression.target.id] = self.value(frame, expression.value)
             return frame.state[expression.target.id]
-        if isinstance(expression, (ast.Starred, ast.Await)):
+        if isinstance(expression, ast.Starred):
+            return boxes(self.value(frame, expression.value))
+        if isinstance(expression, ast.Await):
             return self.value(frame, expression.value)
         for child in ast.iter_child_nodes(expression):
             if isinstance(child, ast.expr):
@@ -195,14 +207,21 @@ class Lifetimes:
 
     def _method_value(self, frame: Frame, function: ast.Attribute, arguments: Values) -> Values:
         owner = self.value(frame, function.value)
+        closed = frozenset(held for held in owner if function.attr in closers(held.opened.row))
+        if closed:
+            frame.state = without(frame.state, closed)
+            return NOTHING
         if function.attr == "enter_context":
             return arguments
+        members = {held for held in owner if not held.boxed and function.attr in held.opened.row.derived}
+        if function.attr == "values" and members:
+            return boxed(frozenset(replace(held, part=True) for held in members))
         if function.attr in BOX_VIEWS | {"get", "pop", "__enter__"}:
             return owner if function.attr in BOX_VIEWS | {"__enter__"} else unboxed(owner)
-        return frozenset(held for held in owner if not held.boxed and function.attr in held.opened.row.derived)
+        return frozenset(members)
 
     def _attribute_value(self, frame: Frame, expression: ast.Attribute) -> Values:
-        if _is_name(expression.value, frame.me) and frame.me:
+        if is_name(expression.value, frame.me) and frame.me:
             known = frame.state.get(f"self.{expression.attr}")
             if known is not None or self._facts is None:
                 return known or NOTHING
@@ -295,14 +314,15 @@ class Lifetimes:
         return frame.state
 
     def _try(self, frame: Frame, statement: ast.Try) -> State | None:
-        before = dict(frame.state)
+        before, exits = dict(frame.state), len(frame.exits)
         done = self._block(frame, statement.body, frame.state)
         middle = join([before, done] if done is not None else [before])
         if done is not None:
             done = self._block(frame, statement.orelse, done)
         after = join_live([done, *(self._block(frame, handler.body, dict(middle)) for handler in statement.handlers)])
         if statement.finalbody:
-            frame.exits = [self._block(frame, statement.finalbody, state) or {} for state in frame.exits]
+            inside = frame.exits[exits:]
+            frame.exits[exits:] = [self._block(frame, statement.finalbody, state) or {} for state in inside]
             return None if after is None else self._block(frame, statement.finalbody, after)
         return after
 
@@ -310,6 +330,7 @@ class Lifetimes:
         closing = NOTHING
         for item in statement.items:
             held, closed = self._context(frame, item.context_expr)
+            closed = frozenset(one for one in closed if one.opened.row.with_closes or is_closing(item.context_expr))
             if item.optional_vars is not None:
                 self._assign(frame, item.optional_vars, held, None)
             closing |= closed
@@ -323,7 +344,7 @@ class Lifetimes:
         held = self.value(frame, expression)
         if not isinstance(expression, ast.Call):
             return held, held
-        if getattr(expression.func, "attr", getattr(expression.func, "id", "")) == "closing":
+        if is_closing(expression):
             held = self._union(frame, expression.args)
             return held, held
         opens = self._table.row(frame.module, frame.scope, expression) or not isinstance(expression.func, ast.Attribute)
@@ -331,17 +352,22 @@ class Lifetimes:
 
     def _expression(self, frame: Frame, statement: ast.Expr) -> None:
         call = statement.value
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
-            if call.func.attr in CONTAINER_METHODS:
-                held = self._union(frame, [*call.args, *(keyword.value for keyword in call.keywords)])
-                self._assign(frame, call.func.value, boxed(held), statement, widen=True)
-                return
-            owner = self.value(frame, call.func.value)
-            closed = {held for held in owner if call.func.attr in closers(held.opened.row)}
-            if closed:
-                frame.state = without(frame.state, frozenset(closed))
-                return
+        method = call.func if isinstance(call, ast.Call) else None
+        if isinstance(call, ast.Call) and isinstance(method, ast.Attribute) and method.attr in CONTAINER_METHODS:
+            held = self._union(frame, [*call.args, *(keyword.value for keyword in call.keywords)])
+            self._assign(frame, method.value, boxed(held), statement, widen=True)
+            return
+        if isinstance(call, ast.Call) and getattr(call.func, "id", "") in ("setattr", "delattr"):
+            self._set_by_name(frame, call, statement)
+            return
         self.value(frame, call)
+
+    def _set_by_name(self, frame: Frame, call: ast.Call, statement: ast.Expr) -> None:
+        """``setattr(self, "x", value)`` and ``delattr(self, "x")``."""
+        name = call.args[1] if len(call.args) > 1 else None
+        held = self._union(frame, call.args[2:])
+        if isinstance(name, ast.Constant) and isinstance(name.value, str):
+            self._assign(frame, ast.Attribute(call.args[0], name.value, ast.Store()), held, statement)
 
     def _assign(
         self,
@@ -376,21 +402,6 @@ class Lifetimes:
     def _key(self, frame: Frame, target: ast.expr) -> str:
         if isinstance(target, ast.Name):
             return target.id
-        if isinstance(target, ast.Attribute) and frame.me and _is_name(target.value, frame.me):
+        if isinstance(target, ast.Attribute) and frame.me and is_name(target.value, frame.me):
             return f"self.{target.attr}"
         return ""
-
-
-def is_property(function: Function) -> bool:
-    """Whether a method is read like an attribute."""
-    names = {getattr(decorator, "id", getattr(decorator, "attr", "")) for decorator in function.decorator_list}
-    return bool(names & {"property", "cached_property", "lazy_property"})
-
-
-def is_static(function: Function) -> bool:
-    """Whether a method takes no object."""
-    return any(getattr(decorator, "id", "") == "staticmethod" for decorator in function.decorator_list)
-
-
-def _is_name(expression: ast.expr, name: str) -> bool:
-    return isinstance(expression, ast.Name) and expression.id == name

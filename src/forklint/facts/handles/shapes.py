@@ -1,0 +1,33 @@
+"""What a method or an expression plainly is, by its look."""
+
+from __future__ import annotations
+
+import ast
+
+from forklint.project.scopes import Function
+
+CONTAINER_METHODS = frozenset({"append", "add", "insert", "extend", "update", "setdefault", "appendleft"})
+BOX_VIEWS = frozenset({"values", "items", "copy"})
+BOX_FUNCTIONS = frozenset({"list", "tuple", "dict", "set", "zip", "enumerate", "reversed", "sorted", "iter"})
+
+
+def is_property(function: Function) -> bool:
+    """Whether a method is read like an attribute."""
+    names = {getattr(decorator, "id", getattr(decorator, "attr", "")) for decorator in function.decorator_list}
+    return bool(names & {"property", "cached_property", "lazy_property"})
+
+
+def is_static(function: Function) -> bool:
+    """Whether a method takes no object."""
+    return any(getattr(decorator, "id", "") == "staticmethod" for decorator in function.decorator_list)
+
+
+def is_name(expression: ast.expr, name: str) -> bool:
+    """Whether an expression is just this name."""
+    return isinstance(expression, ast.Name) and expression.id == name
+
+
+def is_closing(expression: ast.expr) -> bool:
+    """Whether an expression is ``contextlib.closing(...)``."""
+    function = expression.func if isinstance(expression, ast.Call) else None
+    return getattr(function, "attr", getattr(function, "id", "")) == "closing"
