@@ -30,6 +30,7 @@ SCRIPTS = (
 )
 """Fixtures that need nothing but torch and a processor, and that a rename mends."""
 UNMENDED = ("bad_config_dataclass.py", "bad_nothing_alike.py", "bad_two_near_names.py", "bad_wrapped_model.py")
+UNMENDED += ("bad_only_attributes_alike.py",)
 GOOD = (
     "good_asked_before.py",
     "good_assigned_elsewhere/caption.py",
@@ -325,6 +326,10 @@ def test_names_of_torch_that_are_left_alone(name: str, tmp_path: Path) -> None:
         ("warm_up_cache", "decode alphabet", ""),
         ("save", "_save load", "_save"),
         ("fit", "", ""),
+        ("compute_input_seq", "_compute_lengths forward", ""),
+        ("get_incremental_state", "get_extra_state forward", ""),
+        ("get_input_frames", "get_lengths forward", ""),
+        ("_read_page", "read_page forward", "read_page"),
     ],
 )
 def test_one_name_stands_out_or_none(wanted: str, known: str, outstanding: str) -> None:

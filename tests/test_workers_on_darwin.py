@@ -48,6 +48,7 @@ print(json.dumps(outcomes))
 """
 SCRIPTS = (
     "bad_conditional_expression.py",
+    "bad_short_name.py",
     "bad_early_exit.py",
     "bad_options_elsewhere.py",
     "bad_match_platform.py",

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from forklint.config import SettingsFinder, find_root
-from forklint.edits.text import edits_between, without_blank_tail
+from forklint.edits.text import without_blank_tail
 from forklint.edits.tree import UnparsableError
 from forklint.edits.tree import parse as parse_tree
 from forklint.model import PLATFORMS, FileReport, Finding, Fix, Note, Severity, Span
@@ -199,7 +199,7 @@ def _with_fixes(kept: list[tuple[Rule, Suspect, Finding]], module: Module) -> li
             raise UnfixableError("LibCST does not give it back as it is")
         for rule, suspect, finding in kept:
             fixes = tuple(
-                Fix(p.message, p.applicability, edits_between(text, p.tree.code) if p.tree else ())
+                Fix(p.message, p.applicability, tree.edits_to(p.tree) if p.tree else ())
                 for p in rule.fixes(suspect, module, tree)
             )
             findings.append(replace(finding, fixes=fixes))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import accumulate
 from typing import TypeVar
 
 from forklint.edits import cst
-from forklint.model import Span
+from forklint.edits.text import edits_between, split_lines
+from forklint.model import Edit, Span
 
 Node = TypeVar("Node", bound="cst.CSTNode")
 Body = "cst.BaseSuite | cst.Module"
@@ -46,9 +48,11 @@ class Tree:
         """Give a tree with several nodes replaced in one pass; none of them may lie inside another."""
         import libcst  # noqa: PLC0415 - see forklint.edits.cst
 
+        path = self._above(changes)
+
         class Replacer(libcst.CSTTransformer):
             def on_visit(self, node: cst.CSTNode) -> bool:
-                return node not in changes
+                return node in path and node not in changes  # what holds no change is neither walked nor rebuilt
 
             def on_leave(self, original_node, updated_node):  # type: ignore[no-untyped-def]
                 return changes.get(original_node, updated_node)
@@ -56,6 +60,50 @@ class Tree:
         changed = self.module.visit(Replacer())
         assert isinstance(changed, libcst.Module)  # noqa: S101 - a module stays a module
         return Tree(changed)
+
+    def _above(self, nodes: Iterable[cst.CSTNode]) -> set[cst.CSTNode]:
+        """The nodes above some of the tree's."""
+        found: set[cst.CSTNode] = set()
+        for node in nodes:
+            above = self._parents.get(node)
+            while above is not None and above not in found:
+                found.add(above)
+                above = self._parents.get(above)
+        return found
+
+    @cached_property
+    def _parents(self) -> dict[cst.CSTNode, cst.CSTNode]:
+        return {child: node for node in _walk(self.module) for child in node.children}
+
+    @property
+    def _parts(self) -> list[cst.CSTNode]:
+        return [*self.module.header, *self.module.body, *self.module.footer]
+
+    @cached_property
+    def _texts(self) -> list[str]:
+        """The text of each part, in whole lines; empty if they do not make up the text."""
+        texts = [self.module.code_for_node(part) for part in self._parts]
+        return texts if "".join(texts) == self.code and all(t.endswith(("\n", "\r")) for t in texts if t) else []
+
+    @cached_property
+    def _rows(self) -> list[int]:
+        """How many lines stand before each part."""
+        return list(accumulate((len(split_lines(text)) for text in self._texts), initial=0))
+
+    def edits_to(self, changed: Tree) -> tuple[Edit, ...]:
+        """The edits that make this tree's text the other's; only the parts that differ are written out."""
+        texts, old, new = self._texts, self._parts, changed._parts
+        if not texts:
+            return edits_between(self.code, changed.code)
+        start = _common(old, new)
+        end = _common(old[start:][::-1], new[start:][::-1])
+        before = "".join(texts[start : len(old) - end])
+        after = "".join(self.module.code_for_node(part) for part in new[start : len(new) - end])
+        row = self._rows[start]
+        return tuple(
+            replace(e, span=replace(e.span, row=e.span.row + row, end_row=e.span.end_row + row))
+            for e in edits_between(before, after)
+        )
 
     def line_of(self, statement: cst.CSTNode) -> cst.CSTNode:
         """The line a small statement stands on, with its comments; a compound statement is its own line."""
@@ -111,6 +159,12 @@ def parse(text: str) -> Tree:
         raise UnparsableError(str(error).splitlines()[0]) from None
     except Exception as error:  # noqa: BLE001 - its native parser raises what it likes on strange input
         raise UnparsableError(f"{type(error).__name__}: {error}") from None
+
+
+def _common(one: list[cst.CSTNode], other: list[cst.CSTNode]) -> int:
+    """How many nodes at the start are the same objects."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((i for i, (a, b) in pairs if a is not b), min(len(one), len(other)))
 
 
 def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:

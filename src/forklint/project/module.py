@@ -79,6 +79,13 @@ class Module:
             node = self.parents[node]
         return node
 
+    def above(self, node: ast.AST) -> Iterator[ast.AST]:
+        """Give the nodes above a node, nearest first."""
+        found = self.parents.get(node)
+        while found is not None:
+            yield found
+            found = self.parents.get(found)
+
     def scope_at(self, node: ast.AST) -> Scope:
         """The scope in which a node stands (for a class or function: the one it is defined in)."""
         while True:

@@ -46,8 +46,11 @@ class UnknownMethod(Rule):
     ```
 
     ## Fix safety
-    Unsafe: the name that stands out among those that exist need not be the one that was meant. Where several
-    are alike they are only listed.
+    Unsafe: the name that stands out among those that exist need not be the one that was meant. Offered are names
+    that can be called for certain (methods, and attributes that hold torch's modules), the project's own before
+    torch's, and no private name for another public one. Where several are alike they are only listed.
+
+    The start method does not matter: the call raises wherever it runs, so a finding names every cell.
 
     ## How it is proved
     A subprocess imports the class and asks it for the attribute.

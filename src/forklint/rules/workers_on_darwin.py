@@ -20,6 +20,7 @@ from forklint.knowledge import presets
 from forklint.model import Applicability, Cell, Link
 from forklint.project.index import Value
 from forklint.project.module import Module
+from forklint.project.scopes import FUNCTIONS
 from forklint.rules.base import Rule, Suspect
 
 CELL = Cell("darwin", "spawn")
@@ -27,6 +28,9 @@ WORKERS = re.compile(rb"(?i:workers)|Loader\((?:[^,=]{0,80},){5}")
 """The name of a count, or a loader with so many positional arguments that one is it."""
 TOLD_BY = ("persistent_workers", "prefetch_factor", "multiprocessing_context")
 """Words by which other files with such options are found."""
+TEST_FILE = re.compile(r"test_.*\.py$|.*_test\.py$|conftest\.py$")
+HOOKS = ("test_dataloader", "test_loader")
+"""They are named as tests are, and make the loader of a test set."""
 Reason = tuple[str, tuple[Link, ...]]
 
 
@@ -39,8 +43,9 @@ class WorkersOnDarwin(Rule):
     `torch.backends.mps.is_available()` or `device == "mps"`; a dictionary, class, function, constant or file that is
     named or keyed for a Mac; settings that also say `device="mps"`; a program whose only accelerator is MPS.
 
-    It is silent where the branch excludes the Mac, where a `multiprocessing_context` is given beside the count, and
-    where the number cannot be known.
+    It is silent where the branch excludes the Mac, where a `multiprocessing_context` is given beside the count,
+    where the number cannot be known, and in tests (`test_*.py`, `conftest.py`, functions named `test_*`), which
+    may start workers to see that they work.
 
     ## Why is this bad?
     On macOS a worker is started by spawn. Each one starts a new interpreter, imports the program again, gets the
@@ -94,7 +99,7 @@ class WorkersOnDarwin(Rule):
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Find the counts above 0 that are for a Mac."""
-        if CELL not in self.settings.cells:
+        if CELL not in self.settings.cells or TEST_FILE.match(module.path.name):
             return
         machines, flow = Machines(self.project, module), WorkerFlow(self.project, module)
         options = WorkerOptions(self.project, module)
@@ -104,7 +109,12 @@ class WorkersOnDarwin(Rule):
                 continue
             seen.add(count.value)
             reason = self._reason(machines, count)
-            if reason is None or not flow.goes_to_loader(count) or options.has_context(count):
+            if (
+                reason is None
+                or _is_test(module, count.home)
+                or not flow.goes_to_loader(count)
+                or options.has_context(count)
+            ):
                 continue
             where = f" {reason[0]}".removeprefix(f" in `{count.key}`")
             yield Suspect(
@@ -170,3 +180,9 @@ class WorkersOnDarwin(Rule):
             return None, False
         certain = unseen == {False} and all(option.literal for option in options)
         return loader_options.Plan(count, options, removable, tuple(guarded)), certain
+
+
+def _is_test(module: Module, node: ast.AST) -> bool:
+    """Whether a node stands in a test: a function named so, but for those that make the loader of a test set."""
+    around = (above for above in (node, *module.above(node)) if isinstance(above, FUNCTIONS))
+    return any(above.name.startswith("test_") and not above.name.startswith(HOOKS) for above in around)

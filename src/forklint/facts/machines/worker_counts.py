@@ -14,7 +14,7 @@ from forklint.knowledge import presets
 from forklint.project import scopes
 from forklint.project.index import Project
 from forklint.project.module import Module
-from forklint.project.scopes import FUNCTIONS
+from forklint.project.scopes import FUNCTIONS, Kind, Scope
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,27 @@ class WorkerCounts:
             for key, whole in self._entries(node):
                 if presets.count_kind(key):
                     yield from (Count(key, leaf, node, whole) for leaf in leaves(whole) if self.positive(leaf))
+                if isinstance(node, ast.Call) and isinstance(whole, ast.Name) and presets.count_kind(key) == "certain":
+                    yield from self._named(whole)
+
+    def _named(self, name: ast.Name) -> Iterator[Count]:
+        """Give the counts that a loader gets by a name that does not say so: ``nw``, bound once, for loaders alone."""
+        found = None if presets.count_kind(name.id) else self.module.scope_at(name).find(name.id)
+        if found is None or len(found[1]) != 1 or found[1][0].kind is not Kind.VALUE:
+            return
+        home, whole = found[1][0].node, found[1][0].value
+        if whole is not None and isinstance(home, (ast.Assign, ast.AnnAssign)) and self._is_loaders(found[0], name.id):
+            yield from (Count(name.id, leaf, home, whole) for leaf in leaves(whole) if self.positive(leaf))
+
+    def _is_loaders(self, scope: Scope, name: str) -> bool:
+        """Whether a variable is read for a loader's number of workers, and for options that follow it, alone."""
+        named = (node for node in ast.walk(scope.node) if isinstance(node, ast.Name) and node.id == name)
+        return all(self._is_loaders_option(node) for node in named if isinstance(node.ctx, ast.Load))
+
+    def _is_loaders_option(self, use: ast.expr) -> bool:
+        above = next((above for above in self.module.above(use) if isinstance(above, (ast.keyword, ast.stmt))), None)
+        key = (above.arg or "").lower() if isinstance(above, ast.keyword) else ""
+        return presets.count_kind(key) == "certain" or key.removeprefix("dataloader_") in presets.options()
 
     def _entries(self, node: ast.AST) -> Iterator[Entry]:
         """Give the named values that a node holds."""

@@ -19,6 +19,8 @@ STORED = re.compile(r"self\.(\w+)(?:[ \t]*:[^=\n]+)?[ \t]*=(?!=)")
 HARMLESS_DECORATORS = frozenset({"dataclass", "dataclasses.dataclass", "final", "typing.final"})
 HARMLESS_DECORATORS |= {"total_ordering", "functools.total_ordering", "typing_extensions.final"}
 EVERY_OBJECT = frozenset(dir(object))
+NO_METHODS = frozenset({"training", "dump_patches", "call_super_init", "T_destination"})
+"""What every module of torch has and nobody can call."""
 OWN_SETTINGS = frozenset({"args", "opt", "opts", "cfg", "conf", "config", "namespace", "hparams", "params", "parser"})
 """Objects that programs fill from the command line; filling them patches no class."""
 
@@ -28,10 +30,8 @@ class Has:
     """All that an object of a class may have."""
 
     names: frozenset[str]
-    methods: frozenset[str]
-    """Those that the project's own classes define."""
-    offered: frozenset[str]
-    """Attributes that its own classes assign, some of which can be called, and what bases outside the project have."""
+    outside: frozenset[str]
+    """Those that bases outside the project have today."""
 
 
 class Attributes:
@@ -78,19 +78,16 @@ class Attributes:
         if not ancestry.complete or any(self._is_open(owner) for owner in ancestry.classes):
             return None
         names: set[str] = set()
-        methods: set[str] = set()
         offered: set[str] = set()
         for owner in ancestry.classes:
             names |= self.members(owner).names
-            offered |= self.members(owner).names
-            methods |= owner.methods.keys()
         for name in ancestry.external:
             outside = class_names(name)
             if outside is None:
                 return None
             names |= outside.every
             offered |= outside.offered
-        return Has(frozenset(names), frozenset(methods), frozenset(offered))
+        return Has(frozenset(names), frozenset(offered - NO_METHODS))
 
     def members(self, facts: ClassFacts) -> ClassMembers:
         """What the class's own body declares."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 
 from forklint.facts.members.attributes import segment
 from forklint.project.module import Module
@@ -20,7 +19,7 @@ VERSION = re.compile(r"version|VERSION|has_|HAS_|_available|_AVAILABLE|is_torch|
 def is_excused(module: Module, node: ast.AST, name: str) -> bool:
     """Whether the use of ``name`` (a variable or module) at ``node`` is guarded, not executed, or of another object."""
     below: ast.AST = node
-    for above in ancestors(module, node):
+    for above in module.above(node):
         if isinstance(above, ast.Try) and below in above.body and any(map(_forgives, above.handlers)):
             return True
         if isinstance(above, (ast.With, ast.AsyncWith)) and any(_swallows(item) for item in above.items):
@@ -38,17 +37,9 @@ def is_excused(module: Module, node: ast.AST, name: str) -> bool:
     return False
 
 
-def ancestors(module: Module, node: ast.AST) -> Iterator[ast.AST]:
-    """Give the nodes above a node, nearest first."""
-    above = module.parents.get(node)
-    while above is not None:
-        yield above
-        above = module.parents.get(above)
-
-
 def is_for_type_checkers(module: Module, node: ast.AST) -> bool:
     """Whether a node stands under ``if TYPE_CHECKING``."""
-    tests = (above.test for above in ancestors(module, node) if isinstance(above, ast.If))
+    tests = (above.test for above in module.above(node) if isinstance(above, ast.If))
     return any("TYPE_CHECKING" in ast.unparse(test) for test in tests)
 
 

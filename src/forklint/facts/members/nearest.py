@@ -13,6 +13,12 @@ ALIKE = 0.55
 #: By so much the best must lead before it is offered alone.
 LEAD = 0.12
 
+#: By so much where the two share no more than their first word.
+FAR = 0.16
+
+#: First words that say nothing of what follows.
+GENERAL = frozenset({"get", "set", "is", "has", "do", "init", "make", "compute", "load", "save", "to", "from", "on"})
+
 #: From this likeness on, letters alone show that two names speak of the same thing.
 SAME_LETTERS = 0.8
 
@@ -47,7 +53,7 @@ def nearest(wanted: str, known: Iterable[str]) -> Nearest:
     or the same words. The words of `generate_synthetic_data` and of
     `generate_sample` begin with the same verb, which their letters hardly show.
     """
-    candidates = (name for name in known if not name.startswith("__"))
+    candidates = (name for name in known if not name.startswith("__") and _is_as_public(wanted, name))
     scored = sorted(
         ((likeness(wanted, name), name) for name in candidates),
         key=lambda pair: (-pair[0], pair[1]),
@@ -63,18 +69,24 @@ def nearest(wanted: str, known: Iterable[str]) -> Nearest:
         or (lead > 0 and best == 1.0)
         or (_one_slip(wanted, name) and not any(_one_slip(wanted, other) for _, other in others))
     )
-    outstanding = name if clear and _speaks_of_the_same(wanted, name) else ""
+    outstanding = name if clear and _speaks_of_the_same(wanted, name, lead) else ""
     return Nearest(tuple(name for _, name in near[:LISTED]), outstanding, is_slip(wanted, name))
 
 
-def _speaks_of_the_same(wanted: str, name: str) -> bool:
-    """Whether letters are nearly all shared, or the first word, or one name's words are among the other's.
+def _is_as_public(wanted: str, name: str) -> bool:
+    """Whether a call of ``wanted`` may mean ``name``: a public name stands for no other private one than its own."""
+    return wanted.startswith("_") or not name.startswith("_") or name.lstrip("_") == wanted
+
+
+def _speaks_of_the_same(wanted: str, name: str, lead: float) -> bool:
+    """Whether letters are nearly all shared, one name's words are among the other's, or a telling first word is.
 
     `from_config` is the name most like `load_config` in many a class, and does something else.
     """
     words, others = _words(wanted), _words(name)
-    same_words = set(words) <= set(others) or set(others) <= set(words)
-    return _letters(wanted, name) >= SAME_LETTERS or same_words or words[:1] == others[:1]
+    if _letters(wanted, name) >= SAME_LETTERS or set(words) <= set(others) or set(others) <= set(words):
+        return True
+    return words[:1] == others[:1] and words[0] not in GENERAL and lead >= FAR
 
 
 def is_slip(wanted: str, name: str) -> bool:

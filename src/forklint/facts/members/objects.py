@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from forklint.facts.members.attributes import Attributes, segment
-from forklint.facts.members.guards import ancestors, is_excused, is_for_type_checkers
+from forklint.facts.members.callables import callables
+from forklint.facts.members.guards import is_excused, is_for_type_checkers
 from forklint.facts.members.members import dotted, first_parameter
 from forklint.facts.members.nearest import Nearest, is_slip, nearest
 from forklint.facts.members.suppliers import Suppliers, is_assigned_somewhere
@@ -123,7 +124,7 @@ class Objects:
 
     def _class_around(self, module: Module, use: ast.Attribute, me: str) -> ClassFacts | None:
         """The class of whose method ``me`` is the first parameter, at the place of a use."""
-        for above in ancestors(module, use):
+        for above in module.above(use):
             if isinstance(above, FUNCTIONS) and me in module.scope_of[above].bindings:
                 scope = module.scope_of[above]
                 home = scope.parent.node if scope.parent else None
@@ -181,7 +182,9 @@ class Objects:
         has = self.attributes.has(owner)
         if has is None:
             return Nearest(())
-        near = nearest(name, has.methods.union(other for other in has.offered if is_slip(name, other)))
+        own = callables(self.project, owner)
+        slips = {other for other in own | has.outside if is_slip(name, other)}
+        near = nearest(name, callables(self.project, owner, attributes=False) | (slips & own or slips))
         found = self.project.method(owner, near.outstanding)
         if found is not None and not near.misspelt and not takes(found[1], call):
             return Nearest(near.names)
