@@ -93,13 +93,16 @@ class _Judge:
         return not (row.spare_seeding and "seed" in self._module.qualname_at(setting.statement).lower())
 
     def _tells_torch(self, setting: Setting) -> bool:
-        """Whether the function (the module's body) sets torch's threads as well: the variable is for what it starts."""
-        home = _function_of(self._module, setting.statement) or self._module.tree
+        """Whether the function sets torch's threads as well: the variable is for what it starts.
+
+        At the top level both are a script's own, and the variable is meant for numpy too, which is not told.
+        """
+        home = _function_of(self._module, setting.statement)
+        if home is None:
+            return False
         memory = self._project.memory("torch's threads set")
         if home not in memory:
-            calls = [node for node in ast.walk(home) if isinstance(node, ast.Call) and self._sets_threads(node)]
-            is_module = home is self._module.tree
-            memory[home] = any(not is_module or _function_of(self._module, call) is None for call in calls)
+            memory[home] = any(isinstance(node, ast.Call) and self._sets_threads(node) for node in ast.walk(home))
         is_told: bool = memory[home]
         return is_told
 
