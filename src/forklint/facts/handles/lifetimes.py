@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import cast
 
+from forklint.facts.handles import shapes
 from forklint.facts.handles.held import (
     NOTHING,
     Held,
@@ -28,15 +29,6 @@ from forklint.facts.handles.held import (
     without,
 )
 from forklint.facts.handles.openers import Openers
-from forklint.facts.handles.shapes import (
-    BOX_FUNCTIONS,
-    BOX_VIEWS,
-    CONTAINER_METHODS,
-    is_closing,
-    is_name,
-    is_property,
-    is_static,
-)
 from forklint.knowledge.handles import Handle
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
@@ -123,12 +115,12 @@ class Lifetimes:
             value = function.value
             if isinstance(value, ast.Name) and value.id == frame.me and frame.me and self._facts:
                 found = self._project.method(self._facts, function.attr)
-                return (found[0].module, found[1], not is_static(found[1])) if found else None
+                return (found[0].module, found[1], not shapes.is_static(found[1])) if found else None
             if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "super":
                 return self._super_target(frame, function.attr)
         symbol = self._project.resolve(frame.module, frame.scope, function)
         if isinstance(symbol, FunctionFacts):
-            by_class = symbol.owner is not None and bool(call.args) and is_name(call.args[0], frame.me)
+            by_class = symbol.owner is not None and bool(call.args) and shapes.is_name(call.args[0], frame.me)
             if by_class or (symbol.owner is None and self._opens(symbol)):
                 return symbol.module, symbol.node, False
         return None
@@ -201,7 +193,7 @@ class Lifetimes:
             return self._built(symbol) | arguments
         if isinstance(call.func, ast.Attribute):
             return self._method_value(frame, call.func, arguments)
-        if isinstance(call.func, ast.Name) and call.func.id in BOX_FUNCTIONS:
+        if isinstance(call.func, ast.Name) and call.func.id in shapes.BOX_FUNCTIONS:
             return frozenset(held for held in arguments if held.boxed)
         return NOTHING
 
@@ -216,17 +208,17 @@ class Lifetimes:
         members = {held for held in owner if not held.boxed and function.attr in held.opened.row.derived}
         if function.attr == "values" and members:
             return boxed(frozenset(replace(held, part=True) for held in members))
-        if function.attr in BOX_VIEWS | {"get", "pop", "__enter__"}:
-            return owner if function.attr in BOX_VIEWS | {"__enter__"} else unboxed(owner)
+        if function.attr in shapes.BOX_VIEWS | {"get", "pop", "__enter__"}:
+            return owner if function.attr in shapes.BOX_VIEWS | {"__enter__"} else unboxed(owner)
         return frozenset(members)
 
     def _attribute_value(self, frame: Frame, expression: ast.Attribute) -> Values:
-        if is_name(expression.value, frame.me) and frame.me:
+        if shapes.is_name(expression.value, frame.me) and frame.me:
             known = frame.state.get(f"self.{expression.attr}")
             if known is not None or self._facts is None:
                 return known or NOTHING
             found = self._project.method(self._facts, expression.attr)
-            if found is not None and is_property(found[1]):
+            if found is not None and shapes.is_property(found[1]):
                 call = ast.Call(func=expression, args=[], keywords=[])
                 return self._call(frame, call, found[0].module, found[1], bound=True)
             return NOTHING
@@ -330,7 +322,8 @@ class Lifetimes:
         closing = NOTHING
         for item in statement.items:
             held, closed = self._context(frame, item.context_expr)
-            closed = frozenset(one for one in closed if one.opened.row.with_closes or is_closing(item.context_expr))
+            closing_call = shapes.is_closing(item.context_expr)
+            closed = frozenset(one for one in closed if one.opened.row.with_closes or closing_call)
             if item.optional_vars is not None:
                 self._assign(frame, item.optional_vars, held, None)
             closing |= closed
@@ -344,7 +337,7 @@ class Lifetimes:
         held = self.value(frame, expression)
         if not isinstance(expression, ast.Call):
             return held, held
-        if is_closing(expression):
+        if shapes.is_closing(expression):
             held = self._union(frame, expression.args)
             return held, held
         opens = self._table.row(frame.module, frame.scope, expression) or not isinstance(expression.func, ast.Attribute)
@@ -353,7 +346,7 @@ class Lifetimes:
     def _expression(self, frame: Frame, statement: ast.Expr) -> None:
         call = statement.value
         method = call.func if isinstance(call, ast.Call) else None
-        if isinstance(call, ast.Call) and isinstance(method, ast.Attribute) and method.attr in CONTAINER_METHODS:
+        if isinstance(call, ast.Call) and isinstance(method, ast.Attribute) and method.attr in shapes.CONTAINER_METHODS:
             held = self._union(frame, [*call.args, *(keyword.value for keyword in call.keywords)])
             self._assign(frame, method.value, boxed(held), statement, widen=True)
             return
@@ -402,6 +395,6 @@ class Lifetimes:
     def _key(self, frame: Frame, target: ast.expr) -> str:
         if isinstance(target, ast.Name):
             return target.id
-        if isinstance(target, ast.Attribute) and frame.me and is_name(target.value, frame.me):
+        if isinstance(target, ast.Attribute) and frame.me and shapes.is_name(target.value, frame.me):
             return f"self.{target.attr}"
         return ""
