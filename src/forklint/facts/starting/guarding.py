@@ -247,12 +247,14 @@ def _read_by_workers(project: Project, module: Module) -> set[str]:
     functions and classes that these mention.
     """
     definitions = {statement.name: statement for statement in module.tree.body if isinstance(statement, DEFINITIONS)}
-    called = {id(node.func) for node in ast.walk(module.tree) if isinstance(node, ast.Call)}
-    handed_on = {
-        node.id
-        for node in ast.walk(module.tree)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and id(node) not in called
-    }
+    called: set[int] = set()
+    loaded: list[ast.Name] = []
+    for inner in ast.walk(module.tree):
+        if isinstance(inner, ast.Call):
+            called.add(id(inner.func))
+        elif isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load):
+            loaded.append(inner)
+    handed_on = {inner.id for inner in loaded if id(inner) not in called}
     waiting = [
         name
         for name, node in definitions.items()
@@ -281,14 +283,17 @@ def _free(definition: ast.stmt) -> set[str]:
         return {name for inner in definition.body for name in _free(inner)}
     if not isinstance(definition, FUNCTIONS):
         return set()
-    bound = {
-        inner.id
-        for inner in ast.walk(definition)
-        if isinstance(inner, ast.Name) and not isinstance(inner.ctx, ast.Load)
-    }
-    bound |= {inner.arg for inner in ast.walk(definition) if isinstance(inner, ast.arg)}
-    declared = {name for inner in ast.walk(definition) if isinstance(inner, ast.Global) for name in inner.names}
-    return (_loaded(definition) - bound) | declared
+    loaded: set[str] = set()
+    bound: set[str] = set()
+    declared: set[str] = set()
+    for inner in ast.walk(definition):
+        if isinstance(inner, ast.Name):
+            (loaded if isinstance(inner.ctx, ast.Load) else bound).add(inner.id)
+        elif isinstance(inner, ast.arg):
+            bound.add(inner.arg)
+        elif isinstance(inner, ast.Global):
+            declared.update(inner.names)
+    return (loaded - bound) | declared
 
 
 def _used_elsewhere(project: Project, module: Module) -> dict[str, str]:
