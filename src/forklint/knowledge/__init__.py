@@ -46,6 +46,8 @@ KNOWN_KEYS: dict[str, frozenset[str]] = {
             "harmless",
             "position",
             "releases",
+            "reads",
+            "with_closes",
             "write_modes",
             "when",
             "source",
