@@ -12,7 +12,6 @@ from forklint.edits import cst
 from forklint.edits.proposal import Proposal
 from forklint.edits.purity import holds_above, is_constant, is_pure
 from forklint.edits.tree import Tree
-from forklint.facts.environment import loaded as execution
 from forklint.facts.environment.late import Late
 from forklint.facts.environment.settings import settings_in
 from forklint.model import Applicability
@@ -126,7 +125,7 @@ def plan(
 
 def _siblings(module: Module, statement: ast.stmt, cause: ast.stmt) -> tuple[ast.stmt, ast.stmt, list[ast.stmt]] | None:
     """The statements around two others that stand in one block, and that block; functions are not left."""
-    causes = [cause, *execution.ancestors(module, cause)]
+    causes = [cause, *module.above(cause)]
     unit: ast.AST = statement
     while isinstance(unit, ast.stmt) and not isinstance(unit, (*FUNCTIONS, ast.ClassDef)):
         above = module.parents[unit]

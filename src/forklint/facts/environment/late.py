@@ -215,11 +215,11 @@ def _only_asks(call: ast.Call, launchers: Launchers) -> bool:
 
 
 def _function_of(module: Module, node: ast.AST) -> ast.AST | None:
-    return next((above for above in execution.ancestors(module, node) if isinstance(above, FUNCTIONS)), None)
+    return next((above for above in module.above(node) if isinstance(above, FUNCTIONS)), None)
 
 
 def _in_loop(module: Module, node: ast.AST) -> bool:
-    for above in execution.ancestors(module, node):
+    for above in module.above(node):
         if isinstance(above, FUNCTIONS):
             return False
         if isinstance(above, (ast.For, ast.While)):

@@ -61,7 +61,7 @@ class _Frame:
 
 def before(project: Project, environment: Environment, module: Module, statement: ast.stmt) -> list[Event]:
     """Give what has certainly happened before a statement runs, in order, its own expressions included."""
-    functions = [node for node in ancestors(module, statement) if isinstance(node, FUNCTIONS)][::-1]
+    functions = [node for node in module.above(statement) if isinstance(node, FUNCTIONS)][::-1]
     stop = first_use(project, module, outermost_definition(module, statement)) if functions else statement
     run = _started(project, environment, module, stop)
     blocks = [(module.scope_of[function], function.body) for function in functions]
@@ -85,17 +85,9 @@ def _started(project: Project, environment: Environment, module: Module, stop: a
     return run
 
 
-def ancestors(module: Module, node: ast.AST) -> Iterator[ast.AST]:
-    """Give the nodes above a node, nearest first."""
-    above = module.parents.get(node)
-    while above is not None:
-        yield above
-        above = module.parents.get(above)
-
-
 def outermost_definition(module: Module, node: ast.AST) -> Function | ast.ClassDef | None:
     """The module-level function or class that a node stands in, if any."""
-    found = [above for above in ancestors(module, node) if isinstance(above, (*FUNCTIONS, ast.ClassDef))]
+    found = [above for above in module.above(node) if isinstance(above, (*FUNCTIONS, ast.ClassDef))]
     return found[-1] if found else None
 
 
@@ -170,7 +162,7 @@ class _Run:
 
     def until(self, scope: Scope, body: list[ast.stmt], stop: ast.stmt | None) -> None:
         """Run a block of the module at hand up to a statement in it, at any depth."""
-        above = set(ancestors(self._root, stop)) if stop is not None else set()
+        above = set(self._root.above(stop)) if stop is not None else set()
         self._block(_Frame(self._root, scope), body, stop, above)
 
     def _block(self, frame: _Frame, body: list[ast.stmt], stop: ast.stmt | None, above: set[ast.AST]) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 
-from forklint.facts.environment import loaded as execution
 from forklint.facts.environment.settings import ENVIRON, Setting, is_environ
 from forklint.project.index import Project, Value
 from forklint.project.module import Module
@@ -72,7 +71,7 @@ def _is_copy(project: Project, module: Module, update: ast.Call) -> bool:
 
 def _is_patched(project: Project, module: Module, statement: ast.stmt) -> bool:
     """Whether a statement runs inside ``mock.patch.dict(os.environ)``, as a block or as a decorator."""
-    for above in execution.ancestors(module, statement):
+    for above in module.above(statement):
         if isinstance(above, (ast.With, ast.AsyncWith)):
             patches = [item.context_expr for item in above.items]
         elif isinstance(above, (*FUNCTIONS, ast.ClassDef)):
