@@ -78,6 +78,8 @@ class Link:
     row: int
     column: int
     message: str
+    notebook_cell: int | None = None
+    """As in Finding."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,8 @@ class Edit:
 
     span: Span
     content: str
+    notebook_cell: int | None = None
+    """As in Finding."""
 
 
 @dataclass(frozen=True)
@@ -120,6 +124,8 @@ class Finding:
     """Relative to the project's root, with forward slashes, so that fingerprints agree between machines."""
     comment_rows: tuple[int, int] = (0, 0)
     """First and last row on which a comment may suppress it."""
+    notebook_cell: int | None = None
+    """In a notebook, the number of the cell, from 1, counting cells of every type; rows then count from its start."""
 
     @property
     def fix(self) -> Fix | None:

@@ -9,10 +9,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from forklint.source.kinds import PYTHON_SUFFIXES
+
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
-SUFFIXES = (".py", ".pyi", ".pyw")
 IGNORE_FILES = (".gitignore", ".ignore")
 NEVER = frozenset(
     [
@@ -125,7 +126,7 @@ def _walk(folder: str, excluded: Excluded, rules: tuple[_IgnoreRules, ...]) -> I
         if entry.name in NEVER:
             continue
         is_folder = entry.is_dir(follow_symlinks=False)
-        if not is_folder and not entry.name.endswith(SUFFIXES):
+        if not is_folder and not entry.name.endswith(PYTHON_SUFFIXES):
             continue
         if _ignored(os.path.abspath(entry.path), rules, is_folder=is_folder) or excluded(Path(entry.path)):
             continue

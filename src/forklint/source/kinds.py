@@ -1,0 +1,33 @@
+"""What kinds of files there are, told by their names."""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+
+
+class Kind(Enum):
+    """What a file is read as."""
+
+    PYTHON = "python"
+    NOTEBOOK = "notebook"
+    PRESET = "preset"
+    """Settings in YAML, TOML or JSON."""
+
+
+SUFFIXES = {
+    ".py": Kind.PYTHON,
+    ".pyi": Kind.PYTHON,
+    ".pyw": Kind.PYTHON,
+    ".ipynb": Kind.NOTEBOOK,
+    ".yaml": Kind.PRESET,
+    ".yml": Kind.PRESET,
+    ".toml": Kind.PRESET,
+    ".json": Kind.PRESET,
+}
+PYTHON_SUFFIXES = tuple(suffix for suffix, kind in SUFFIXES.items() if kind is Kind.PYTHON)
+
+
+def kind_of(path: Path) -> Kind:
+    """The kind of a file; one with another suffix, or none, was named outright and is Python."""
+    return SUFFIXES.get(path.suffix.lower(), Kind.PYTHON)
