@@ -34,7 +34,10 @@ def test_the_other_rules_still_answer(tmp_path: Path) -> None:
 
 
 def test_a_fault_of_forklint_itself_is_one_line_and_no_finding(tmp_path: Path) -> None:
-    code = "import sys, forklint.cli as cli\ncli.run = lambda options: 1 / 0\nsys.argv = ['forklint']\ncli.main()"
+    code = (
+        "import sys, forklint.cli, forklint.cli.run as run\n"
+        "run.run = lambda options: 1 / 0\nsys.argv = ['forklint']\nforklint.cli.main()"
+    )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert done.stderr.startswith("Error: forklint itself failed (ZeroDivisionError: division by zero)")

@@ -1,0 +1,72 @@
+"""The command that is meant when none is named: its options."""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from forklint import __version__, config
+from forklint.cli.parameters import CODES, Checked, one_line_errors
+
+
+class LintCommand(click.Command):
+    """The command that is meant when none is named, so its usage does not name it either."""
+
+    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write ``Usage: forklint [OPTIONS] [PATHS]...``."""
+        formatter.write_usage(ctx.find_root().info_name or "forklint", " ".join(self.collect_usage_pieces(ctx)))
+
+
+@click.command(
+    cls=LintCommand,
+    epilog="Also: `forklint rule CODE` prints a rule's page. A path named like a command is reached as ./rule.",
+)
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--fix", is_flag=True, help="Apply safe fixes.")
+@click.option("--unsafe-fixes", is_flag=True, help="Let --fix and --diff apply fixes that must be judged, too.")
+@click.option("--diff", is_flag=True, help="Show what --fix would change, and change nothing.")
+@click.option("--show-fixes", is_flag=True, help="List the fixes that were applied.")
+@click.option("--select", type=CODES, multiple=True, help="Rules to run: codes, prefixes, names, ALL.")
+@click.option("--ignore", type=CODES, multiple=True, help="Rules to leave out.")
+@click.option("--extend-select", type=CODES, multiple=True, help="Like --select, on top of the configuration.")
+@click.option("--extend-ignore", type=CODES, multiple=True, help="Like --ignore, on top of the configuration.")
+@click.option("--per-file-ignores", multiple=True, metavar="PATTERN:CODES", help="Rules to leave out in some files.")
+@click.option("--preview", is_flag=True, default=None, help="Run rules that are still in preview.")
+@click.option(
+    "--platform", type=Checked("platforms", config.platforms, split=True), multiple=True, help="linux, darwin, windows."
+)
+@click.option(
+    "--target-python", type=Checked("python", config.python_range), help="Where the code runs: 3.12 or 3.10-3.13."
+)
+@click.option(
+    "--exit-on", type=Checked("severity", config.severity), help="Lowest severity that fails: info, warning, error."
+)
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 though there be findings.")
+@click.option("--output-format", type=click.Choice(["full", "concise", "json"]), default="full", show_default=True)
+@click.option("--statistics", is_flag=True, help="Count findings by rule instead of listing them.")
+@click.option("--config", "config_file", type=click.Path(path_type=Path), help="Use this file and no other.")
+@click.option("--isolated", is_flag=True, help="Read no configuration.")
+@click.option("--show-settings", is_flag=True, help="Print the settings for the first path and end.")
+@click.option("--show-files", is_flag=True, help="Print the files that would be linted and end.")
+@click.option("--no-screen", is_flag=True, help="Ask every rule about every file: slower, with the same findings.")
+@click.option(
+    "-j", "--jobs", type=click.IntRange(min=1), help="Processes to use; as many as there are cores by default."
+)
+@click.option("-q", "--quiet", is_flag=True, help="Print findings alone.")
+@click.option("-v", "--verbose", is_flag=True, help="Print notes on files that were passed over.")
+@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True)
+@click.version_option(__version__, "--version", "-V", message="forklint %(version)s")
+@click.pass_context
+def lint(ctx: click.Context, /, **options: Any) -> None:
+    """Lint PATHS (files and folders, by default the current one), and fix them with --fix."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal without Unicode shows what it can
+    ctx.color = {"always": True, "never": False}.get(options["color"])
+    with one_line_errors(verbose=options["verbose"]):
+        from forklint.cli.run import run  # noqa: PLC0415 - `--help` needs none of it
+
+        sys.exit(run(options))

@@ -1,0 +1,36 @@
+"""The settings of a path, printed as they could be written."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from forklint import config
+from forklint.model import Severity
+
+
+def show_settings(finder: config.SettingsFinder, path: Path) -> None:
+    """Print the settings for a path, the rules that run and the cells that count."""
+    from forklint.rules import registry  # noqa: PLC0415
+
+    settings = finder.for_folder(path.absolute()) if path.is_dir() else finder.for_file(path)
+    enabled = settings.enabled(registry.codes())
+    click.echo(f"# from {settings.source or 'defaults'}")
+    for key in config.READERS:
+        if key != "target-python":
+            click.echo(f"{key} = {_as_toml(getattr(settings, key.replace('-', '_')))}")
+    oldest, newest = (".".join(map(str, version)) for version in settings.target_python)
+    click.echo(f'target-python = "{oldest}-{newest}"')
+    click.echo(f"# rules that run: {', '.join(sorted(enabled))}")
+    click.echo(f"# cells: {', '.join(map(str, settings.cells))}")
+
+
+def _as_toml(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{json.dumps(k)} = {_as_toml(v)}" for k, v in value.items()) + " }" if value else "{}"
+    if isinstance(value, (tuple, list)):
+        return "[" + ", ".join(_as_toml(item) for item in value) + "]"
+    return json.dumps(value.value if isinstance(value, Severity) else value)
