@@ -23,14 +23,11 @@ def clear_away(folder: Path, shared: SharedMemory) -> list[str]:
     descending from such a one.
     """
     seen = _seen(folder / "seen")
-
-    def look() -> dict[int, Process]:
-        return _family(folder, seen)
-
-    frozen = stopping.freeze(look)
+    family = stopping.Family(lambda: _family(folder, seen))
+    frozen = stopping.freeze(family)
     lines = [f"process {pid}: {tree.command(pid)}" for pid in sorted(frozen)]
     shared.notice(frozen)
-    left = stopping.kill(look)
+    left = stopping.kill(family)
     if not tree.HAS_PROC and hasattr(os, "killpg"):
         for pid, _ in seen:
             with contextlib.suppress(OSError):

@@ -137,7 +137,7 @@ class Session:
             alive = self._poll()
             if self._first.returncode is not None:
                 grace = grace or began + GRACE
-                if not alive or began > grace:
+                if not tree.has_descendants() or began > grace:
                     return ""
             reason = self._reason(alive, began > deadline and grace is None)
             if reason:
@@ -192,12 +192,12 @@ class Session:
 
     def _end(self, reason: str) -> dict[str, Any]:
         journal = Path(self.order.folder, "journal")
-        look = self._look
+        family = stopping.Family(self._look, tree.own_children, lambda: not tree.has_descendants())
         stacks = stopping.stacks(self._alive(), journal) if reason == "time" else ""
-        frozen = stopping.freeze(look)
+        frozen = stopping.freeze(family)
         leaked = [] if reason else [f"process {pid}: {tree.command(pid)}" for pid in sorted(frozen)]
         self._shared.notice(frozen)
-        left = stopping.kill(look)
+        left = stopping.kill(family)
         self._kill_group()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._first.wait(1)

@@ -8,6 +8,7 @@ import signal
 import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from . import tree
 from .tree import Process
@@ -23,7 +24,15 @@ LARGEST_STACK = 64 * 1024
 LARGEST = 1024 * 1024
 """Characters of stacks kept for one trial."""
 
-Look = Callable[[], Mapping[int, Process]]
+
+class Family(NamedTuple):
+    """How the processes of one trial are found."""
+
+    look: Callable[[], Mapping[int, Process]]
+    nearest: Callable[[], Iterable[int]] = tuple
+    """Those that are children of this process, found faster; none where other children of it are not the trial's."""
+    is_over: Callable[[], bool] = lambda: True
+    """Whether a look that found nobody may be believed."""
 
 
 def send(pid: int, number: int) -> None:
@@ -58,18 +67,24 @@ def stacks(processes: Iterable[Process], journal: Path) -> str:
     return text[:LARGEST]
 
 
-def freeze(look: Look, patience: float = 5.0) -> dict[int, Process]:
+def freeze(family: Family, patience: float = 5.0) -> dict[int, Process]:
     """Stop all processes and all that they start meanwhile; gives those that were alive.
 
     A whole process group is stopped in one call, which no fork can slip through (fork(2) fails with a pending signal).
+    Children of this process are stopped at once: a process that starts the next and ends, over and over, is never
+    more than that, and is gone before a look has come to it.
     """
     frozen: dict[int, Process] = {}
     quiet = 0
     patience += time.monotonic()
     while quiet < 2 and time.monotonic() < patience:
-        alive = {pid: process for pid, process in look().items() if process.is_alive}
+        nearest = set(family.nearest())
+        for pid in nearest - frozen.keys():
+            send(pid, signal.SIGSTOP)
+        found = family.look()
+        alive = {pid: process for pid, process in found.items() if process.is_alive}
         moving = [process for process in alive.values() if process.state not in "Tt"]
-        quiet = 0 if moving else quiet + 1
+        quiet = 0 if moving or nearest - found.keys() else quiet + 1
         for group in {process.group for process in moving} - {os.getpgrp(), 0}:
             with contextlib.suppress(OSError):
                 os.killpg(group, signal.SIGSTOP)
@@ -80,15 +95,17 @@ def freeze(look: Look, patience: float = 5.0) -> dict[int, Process]:
     return frozen
 
 
-def kill(look: Look) -> list[Process]:
-    """Kill all processes, wait until they are gone, and reap those left to this one; gives those that would not die."""
+def kill(family: Family) -> list[Process]:
+    """Kill all processes, wait until it is over, and reap those left to this one; gives those that would not die."""
     patience = time.monotonic() + UNKILLABLE
     quiet = 0
     while True:
-        found = look()
+        for pid in family.nearest():
+            send(pid, signal.SIGKILL)
+        found = family.look()
         reap(found.values())
         alive = [process for process in found.values() if process.is_alive]
-        quiet = 0 if alive else quiet + 1
+        quiet = 0 if alive or not family.is_over() else quiet + 1
         if quiet == 2 or time.monotonic() > patience:
             return alive
         for process in alive:

@@ -88,6 +88,33 @@ def read(pid: int) -> Process | None:
     return Process(pid, int(fields[1]), fields[0].decode(), int(fields[2]), int(fields[19]), resident)
 
 
+def own_children() -> list[int]:
+    """Children of this process, zombies included, at the cost of a file for each of its threads.
+
+    Empty where the kernel does not list them (``CONFIG_PROC_CHILDREN``).
+    """
+    try:
+        threads = os.listdir("/proc/self/task")  # noqa: PTH208
+    except OSError:
+        return []
+    return [int(pid) for thread in threads for pid in contents(f"/proc/self/task/{thread}/children").split()]
+
+
+def has_descendants() -> bool:
+    """Whether this process, a subreaper, has a descendant at all, alive or zombie.
+
+    This is certain where a look at ``/proc`` is not, which can miss a process that ends while its child starts: who
+    loses its parent becomes a child of the subreaper, so that without a child there is no descendant.
+    """
+    if not HAS_PROC:
+        return False
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
+
+
 def proportional_bytes(process: Process) -> int:
     """Its memory, with what it shares divided among those who share it; its resident size on kernels before 4.14."""
     match = _PSS.search(contents(f"/proc/{process.pid}/smaps_rollup"))
