@@ -21,6 +21,7 @@ LAYERS = [
     "fixing",
     "parallel",
     "report",
+    "verify",
     "pages",
     "cli",
     "__main__",

@@ -210,6 +210,24 @@ def test_the_signal_that_ended_it_is_named(observe, name):
         assert "in here" in seen.stacks
 
 
+@pytest.mark.parametrize("hangs", [False, True], ids=["and the program ends", "and the program hangs"])
+def test_a_crash_that_a_worker_wrote_down_in_its_own_file_is_in_the_stacks(observe, hangs):
+    seen = observe(
+        """
+def in_worker():
+    faulthandler.enable(file=open(f"{journal}/{os.getpid()}.stack", "w")); os.kill(os.getpid(), signal.SIGBUS)
+if os.fork() == 0: in_worker()
+os.wait(); print("waited", flush=True)
+while HANGS: time.sleep(1)
+sys.exit(1)
+""".replace("HANGS", str(hangs)),
+        seconds=1 if hangs else 20,
+    )
+    assert seen.ending.exit_code == (None if hangs else 1)
+    assert "Bus error" in seen.stacks
+    assert "in in_worker" in seen.stacks
+
+
 def test_the_exit_code_of_a_hard_exit(observe):
     assert observe("os._exit(7)").ending.exit_code == 7
 

@@ -209,7 +209,8 @@ class Runner:
 
     def _environment(self, trial: Trial, folder: Path) -> dict[str, str]:
         scratch = str(folder / "tmp")
-        environment = {**os.environ, **OFFLINE, **trial.subject.environment}
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith(VARIABLE)}
+        environment = {**inherited, **OFFLINE, **trial.subject.environment}
         paths = [str(HARNESS), *map(str, trial.subject.paths), environment.get("PYTHONPATH", "")]
         return environment | {
             "PYTHONPATH": os.pathsep.join(path for path in paths if path),
@@ -241,8 +242,8 @@ def _observation(trial: Trial, report: Mapping[str, Any], records: tuple[Mapping
     )
     output = report.get("output", "")
     stacks = report.get("stacks", "")
-    if ending.signal and not stacks:
-        stacks = _last_words(output)
+    if ending.signal:
+        stacks = "\n\n".join(part for part in (_last_words(output), stacks) if part)
     return Observation(
         trial,
         ending,

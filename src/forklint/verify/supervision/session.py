@@ -24,11 +24,10 @@ from .order import Order
 from .printed import Printed
 from .shared import SharedMemory
 from .tree import Process, Tree
+from .weighing import Scales
 
 POLL = 0.05
 """Seconds between two quick looks: who is there, how much do they hold at most."""
-WEIGH = 0.5
-"""Seconds between two thorough ones: shares of memory, sizes of files."""
 SHARE = 5
 """A look is made at most once in so many times its own cost."""
 GRACE = 1.0
@@ -82,14 +81,13 @@ class Session:
     def __init__(self, lifeline: Lifeline, wake: threading.Event) -> None:
         self.lifeline = lifeline
         self.order = lifeline.order
-        self.peak = 0
         self.polls = 0
         self.cost = 0.0
         self._wake = wake
         self._tree = Tree(os.getpid())
         self._shared = SharedMemory(self.order.prefix)
         self._known: set[int] = set()
-        self._weighed = 0.0
+        self._scales = Scales(self.order)
 
     def run(self) -> dict[str, Any]:
         """Run the trial; gives the report. Raises OSError if its interpreter cannot be started."""
@@ -102,7 +100,13 @@ class Session:
         reason = self._watch(began + self.order.seconds)
         wall = time.monotonic() - began
         report = self._end(reason)
-        return {**report, "wall_seconds": wall, "peak_bytes": self.peak, "polls": self.polls, "poll_seconds": self.cost}
+        return {
+            **report,
+            "wall_seconds": wall,
+            "peak_bytes": self._scales.peak,
+            "polls": self.polls,
+            "poll_seconds": self.cost,
+        }
 
     def _make_folder(self) -> None:
         folder = Path(self.order.folder)
@@ -154,12 +158,12 @@ class Session:
             return "output"
         if len(alive) > self.order.processes:
             return "processes"
-        return self._weigh(alive) or ("time" if is_late else "")
+        return self._scales.excess(alive) or ("time" if is_late else "")
 
     def _poll(self) -> dict[int, Process]:
         """Those that are alive."""
         self.polls += 1
-        found = self._tree.look(thorough=time.monotonic() - self._weighed > WEIGH)
+        found = self._tree.look(thorough=self._scales.is_due)
         stopping.reap(found.values(), but=self._first.pid)
         alive = {pid: process for pid, process in found.items() if process.is_alive}
         self._remember(found)
@@ -174,26 +178,10 @@ class Session:
             self._seen.writelines(f"{pid} {found[pid].started}\n" for pid in new)
             self._seen.flush()
 
-    def _weigh(self, alive: dict[int, Process]) -> str:
-        """Whether they hold too much. Shares of memory are costly to read: twice a second, or when in doubt."""
-        resident = sum(process.resident for process in alive.values())
-        is_due = time.monotonic() - self._weighed > WEIGH
-        if not is_due and resident <= self.order.memory:
-            return ""
-        total = sum(tree.proportional_bytes(process) for process in alive.values())
-        self.peak = max(self.peak, total)
-        if total > self.order.memory:
-            return "memory"
-        if is_due:
-            self._weighed = time.monotonic()
-            held = files.size(self.order.folder) + files.deleted_size(alive, self.order.folder)
-            return "scratch" if held > self.order.scratch else ""
-        return ""
-
     def _end(self, reason: str) -> dict[str, Any]:
         journal = Path(self.order.folder, "journal")
         family = stopping.Family(self._look, tree.own_children, lambda: not tree.has_descendants())
-        stacks = stopping.stacks(self._alive(), journal) if reason == "time" else ""
+        stacks = stopping.stacks(self._alive(), journal) if reason == "time" else stopping.written(journal)
         frozen = stopping.freeze(family)
         leaked = [] if reason else [f"process {pid}: {tree.command(pid)}" for pid in sorted(frozen)]
         self._shared.notice(frozen)

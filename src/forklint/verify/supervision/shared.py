@@ -4,7 +4,8 @@ Both are files in ``/dev/shm`` on Linux (shm_overview(7), sem_overview(7)). One 
 before and one of these holds:
 
 - its name begins with the trial's prefix, which the harness makes multiprocessing use;
-- it is called ``torch_PID_...`` (torch's name for the memory of a tensor) with the pid of a process of the trial;
+- it is called ``torch_PID_...`` (the memory of a tensor) or ``__KMP_REGISTERED_LIB_PID_...`` (LLVM's and Intel's
+  OpenMP, one for each process) with the pid of a process of the trial;
 - a process of the trial has it open or mapped, and nobody else does. This goes by inode: glibc makes a semaphore
   under another name and links it, so that the map of its maker never shows its name.
 """
@@ -20,7 +21,7 @@ from .files import open_files
 from .tree import contents, everyone
 
 FOLDER = "/dev/shm"  # noqa: S108 - where the C library keeps them
-_TORCH = re.compile(r"torch_(\d+)_")
+_NAMED_BY_PID = re.compile(r"(?:torch|__KMP_REGISTERED_LIB)_(\d+)_")
 LOOKS = 3
 """How often the trial's processes are searched for one new segment: its maker may not have been listed yet."""
 
@@ -63,7 +64,7 @@ class SharedMemory:
         return removed
 
     def _is_named(self, name: str) -> bool:
-        match = _TORCH.match(name)
+        match = _NAMED_BY_PID.match(name)
         return name.removeprefix("sem.").startswith(self._prefix) or (match is not None and int(match[1]) in self.pids)
 
 

@@ -6,7 +6,7 @@ import contextlib
 import os
 import signal
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -63,8 +63,18 @@ def stacks(processes: Iterable[Process], journal: Path) -> str:
             break
         time.sleep(0.05)
         last, written = written, _sizes(journal)
-    text = "\n\n".join(f"{title}\n{_stack(journal / f'{pid}.stack')}".rstrip() for pid, title in titles.items())
-    return text[:LARGEST]
+    parts = [f"{title}\n{_stack(journal / f'{pid}.stack')}".rstrip() for pid, title in titles.items()]
+    return "\n\n".join([*parts, *filter(None, [written(journal, but=set(titles))])])[:LARGEST]
+
+
+def written(journal: Path, but: Container[int] = ()) -> str:
+    """The stacks that processes wrote by themselves, when they crashed; each under a line that names the process."""
+    parts = []
+    for name, size in sorted(_sizes(journal).items()):
+        pid = name.removesuffix(".stack")
+        if size and not (pid.isdigit() and int(pid) in but):
+            parts.append(f"process {pid}\n{_stack(journal / name)}".rstrip())
+    return "\n\n".join(parts)[:LARGEST]
 
 
 def freeze(family: Family, patience: float = 5.0) -> dict[int, Process]:
