@@ -186,7 +186,8 @@ class Session:
         leaked = [] if reason else [f"process {pid}: {tree.command(pid)}" for pid in sorted(frozen)]
         self._shared.notice(frozen)
         left = stopping.kill(family)
-        self._kill_group()
+        if not tree.HAS_PROC:
+            stopping.kill_group(self._first.pid)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._first.wait(1)
         code = self._first.returncode or 0  # it has none only if it cannot be killed
@@ -204,15 +205,9 @@ class Session:
         return {pid: process for pid, process in found.items() if pid != self._first.pid or process.is_alive}
 
     def _alive(self) -> list[Process]:
-        return [process for process in self._look().values() if process.is_alive]
-
-    def _kill_group(self) -> None:
-        """What there is to do where there is no ``/proc``: the first process and its group, no more."""
         if not tree.HAS_PROC:
-            with contextlib.suppress(OSError):
-                if hasattr(os, "killpg"):
-                    os.killpg(self._first.pid, signal.SIGKILL)
-                self._first.kill()
+            return stopping.registered(Path(self.order.folder, "journal"), self._first.pid)
+        return [process for process in self._look().values() if process.is_alive]
 
 
 def main() -> None:
