@@ -270,12 +270,19 @@ def _records(journal: Path) -> Iterable[Mapping[str, Any]]:
     records = []
     room = LARGEST_JOURNAL
     for path in sorted(journal.glob("*.jsonl")):
+        if not path.is_file():  # to open a pipe that the trial put there would never end
+            continue
         with contextlib.suppress(OSError), path.open("rb") as file:
             data = file.read(room)
             room -= len(data)
-            for line in data.splitlines():
-                with contextlib.suppress(ValueError):
-                    record = json.loads(line)
-                    if isinstance(record, dict) and "kind" in record:
-                        records.append(record)
-    return sorted(records, key=lambda record: record.get("time", 0.0))
+            records += [record for line in data.splitlines() if (record := _record(line)) is not None]
+    return sorted(records, key=lambda record: record["time"])
+
+
+def _record(line: bytes) -> dict[str, Any] | None:
+    with contextlib.suppress(ValueError, RecursionError):
+        record = json.loads(line)
+        if isinstance(record, dict) and isinstance(record.get("kind"), str):
+            time = record.get("time")
+            return {**record, "time": time if isinstance(time, (int, float)) else 0.0}
+    return None

@@ -88,20 +88,23 @@ class Session:
         self._shared = SharedMemory(self.order.prefix)
         self._known: set[int] = set()
         self._scales = Scales(self.order)
+        self._ended = 0.0
 
     def run(self) -> dict[str, Any]:
-        """Run the trial; gives the report. Raises OSError if its interpreter cannot be started."""
-        self._make_folder()
-        began = time.monotonic()
-        self._first = self._start()
+        """Run the trial; gives the report."""
+        try:
+            self._make_folder()
+            began = time.monotonic()
+            self._first = self._start()
+        except OSError as error:
+            return {"error": str(error)}
         assert self._first.stdout is not None  # noqa: S101 - a pipe was asked for
         self._printed = Printed(self._first.stdout.fileno(), self.order.output, self._wake.set)
         threading.Thread(target=self._await_first, daemon=True).start()
         reason = self._watch(began + self.order.seconds)
-        wall = time.monotonic() - began
-        report = self._end(reason)
+        wall = (self._ended or time.monotonic()) - began
         return {
-            **report,
+            **self._end(reason),
             "wall_seconds": wall,
             "peak_bytes": self._scales.peak,
             "polls": self.polls,
@@ -131,6 +134,7 @@ class Session:
 
     def _await_first(self) -> None:
         self._first.wait()
+        self._ended = time.monotonic()
         self._wake.set()
 
     def _watch(self, deadline: float) -> str:
@@ -175,8 +179,9 @@ class Session:
         new = found.keys() - self._known
         if new:
             self._known |= new
-            self._seen.writelines(f"{pid} {found[pid].started}\n" for pid in new)
-            self._seen.flush()
+            with contextlib.suppress(OSError):  # the disk may be full, which is not to stop the watch
+                self._seen.writelines(f"{pid} {found[pid].started}\n" for pid in new)
+                self._seen.flush()
 
     def _end(self, reason: str) -> dict[str, Any]:
         journal = Path(self.order.folder, "journal")
@@ -221,10 +226,7 @@ def main() -> None:
         lifeline = Lifeline(wake)
     except EOFError:
         os._exit(0)
-    try:
-        report = Session(lifeline, wake).run()
-    except OSError as error:
-        report = {"error": str(error)}
+    report = Session(lifeline, wake).run()
     with contextlib.suppress(OSError):  # nobody reads it if forklint is gone
         data = memoryview(json.dumps(report).encode() + b"\n")
         while data:

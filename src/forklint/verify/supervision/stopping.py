@@ -146,7 +146,7 @@ def kill_group(leader: int) -> None:
 
 
 def registered(journal: Path, group: int) -> list[Process]:
-    """Processes of a group that have a file for their stacks, found without ``/proc``: nothing else is known of them."""
+    """Processes of a group that have a file for their stacks, found without ``/proc``; no more is known."""
     found = []
     for name in _sizes(journal):
         with contextlib.suppress(OSError, ValueError, AttributeError):
@@ -168,11 +168,14 @@ def _sizes(journal: Path) -> dict[str, int]:
     with contextlib.suppress(OSError):
         for path in journal.glob("*.stack"):
             with contextlib.suppress(OSError):
-                sizes[path.name] = path.stat().st_size
+                if path.is_file():
+                    sizes[path.name] = path.stat().st_size
     return sizes
 
 
 def _stack(path: Path) -> str:
-    with contextlib.suppress(OSError), path.open("rb") as file:
-        return file.read(LARGEST_STACK).decode(errors="replace")
+    with contextlib.suppress(OSError):
+        if path.is_file():  # to open a pipe that the trial put there would never end
+            with path.open("rb") as file:
+                return file.read(LARGEST_STACK).decode(errors="replace")
     return ""
