@@ -49,8 +49,11 @@ def test_what_a_process_had_mapped_is_removed_and_named(observe, name, end):
     )
     assert seen.of("begun")
     assert left(name) == []
-    assert f"shared memory {name}" in seen.leaked
-    assert f"semaphore {name}" in seen.leaked
+    if seen.ending.stopped_for:
+        assert seen.leaked == (), "it had no time to tidy up"
+    else:
+        assert f"shared memory {name}" in seen.leaked
+        assert f"semaphore {name}" in seen.leaked
 
 
 def test_names_with_the_prefix_of_the_trial_are_removed_however_short_their_maker_lived(observe):

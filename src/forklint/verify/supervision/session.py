@@ -188,7 +188,7 @@ class Session:
         family = stopping.Family(self._look, tree.own_children, lambda: not tree.has_descendants())
         stacks = stopping.stacks(self._alive(), journal) if reason == "time" else stopping.written(journal)
         frozen = stopping.freeze(family)
-        leaked = [] if reason else [f"process {pid}: {tree.command(pid)}" for pid in sorted(frozen)]
+        leaked = [f"process {pid}: {tree.command(pid)}" for pid in sorted(frozen)]
         self._shared.notice(frozen)
         left = stopping.kill(family)
         if not tree.HAS_PROC:
@@ -199,6 +199,8 @@ class Session:
         output = self._printed.text(patience=1.0)
         self._shared.pids = self._known | {int(name) for path in journal.glob("*") if (name := _pid(path.name))}
         leaked += self._shared.unlink()
+        if reason:
+            leaked = []  # a trial that is cut off in the middle had no time to tidy up: nothing to hold against it
         leaked += [f"process {process.pid}, which SIGKILL does not end" for process in left]
         files.remove(str(Path(self.order.folder, "tmp")))
         ended = {"exit_code": None, "signal": ""} if reason else _ending(code)
