@@ -6,6 +6,8 @@ import os
 import threading
 from collections.abc import Callable
 
+from . import priority
+
 KEPT = 64 * 1024
 """Bytes kept of the beginning, and again of the end."""
 
@@ -36,6 +38,7 @@ class Printed:
         return self._head.decode(errors="replace") + middle + self._tail.decode(errors="replace")
 
     def _read(self) -> None:
+        priority.rise()
         while chunk := self._next():
             self.total += len(chunk)
             room = KEPT - len(self._head)

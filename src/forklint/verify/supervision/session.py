@@ -19,7 +19,7 @@ try:
 except ImportError:  # Windows
     resource = None  # type: ignore[assignment]
 
-from . import files, stopping, tree
+from . import files, priority, stopping, tree
 from .order import Order
 from .printed import Printed
 from .shared import SharedMemory
@@ -68,6 +68,7 @@ class Lifeline:
             self._ended.wait(1)
 
     def _listen(self) -> None:
+        priority.rise()
         with contextlib.suppress(OSError):
             while os.read(0, 65536):
                 pass
@@ -133,6 +134,7 @@ class Session:
         )
 
     def _await_first(self) -> None:
+        priority.rise()
         self._first.wait()
         self._ended = time.monotonic()
         self._wake.set()
@@ -223,6 +225,7 @@ def main() -> None:
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), signal.SIG_IGN)  # Ctrl-C is for forklint, which cuts the lifeline
     _prctl(SUBREAPER, 1)
+    priority.rise()
     wake = threading.Event()
     try:
         lifeline = Lifeline(wake)
@@ -243,6 +246,7 @@ def _become_first() -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
     _prctl(DEATH_SIGNAL, signal.SIGKILL)
+    priority.step_back()
     assert resource is not None  # noqa: S101 - POSIX has it
     hard = resource.getrlimit(resource.RLIMIT_CORE)[1]
     # 1 and not 0: Linux then also starts no program that would take the core from a pipe (fs/coredump.c)
