@@ -143,7 +143,7 @@ class Session:
         """Wait until the trial is over; gives why it must be ended, or nothing if it ended by itself."""
         grace = None
         while True:
-            began = time.monotonic()
+            began, busy = time.monotonic(), time.thread_time()
             alive = self._poll()
             if self._first.returncode is not None:
                 grace = grace or began + GRACE
@@ -152,7 +152,7 @@ class Session:
             reason = self._reason(alive, began > deadline and grace is None)
             if reason:
                 return reason
-            spent = time.monotonic() - began
+            spent = time.thread_time() - busy  # not by the clock: a bomb would make each look slow, and thereby rare
             self.cost += spent
             self._wake.wait(max(POLL if grace is None else POLL / 5, SHARE * spent))
             self._wake.clear()

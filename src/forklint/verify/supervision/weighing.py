@@ -40,7 +40,7 @@ class Scales:
         is_due = self.is_due
         if not is_due and self._total + grown <= self._order.memory:
             return ""
-        began = time.monotonic()
+        began = time.thread_time()
         self._total = sum(tree.proportional_bytes(process) for process in alive.values())
         self._resident = {pid: process.resident for pid, process in alive.items()}
         self.peak = max(self.peak, self._total)
@@ -49,6 +49,5 @@ class Scales:
         if not is_due:
             return ""
         held = files.size(self._order.folder) + files.deleted_size(alive, self._order.folder)
-        ended = time.monotonic()
-        self._next = ended + max(PAUSE, SHARE * (ended - began))
+        self._next = time.monotonic() + max(PAUSE, SHARE * (time.thread_time() - began))
         return "scratch" if held > self._order.scratch else ""
