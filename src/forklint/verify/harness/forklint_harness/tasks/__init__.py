@@ -1,0 +1,1 @@
+"""What the harness does in a trial, one file a task."""
