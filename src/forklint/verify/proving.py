@@ -21,8 +21,13 @@ class Planned:
     """A finding and what is to be done about it: an experiment, or a verdict at once."""
 
     finding: Finding
-    experiment: Experiment | None
-    judgement: Judgement | None = None
+    context: Context
+    outcome: Experiment | Judgement
+
+    @property
+    def trials(self) -> tuple[Trial, ...]:
+        """What would be run."""
+        return self.outcome.trials if isinstance(self.outcome, Experiment) else ()
 
 
 @dataclass(frozen=True)
@@ -35,28 +40,26 @@ class Result:
     observations: tuple[Observation, ...] = ()
 
 
-def plan(findings: Iterable[Finding], context: Context) -> list[Planned]:
+def plan(findings: Iterable[Finding], context_of: Callable[[Finding], Context]) -> list[Planned]:
     """Plan an experiment for each finding of a rule that has one; the others are left out."""
     planned = []
     for finding in findings:
         experimenter = experimenters().get(finding.code)
         if experimenter is not None:
-            outcome = experimenter(context).plan(finding)
-            is_verdict = isinstance(outcome, Judgement)
-            planned.append(Planned(finding, None, outcome) if is_verdict else Planned(finding, outcome))  # type: ignore[arg-type]
+            context = context_of(finding)
+            planned.append(Planned(finding, context, experimenter(context).plan(finding)))
     return planned
 
 
-def prove(planned: Planned, context: Context, runner: Runner, budget: float, tell: Tell) -> Result:
+def prove(planned: Planned, runner: Runner, budget: float, tell: Tell) -> Result:
     """Run the trials of one experiment, its treatments again while they may still show harm, and judge.
 
     ``budget``: seconds after which no further round begins.
     """
-    experiment = planned.experiment
-    if experiment is None:
-        assert planned.judgement is not None  # noqa: S101 - one of the two is always there
-        return Result(planned.finding, "", planned.judgement)
-    experimenter = experimenters()[planned.finding.code](context)
+    experiment = planned.outcome
+    if isinstance(experiment, Judgement):
+        return Result(planned.finding, "", experiment)
+    experimenter = experimenters()[planned.finding.code](planned.context)
     began = time.monotonic()
     seen: list[Observation] = []
     judgement = None

@@ -66,7 +66,8 @@ class Experimenter(ABC):
         is_control: bool = False,
     ) -> Trial:
         """Make a trial, with a name that is the same the next time."""
-        name = f"{finding.code}-{finding.fingerprint[:8]}-{task}-{str(factors).replace(', ', '-').replace(' ', '')}"
+        cell = str(factors).replace(", ", "-").replace(" ", "")
+        name = f"{finding.code.lower()}-{finding.fingerprint[:6]}-{cell}"
         return Trial(name, subject, task, spec, factors, is_control, self.context.seconds)
 
 
@@ -92,7 +93,9 @@ def not_ended(observation: Observation) -> Judgement | None:
         why = f"nothing was shown within {observation.trial.seconds:.0f} seconds"
         return inconclusive(why, "give it more with --timeout, or an entry that gets there sooner")
     if ending.stopped_for:
-        return inconclusive(f"the trial was stopped for its use of {ending.stopped_for}", "see its output with --replay")
+        return inconclusive(
+            f"the trial was stopped for its use of {ending.stopped_for}", "see its output with --replay"
+        )
     if ending.signal:
         return inconclusive(f"it died of {ending.signal} before it came there", "see its output with --replay")
     return None

@@ -26,7 +26,9 @@ class LateEnvVar(Experimenter):
         variable = finding.proof["variable"]
         if variable not in COUNTS:
             why = f"there is no experiment for {variable}"
-            return inconclusive(why, f"print what its reader holds after the import, with {variable} set early and late")
+            return inconclusive(
+                why, f"print what its reader holds after the import, with {variable} set early and late"
+            )
         path, context = Path(finding.path).absolute(), self.context
         module, folder = module_of(path)
         run = ("-m", module) if "." in module else (str(path),)
@@ -34,7 +36,13 @@ class LateEnvVar(Experimenter):
         default = context.environment.torch.get("threads")
         value = "2" if default == 1 else "1"
         rows = (finding.span.row, finding.span.end_row)
-        spec = {"variable": variable, "value": value, "file": str(path), "rows": rows, "threadpoolctl": _threadpoolctl()}
+        spec = {
+            "variable": variable,
+            "value": value,
+            "file": str(path),
+            "rows": rows,
+            "threadpoolctl": _threadpoolctl(),
+        }
         early = Subject(subject.kind, subject.command, subject.folder, environment={variable: value})
         trials = (
             self.trial(finding, early, "threads", spec, Factors(environment="early"), is_control=True),
@@ -61,7 +69,9 @@ class LateEnvVar(Experimenter):
         if table:
             return Judgement(Verdict.REFUTED, words, details=details)
         variable = experiment.finding.proof["variable"]
-        return inconclusive(f"no thread pool of this program follows {variable}", "run it where the reader is installed")
+        return inconclusive(
+            f"no thread pool of this program follows {variable}", "run it where the reader is installed"
+        )
 
 
 def _pools(record: Mapping[str, Any]) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""How FKL201 is proved: the script is run where processes start by spawn, and a child that starts one itself is seen."""
+"""How FKL201 is proved: the script is run where processes are spawned; a child that starts one itself is seen."""
 
 from __future__ import annotations
 
@@ -36,9 +36,7 @@ class MissingMainGuard(Experimenter):
         cells = {str(seen.trial.factors): _cell(seen) for seen in observations}
         for seen in observations:
             for record in seen.of("starts-while-importing"):
-                line = ""
-                if "file" in record:
-                    line = f", at {relative_to(Path(record['file']), self.context.root)}:{record['line']}"
+                line = f", at {relative_to(Path(record['place']), self.context.root)}" if record["place"] else ""
                 words = "RuntimeError: an attempt has been made to start a new process before the current process has "
                 evidence = f"under {seen.trial.factors.start_method}{line}: {words}finished its bootstrapping phase"
                 return Judgement(Verdict.CONFIRMED, evidence, details={"cells": cells})
@@ -56,6 +54,8 @@ class MissingMainGuard(Experimenter):
 
 
 def _cell(seen: Observation) -> str:
+    if seen.trial.is_control:
+        return "control"
     if seen.of("starts-while-importing"):
         return "confirmed"
     return "refuted" if seen.of("child-works") else "inconclusive"

@@ -25,11 +25,13 @@ class UnknownMethod(Experimenter):
         else:
             path, qualname = proof["class"]
             if "<locals>" in qualname or _in_function(qualname):
-                return inconclusive(f"`{qualname}` is made inside a function", "move the class to the top of its module")
+                return inconclusive(
+                    f"`{qualname}` is made inside a function", "move the class to the top of its module"
+                )
             owner = qualname
             module, folder = module_of(Path(path))
             spec |= {"module": module, "qualname": qualname, "search": [str(folder), str(self.context.root)]}
-        subject = Subject("class", ("-m", "forklint_harness"), self.context.root)
+        subject = Subject("class", ("-m", "forklint_harness.tasks.names"), self.context.root)
         trial = self.trial(finding, subject, "names", spec, Factors())
         return Experiment(finding, f"`{owner}` has no `{proof['name']}`", (trial,))
 
@@ -45,7 +47,7 @@ class UnknownMethod(Experimenter):
                 return inconclusive(why, "call it on a real object")
             return Judgement(Verdict.CONFIRMED, record["error"])
         for record in seen.of("not-imported"):
-            where = f" ({record['file']}:{record['line']})" if "file" in record else ""
+            where = f" ({record['place']})" if record["place"] else ""
             return inconclusive(f"the import ends with {record['error']}{where}", "make the module importable here")
         return not_ended(seen) or inconclusive(last_line(seen.output) or "it ended early", "see it with --replay")
 

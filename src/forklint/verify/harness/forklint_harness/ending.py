@@ -3,32 +3,41 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
-from pathlib import Path
+
+from forklint_harness import journal
 
 MARK = "end"
-"""A file of this name in the journal's folder asks the first process to end."""
+"""A file of this name in the journal's folder asks the main process to end."""
 MOMENT = 0.05
-_first = 0
 
 
-def watch(journal: Path) -> None:
-    """In the first process: end, without a word, once another process has asked for it."""
-
-    global _first  # noqa: PLW0603 - one process is the first one
-    _first = os.getpid()
+def watch(folder: str) -> None:
+    """In the main process: end, without a word, once another process has asked for it."""
+    path = os.path.join(folder, MARK)
 
     def wait() -> None:
-        while not (journal / MARK).exists():
+        while not os.path.exists(path):
             time.sleep(MOMENT)
-        os._exit(0)
+        _exit()
 
-    threading.Thread(target=wait, name="forklint-end", daemon=True).start()
+    if journal.is_main():
+        threading.Thread(target=wait, name="forklint-end", daemon=True).start()
 
 
-def end(journal: Path) -> None:
-    """End the trial: at once in the first process, by asking it in another."""
-    if os.getpid() == _first:
-        os._exit(0)
-    (journal / MARK).touch()
+def end(folder: str) -> None:
+    """End the trial: at once in the main process, by asking it from another."""
+    if journal.is_main():
+        _exit()
+    with open(os.path.join(folder, MARK), "w", encoding="utf-8"):
+        pass
+
+
+def _exit() -> None:
+    """End this process and its workers: nothing that the program would do at its end is wanted."""
+    processes = sys.modules.get("multiprocessing.process")
+    for child in processes.active_children() if processes is not None else ():
+        child.kill()
+    os._exit(0)

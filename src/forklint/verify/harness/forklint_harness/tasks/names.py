@@ -1,22 +1,28 @@
-"""FKL501: has the imported class, or an object of it, the name?"""
+"""For FKL501: whether the imported class, or an object of it, has the name; run as a program."""
 
 from __future__ import annotations
 
 import importlib
+import json
+import os
 import sys
-from typing import Any
+from typing import Any, Dict
 
-from forklint_harness import frames, journal
+from forklint_harness import journal
+from forklint_harness.frames import raised_at
 
 
-def run(order: Any) -> None:
+def install(order: Dict[str, Any]) -> None:
+    """Set no hooks: this task is the program itself."""
+
+
+def run(spec: Dict[str, Any]) -> None:
     """Import the class, look, and write down what there is; the error of an import is written down too."""
-    name = order.spec["name"]
+    name = spec["name"]
     try:
-        owner = _owner(order.spec)
-    except BaseException as error:  # noqa: BLE001 - SystemExit of a script that wants arguments included
-        place = frames.of_project(order.root, _stack(error))
-        journal.record("not-imported", error=f"{type(error).__name__}: {error}", **place)
+        owner = _owner(spec)
+    except BaseException as error:  # SystemExit of a script that wants arguments included
+        journal.record("not-imported", error=f"{type(error).__name__}: {error}", place=raised_at(error.__traceback__))
         return
     if not isinstance(owner, type):
         journal.record("looked", found=hasattr(owner, name), on="module", error=_error(owner, name))
@@ -30,7 +36,7 @@ def run(order: Any) -> None:
     )
 
 
-def _owner(spec: Any) -> Any:
+def _owner(spec: Dict[str, Any]) -> Any:
     """The class or module that the finding speaks of."""
     if "torch" in spec:
         return _torch(spec["torch"])
@@ -61,7 +67,7 @@ def _error(thing: Any, name: str) -> str:
     """What reading the name raises; empty if it raises nothing."""
     try:
         getattr(thing, name)
-    except Exception as error:  # noqa: BLE001 - a __getattr__ of the project's may raise anything
+    except Exception as error:  # a __getattr__ of the project's may raise anything
         return f"{type(error).__name__}: {error}"
     return ""
 
@@ -75,7 +81,6 @@ def _supplier(owner: type) -> str:
     return ""
 
 
-def _stack(error: BaseException) -> Any:
-    import traceback
-
-    return traceback.extract_tb(error.__traceback__)
+if __name__ == "__main__":
+    with open(os.environ["FORKLINT_TRIAL"], encoding="utf-8") as file:
+        run(json.load(file)["spec"])

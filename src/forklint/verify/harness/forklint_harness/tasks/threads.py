@@ -1,4 +1,4 @@
-"""FKL101: which thread pools took the value of a variable that the program sets?"""
+"""For FKL101: which thread pools took the value of a variable that the program sets."""
 
 from __future__ import annotations
 
@@ -7,43 +7,48 @@ import os
 import sys
 from typing import Any, Dict, List
 
-from forklint_harness import ending, frames, journal
+from forklint_harness import ending, journal
+from forklint_harness.frames import caller
 
 
-def install(order: Any) -> None:
+def install(order: Dict[str, Any]) -> None:
     """Wait for the program to set the variable where the finding stands; give it a telling value, and look.
 
     In the control the variable has that value from the start. So the answer does not hang on what the source sets:
     that may be the very number the pools would have chosen by themselves.
     """
-    variable, value, rows = order.spec["variable"], order.spec["value"], order.spec["rows"]
-    environ = type(os.environ)
+    spec = order["spec"]
+    places = {f"{spec['file']}:{row}" for row in range(spec["rows"][0], spec["rows"][1] + 1)}
+    environ: Any = type(os.environ)
     plain = environ.__setitem__
+    if order["factors"]["environment"] == "late":
+        os.environ.pop(spec["variable"], None)
 
     def __setitem__(self: Any, key: Any, given: Any) -> None:
-        if self is os.environ and key == variable:
-            place = frames.of_project(order.root)
-            if place.get("file") == order.spec["file"] and rows[0] <= place["line"] <= rows[1]:
-                plain(self, key, value)
+        if self is os.environ and key == spec["variable"] and journal.is_main():
+            place = caller()
+            if place in places:
+                plain(self, key, spec["value"])
                 _look(order, place)
         plain(self, key, given)
 
-    environ.__setitem__ = __setitem__  # type: ignore[method-assign,assignment]
+    environ.__setitem__ = __setitem__
 
 
-def _look(order: Any, place: Dict[str, Any]) -> None:
+def _look(order: Dict[str, Any], place: str) -> None:
     loaded = [name for name in ("torch", "numpy") if name in sys.modules]
     import torch
 
-    journal.record("pools", pools=_pools(order), torch_threads=torch.get_num_threads(), loaded=loaded, **place)
-    ending.end(order.journal)
+    _ = torch.ones(64, 64) @ torch.ones(64, 64)  # some pools are sized when they are first used
+    pools = _pools(order["spec"]["threadpoolctl"])
+    journal.record("pools", pools=pools, torch_threads=torch.get_num_threads(), loaded=loaded, place=place)
+    ending.end(order["journal"])
 
 
-def _pools(order: Any) -> List[Dict[str, Any]]:
+def _pools(threadpoolctl: str) -> List[Dict[str, Any]]:
     """What threadpoolctl knows of each pool in this process."""
-    threadpoolctl = _threadpoolctl(order.spec["threadpoolctl"])
     names = ("user_api", "internal_api", "prefix", "num_threads", "version")
-    return [{name: pool.get(name) for name in names} for pool in threadpoolctl.threadpool_info()]
+    return [{name: pool.get(name) for name in names} for pool in _threadpoolctl(threadpoolctl).threadpool_info()]
 
 
 def _threadpoolctl(path: str) -> Any:
