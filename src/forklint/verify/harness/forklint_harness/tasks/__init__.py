@@ -1,1 +1,1 @@
-"""What the harness does in a trial, one file a task."""
+"""What a trial does: one module a task, with ``install(order)``."""
