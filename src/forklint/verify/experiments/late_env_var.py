@@ -33,8 +33,7 @@ class LateEnvVar(Experimenter):
         module, folder = module_of(path)
         run = ("-m", module) if "." in module else (str(path),)
         subject = Subject("entry", context.entry or run, context.root if context.entry else folder)
-        default = context.environment.torch.get("threads")
-        value = "2" if default == 1 else "1"
+        value = "2" if context.environment.facts["cores"] == 1 else "1"  # pools take all cores by themselves
         rows = (finding.span.row, finding.span.end_row)
         spec = {
             "variable": variable,

@@ -38,9 +38,7 @@ def take(loader: Any, order: Mapping[str, Any]) -> None:
     """Run the trial on the loader, and end the process: nothing of the program runs any more."""
     code = 0
     try:
-        journal.record(
-            "target", dataset=name_of(type(loader.dataset)), where=caller(), workers=loader.num_workers
-        )
+        journal.record("target", dataset=name_of(type(loader.dataset)), where=caller(), workers=loader.num_workers)
         read(loader, order)
         journal.record("done")
     except BaseException as error:  # noqa: BLE001 - the program must not go on, whatever happened
