@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from itertools import islice
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any, Callable, Dict, List, Mapping, Optional, Set, Tuple
 
 from forklint_harness import journal
@@ -124,7 +124,7 @@ def is_closed(value: Any) -> bool:
         return False
     try:
         question(value)
-    except Exception:  # noqa: BLE001 - each library has its own error for a closed handle
+    except Exception:
         return True
     return False
 
@@ -139,10 +139,23 @@ ASKED: Dict[str, Callable[[Any], Any]] = {
 """What raises an error if the handle is closed, by package."""
 
 
+_uses: List["Uses"] = []
+MOST_CALLS = 50000
+"""Calls watched in a worker for one that is given a module's handle."""
+
+
+def begin_uses() -> None:
+    """Begin to watch calls in this worker, where it inherited a handle that no object's attribute holds."""
+    for uses in _uses:
+        uses.watch_calls()
+
+
 class Uses:
     """Tells of the first use of an attribute in each process but the one in which its holder was made."""
 
     def __init__(self, held: List[Held]) -> None:
+        _uses[:] = [self]
+        self._shared = [one for one in held if one.state == "open" and isinstance(one.holder, ModuleType)]
         self._home = os.getpid()
         self._inherited = {id(one.value) for one in held if one.state == "open"}
         self._told: Set[Tuple[int, int]] = set()
@@ -169,6 +182,31 @@ class Uses:
         except (AttributeError, TypeError):
             return
 
+    def watch_calls(self) -> None:
+        """Tell of the first call of a method of a module's handle in this process."""
+        if not self._shared or os.getpid() == self._home or sys.getprofile() is not None:
+            return
+        left = MOST_CALLS
+
+        def profile(frame: Any, event: str, called: Any) -> None:
+            nonlocal left
+            left -= 1
+            if event == "c_call":
+                owner = getattr(called, "__self__", None)
+            elif event == "call" and frame.f_code.co_argcount:
+                owner = frame.f_locals.get(frame.f_code.co_varnames[0])
+            else:
+                return
+            for one in self._shared:
+                if owner is one.value:
+                    sys.setprofile(None)
+                    self._tell(one.attribute, owner)
+                    return
+            if left <= 0:
+                sys.setprofile(None)
+
+        sys.setprofile(profile)
+
     def _tell(self, attribute: str, value: Any) -> None:
         opened = opened_by(value)
         opener = opened[0] if opened else self._home if id(value) in self._inherited else os.getpid()
@@ -182,6 +220,6 @@ def offset_of(value: Any) -> Optional[int]:
         try:
             number = inner if isinstance(inner, int) and not isinstance(inner, bool) else inner.fileno()  # type: ignore[union-attr]
             return os.lseek(number, 0, os.SEEK_CUR)
-        except Exception:  # noqa: BLE001, S112 - no file, a closed one, a pipe
+        except Exception:  # noqa: S112 - no file, a closed one, a pipe
             continue
     return None

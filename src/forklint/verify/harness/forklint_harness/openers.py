@@ -83,7 +83,7 @@ class _Opener:
         return getattr(self.__dict__["_forklint"][1], name)
 
     def __reduce__(self) -> str:
-        return str(self.__qualname__)  # type: ignore[attr-defined]
+        return str(self.__qualname__)
 
 
 def _method(name: str, opens: Callable[..., Any]) -> Callable[..., Any]:

@@ -118,7 +118,7 @@ class Cell:
                 if self._batches is None and seen >= self._most * max(1, self._workers):
                     break
             ended = True
-        except Exception as error:  # noqa: BLE001 - whatever the program raises is what was to be seen
+        except Exception as error:
             self._tell(error, iterator)
         finally:
             pids = [worker.pid for worker in getattr(iterator, "_workers", [])]

