@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from itertools import islice
 from types import FunctionType, ModuleType
-from typing import Any, Callable, Dict, List, Mapping, Optional, Set, Tuple
+from typing import Any, Callable, Dict, List, Mapping, Optional, Set
 
 from forklint_harness import journal
 from forklint_harness.loaders import attributes_of, find, name_of
@@ -140,6 +141,8 @@ ASKED: Dict[str, Callable[[Any], Any]] = {
 
 
 _uses: List["Uses"] = []
+PAUSE = 2e-5
+"""Seconds for which a worker stops where it takes the handle: that lets others run between its seek and its read."""
 MOST_CALLS = 50000
 """Calls watched in a worker for one that is given a module's handle."""
 
@@ -151,30 +154,31 @@ def begin_uses() -> None:
 
 
 class Uses:
-    """Tells of the first use of an attribute in each process but the one in which its holder was made."""
+    """Tells of the first use of an attribute in each process but the one in which its holder was made.
+
+    Each use there is a moment at which the scheduler may turn to another worker, and is made to.
+    """
 
     def __init__(self, held: List[Held]) -> None:
         _uses[:] = [self]
         self._shared = [one for one in held if one.state == "open" and isinstance(one.holder, ModuleType)]
         self._home = os.getpid()
         self._inherited = {id(one.value) for one in held if one.state == "open"}
-        self._told: Set[Tuple[int, int]] = set()
+        self._told: Set[int] = set()
         for kind, attribute in {(type(one.holder), one.attribute) for one in held}:
             if kind is not type and getattr(kind, "__module__", "") != "builtins":
                 self._watch(kind, attribute)
 
     def _watch(self, kind: Any, attribute: str) -> None:
-        own = kind.__dict__.get("__getattribute__")
         look_up = kind.__getattribute__
 
         def __getattribute__(holder: Any, name: str) -> Any:  # noqa: N807
             value = look_up(holder, name)
             if name == attribute and os.getpid() != self._home and value is not None:
-                if own is None:
-                    del kind.__getattribute__  # seen once: the worker goes on at its own pace
-                else:
-                    kind.__getattribute__ = own
-                self._tell(attribute, value)
+                if os.getpid() not in self._told:
+                    self._told.add(os.getpid())
+                    self._tell(attribute, value)
+                time.sleep(PAUSE)
             return value
 
         try:

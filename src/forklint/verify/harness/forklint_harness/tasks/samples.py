@@ -2,8 +2,7 @@
 
 The order's spec: ``classes`` (``file`` and ``qualname`` of classes that workers of the loader get), ``attribute``,
 ``keeper`` (the class that keeps the attribute, or null), ``file`` (of the finding), ``openers`` (qualified names),
-``mode`` (``control``, ``part`` with ``part`` and ``parts``, or ``workers``), ``samples``, ``batch``, ``passes`` (at
-most), ``seconds`` (after which no further pass begins), ``others`` (``one`` or ``all`` batches of other loaders).
+``mode`` (``control``, ``part`` with ``part`` and ``parts``, or ``workers``), ``samples``, ``passes`` (at most), ``seconds`` (after which no further pass begins), ``others`` (``one`` or ``all`` batches of other loaders).
 """
 
 from __future__ import annotations
@@ -69,7 +68,7 @@ def read(loader: Any, order: Mapping[str, Any]) -> None:
     if factors.get("start_method") == "forkserver":
         preload()
     end = time.monotonic() + spec.get("seconds", 3.0)
-    for number in range(spec.get("passes", 40)):
+    for number in range(spec.get("passes", 200)):
         if number >= FEWEST_PASSES and time.monotonic() > end:
             return
         before = [offset_of(one.value) for one in held]
