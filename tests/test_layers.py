@@ -20,6 +20,7 @@ LAYERS = [
     "engine",
     "fixing",
     "parallel",
+    "verify",
     "report",
     "pages",
     "cli",

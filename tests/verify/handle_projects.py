@@ -105,6 +105,18 @@ class Header(Base):
         self.file = open(path, "rb")
         self.header = self.file.read(6)
         self.file.close()
+        self.file = None
+
+    def __getitem__(self, index):
+        return self.header, index
+"""
+
+CLOSED_AND_KEPT = """
+class Header(Base):
+    def __init__(self, path="records.bin"):
+        self.file = open(path, "rb")
+        self.header = self.file.read(6)
+        self.file.close()
 
     def __getitem__(self, index):
         return self.header, index
@@ -149,6 +161,18 @@ class Cached(Base):
         if index not in self.cache:
             self.cache[index] = (index, len(self.cache), os.getpid())
         return self.cache[index]
+"""
+
+FILE_AND_FIRST = """
+class First(Base):
+    def __init__(self, path="records.bin"):
+        self.file = open(path, "rb")
+        self.first = None
+
+    def __getitem__(self, index):
+        if self.first is None:
+            self.first = index
+        return os.pread(self.file.fileno(), 400, index * 400), self.first
 """
 
 FILE_AND_GENERATOR = """
@@ -280,6 +304,8 @@ PROJECTS: dict[str, Project] = {
     "sqlite": (SQLITE, "Clicks", "connection", _sqlite),
     "memmap": (MEMMAP, "Tokens", "tokens", _records),
     "closed": (CLOSED, "Header", "file", _records),
+    "closed-and-kept": (CLOSED_AND_KEPT, "Header", "file", _records),
+    "file-and-first": (FILE_AND_FIRST, "First", "file", _records),
     "augmented": (AUGMENTED, "Augmented", "file", _nothing),
     "generator": (GENERATOR, "Generated", "rng", _nothing),
     "counter": (COUNTER, "Counted", "count", _nothing),

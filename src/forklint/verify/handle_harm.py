@@ -55,7 +55,7 @@ def cell_of(seen: Observation, controls: Sequence[Observation], known: Truth) ->
     states = {record["state"] for record in held}
     harm = _harm(seen, controls, known, hung=hung)
     if OPEN not in states:
-        return _nothing_open(held, harm)
+        return _unsendable(seen) or _nothing_open(held, harm)
     if (seen.trial.factors.start_method or "fork") == "fork":
         return _forked(seen, harm, known)
     return _pickled(seen, harm, known)
@@ -111,12 +111,10 @@ def _forked(seen: Observation, harm: Cell | None, known: Truth) -> Cell:
 
 def _pickled(seen: Observation, harm: Cell | None, known: Truth) -> Cell:
     passes = _passes(seen)
+    unsendable = _unsendable(seen)
+    if unsendable:
+        return unsendable
     culprits = seen.of("unpicklable")
-    attributes = {record["attribute"] for record in seen.of("handle-held") if record["state"] == OPEN}
-    for culprit in culprits:
-        if any(culprit["path"].startswith(attribute) for attribute in attributes):
-            error = f"{culprit['type']}: {culprit['text']}"
-            return Cell(Verdict.CONFIRMED, f"the dataset cannot be sent to a worker: {error} ({culprit['path']})")
     if culprits:
         names = ", ".join(f"{one['path']} ({one['type']}: {one['text']})" for one in culprits)
         words = f"the dataset cannot be sent to a worker, but for another part: {names}"
@@ -129,6 +127,17 @@ def _pickled(seen: Observation, harm: Cell | None, known: Truth) -> Cell:
     count = samples.compared(seen, known)
     words = f"the dataset is sent without it or it opens anew, and {count} samples in {passes} passes agree"
     return Cell(Verdict.REFUTED, words, passes=passes)
+
+
+def _unsendable(seen: Observation) -> Cell | None:
+    """The cell of a dataset that does not pickle because of the attribute; a closed handle does not, either."""
+    states = {record["attribute"]: record["state"] for record in seen.of("handle-held")}
+    for culprit in seen.of("unpicklable"):
+        for attribute, state in states.items():
+            if culprit["path"].startswith(attribute):
+                error = f"{culprit['type']}: {culprit['text']} ({culprit['path']}{', closed' * (state == 'closed')})"
+                return Cell(Verdict.CONFIRMED, f"the dataset cannot be sent to a worker: {error}")
+    return None
 
 
 def _opening(seen: Observation) -> str:

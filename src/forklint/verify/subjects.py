@@ -1,4 +1,4 @@
-"""What can be run for a finding: the user's entry, a factory, a script that needs nothing, a class's defaults."""
+"""What can be run for a class: the user's entry, a factory, a script that needs nothing, a class's defaults."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from forklint.model import Finding
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts
 from forklint.verify.words import Judgement, Subject, Verdict
@@ -44,22 +43,27 @@ class Sources:
     """A script with its arguments."""
     factories: tuple[Factory, ...] = ()
     scripts: tuple[Path, ...] = ()
-    """Files that may be run as they are, if they reach the finding."""
+    """Files that may be run as they are, if they reach the class."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """Environment variables for every trial."""
 
 
-def subject_for(finding: Finding, qualname: str, sources: Sources, project: Project) -> Subject | Judgement:
-    """The best that there is to run; a judgement that names the one thing to do if there is nothing."""
+def subject_for(path: Path, qualname: str, sources: Sources, project: Project) -> Subject | Judgement:
+    """The best that there is to run for a class that stands in a file.
+
+    A judgement that names the one thing to do if there is nothing.
+    """
     folder = sources.folder
     if sources.entry:
-        return Subject("entry", sources.entry, folder)
+        return Subject("entry", sources.entry, folder, environment=sources.variables)
     if sources.factories:
         told = [{"call": one.call, "arguments": dict(one.arguments)} for one in sources.factories]
-        environment = {key: value for one in sources.factories for key, value in one.environment.items()}
+        given = {key: value for one in sources.factories for key, value in one.environment.items()}
+        environment = {**sources.variables, **given}
         return Subject("factory", (*HARNESS, "factories", json.dumps(told)), folder, (folder,), environment)
-    path = (folder / finding.path).resolve()
     for script in scripts_reaching(path, sources.scripts, project):
-        return Subject("entry", (str(script),), folder)
-    return _class(path, qualname, folder, project)
+        return Subject("entry", (str(script),), folder, environment=sources.variables)
+    return _class(path, qualname, sources, project)
 
 
 def scripts_reaching(path: Path, scripts: Iterable[Path], project: Project) -> Iterator[Path]:
@@ -86,7 +90,7 @@ def _reaches(script: Path, path: Path, project: Project) -> bool:
     return False
 
 
-def _class(path: Path, qualname: str, folder: Path, project: Project) -> Subject | Judgement:
+def _class(path: Path, qualname: str, sources: Sources, project: Project) -> Subject | Judgement:
     """The class built with its defaults, if it has them for all its arguments."""
     module = project.module(path)
     found = [facts for facts in (module.classes if module else ()) if _is_named(facts, qualname)]
@@ -95,7 +99,7 @@ def _class(path: Path, qualname: str, folder: Path, project: Project) -> Subject
     needed = required(found[0], project)
     if needed:
         return _no_way(f"{qualname}({', '.join(needed)})")
-    return Subject("class", (*HARNESS, "class", str(path), qualname), folder)
+    return Subject("class", (*HARNESS, "class", str(path), qualname), sources.folder, environment=sources.variables)
 
 
 def _is_named(facts: ClassFacts, qualname: str) -> bool:

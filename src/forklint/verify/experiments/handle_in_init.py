@@ -7,156 +7,123 @@ were workers, each in a fresh process, before the difference is believed.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from forklint.knowledge.handles import Handle, openers
 from forklint.model import Finding
+from forklint.project.index import Project
 from forklint.verify import samples
-from forklint.verify.context import Context
+from forklint.verify.experiments.base import Experimenter, inconclusive
 from forklint.verify.handle_harm import Cell, cell_of
+from forklint.verify.subjects import Sources, subject_for
 from forklint.verify.unreached import why_unreached
-from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Trial, Verdict
+from forklint.verify.words import Experiment, Factors, Judgement, Observation, Trial, Verdict
 
-code = "FKL301"
 LOADER = "a loader of its dataset"
 WORST = (Verdict.CONFIRMED, Verdict.INCONCLUSIVE, Verdict.NOT_REPRODUCED, Verdict.REFUTED, Verdict.UNSUPPORTED)
 SPAWNED_WORKERS = 2
 """Workers that get a pickle: whether that works does not depend on how many there are."""
 
 
-@dataclass(frozen=True)
-class Kept:
-    """What a finding says: which attribute of which class, or which name of a module, keeps which kind of handle."""
+class HandleInInit(Experimenter):
+    """One control, a treatment for each start method, and the control in parts where samples were seen to differ."""
 
-    attribute: str
-    keeper: str
-    """Qualified name of the class that keeps it; empty for a module's global."""
-    keeper_file: str
-    classes: tuple[tuple[str, str], ...]
-    """File and name of classes of which a loader's workers get an object."""
-    row: Handle | None
+    code = "FKL301"
 
+    def plan(self, finding: Finding) -> Experiment | Judgement:
+        """Find something to run, and make a trial for each cell."""
+        proof, context = finding.proof, self.context
+        dataset, qualname = proof["dataset"]
+        sources = Sources(context.root, context.entry, context.factories, context.scripts, context.variables)
+        subject = subject_for(Path(dataset), qualname, sources, Project(context.root, context.settings))
+        if isinstance(subject, Judgement):
+            return subject
+        spec = self._spec(finding)
+        names = " and ".join(f"`{name}`" for name in spec["attributes"])
+        claim = f"{names}: the {proof['kind']} is shared by workers, or cannot be sent to them"
+        control = self.trial(
+            finding, subject, "samples", {**spec, "mode": "control"}, Factors(workers=0), is_control=True
+        )
+        treatments = [
+            self.trial(finding, subject, "samples", {**spec, "mode": "workers"}, factors) for factors in self._cells()
+        ]
+        return Experiment(finding, claim, (control, *treatments))
 
-def kept_by(finding: Finding, context: Context) -> Kept:
-    """Read a finding: its message names the attribute and the kind of handle, its chain the dataset."""
-    file = str(Path(finding.path).absolute())
-    name, kind = _named(finding.message)
-    row = next((row for row in openers(context.handles).values() if row.kind == kind), None)
-    carriers = [
-        (str(Path(link.path).absolute()), match[1])
-        for link in finding.chain
-        if (match := re.match(r"`(\w+)` (?:carries|reads) it", link.message))
-    ]
-    owner, _, attribute = name.rpartition(".")
-    keeper = finding.qualname.rpartition(".")[0] if owner == "self" else owner
-    if owner not in {"", "self"} and carriers and not _inside(finding.qualname, owner):
-        file = carriers[0][0]  # handed over by a caller: the class stands where the dataset does
-    classes = tuple(dict.fromkeys([*([(file, keeper)] if keeper else []), *carriers]))
-    return Kept(attribute, keeper, file, classes, row)
+    def _cells(self) -> Iterator[Factors]:
+        for method in self.context.methods("fork", "spawn", "forkserver"):
+            workers = self.context.workers
+            yield Factors(method, workers if method == "fork" else min(SPAWNED_WORKERS, workers))
 
+    def _spec(self, finding: Finding) -> dict[str, Any]:
+        proof, context = finding.proof, self.context
+        places = [dict(zip(("file", "qualname"), proof[key], strict=True)) for key in ("keeper", "dataset")]
+        owner, _, name = proof["name"].rpartition(".")
+        return {
+            "classes": places,
+            "keeper": None if name and not owner else places[0],
+            "attributes": [name] if name else list(proof["attributes"]),
+            "file": str(Path(finding.path).absolute()),
+            "openers": list(proof["openers"]),
+            "samples": context.samples,
+            "seconds": context.provoking,
+            "others": context.others,
+        }
 
-def _named(message: str) -> tuple[str, str]:
-    match = re.match(r"`([\w.]+)` keeps an? (.+?) open across", message)
-    return (match[1], match[2]) if match else ("", "")
+    def follow_up(self, experiment: Experiment, observations: Sequence[Observation]) -> tuple[Trial, ...]:
+        """The control in as many parts as a treatment had workers, if that treatment's samples differ from it.
 
-
-def _inside(qualname: str, owner: str) -> bool:
-    return owner in qualname.split(".")
-
-
-def plan(finding: Finding, context: Context) -> Experiment | Judgement:
-    """A control, and a treatment for each start method that the platform has."""
-    kept = kept_by(finding, context)
-    dataset = kept.classes[-1][1] if kept.classes else ""
-    subject = context.subject(finding, dataset)
-    if isinstance(subject, Judgement):
-        return subject
-    spec: dict[str, Any] = {
-        "classes": [{"file": file, "qualname": qualname} for file, qualname in kept.classes],
-        "keeper": {"file": kept.keeper_file, "qualname": kept.keeper} if kept.keeper else None,
-        "attribute": kept.attribute,
-        "file": str(Path(finding.path).absolute()),
-        "openers": [name for name, row in openers(context.handles).items() if kept.row is None or row == kept.row],
-        "samples": context.samples,
-        "seconds": context.provoking,
-        "others": context.others,
-    }
-    what = f"{kept.row.kind}" if kept.row else "handle"
-    claim = f"`{kept.attribute}` keeps a {what} that workers share or cannot be sent"
-    return Experiment(finding, claim, tuple(_trials(finding, subject, spec, context)))
-
-
-def _trials(finding: Finding, subject: Subject, spec: Mapping[str, Any], context: Context) -> Iterator[Trial]:
-    name = f"{finding.code}-{finding.fingerprint[:6]}-{spec['attribute']}"
-    control = Trial(
-        f"{name}-control",
-        subject,
-        "samples",
-        {**spec, "mode": "control"},
-        Factors(workers=0),
-        is_control=True,
-        seconds=context.seconds,
-    )
-    yield control
-    for method in context.start_methods:
-        workers = context.workers if method == "fork" else min(SPAWNED_WORKERS, context.workers)
-        yield replace(
-            control,
-            name=f"{name}-{method}-{workers}",
-            spec={**spec, "mode": "workers"},
-            factors=Factors(start_method=method, workers=workers),
-            is_control=False,
+        Each part is what one worker read, in a fresh process: a dataset that keeps a generator, a counter or a cache
+        gives other samples there, too, and is told by that from one whose handle is shared.
+        """
+        controls = [seen for seen in observations if seen.trial.is_control]
+        if len(controls) != 1 or why_unreached(controls[0], LOADER):
+            return ()
+        known = samples.truth(controls)
+        suspects = [seen for seen in observations if not seen.trial.is_control and samples.wrong(seen, known)]
+        parts = max((seen.trial.factors.workers or 0 for seen in suspects), default=0)
+        control = controls[0].trial
+        return tuple(
+            replace(
+                control,
+                name=f"{control.name}-part-{part}",
+                spec={**control.spec, "mode": "part", "part": part, "parts": parts},
+            )
+            for part in range(parts)
         )
 
-
-def follow_up(_experiment: Experiment, observations: Sequence[Observation]) -> tuple[Trial, ...]:
-    """Further trials that the judgement needs, if any: the control in parts, where samples were seen to differ.
-
-    Each part is what one worker read, in a fresh process: a dataset that keeps a generator, a counter or a cache gives
-    other samples there, too, and is told by that from one whose handle is shared.
-    """
-    controls = [seen for seen in observations if seen.trial.is_control]
-    if len(controls) != 1 or why_unreached(controls[0], LOADER):
-        return ()
-    known = samples.truth(controls)
-    suspects = [seen for seen in observations if not seen.trial.is_control and samples.wrong(seen, known)]
-    parts = max((seen.trial.factors.workers or 0 for seen in suspects), default=0)
-    control = controls[0].trial
-    return tuple(
-        replace(
-            control,
-            name=f"{control.name}-part-{part}",
-            spec={**control.spec, "mode": "part", "part": part, "parts": parts},
-        )
-        for part in range(parts)
-    )
+    def judge(self, experiment: Experiment, observations: Sequence[Observation]) -> Judgement:
+        """Judge each cell, then the finding: the worst of its cells."""
+        controls = [seen for seen in observations if seen.trial.is_control]
+        for control in controls:
+            problem = why_unreached(control, LOADER) or _failed(control)
+            if problem:
+                return problem
+        known = samples.truth(controls)
+        cells: dict[str, list[Cell]] = {}
+        for seen in observations:
+            if not seen.trial.is_control:
+                cells.setdefault(str(seen.trial.factors), []).append(cell_of(seen, controls, known))
+        judged = {factors: min(found, key=lambda cell: WORST.index(cell.verdict)) for factors, found in cells.items()}
+        if not judged:
+            return inconclusive("no start method to try", "leave out --start-method")
+        return _whole(judged, known)
 
 
-def judge(_experiment: Experiment, observations: Sequence[Observation]) -> Judgement:
-    """Judge each cell, then the finding: the worst of its cells."""
-    controls = [seen for seen in observations if seen.trial.is_control]
-    for control in controls:
-        problem = why_unreached(control, LOADER) or _failed(control)
-        if problem:
-            return problem
-    known = samples.truth(controls)
-    cells: dict[str, list[Cell]] = {}
-    for seen in observations:
-        if not seen.trial.is_control:
-            cells.setdefault(str(seen.trial.factors), []).append(cell_of(seen, controls, known))
-    judged = {factors: min(found, key=lambda cell: WORST.index(cell.verdict)) for factors, found in cells.items()}
+def _whole(judged: Mapping[str, Cell], known: samples.Truth) -> Judgement:
     verdict = min((cell.verdict for cell in judged.values()), key=WORST.index)
-    told = [(factors, cell) for factors, cell in judged.items() if cell.verdict is verdict]
+    told: dict[str, list[str]] = {}
+    for factors, cell in judged.items():
+        if cell.verdict is verdict:
+            told.setdefault(cell.evidence, []).append(factors)
     return Judgement(
         verdict,
-        "; ".join(f"{factors}: {cell.evidence}" for factors, cell in told),
-        told[0][1].advice,
+        "; ".join(f"{' and '.join(factors)}: {evidence}" for evidence, factors in told.items()),
+        next(cell.advice for cell in judged.values() if cell.verdict is verdict),
         {
-            "cells": {factors: cell.as_json() for factors, cell in judged.items()},
+            "cells": {factors: cell.verdict.value for factors, cell in judged.items()},
+            "shown": {factors: cell.as_json() for factors, cell in judged.items()},
             "samples": len(known.digests),
             "stateful": len(known.stateful),
             "undigestable": len(known.undigestable),

@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from .files import open_files
 from .tree import contents, everyone
 
-FOLDER = "/dev/shm"  # noqa: S108 - where the C library keeps them
+FOLDER = "/dev/shm"
 _TORCH = re.compile(r"torch_(\d+)_")
 LOOKS = 3
 """How often the trial's processes are searched for one new segment: its maker may not have been listed yet."""

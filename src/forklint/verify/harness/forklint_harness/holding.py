@@ -172,7 +172,7 @@ class Uses:
     def _watch(self, kind: Any, attribute: str) -> None:
         look_up = kind.__getattribute__
 
-        def __getattribute__(holder: Any, name: str) -> Any:  # noqa: N807
+        def __getattribute__(holder: Any, name: str) -> Any:
             value = look_up(holder, name)
             if name == attribute and os.getpid() != self._home and value is not None:
                 if os.getpid() not in self._told:

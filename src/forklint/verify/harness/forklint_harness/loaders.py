@@ -38,12 +38,12 @@ class Watch:
         kind = module.DataLoader
         make, iterate = kind.__init__, kind.__iter__
 
-        def __init__(loader: Any, *arguments: Any, **keywords: Any) -> None:  # noqa: N807
+        def __init__(loader: Any, *arguments: Any, **keywords: Any) -> None:
             make(loader, *arguments, **keywords)
             if journal.is_main() and not self._done:
                 self._note(loader)
 
-        def __iter__(loader: Any) -> Iterator[Any]:  # noqa: N807
+        def __iter__(loader: Any) -> Iterator[Any]:
             if not journal.is_main() or self._done:
                 found = iterate(loader)
             elif self.is_meant(loader):

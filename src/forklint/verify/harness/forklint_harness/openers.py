@@ -100,7 +100,7 @@ def _wrap_class(name: str, kind: Any) -> None:
     make = kind.__init__
 
     @functools.wraps(make)
-    def __init__(self: Any, *arguments: Any, **keywords: Any) -> None:  # noqa: N807
+    def __init__(self: Any, *arguments: Any, **keywords: Any) -> None:
         make(self, *arguments, **keywords)
         _note(name, self, sys._getframe(1))
 

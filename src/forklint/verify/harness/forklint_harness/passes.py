@@ -10,7 +10,6 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional
 from forklint_harness import journal, pickling, stacks
 from forklint_harness.workers import WorkerStart, seed, tell_of, watch_fetches
 
-
 SIZES = (4, 16)
 """Samples in a batch, for two passes each."""
 

@@ -1,8 +1,10 @@
 """Reads the samples of one loader by index, in one cell; says who opened and who used a handle on the way.
 
-The order's spec: ``classes`` (``file`` and ``qualname`` of classes that workers of the loader get), ``attribute``,
-``keeper`` (the class that keeps the attribute, or null), ``file`` (of the finding), ``openers`` (qualified names),
-``mode`` (``control``, ``part`` with ``part`` and ``parts``, or ``workers``), ``samples``, ``passes`` (at most), ``seconds`` (after which no further pass begins), ``others`` (``one`` or ``all`` batches of other loaders).
+The order's spec: ``classes`` (``file`` and ``qualname`` of classes that workers of the loader get), ``attributes``,
+``keeper`` (the class that keeps them, or null for names of a module), ``file`` (of the finding), ``openers``
+(qualified names), ``mode`` (``control``, ``part`` with ``part`` and ``parts``, or ``workers``), ``samples``,
+``passes`` (at most), ``seconds`` (after which no further pass begins), ``others`` (``one`` or ``all`` batches of
+other loaders).
 """
 
 from __future__ import annotations
@@ -51,7 +53,11 @@ def take(loader: Any, order: Mapping[str, Any]) -> None:
 def read(loader: Any, order: Mapping[str, Any]) -> None:
     """Read the samples pass after pass; an error ends it."""
     spec, factors = order["spec"], order["factors"]
-    held = held_by(loader.dataset, spec.get("keeper"), spec["attribute"], spec["file"])
+    held = [
+        one
+        for attribute in spec["attributes"]
+        for one in held_by(loader.dataset, spec.get("keeper"), attribute, spec["file"])
+    ]
     for one in held:
         one.record()
     try:
