@@ -66,6 +66,8 @@ def prove(planned: Planned, runner: Runner, budget: float, tell: Tell) -> Result
     for number in range(experiment.rounds):
         trials = [trial for trial in experiment.trials if number == 0 or not trial.is_control]
         seen += _run(trials, experiment, runner, tell)
+        further = experimenter.follow_up(experiment, seen)
+        seen += _run(further, experiment, runner, tell) if further else []
         judgement = experimenter.judge(experiment, seen)
         if judgement.verdict is not Verdict.NOT_REPRODUCED or time.monotonic() - began > budget:
             break

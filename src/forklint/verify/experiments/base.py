@@ -11,6 +11,7 @@ from typing import ClassVar
 from forklint.config import Settings
 from forklint.model import Finding
 from forklint.verify.doctor import Environment
+from forklint.verify.subjects import Factory
 from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Trial, Verdict
 
 
@@ -32,6 +33,16 @@ class Context:
     """Limit of one trial."""
     variables: Mapping[str, str] = field(default_factory=dict)
     """Environment variables for every trial."""
+    factories: tuple[Factory, ...] = ()
+    """Callables that give loaders, as the user named them."""
+    scripts: tuple[Path, ...] = ()
+    """Files that may be run as they are, if the user named no entry: those of PATHS."""
+    others: str = "one"
+    """``one`` or ``all``: the batches that a script gets of loaders other than the one that a trial is about."""
+    samples: int = 240
+    """How many samples of a dataset are read."""
+    provoking: float = 2.0
+    """Seconds for which a treatment goes on within its trial while no error is raised."""
 
     def methods(self, *wanted: str) -> tuple[str, ...]:
         """Those of the wanted start methods that the platform has and the user did not leave out."""
@@ -50,6 +61,10 @@ class Experimenter(ABC):
     @abstractmethod
     def plan(self, finding: Finding) -> Experiment | Judgement:
         """The trials that decide, or the verdict at once if none can be run here."""
+
+    def follow_up(self, experiment: Experiment, observations: Sequence[Observation]) -> tuple[Trial, ...]:
+        """Further trials that the judgement needs after the first ones, such as controls for what these showed."""
+        return ()
 
     @abstractmethod
     def judge(self, experiment: Experiment, observations: Sequence[Observation]) -> Judgement:

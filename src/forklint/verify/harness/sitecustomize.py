@@ -19,7 +19,7 @@ def run_the_next() -> None:
     sys.modules["sitecustomize"] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:  # noqa: BLE001 - as site.py does: a broken one is told and passed over
+    except Exception as error:
         sys.stderr.write("sitecustomize: {}: {}\n".format(type(error).__name__, error))
         if mine is not None:
             sys.modules["sitecustomize"] = mine

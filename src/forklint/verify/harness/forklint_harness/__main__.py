@@ -1,14 +1,16 @@
-"""Makes and iterates a loader where no script does: ``class FILE QUALNAME`` or ``factory MODULE:NAME [JSON]``."""
+"""Makes and iterates loaders where no script does: ``class FILE QUALNAME``, or ``factories JSON``.
+
+The JSON is a list of objects with ``call`` (``package.module:name``) and ``arguments``.
+"""
 
 from __future__ import annotations
 
 import importlib
-import inspect
 import json
 import os
 import sys
 from functools import reduce
-from typing import Any, List
+from typing import Any, Iterator, List
 
 from forklint_harness import journal
 from forklint_harness.frames import raised_at
@@ -28,36 +30,43 @@ def module_at(file: str) -> Any:
     return importlib.import_module(".".join(parts))
 
 
-def loader_of(arguments: List[str]) -> Any:
-    """What is to be iterated: what the factory gives, or a loader of the class built with its defaults."""
+def loaders_of(arguments: List[str]) -> Iterator[Any]:
+    """What is to be iterated: what factories give, or a loader of the class built with its defaults."""
     from torch.utils.data import DataLoader
 
-    kind, where, *rest = arguments
+    kind, *rest = arguments
     if kind == "class":
-        dataset = reduce(getattr, rest[0].split("."), module_at(where))()
-        return DataLoader(dataset, batch_size=4, collate_fn=list)
-    module, _, name = where.partition(":")
-    made = reduce(getattr, name.split("."), importlib.import_module(module))(**json.loads(rest[0] if rest else "{}"))
-    if not hasattr(made, "dataset") and hasattr(made, "__getitem__") and not isinstance(made, (list, tuple, dict)):
-        return DataLoader(made, batch_size=4, collate_fn=list)
-    return made
+        dataset: Any = reduce(getattr, rest[1].split("."), module_at(rest[0]))
+        yield DataLoader(dataset(), batch_size=4, collate_fn=list)
+        return
+    for factory in json.loads(rest[0]):
+        module, _, name = factory["call"].partition(":")
+        make: Any = reduce(getattr, name.split("."), importlib.import_module(module))
+        made = make(**factory.get("arguments", {}))
+        found = list(made.values()) if isinstance(made, dict) else made if isinstance(made, (list, tuple)) else [made]
+        for one in found:
+            if hasattr(one, "dataset") or not hasattr(one, "__getitem__"):
+                yield one
+            else:
+                yield DataLoader(one, batch_size=4, collate_fn=list)
 
 
 def main(arguments: List[str]) -> None:
-    """Make the loader and iterate it: the task's hook takes it from there."""
+    """Make the loaders and iterate them: the task's hook takes over at the one that is meant."""
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
-    try:
-        made = loader_of(arguments)
-    except Exception as error:
-        frame = raised_at(error.__traceback__)
-        journal.record("cannot-build", type=type(error).__name__, text=str(error), frame=frame)
-        raise
-    loaders = made.values() if isinstance(made, dict) else made if isinstance(made, (list, tuple)) else [made]
-    for loader in loaders:
-        if hasattr(loader, "dataset") and not inspect.isclass(loader):
-            for _ in loader:
-                break
+    loaders = loaders_of(arguments)
+    while True:
+        try:
+            loader = next(loaders, None)
+        except Exception as error:
+            frame = raised_at(error.__traceback__)
+            journal.record("cannot-build", type=type(error).__name__, text=str(error), frame=frame)
+            raise
+        if loader is None:
+            return
+        for _ in loader:
+            break
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ def is_library(path: str) -> bool:
 
 def caller() -> str:
     """``file:line`` of the innermost frame of the project on the stack; empty if there is none."""
-    frame = sys._getframe(1)  # type: Optional[FrameType]
+    frame: Optional[FrameType] = sys._getframe(1)
     while frame is not None:
         if not is_library(frame.f_code.co_filename):
             return "{}:{}".format(os.path.abspath(frame.f_code.co_filename), frame.f_lineno)

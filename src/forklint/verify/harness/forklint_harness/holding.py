@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from itertools import islice
-from types import FunctionType
-from typing import Any, Callable, Dict, List, Mapping, Optional, Set, Tuple
+from types import FunctionType, ModuleType
+from typing import Any, Callable, Dict, List, Mapping, Optional, Set
 
 from forklint_harness import journal
 from forklint_harness.loaders import attributes_of, find, name_of
@@ -124,7 +125,7 @@ def is_closed(value: Any) -> bool:
         return False
     try:
         question(value)
-    except Exception:  # noqa: BLE001 - each library has its own error for a closed handle
+    except Exception:
         return True
     return False
 
@@ -139,35 +140,76 @@ ASKED: Dict[str, Callable[[Any], Any]] = {
 """What raises an error if the handle is closed, by package."""
 
 
+_uses: List["Uses"] = []
+PAUSE = 2e-5
+"""Seconds for which a worker stops where it takes the handle: that lets others run between its seek and its read."""
+MOST_CALLS = 50000
+"""Calls watched in a worker for one that is given a module's handle."""
+
+
+def begin_uses() -> None:
+    """Begin to watch calls in this worker, where it inherited a handle that no object's attribute holds."""
+    for uses in _uses:
+        uses.watch_calls()
+
+
 class Uses:
-    """Tells of the first use of an attribute in each process but the one in which its holder was made."""
+    """Tells of the first use of an attribute in each process but the one in which its holder was made.
+
+    Each use there is a moment at which the scheduler may turn to another worker, and is made to.
+    """
 
     def __init__(self, held: List[Held]) -> None:
+        _uses[:] = [self]
+        self._shared = [one for one in held if one.state == "open" and isinstance(one.holder, ModuleType)]
         self._home = os.getpid()
         self._inherited = {id(one.value) for one in held if one.state == "open"}
-        self._told: Set[Tuple[int, int]] = set()
+        self._told: Set[int] = set()
         for kind, attribute in {(type(one.holder), one.attribute) for one in held}:
             if kind is not type and getattr(kind, "__module__", "") != "builtins":
                 self._watch(kind, attribute)
 
     def _watch(self, kind: Any, attribute: str) -> None:
-        own = kind.__dict__.get("__getattribute__")
         look_up = kind.__getattribute__
 
-        def __getattribute__(holder: Any, name: str) -> Any:  # noqa: N807
+        def __getattribute__(holder: Any, name: str) -> Any:
             value = look_up(holder, name)
             if name == attribute and os.getpid() != self._home and value is not None:
-                if own is None:
-                    del kind.__getattribute__  # seen once: the worker goes on at its own pace
-                else:
-                    kind.__getattribute__ = own
-                self._tell(attribute, value)
+                if os.getpid() not in self._told:
+                    self._told.add(os.getpid())
+                    self._tell(attribute, value)
+                time.sleep(PAUSE)
             return value
 
         try:
             kind.__getattribute__ = __getattribute__
         except (AttributeError, TypeError):
             return
+
+    def watch_calls(self) -> None:
+        """Tell of the first call of a method of a module's handle in this process."""
+        if not self._shared or os.getpid() == self._home or sys.getprofile() is not None:
+            return
+        left = MOST_CALLS
+
+        def profile(frame: Any, event: str, called: Any) -> None:
+            nonlocal left
+            left -= 1
+            if event == "c_call":
+                owner = getattr(called, "__self__", None)
+            elif event == "call" and frame.f_code.co_argcount:
+                owner = frame.f_locals.get(frame.f_code.co_varnames[0])
+            else:
+                return
+            for one in self._shared:
+                if owner is one.value:
+                    sys.setprofile(None)
+                    self._tell(one.attribute, owner)
+                    return
+            if left <= 0:
+                sys.setprofile(None)
+
+        sys.setprofile(profile)
 
     def _tell(self, attribute: str, value: Any) -> None:
         opened = opened_by(value)
@@ -182,6 +224,6 @@ def offset_of(value: Any) -> Optional[int]:
         try:
             number = inner if isinstance(inner, int) and not isinstance(inner, bool) else inner.fileno()  # type: ignore[union-attr]
             return os.lseek(number, 0, os.SEEK_CUR)
-        except Exception:  # noqa: BLE001, S112 - no file, a closed one, a pipe
+        except Exception:  # noqa: S112 - no file, a closed one, a pipe
             continue
     return None

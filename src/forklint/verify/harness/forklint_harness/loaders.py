@@ -23,8 +23,10 @@ class Watch:
     """Waits until the program iterates the loader that is meant, and hands it over instead of its batches."""
 
     def __init__(self, classes: List[Mapping[str, str]], take: Callable[[Any], None], *, others: str = "one") -> None:
-        """Take the classes (``file``, ``qualname``), what to do with the loader, and ``one`` or ``all``: how many
-        batches the program gets of loaders that it iterates before."""
+        """Take the classes (``file``, ``qualname``), what to do with the loader, and what becomes of others.
+
+        The program gets ``one`` batch or ``all`` of them from a loader that it iterates before.
+        """
         self._classes = classes
         self._take = take
         self._others = others
@@ -36,12 +38,12 @@ class Watch:
         kind = module.DataLoader
         make, iterate = kind.__init__, kind.__iter__
 
-        def __init__(loader: Any, *arguments: Any, **keywords: Any) -> None:  # noqa: N807
+        def __init__(loader: Any, *arguments: Any, **keywords: Any) -> None:
             make(loader, *arguments, **keywords)
             if journal.is_main() and not self._done:
                 self._note(loader)
 
-        def __iter__(loader: Any) -> Iterator[Any]:  # noqa: N807
+        def __iter__(loader: Any) -> Iterator[Any]:
             if not journal.is_main() or self._done:
                 found = iterate(loader)
             elif self.is_meant(loader):
@@ -80,7 +82,8 @@ def name_of(kind: type) -> str:
 def is_of(value: Any, wanted: Mapping[str, str]) -> bool:
     """Whether an object's class, or a base of it, is the one of that name in that file."""
     for kind in type(value).__mro__:
-        if kind.__qualname__ == wanted["qualname"]:
+        name = kind.__qualname__.replace("<locals>.", "")
+        if name == wanted["qualname"] or name.endswith("." + wanted["qualname"]):
             file = getattr(sys.modules.get(kind.__module__), "__file__", None)
             if file is None or os.path.realpath(file) == os.path.realpath(wanted["file"]):
                 return True
@@ -124,7 +127,7 @@ def attributes_of(value: Any) -> Mapping[str, Any]:
     for kind in type(value).__mro__:
         slots = kind.__dict__.get("__slots__", ())
         for name in (slots,) if isinstance(slots, str) else slots:
-            slot = kind.__dict__.get(name)
+            slot: Any = kind.__dict__.get(name)
             if type(slot).__name__ == "member_descriptor":
                 try:
                     held[name] = slot.__get__(value, type(value))

@@ -83,7 +83,7 @@ class _Opener:
         return getattr(self.__dict__["_forklint"][1], name)
 
     def __reduce__(self) -> str:
-        return str(self.__qualname__)  # type: ignore[attr-defined]
+        return str(self.__qualname__)
 
 
 def _method(name: str, opens: Callable[..., Any]) -> Callable[..., Any]:
@@ -100,7 +100,7 @@ def _wrap_class(name: str, kind: Any) -> None:
     make = kind.__init__
 
     @functools.wraps(make)
-    def __init__(self: Any, *arguments: Any, **keywords: Any) -> None:  # noqa: N807
+    def __init__(self: Any, *arguments: Any, **keywords: Any) -> None:
         make(self, *arguments, **keywords)
         _note(name, self, sys._getframe(1))
 

@@ -10,6 +10,9 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional
 from forklint_harness import journal, pickling, stacks
 from forklint_harness.workers import WorkerStart, seed, tell_of, watch_fetches
 
+SIZES = (4, 16)
+"""Samples in a batch, for two passes each."""
+
 
 class Batches:
     """A batch sampler whose order is set anew for each pass."""
@@ -21,10 +24,15 @@ class Batches:
         self.order: List[Any] = indices
 
     def arrange(self, number: int) -> str:
-        """Set the order of a pass: the first and every other one in order, the rest shuffled."""
+        """Set the order of a pass: the first and every other one in order, the rest shuffled.
+
+        Passes after the second read in larger batches, too: workers then read more at the same time.
+        """
         self.order = list(self._indices)
         if number % 2:
             random.Random(number).shuffle(self.order)
+        if self._size is not None and number >= 2:
+            self._size = SIZES[number // 2 % len(SIZES)]
         return "shuffled" if number % 2 else "in order"
 
     def take_part(self, part: int, parts: int) -> None:
@@ -77,7 +85,7 @@ class Cell:
         self._method = factors.get("start_method")
         self._most = int(spec.get("samples", 240))
         self._batches: Optional[Batches] = None
-        size = None if loader.batch_size is None and loader.batch_sampler is None else int(spec.get("batch", 4))
+        size = None if loader.batch_size is None and loader.batch_sampler is None else SIZES[0]
         if not isinstance(loader.dataset, IterableDataset):
             self._batches = Batches(indices_of(loader, self._most), size)
             if "part" in spec:
@@ -118,7 +126,7 @@ class Cell:
                 if self._batches is None and seen >= self._most * max(1, self._workers):
                     break
             ended = True
-        except Exception as error:  # noqa: BLE001 - whatever the program raises is what was to be seen
+        except Exception as error:
             self._tell(error, iterator)
         finally:
             pids = [worker.pid for worker in getattr(iterator, "_workers", [])]

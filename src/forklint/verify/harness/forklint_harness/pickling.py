@@ -22,10 +22,11 @@ def error_of(value: Any) -> Optional[Tuple[str, str]]:
     """Type and text of the error with which an object does not pickle; None if it does."""
     from multiprocessing import context, reduction
 
-    context.set_spawning_popen(_Spawning())
+    spawning: Any = _Spawning()
+    context.set_spawning_popen(spawning)
     try:
         reduction.ForkingPickler(io.BytesIO()).dump(value)
-    except Exception as error:  # noqa: BLE001 - any error is the answer
+    except Exception as error:
         return type(error).__name__, str(error)
     finally:
         context.set_spawning_popen(None)
@@ -64,7 +65,7 @@ def _state(value: Any) -> Iterator[Tuple[str, Any]]:
         return
     try:
         state = value.__reduce_ex__(2)[2]
-    except Exception:  # noqa: BLE001 - the object itself refuses
+    except Exception:
         return
     if isinstance(state, tuple) and len(state) == 2:
         state = dict(state[0] or {}, **(state[1] or {}))

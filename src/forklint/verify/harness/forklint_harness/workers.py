@@ -11,6 +11,7 @@ from typing import Any, Callable, List, Optional
 from forklint_harness import journal, stacks
 from forklint_harness.digest import digest
 from forklint_harness.frames import raised_at
+from forklint_harness.holding import begin_uses
 
 
 def seed(key: Any) -> None:
@@ -60,11 +61,15 @@ def watch_fetches() -> None:
     from torch.utils.data._utils import fetch
 
     _watch(fetch, "_MapDatasetFetcher", _indices)
-    _watch(fetch, "_IterableDatasetFetcher", lambda fetcher, index: None)
+    _watch(fetch, "_IterableDatasetFetcher", _no_indices)
 
 
 def _indices(fetcher: Any, index: Any) -> List[Any]:
     return [key_of(one) for one in index] if fetcher.auto_collation else [key_of(index)]
+
+
+def _no_indices(_fetcher: Any, _index: Any) -> None:
+    """An iterable's samples have no index."""
 
 
 def _watch(module: ModuleType, name: str, indices: Callable[[Any, Any], Optional[List[Any]]]) -> None:
@@ -118,9 +123,11 @@ class WorkerStart:
         self.program = program
 
     def __call__(self, number: int) -> None:
+        """Begin in a worker."""
         stacks.catch_crashes()
         watch_fetches()
         journal.record("worker", number=number)
+        begin_uses()
         seed("worker")
         if self.program is not None:
             self.program(number)

@@ -1,9 +1,10 @@
 """Reads the samples of one loader by index, in one cell; says who opened and who used a handle on the way.
 
-The order's spec: ``classes`` (``file`` and ``qualname`` of classes that workers of the loader get), ``attribute``,
-``keeper`` (the class that keeps the attribute, or null), ``file`` (of the finding), ``openers`` (qualified names),
-``mode`` (``control``, ``part`` with ``part`` and ``parts``, or ``workers``), ``samples``, ``batch``, ``passes`` (at
-most), ``seconds`` (after which no further pass begins), ``others`` (``one`` or ``all`` batches of other loaders).
+The order's spec: ``classes`` (``file`` and ``qualname`` of classes that workers of the loader get), ``attributes``,
+``keeper`` (the class that keeps them, or null for names of a module), ``file`` (of the finding), ``openers``
+(qualified names), ``mode`` (``control``, ``part`` with ``part`` and ``parts``, or ``workers``), ``samples``,
+``passes`` (at most), ``seconds`` (after which no further pass begins), ``others`` (``one`` or ``all`` batches of
+other loaders).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from forklint_harness.holding import Held, Uses, held_by, offset_of
 from forklint_harness.imports import after_import
 from forklint_harness.loaders import Watch, name_of
 from forklint_harness.passes import Cell
+from forklint_harness.workers import tell_of
 
 CONTROL_PASSES = 3
 FEWEST_PASSES = 2
@@ -41,7 +43,7 @@ def take(loader: Any, order: Mapping[str, Any]) -> None:
         journal.record("target", dataset=name_of(type(loader.dataset)), where=caller(), workers=loader.num_workers)
         read(loader, order)
         journal.record("done")
-    except BaseException as error:  # noqa: BLE001 - the program must not go on, whatever happened
+    except BaseException as error:
         code = BROKEN
         trace = traceback.format_exc()
         journal.record("broken", type=type(error).__name__, text=str(error), trace=trace)
@@ -51,14 +53,16 @@ def take(loader: Any, order: Mapping[str, Any]) -> None:
 def read(loader: Any, order: Mapping[str, Any]) -> None:
     """Read the samples pass after pass; an error ends it."""
     spec, factors = order["spec"], order["factors"]
-    held = held_by(loader.dataset, spec.get("keeper"), spec["attribute"], spec["file"])
+    held = [
+        one
+        for attribute in spec["attributes"]
+        for one in held_by(loader.dataset, spec.get("keeper"), attribute, spec["file"])
+    ]
     for one in held:
         one.record()
     try:
         cell = Cell(loader, factors, spec)
-    except Exception as error:  # noqa: BLE001 - the length or the sampler is the program's own code
-        from forklint_harness.workers import tell_of
-
+    except Exception as error:
         tell_of(error, "length")
         return
     if spec["mode"] != "workers":
@@ -70,7 +74,7 @@ def read(loader: Any, order: Mapping[str, Any]) -> None:
     if factors.get("start_method") == "forkserver":
         preload()
     end = time.monotonic() + spec.get("seconds", 3.0)
-    for number in range(spec.get("passes", 40)):
+    for number in range(spec.get("passes", 200)):
         if number >= FEWEST_PASSES and time.monotonic() > end:
             return
         before = [offset_of(one.value) for one in held]
@@ -93,7 +97,7 @@ def preload() -> None:
     """Let the fork server import torch once, not each of its workers."""
     from multiprocessing import forkserver
 
-    server = forkserver._forkserver  # type: ignore[attr-defined]
+    server: Any = forkserver._forkserver
     if "torch" not in server._preload_modules:
         server.set_forkserver_preload([*server._preload_modules, "torch"])
 
@@ -102,9 +106,10 @@ def finish(code: int) -> None:
     """End the process with all that torch and multiprocessing began, but with nothing that the program registered."""
     from multiprocessing import util
 
+    leave: Any = getattr(util, "_exit_function")  # noqa: B009 - what multiprocessing itself has at exit
     try:
         for stream in (sys.stdout, sys.stderr):
             stream.flush()
-        util._exit_function()
+        leave()
     finally:
         os._exit(code)
