@@ -20,6 +20,7 @@ LAYERS = [
     "engine",
     "fixing",
     "parallel",
+    "verify",
     "report",
     "verify",
     "pages",

@@ -8,7 +8,12 @@ import click
 
 from forklint import __version__
 
-COMMANDS = {"lint": "forklint.cli.lint", "rule": "forklint.cli.rule"}
+COMMANDS = {
+    "lint": "forklint.cli.lint",
+    "rule": "forklint.cli.rule",
+    "verify": "forklint.cli.verify",
+    "doctor": "forklint.cli.doctor",
+}
 """Each command's module, imported when the command is called; the function has the command's name."""
 
 

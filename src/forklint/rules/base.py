@@ -6,7 +6,7 @@ import ast
 import inspect
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -84,6 +84,10 @@ class Rule(ABC):
     def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterable[Proposal]:
         """Propose ways to mend a suspect, the best first; ``tree.statements`` are numbered as ``module.ordinals``."""
         return ()
+
+    def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
+        """Say what the rule's experiment in ``verify/experiments`` needs to know, as JSON can hold it."""
+        return {}
 
     def link(self, module: Module, node: ast.AST, message: str) -> Link:
         """Make a step of a chain that points to a node of a module."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from forklint.edits import loader_options
 from forklint.edits.proposal import Proposal
@@ -127,6 +128,10 @@ class WorkersOnDarwin(Rule):
                 chain=reason[1],
                 facts=count,
             )
+
+    def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
+        """How many workers the preset asks for, as written."""
+        return {"workers": ast.unparse(suspect.facts.value)}
 
     def _reason(self, machines: Machines, count: Count) -> Reason | None:
         """Say why a count is for a Mac; None if it is not, or if the name that it comes from is told of instead."""

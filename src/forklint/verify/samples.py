@@ -1,0 +1,78 @@
+"""Samples by index: which digests of the control can be trusted, and which a treatment got wrong."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from forklint.verify.words import Observation
+
+Index = Any
+STREAM = "stream"
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What the samples are, as far as that can be known."""
+
+    digests: Mapping[Index, str] = field(default_factory=dict)
+    """Index to digest, for samples that were the same in every control."""
+    stateful: frozenset[Index] = frozenset()
+    """Those that depend on what was read before them: they cannot judge a handle."""
+    undigestable: frozenset[Index] = frozenset()
+    stream: frozenset[str] | None = None
+    """For an iterable dataset: the digests of its samples, if it gave the same ones each time."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing can be compared."""
+        return not self.digests and not self.stream
+
+
+def truth(controls: Iterable[Observation]) -> Truth:
+    """Compare the controls with each other: in order, shuffled, and in parts in processes of their own."""
+    seen: dict[Index, set[str | None]] = defaultdict(set)
+    streams: list[frozenset[str | None]] = []
+    for control in controls:
+        stream: set[str | None] = set()
+        for record in control.records:
+            if record["kind"] == "samples" and record["indices"] is None:
+                stream |= set(record["digests"])
+            elif record["kind"] == "pass" and stream:
+                streams.append(frozenset(stream))
+                stream = set()
+        for index, digest in _pairs(control):
+            seen[index].add(digest)
+    known = {index: next(iter(digests)) for index, digests in seen.items() if len(digests) == 1}
+    same = streams[0] if streams and len(set(streams)) == 1 and None not in streams[0] else None
+    return Truth(
+        {index: digest for index, digest in known.items() if digest is not None},
+        frozenset(index for index, digests in seen.items() if len(digests) > 1),
+        frozenset(index for index, digest in known.items() if digest is None),
+        frozenset(digest for digest in same if digest) if same else None,
+    )
+
+
+def wrong(seen: Observation, known: Truth) -> list[Index]:
+    """Indices of samples that differ from the truth; for a stream how many of them, as numbers from 0."""
+    found = {index for index, digest in _pairs(seen) if index in known.digests and digest != known.digests[index]}
+    if known.stream is not None:
+        read = {digest for record in seen.of("samples") if record["indices"] is None for digest in record["digests"]}
+        missing = known.stream - read if all(one["ended"] for one in seen.of("pass")) else frozenset()
+        return list(range(len(read - known.stream) + len(missing)))
+    return sorted(found, key=lambda index: (isinstance(index, str), index))
+
+
+def compared(seen: Observation, known: Truth) -> int:
+    """How many readings of samples could be compared."""
+    if known.stream is not None:
+        return sum(len(record["digests"]) for record in seen.of("samples"))
+    return sum(index in known.digests for index, _ in _pairs(seen))
+
+
+def _pairs(seen: Observation) -> Iterable[tuple[Index, str | None]]:
+    for record in seen.of("samples"):
+        if record["indices"] is not None:
+            yield from zip(record["indices"], record["digests"], strict=False)
