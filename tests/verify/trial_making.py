@@ -42,7 +42,7 @@ def begun():
 
 def make(code: str, folder: Path, *, seconds: float = 30, name: str = "trial") -> Trial:
     """A trial that runs this code in this folder, after HARNESS."""
-    return Trial(name, Subject("stand-in", ("-c", HARNESS + code), folder), "none", seconds=seconds)
+    return Trial(name, Subject("stand-in", ("-c", HARNESS + code), folder), "", seconds=seconds)
 
 
 def alive(workplace: Path) -> list[int]:
