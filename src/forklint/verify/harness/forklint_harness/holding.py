@@ -12,8 +12,10 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Set
 from forklint_harness import journal
 from forklint_harness.loaders import attributes_of, find, name_of
 from forklint_harness.openers import opened_by
+from forklint_harness.pickling import error_of
 
 ABSENT = object()
+CLOSERS = ("close", "release", "dispose", "fileno")
 NO_HANDLE = (str, bytes, bytearray, int, float, complex, bool)
 
 
@@ -88,7 +90,16 @@ def state_of(value: Any, depth: int = 3) -> str:
         return "array"
     if isinstance(value, (FunctionType, type)):
         return "plain"
+    if not _is_handle(value):
+        return "plain"
     return "closed" if is_closed(value) else "open"
+
+
+def _is_handle(value: Any) -> bool:
+    """Whether an object can be closed, was seen to be opened, or at least cannot be pickled."""
+    if opened_by(value) or any(hasattr(value, name) for name in CLOSERS):
+        return True
+    return error_of(value) is not None
 
 
 def _is_array(value: Any) -> bool:

@@ -15,6 +15,8 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 from forklint_harness.frames import is_library
 from forklint_harness.imports import after_import
 
+NEAREST = 4
+"""Frames of libraries between the opener and the project's own code."""
 MOST = 20000
 """Handles remembered in one process."""
 _opened: Dict[int, Tuple[int, str, str]] = {}
@@ -35,7 +37,10 @@ def opened_by(value: Any) -> Optional[Tuple[int, str, str]]:
 
 
 def _note(name: str, value: Any, where: Any) -> None:
-    if len(_opened) < MOST and not is_library(where.f_code.co_filename):
+    for _ in range(NEAREST):
+        if where is not None and is_library(where.f_code.co_filename):
+            where = where.f_back
+    if len(_opened) < MOST and where is not None and not is_library(where.f_code.co_filename):
         place = "{}:{}".format(os.path.abspath(where.f_code.co_filename), where.f_lineno)
         _opened[id(value)] = (os.getpid(), name, place)
 

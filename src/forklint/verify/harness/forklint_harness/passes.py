@@ -36,10 +36,13 @@ class Batches:
         return "shuffled" if number % 2 else "in order"
 
     def take_part(self, part: int, parts: int) -> None:
-        """Keep only the batches that one of several workers would get."""
+        """Keep only what one of several workers would get, in reverse.
+
+        The first part in its own order would begin as the whole does, and so share what depends on the beginning.
+        """
         size = self._size or 1
         starts = range(part * size, len(self._indices), parts * size)
-        self._indices = [index for start in starts for index in self._indices[start : start + size]]
+        self._indices = [index for start in starts for index in self._indices[start : start + size]][::-1]
 
     def __len__(self) -> int:
         return -(-len(self.order) // self._size) if self._size else len(self.order)
