@@ -109,7 +109,7 @@ class Cell:
         if self._workers:
             options["multiprocessing_context"] = self._method
             options["worker_init_fn"] = WorkerStart(program.worker_init_fn)
-            options["persistent_workers"] = program.persistent_workers
+            options["persistent_workers"] = program.persistent_workers or self._method != "fork"  # they start slowly
         return DataLoader(program.dataset, **options)
 
     def run(self, number: int) -> bool:
@@ -145,6 +145,12 @@ class Cell:
             if iterator is not None and hasattr(iterator, "_shutdown_workers") and not self._loader.persistent_workers:
                 iterator._shutdown_workers()
         return ended
+
+    def close(self) -> None:
+        """End workers that were kept from pass to pass."""
+        iterator = getattr(self._loader, "_iterator", None)
+        if iterator is not None:
+            iterator._shutdown_workers()
 
     def _tell(self, error: Exception, iterator: Any) -> None:
         tell_of(error, "reading" if iterator is not None else "starting")
