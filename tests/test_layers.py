@@ -22,6 +22,7 @@ LAYERS = [
     "parallel",
     "verify",
     "report",
+    "verify",
     "pages",
     "cli",
     "__main__",

@@ -187,6 +187,35 @@ def test_half_a_line_in_the_journal_is_left_out(observe):
     assert [record["kind"] for record in seen.records] == ["whole"]
 
 
+def test_a_journal_that_holds_anything(observe):
+    seen = observe(
+        """
+with open(journal + "/1-1.jsonl", "w") as file:
+    file.write('{"kind": "late", "time": "x"}\\n[1]\\n{"kind": 7}\\n\\x00\\n' + "[" * 100_000 + "\\n")
+os.mkfifo(journal + "/2-1.jsonl"); os.mkfifo(journal + "/2.stack"); os.mkdir(journal + "/3-1.jsonl")
+record("fine")
+"""
+    )
+    assert [record["kind"] for record in seen.records] == ["late", "fine"]
+
+
+def test_a_supervisor_that_does_not_answer_is_killed_in_the_end(observe, monkeypatch):
+    monkeypatch.setattr("forklint.verify.runner.PATIENCE", 1.0)
+    seen = observe("daemon(); os.kill(os.getppid(), signal.SIGSTOP); time.sleep(60)", seconds=1)
+    assert seen.ending.stopped_for == "supervisor"
+    assert len(seen.leaked) >= 1
+
+
+def test_forklint_killed_while_a_process_forked_from_it_lives_on(in_mid_trial, workplace, tmp_path):
+    fork = "__import__('os').fork() or __import__('time').sleep(6)"
+    call = f"__import__('threading').Timer(0.4, lambda: {fork}).start(); {ONE}"
+    process = in_mid_trial(call, 1)
+    time.sleep(0.6)
+    process.kill()
+    process.wait()
+    assert within(3, lambda: is_clean(workplace, (tmp_path / "ready").read_text().split()))
+
+
 def test_limits_follow_what_is_there(tmp_path):
     assert Limits(memory=5).memory_of_one(3) == 5
     assert Limits(memory_share=0.5).memory_of_one(2) <= available_memory() * 0.3

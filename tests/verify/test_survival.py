@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+import sys
 import time
 from pathlib import Path
 
 import pytest
 from trial_making import is_alive
+
+from forklint.verify import runner
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="elsewhere this is not promised")
 
@@ -210,6 +213,24 @@ def test_the_signal_that_ended_it_is_named(observe, name):
         assert "in here" in seen.stacks
 
 
+@pytest.mark.parametrize("hangs", [False, True], ids=["and the program ends", "and the program hangs"])
+def test_a_crash_that_a_worker_wrote_down_in_its_own_file_is_in_the_stacks(observe, hangs):
+    seen = observe(
+        """
+def in_worker():
+    faulthandler.enable(file=open(f"{journal}/{os.getpid()}.stack", "w")); os.kill(os.getpid(), signal.SIGBUS)
+if os.fork() == 0: in_worker()
+os.wait(); print("waited", flush=True)
+while HANGS: time.sleep(1)
+sys.exit(1)
+""".replace("HANGS", str(hangs)),
+        seconds=1 if hangs else 20,
+    )
+    assert seen.ending.exit_code == (None if hangs else 1)
+    assert "Bus error" in seen.stacks
+    assert "in in_worker" in seen.stacks
+
+
 def test_the_exit_code_of_a_hard_exit(observe):
     assert observe("os._exit(7)").ending.exit_code == 7
 
@@ -254,3 +275,48 @@ os.kill(os.getppid(), signal.SIGKILL); time.sleep(60)
     assert seen.ending.stopped_for == "supervisor"
     assert f"process {child}: sleep 61" in seen.leaked
     assert not is_alive(child)
+
+
+def test_an_error_of_the_supervisor_itself_is_told_and_harms_nobody(observe):
+    seen = observe("daemon(); begun(); time.sleep(60)", processes="many")
+    assert seen.ending.stopped_for == "supervisor"
+    assert "TypeError" in seen.output
+
+
+WITHOUT_PROC = """
+import sys
+sys.path.append({verify!r})
+from supervision import session, tree
+tree.HAS_PROC, session._LIBRARY = False, None
+session.main()
+"""
+
+
+@pytest.fixture
+def without_proc(monkeypatch):
+    """As on a system that has neither /proc nor prctl."""
+    verify = Path(runner.__file__).parent
+    monkeypatch.setattr(runner, "SUPERVISOR", [sys.executable, "-c", WITHOUT_PROC.format(verify=str(verify))])
+
+
+def test_without_proc_a_trials_group_is_still_ended_with_its_stacks(observe, without_proc):
+    seen = observe(
+        """
+def in_parent(): answers_for_stacks(); os.waitpid(child, 0)
+def in_child(): answers_for_stacks(); time.sleep(100)
+child = os.fork()
+if child: in_parent()
+else: in_child()
+""",
+        seconds=1,
+    )
+    assert seen.ending.stopped_for == "time"
+    assert "in in_parent" in seen.stacks
+    assert "in in_child" in seen.stacks
+
+
+def test_without_proc_output_scratch_and_signals_are_still_watched(observe, without_proc):
+    assert observe("os.kill(os.getpid(), signal.SIGSEGV)").ending.signal == "SIGSEGV"
+    assert observe("while True: os.write(1, bytes(10000))", output=MIB).ending.stopped_for == "output"
+    code = "open(os.environ['TMPDIR'] + '/x', 'wb').write(bytes(3 << 20)); time.sleep(60)"
+    assert observe(code, scratch=MIB).ending.stopped_for == "scratch"

@@ -29,7 +29,7 @@ from forklint.verify.supervision.shared import SharedMemory
 from forklint.verify.words import Ending, Observation, Trial
 
 HARNESS = Path(__file__).parent / "harness"
-SUPERVISION = Path(__file__).parent / "supervision"
+SUPERVISOR = [sys.executable, "-I", "-S", str(Path(__file__).parent / "supervision")]
 PATIENCE = 60.0
 """Seconds beyond a trial's limit after which its supervisor itself is taken for stuck and killed."""
 LARGEST_JOURNAL = 64 * MIB
@@ -101,11 +101,11 @@ class Runner:
             records = tuple(_records(folder / "journal"))
         finally:
             timer.cancel()
-            self._end(supervisor)
+            complaint = self._end(supervisor)
         if report is None:
             leaked = tuple(clear_away(folder, shared))
             ending = Ending(stopped_for=CANCELLED if self._cancelled else SUPERVISOR_LOST)
-            return Observation(trial, ending, records, leaked=leaked)
+            return Observation(trial, ending, records, output=complaint, leaked=leaked)
         return _observation(trial, report, records)
 
     def run_all(
@@ -145,10 +145,10 @@ class Runner:
     def _start(self) -> subprocess.Popen[bytes]:
         """A supervisor that waits for its order: in a session of its own, so that Ctrl-C does not reach it."""
         supervisor = subprocess.Popen(  # noqa: S603
-            [sys.executable, "-I", "-S", str(SUPERVISION)],
+            SUPERVISOR,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
             cwd="/",
             start_new_session=True,
         )
@@ -173,15 +173,18 @@ class Runner:
             raise CannotRunError(f"a trial could not be started: {report['error']}")
         return report
 
-    def _end(self, supervisor: subprocess.Popen[bytes]) -> None:
-        """Let the supervisor go, and wait until it has cleaned up."""
+    def _end(self, supervisor: subprocess.Popen[bytes]) -> str:
+        """Let the supervisor go, and wait until it has cleaned up; gives what it said of an error of its own."""
         with self._lock:
             _cut(supervisor)
-        supervisor.wait()
+        assert supervisor.stdout is not None  # noqa: S101 - pipes were asked for
+        assert supervisor.stderr is not None  # noqa: S101
+        with supervisor.stdout, supervisor.stderr:
+            complaint = supervisor.stderr.read().decode(errors="replace")
+            supervisor.wait()
         with self._lock:
             self._running.discard(supervisor)
-        if supervisor.stdout is not None:
-            supervisor.stdout.close()
+        return complaint
 
     def _order(self, trial: Trial, prefix: str, folder: Path, side_by_side: int) -> Order:
         subject = trial.subject
@@ -209,7 +212,8 @@ class Runner:
 
     def _environment(self, trial: Trial, folder: Path) -> dict[str, str]:
         scratch = str(folder / "tmp")
-        environment = {**os.environ, **OFFLINE, **trial.subject.environment}
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith(VARIABLE)}
+        environment = {**inherited, **OFFLINE, **trial.subject.environment}
         paths = [str(HARNESS), *map(str, trial.subject.paths), environment.get("PYTHONPATH", "")]
         return environment | {
             "PYTHONPATH": os.pathsep.join(path for path in paths if path),
@@ -241,8 +245,8 @@ def _observation(trial: Trial, report: Mapping[str, Any], records: tuple[Mapping
     )
     output = report.get("output", "")
     stacks = report.get("stacks", "")
-    if ending.signal and not stacks:
-        stacks = _last_words(output)
+    if ending.signal:
+        stacks = "\n\n".join(part for part in (_last_words(output), stacks) if part)
     return Observation(
         trial,
         ending,
@@ -266,12 +270,19 @@ def _records(journal: Path) -> Iterable[Mapping[str, Any]]:
     records = []
     room = LARGEST_JOURNAL
     for path in sorted(journal.glob("*.jsonl")):
+        if not path.is_file():  # to open a pipe that the trial put there would never end
+            continue
         with contextlib.suppress(OSError), path.open("rb") as file:
             data = file.read(room)
             room -= len(data)
-            for line in data.splitlines():
-                with contextlib.suppress(ValueError):
-                    record = json.loads(line)
-                    if isinstance(record, dict) and "kind" in record:
-                        records.append(record)
-    return sorted(records, key=lambda record: record.get("time", 0.0))
+            records += [record for line in data.splitlines() if (record := _record(line)) is not None]
+    return sorted(records, key=lambda record: record["time"])
+
+
+def _record(line: bytes) -> dict[str, Any] | None:
+    with contextlib.suppress(ValueError, RecursionError):
+        record = json.loads(line)
+        if isinstance(record, dict) and isinstance(record.get("kind"), str):
+            time = record.get("time")
+            return {**record, "time": time if isinstance(time, (int, float)) else 0.0}
+    return None

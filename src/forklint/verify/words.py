@@ -84,7 +84,10 @@ class Ending:
     signal: str = ""
     """``SIGSEGV`` and the like, if a signal that forklint did not send ended it."""
     stopped_for: str = ""
-    """Why forklint ended it: ``time``, ``memory``, ``processes``, ``scratch``, ``output``; empty if it did not."""
+    """Why forklint ended it: ``time``, ``memory``, ``processes``, ``scratch``, ``output``; empty if it did not.
+
+    ``supervisor``: the process that watched it was killed. ``interrupt``: forklint was told to stop.
+    """
 
 
 @dataclass(frozen=True)
@@ -98,9 +101,12 @@ class Observation:
     output: str = ""
     """First and last part of what it printed."""
     stacks: str = ""
-    """Stacks of its processes, if it was stopped for time or died by a signal."""
+    """Stacks of all its processes if it was stopped for time, of those that crashed otherwise."""
     leaked: tuple[str, ...] = ()
-    """Processes, shared-memory segments and semaphores that it left behind and that were cleaned away."""
+    """Processes, shared-memory segments and semaphores that it left behind and that were cleaned away.
+
+    Empty if it was stopped: it had no time to tidy up.
+    """
     wall_seconds: float = 0.0
     peak_bytes: int = 0
     """Largest sum of proportional set sizes of its processes."""

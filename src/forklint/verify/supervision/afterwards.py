@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import signal
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -28,10 +26,6 @@ def clear_away(folder: Path, shared: SharedMemory) -> list[str]:
     lines = [f"process {pid}: {tree.command(pid)}" for pid in sorted(frozen)]
     shared.notice(frozen)
     left = stopping.kill(family)
-    if not tree.HAS_PROC and hasattr(os, "killpg"):
-        for pid, _ in seen:
-            with contextlib.suppress(OSError):
-                os.killpg(pid, signal.SIGKILL)
     shared.pids = {pid for pid, _ in seen} | frozen.keys()
     lines += shared.unlink()
     lines += [f"process {process.pid}, which SIGKILL does not end" for process in left]

@@ -24,11 +24,10 @@ from .order import Order
 from .printed import Printed
 from .shared import SharedMemory
 from .tree import Process, Tree
+from .weighing import Scales
 
 POLL = 0.05
 """Seconds between two quick looks: who is there, how much do they hold at most."""
-WEIGH = 0.5
-"""Seconds between two thorough ones: shares of memory, sizes of files."""
 SHARE = 5
 """A look is made at most once in so many times its own cost."""
 GRACE = 1.0
@@ -82,27 +81,35 @@ class Session:
     def __init__(self, lifeline: Lifeline, wake: threading.Event) -> None:
         self.lifeline = lifeline
         self.order = lifeline.order
-        self.peak = 0
         self.polls = 0
         self.cost = 0.0
         self._wake = wake
         self._tree = Tree(os.getpid())
         self._shared = SharedMemory(self.order.prefix)
         self._known: set[int] = set()
-        self._weighed = 0.0
+        self._scales = Scales(self.order)
+        self._ended = 0.0
 
     def run(self) -> dict[str, Any]:
-        """Run the trial; gives the report. Raises OSError if its interpreter cannot be started."""
-        self._make_folder()
-        began = time.monotonic()
-        self._first = self._start()
+        """Run the trial; gives the report."""
+        try:
+            self._make_folder()
+            began = time.monotonic()
+            self._first = self._start()
+        except OSError as error:
+            return {"error": str(error)}
         assert self._first.stdout is not None  # noqa: S101 - a pipe was asked for
         self._printed = Printed(self._first.stdout.fileno(), self.order.output, self._wake.set)
         threading.Thread(target=self._await_first, daemon=True).start()
         reason = self._watch(began + self.order.seconds)
-        wall = time.monotonic() - began
-        report = self._end(reason)
-        return {**report, "wall_seconds": wall, "peak_bytes": self.peak, "polls": self.polls, "poll_seconds": self.cost}
+        wall = (self._ended or time.monotonic()) - began
+        return {
+            **self._end(reason),
+            "wall_seconds": wall,
+            "peak_bytes": self._scales.peak,
+            "polls": self.polls,
+            "poll_seconds": self.cost,
+        }
 
     def _make_folder(self) -> None:
         folder = Path(self.order.folder)
@@ -127,6 +134,7 @@ class Session:
 
     def _await_first(self) -> None:
         self._first.wait()
+        self._ended = time.monotonic()
         self._wake.set()
 
     def _watch(self, deadline: float) -> str:
@@ -154,12 +162,12 @@ class Session:
             return "output"
         if len(alive) > self.order.processes:
             return "processes"
-        return self._weigh(alive) or ("time" if is_late else "")
+        return self._scales.excess(alive) or ("time" if is_late else "")
 
     def _poll(self) -> dict[int, Process]:
         """Those that are alive."""
         self.polls += 1
-        found = self._tree.look(thorough=time.monotonic() - self._weighed > WEIGH)
+        found = self._tree.look(thorough=self._scales.is_due)
         stopping.reap(found.values(), but=self._first.pid)
         alive = {pid: process for pid, process in found.items() if process.is_alive}
         self._remember(found)
@@ -171,40 +179,28 @@ class Session:
         new = found.keys() - self._known
         if new:
             self._known |= new
-            self._seen.writelines(f"{pid} {found[pid].started}\n" for pid in new)
-            self._seen.flush()
-
-    def _weigh(self, alive: dict[int, Process]) -> str:
-        """Whether they hold too much. Shares of memory are costly to read: twice a second, or when in doubt."""
-        resident = sum(process.resident for process in alive.values())
-        is_due = time.monotonic() - self._weighed > WEIGH
-        if not is_due and resident <= self.order.memory:
-            return ""
-        total = sum(tree.proportional_bytes(process) for process in alive.values())
-        self.peak = max(self.peak, total)
-        if total > self.order.memory:
-            return "memory"
-        if is_due:
-            self._weighed = time.monotonic()
-            held = files.size(self.order.folder) + files.deleted_size(alive, self.order.folder)
-            return "scratch" if held > self.order.scratch else ""
-        return ""
+            with contextlib.suppress(OSError):  # the disk may be full, which is not to stop the watch
+                self._seen.writelines(f"{pid} {found[pid].started}\n" for pid in new)
+                self._seen.flush()
 
     def _end(self, reason: str) -> dict[str, Any]:
         journal = Path(self.order.folder, "journal")
         family = stopping.Family(self._look, tree.own_children, lambda: not tree.has_descendants())
-        stacks = stopping.stacks(self._alive(), journal) if reason == "time" else ""
+        stacks = stopping.stacks(self._alive(), journal) if reason == "time" else stopping.written(journal)
         frozen = stopping.freeze(family)
-        leaked = [] if reason else [f"process {pid}: {tree.command(pid)}" for pid in sorted(frozen)]
+        leaked = [f"process {pid}: {tree.command(pid)}" for pid in sorted(frozen)]
         self._shared.notice(frozen)
         left = stopping.kill(family)
-        self._kill_group()
+        if not tree.HAS_PROC:
+            stopping.kill_group(self._first.pid)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._first.wait(1)
         code = self._first.returncode or 0  # it has none only if it cannot be killed
         output = self._printed.text(patience=1.0)
         self._shared.pids = self._known | {int(name) for path in journal.glob("*") if (name := _pid(path.name))}
         leaked += self._shared.unlink()
+        if reason:
+            leaked = []  # a trial that is cut off in the middle had no time to tidy up: nothing to hold against it
         leaked += [f"process {process.pid}, which SIGKILL does not end" for process in left]
         files.remove(str(Path(self.order.folder, "tmp")))
         ended = {"exit_code": None, "signal": ""} if reason else _ending(code)
@@ -216,15 +212,9 @@ class Session:
         return {pid: process for pid, process in found.items() if pid != self._first.pid or process.is_alive}
 
     def _alive(self) -> list[Process]:
-        return [process for process in self._look().values() if process.is_alive]
-
-    def _kill_group(self) -> None:
-        """What there is to do where there is no ``/proc``: the first process and its group, no more."""
         if not tree.HAS_PROC:
-            with contextlib.suppress(OSError):
-                if hasattr(os, "killpg"):
-                    os.killpg(self._first.pid, signal.SIGKILL)
-                self._first.kill()
+            return stopping.registered(Path(self.order.folder, "journal"), self._first.pid)
+        return [process for process in self._look().values() if process.is_alive]
 
 
 def main() -> None:
@@ -238,10 +228,7 @@ def main() -> None:
         lifeline = Lifeline(wake)
     except EOFError:
         os._exit(0)
-    try:
-        report = Session(lifeline, wake).run()
-    except OSError as error:
-        report = {"error": str(error)}
+    report = Session(lifeline, wake).run()
     with contextlib.suppress(OSError):  # nobody reads it if forklint is gone
         data = memoryview(json.dumps(report).encode() + b"\n")
         while data:

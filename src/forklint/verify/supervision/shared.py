@@ -1,10 +1,11 @@
-"""POSIX shared memory and named semaphores: which of them are the trial's, and how they go away.
+"""Shared memory and named semaphores: which of them are the trial's, and how they go away.
 
-Both are files in ``/dev/shm`` on Linux (shm_overview(7), sem_overview(7)). One is the trial's if it was not there
-before and one of these holds:
+Those of POSIX are files in ``/dev/shm`` on Linux (shm_overview(7), sem_overview(7)). One is the trial's if it was not
+there before and one of these holds:
 
 - its name begins with the trial's prefix, which the harness makes multiprocessing use;
-- it is called ``torch_PID_...`` (torch's name for the memory of a tensor) with the pid of a process of the trial;
+- it is called ``torch_PID_...`` (the memory of a tensor) or ``__KMP_REGISTERED_LIB_PID_...`` (LLVM's and Intel's
+  OpenMP, one for each process) with the pid of a process of the trial;
 - a process of the trial has it open or mapped, and nobody else does. This goes by inode: glibc makes a semaphore
   under another name and links it, so that the map of its maker never shows its name.
 """
@@ -16,11 +17,12 @@ import os
 import re
 from collections.abc import Iterable
 
+from . import system_v
 from .files import open_files
 from .tree import contents, everyone
 
-FOLDER = "/dev/shm"
-_TORCH = re.compile(r"torch_(\d+)_")
+FOLDER = "/dev/shm"  # noqa: S108 - where the C library keeps them
+_NAMED_BY_PID = re.compile(r"(?:torch|__KMP_REGISTERED_LIB)_(\d+)_")
 LOOKS = 3
 """How often the trial's processes are searched for one new segment: its maker may not have been listed yet."""
 
@@ -32,12 +34,17 @@ class SharedMemory:
         self.pids: set[int] = set()
         self._prefix = prefix
         self._before = _listing()
+        self._before_system_v = system_v.segments()
         self._looked: dict[tuple[str, int], int] = {}
         self._held: set[int] = set()
 
     def poll(self, pids: Iterable[int]) -> None:
         """Look who holds the segments that are new; costs one listing if there are none."""
-        new = [key for key in _listing() - self._before if self._looked.get(key, 0) < LOOKS]
+        new = [
+            key
+            for key in _listing() - self._before
+            if self._looked.get(key, 0) < LOOKS and not self._is_telling(key[0])
+        ]
         if new:
             self._looked.update({key: self._looked.get(key, 0) + 1 for key in new})
             self.notice(pids)
@@ -60,11 +67,15 @@ class SharedMemory:
                 os.unlink(f"{FOLDER}/{name}")  # noqa: PTH108
                 kind, shown = ("semaphore", name[4:]) if name.startswith("sem.") else ("shared memory", name)
                 removed.append(f"{kind} {shown}")
-        return removed
+        return removed + system_v.remove(self.pids, self._before_system_v)
+
+    def _is_telling(self, name: str) -> bool:
+        """Whether the name alone says whose it is."""
+        return name.removeprefix("sem.").startswith(self._prefix) or bool(_NAMED_BY_PID.match(name))
 
     def _is_named(self, name: str) -> bool:
-        match = _TORCH.match(name)
-        return name.removeprefix("sem.").startswith(self._prefix) or (match is not None and int(match[1]) in self.pids)
+        match = _NAMED_BY_PID.match(name)
+        return int(match[1]) in self.pids if match else self._is_telling(name)
 
 
 def _listing() -> set[tuple[str, int]]:

@@ -93,10 +93,7 @@ def own_children() -> list[int]:
 
     Empty where the kernel does not list them (``CONFIG_PROC_CHILDREN``).
     """
-    try:
-        threads = os.listdir("/proc/self/task")  # noqa: PTH208
-    except OSError:
-        return []
+    threads = os.listdir("/proc/self/task") if HAS_PROC else []  # noqa: PTH208
     return [int(pid) for thread in threads for pid in contents(f"/proc/self/task/{thread}/children").split()]
 
 
