@@ -178,6 +178,16 @@ def test_death_of_a_worker_is_named(name: str, tmp_path: Path) -> None:
     assert ("in __getitem__" in proof.cell("fork")["stack"]) == has_stack
 
 
+@pytest.mark.soak
+def test_worker_that_hangs(tmp_path: Path) -> None:
+    write_dying("time.sleep(600)", tmp_path)
+    (finding,) = findings(tmp_path)
+    proof = prove(finding, tmp_path, start_methods=("fork",), seconds=20)
+    assert proof.verdict() == "confirmed"
+    assert "hangs: no end after 20 s" in proof.judgement.evidence
+    assert "in __getitem__" in proof.cell("fork")["stack"]
+
+
 def test_after_the_fix_there_is_nothing(tmp_path: Path, forklint) -> None:
     pytest.importorskip("lmdb")
     for name in ("lmdb", "lmdb-unlocked"):

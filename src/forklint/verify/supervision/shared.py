@@ -21,7 +21,7 @@ from . import system_v
 from .files import open_files
 from .tree import contents, everyone
 
-FOLDER = "/dev/shm"  # noqa: S108 - where the C library keeps them
+FOLDER = "/dev/shm"
 _NAMED_BY_PID = re.compile(r"(?:torch|__KMP_REGISTERED_LIB)_(\d+)_")
 LOOKS = 3
 """How often the trial's processes are searched for one new segment: its maker may not have been listed yet."""
