@@ -13,6 +13,9 @@ from forklint_harness.workers import WorkerStart, seed, tell_of, watch_fetches
 SIZES = (4, 16)
 """Samples in a batch, for two passes each."""
 
+MOMENT = 0.3
+"""Seconds for a worker to die in."""
+
 
 class Batches:
     """A batch sampler whose order is set anew for each pass."""
@@ -160,8 +163,11 @@ class Cell:
             parts["worker_init_fn"] = program.worker_init_fn
             for culprit in pickling.culprits(parts):
                 journal.record("unpicklable", **culprit)
-        for worker in getattr(iterator, "_workers", []):
-            worker.join(1.0)
+        workers = getattr(iterator, "_workers", [])
+        end = time.monotonic() + MOMENT
+        while workers and all(worker.is_alive() for worker in workers) and time.monotonic() < end:
+            time.sleep(0.01)  # a worker that has closed its pipe may still be dying
+        for worker in workers:
             tell_of_death(worker)
 
 
