@@ -146,6 +146,13 @@ def test_counter_that_repeats_in_each_control_is_told_by_the_parts(tmp_path: Pat
     assert proof.verdict() != "confirmed"
 
 
+def test_samples_that_depend_on_the_worker_do_not_judge_a_handle(tmp_path: Path) -> None:
+    qualname, attribute = write("worker-number", tmp_path)
+    proof = prove(forced(tmp_path, qualname, attribute), tmp_path, start_methods=("fork",))
+    assert proof.verdict() == "inconclusive"
+    assert "depend on the worker" in proof.judgement.evidence
+
+
 def test_global_handle(tmp_path: Path) -> None:
     proof = found("global", tmp_path, start_methods=("fork",), provoking=3.0)
     assert proof.verdict() in {"confirmed", "not reproduced"}

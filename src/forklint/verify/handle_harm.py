@@ -45,7 +45,8 @@ class Cell:
 def cell_of(seen: Observation, controls: Sequence[Observation], known: Truth) -> Cell:
     """Judge one treatment."""
     hung = seen.ending.stopped_for == "time" and bool(seen.of("handle-held"))
-    unreached = None if hung else why_unreached(seen, "a loader of its dataset")
+    died = seen.ending.signal if seen.of("handle-held") else ""
+    unreached = None if hung or died else why_unreached(seen, "a loader of its dataset")
     if unreached:
         return Cell(unreached.verdict, unreached.evidence, unreached.advice)
     held = seen.of("handle-held")
@@ -99,6 +100,9 @@ def _forked(seen: Observation, harm: Cell | None, known: Truth) -> Cell:
     if harm is not None:
         return Cell(Verdict.CONFIRMED, f"{harm.evidence} ({witness})", "", harm.wrong, passes, harm.stack)
     count = samples.compared(seen, known)
+    if count and not samples.agreeing(seen, known):
+        words = "every sample differs, every time: they depend on the worker that reads them"
+        return Cell(Verdict.INCONCLUSIVE, f"{words} ({witness})", "make samples a function of their index", (), passes)
     if not count:
         words = "its samples depend on what was read before them, so that they cannot be compared"
         if known.undigestable and not known.stateful:
@@ -151,8 +155,10 @@ def _harm(seen: Observation, controls: Sequence[Observation], known: Truth, *, h
     """What went wrong in this cell and not in the control; the verdict in it means nothing."""
     told = list(_deaths(seen)) + list(_errors(seen, controls))
     wrong = tuple(samples.wrong(seen, known))
-    if wrong:
+    if wrong and samples.agreeing(seen, known):
         told.append(_differing(seen, wrong, known, quietly=not told))
+    if seen.ending.signal:
+        told.append(f"the program died of {seen.ending.signal}")
     if hung:
         told.append(f"hangs: no end after {seen.trial.seconds:g} s")
     if not told:
