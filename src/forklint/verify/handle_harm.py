@@ -101,8 +101,7 @@ def _forked(seen: Observation, harm: Cell | None, known: Truth) -> Cell:
         return Cell(Verdict.CONFIRMED, f"{harm.evidence} ({witness})", "", harm.wrong, passes, harm.stack)
     count = samples.compared(seen, known)
     if count and not samples.agreeing(seen, known):
-        words = "every sample differs, every time: they depend on the worker that reads them"
-        return Cell(Verdict.INCONCLUSIVE, f"{words} ({witness})", "make samples a function of their index", (), passes)
+        return _depending(passes)
     if not count:
         words = "its samples depend on what was read before them, so that they cannot be compared"
         if known.undigestable and not known.stateful:
@@ -111,6 +110,11 @@ def _forked(seen: Observation, harm: Cell | None, known: Truth) -> Cell:
         return Cell(Verdict.INCONCLUSIVE, f"{witness}; no error in {passes} passes, but {words}", advice, (), passes)
     words = f"{witness}; no harm in {passes} passes, {count} samples compared"
     return Cell(Verdict.NOT_REPRODUCED, words, passes=passes)
+
+
+def _depending(passes: int) -> Cell:
+    words = "every sample differs, every time: they depend on the worker that reads them"
+    return Cell(Verdict.INCONCLUSIVE, words, "make samples a function of their index", (), passes)
 
 
 def _pickled(seen: Observation, harm: Cell | None, known: Truth) -> Cell:
@@ -129,6 +133,8 @@ def _pickled(seen: Observation, harm: Cell | None, known: Truth) -> Cell:
     if harm is not None:
         return Cell(Verdict.CONFIRMED, harm.evidence, "", harm.wrong, passes, harm.stack)
     count = samples.compared(seen, known)
+    if count and not samples.agreeing(seen, known):
+        return _depending(passes)
     words = f"the dataset is sent without it or it opens anew, and {count} samples in {passes} passes agree"
     return Cell(Verdict.REFUTED, words, passes=passes)
 
