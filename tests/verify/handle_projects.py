@@ -175,6 +175,16 @@ class First(Base):
         return os.pread(self.file.fileno(), 400, index * 400), self.first
 """
 
+WORKER_NUMBER = """
+class Numbered(Base):
+    def __init__(self, path="records.bin"):
+        self.file = open(path, "rb")
+
+    def __getitem__(self, index):
+        worker = torch.utils.data.get_worker_info()
+        return os.pread(self.file.fileno(), 400, index * 400), worker and worker.id
+"""
+
 FILE_AND_GENERATOR = """
 import numpy as np
 
@@ -306,6 +316,7 @@ PROJECTS: dict[str, Project] = {
     "closed": (CLOSED, "Header", "file", _records),
     "closed-and-kept": (CLOSED_AND_KEPT, "Header", "file", _records),
     "file-and-first": (FILE_AND_FIRST, "First", "file", _records),
+    "worker-number": (WORKER_NUMBER, "Numbered", "file", _records),
     "augmented": (AUGMENTED, "Augmented", "file", _nothing),
     "generator": (GENERATOR, "Generated", "rng", _nothing),
     "counter": (COUNTER, "Counted", "count", _nothing),

@@ -146,6 +146,13 @@ def test_counter_that_repeats_in_each_control_is_told_by_the_parts(tmp_path: Pat
     assert proof.verdict() != "confirmed"
 
 
+def test_samples_that_depend_on_the_worker_do_not_judge_a_handle(tmp_path: Path) -> None:
+    qualname, attribute = write("worker-number", tmp_path)
+    proof = prove(forced(tmp_path, qualname, attribute), tmp_path, start_methods=("fork",))
+    assert proof.verdict() == "inconclusive"
+    assert "depend on the worker" in proof.judgement.evidence
+
+
 def test_global_handle(tmp_path: Path) -> None:
     proof = found("global", tmp_path, start_methods=("fork",), provoking=3.0)
     assert proof.verdict() in {"confirmed", "not reproduced"}
@@ -176,6 +183,16 @@ def test_death_of_a_worker_is_named(name: str, tmp_path: Path) -> None:
     assert f"a worker died of {name}" in proof.judgement.evidence
     has_stack = hasattr(signal, name) and name != "SIGKILL"
     assert ("in __getitem__" in proof.cell("fork")["stack"]) == has_stack
+
+
+@pytest.mark.soak
+def test_worker_that_hangs(tmp_path: Path) -> None:
+    write_dying("time.sleep(600)", tmp_path)
+    (finding,) = findings(tmp_path)
+    proof = prove(finding, tmp_path, start_methods=("fork",), seconds=20)
+    assert proof.verdict() == "confirmed"
+    assert "hangs: no end after 20 s" in proof.judgement.evidence
+    assert "in __getitem__" in proof.cell("fork")["stack"]
 
 
 def test_after_the_fix_there_is_nothing(tmp_path: Path, forklint) -> None:

@@ -45,7 +45,8 @@ class Cell:
 def cell_of(seen: Observation, controls: Sequence[Observation], known: Truth) -> Cell:
     """Judge one treatment."""
     hung = seen.ending.stopped_for == "time" and bool(seen.of("handle-held"))
-    unreached = None if hung else why_unreached(seen, "a loader of its dataset")
+    died = seen.ending.signal if seen.of("handle-held") else ""
+    unreached = None if hung or died else why_unreached(seen, "a loader of its dataset")
     if unreached:
         return Cell(unreached.verdict, unreached.evidence, unreached.advice)
     held = seen.of("handle-held")
@@ -99,6 +100,8 @@ def _forked(seen: Observation, harm: Cell | None, known: Truth) -> Cell:
     if harm is not None:
         return Cell(Verdict.CONFIRMED, f"{harm.evidence} ({witness})", "", harm.wrong, passes, harm.stack)
     count = samples.compared(seen, known)
+    if count and not samples.agreeing(seen, known):
+        return _depending(passes)
     if not count:
         words = "its samples depend on what was read before them, so that they cannot be compared"
         if known.undigestable and not known.stateful:
@@ -107,6 +110,11 @@ def _forked(seen: Observation, harm: Cell | None, known: Truth) -> Cell:
         return Cell(Verdict.INCONCLUSIVE, f"{witness}; no error in {passes} passes, but {words}", advice, (), passes)
     words = f"{witness}; no harm in {passes} passes, {count} samples compared"
     return Cell(Verdict.NOT_REPRODUCED, words, passes=passes)
+
+
+def _depending(passes: int) -> Cell:
+    words = "every sample differs, every time: they depend on the worker that reads them"
+    return Cell(Verdict.INCONCLUSIVE, words, "make samples a function of their index", (), passes)
 
 
 def _pickled(seen: Observation, harm: Cell | None, known: Truth) -> Cell:
@@ -125,6 +133,8 @@ def _pickled(seen: Observation, harm: Cell | None, known: Truth) -> Cell:
     if harm is not None:
         return Cell(Verdict.CONFIRMED, harm.evidence, "", harm.wrong, passes, harm.stack)
     count = samples.compared(seen, known)
+    if count and not samples.agreeing(seen, known):
+        return _depending(passes)
     words = f"the dataset is sent without it or it opens anew, and {count} samples in {passes} passes agree"
     return Cell(Verdict.REFUTED, words, passes=passes)
 
@@ -151,8 +161,10 @@ def _harm(seen: Observation, controls: Sequence[Observation], known: Truth, *, h
     """What went wrong in this cell and not in the control; the verdict in it means nothing."""
     told = list(_deaths(seen)) + list(_errors(seen, controls))
     wrong = tuple(samples.wrong(seen, known))
-    if wrong:
+    if wrong and samples.agreeing(seen, known):
         told.append(_differing(seen, wrong, known, quietly=not told))
+    if seen.ending.signal:
+        told.append(f"the program died of {seen.ending.signal}")
     if hung:
         told.append(f"hangs: no end after {seen.trial.seconds:g} s")
     if not told:

@@ -72,6 +72,13 @@ def compared(seen: Observation, known: Truth) -> int:
     return sum(index in known.digests for index, _ in _pairs(seen))
 
 
+def agreeing(seen: Observation, known: Truth) -> int:
+    """How many readings of samples gave what the control gave."""
+    if known.stream is not None:
+        return sum(digest in known.stream for record in seen.of("samples") for digest in record["digests"])
+    return sum(known.digests.get(index) == digest for index, digest in _pairs(seen) if digest is not None)
+
+
 def _pairs(seen: Observation) -> Iterable[tuple[Index, str | None]]:
     for record in seen.of("samples"):
         if record["indices"] is not None:

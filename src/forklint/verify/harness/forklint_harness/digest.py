@@ -68,10 +68,10 @@ def _feed_array(update: Callable[[bytes], None], value: Any, depth: int) -> bool
     """Feed a tensor, an array or an image; whether it was one."""
     torch, numpy, image = (sys.modules.get(name) for name in ("torch", "numpy", "PIL.Image"))
     if torch is not None and isinstance(value, torch.Tensor):
-        plain = value.detach().as_subclass(torch.Tensor)
+        plain = value.detach()
         if plain.layout != torch.strided:
             plain = plain.to_dense()
-        plain = plain.cpu().resolve_conj().resolve_neg().contiguous()
+        plain = plain.as_subclass(torch.Tensor).cpu().resolve_conj().resolve_neg().contiguous()
         update("{}{}".format(plain.dtype, tuple(plain.shape)).encode())
         update(ctypes.string_at(plain.data_ptr(), plain.numel() * plain.element_size()) if plain.numel() else b"")
         return True

@@ -6,14 +6,16 @@ import os
 import sys
 import time
 from itertools import islice
-from types import FunctionType, ModuleType
+from types import FunctionType
 from typing import Any, Callable, Dict, List, Mapping, Optional, Set
 
 from forklint_harness import journal
 from forklint_harness.loaders import attributes_of, find, name_of
 from forklint_harness.openers import opened_by
+from forklint_harness.pickling import error_of
 
 ABSENT = object()
+CLOSERS = ("close", "release", "dispose", "fileno")
 NO_HANDLE = (str, bytes, bytearray, int, float, complex, bool)
 
 
@@ -88,7 +90,16 @@ def state_of(value: Any, depth: int = 3) -> str:
         return "array"
     if isinstance(value, (FunctionType, type)):
         return "plain"
+    if not _is_handle(value):
+        return "plain"
     return "closed" if is_closed(value) else "open"
+
+
+def _is_handle(value: Any) -> bool:
+    """Whether an object can be closed, was seen to be opened, or at least cannot be pickled."""
+    if opened_by(value) or any(hasattr(value, name) for name in CLOSERS):
+        return True
+    return error_of(value) is not None
 
 
 def _is_array(value: Any) -> bool:
@@ -144,11 +155,11 @@ _uses: List["Uses"] = []
 PAUSE = 2e-5
 """Seconds for which a worker stops where it takes the handle: that lets others run between its seek and its read."""
 MOST_CALLS = 50000
-"""Calls watched in a worker for one that is given a module's handle."""
+"""Calls watched in a worker for one of a handle's methods."""
 
 
 def begin_uses() -> None:
-    """Begin to watch calls in this worker, where it inherited a handle that no object's attribute holds."""
+    """Begin to watch calls in this worker: not every handle is reached by the attribute that holds it."""
     for uses in _uses:
         uses.watch_calls()
 
@@ -161,7 +172,7 @@ class Uses:
 
     def __init__(self, held: List[Held]) -> None:
         _uses[:] = [self]
-        self._shared = [one for one in held if one.state == "open" and isinstance(one.holder, ModuleType)]
+        self._open = [one for one in held if one.state == "open"]
         self._home = os.getpid()
         self._inherited = {id(one.value) for one in held if one.state == "open"}
         self._told: Set[int] = set()
@@ -175,9 +186,7 @@ class Uses:
         def __getattribute__(holder: Any, name: str) -> Any:
             value = look_up(holder, name)
             if name == attribute and os.getpid() != self._home and value is not None:
-                if os.getpid() not in self._told:
-                    self._told.add(os.getpid())
-                    self._tell(attribute, value)
+                self._tell(attribute, value)
                 time.sleep(PAUSE)
             return value
 
@@ -187,8 +196,8 @@ class Uses:
             return
 
     def watch_calls(self) -> None:
-        """Tell of the first call of a method of a module's handle in this process."""
-        if not self._shared or os.getpid() == self._home or sys.getprofile() is not None:
+        """Tell of the first call of a handle's method in this process, however the program came by the handle."""
+        if not self._open or os.getpid() == self._home or sys.getprofile() is not None:
             return
         left = MOST_CALLS
 
@@ -201,17 +210,18 @@ class Uses:
                 owner = frame.f_locals.get(frame.f_code.co_varnames[0])
             else:
                 return
-            for one in self._shared:
+            for one in self._open:
                 if owner is one.value:
-                    sys.setprofile(None)
                     self._tell(one.attribute, owner)
-                    return
-            if left <= 0:
+            if left <= 0 or os.getpid() in self._told:
                 sys.setprofile(None)
 
         sys.setprofile(profile)
 
     def _tell(self, attribute: str, value: Any) -> None:
+        if os.getpid() in self._told:
+            return
+        self._told.add(os.getpid())
         opened = opened_by(value)
         opener = opened[0] if opened else self._home if id(value) in self._inherited else os.getpid()
         journal.record("handle-used", attribute=attribute, opener=opener, user=os.getpid(), type=name_of(type(value)))

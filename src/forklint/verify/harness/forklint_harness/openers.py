@@ -9,12 +9,15 @@ from __future__ import annotations
 import functools
 import os
 import sys
+from importlib import import_module
 from types import FunctionType, ModuleType
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from forklint_harness.frames import is_library
 from forklint_harness.imports import after_import
 
+NEAREST = 4
+"""Frames of libraries between the opener and the project's own code."""
 MOST = 20000
 """Handles remembered in one process."""
 _opened: Dict[int, Tuple[int, str, str]] = {}
@@ -35,7 +38,10 @@ def opened_by(value: Any) -> Optional[Tuple[int, str, str]]:
 
 
 def _note(name: str, value: Any, where: Any) -> None:
-    if len(_opened) < MOST and not is_library(where.f_code.co_filename):
+    for _ in range(NEAREST):
+        if where is not None and is_library(where.f_code.co_filename):
+            where = where.f_back
+    if len(_opened) < MOST and where is not None and not is_library(where.f_code.co_filename):
         place = "{}:{}".format(os.path.abspath(where.f_code.co_filename), where.f_lineno)
         _opened[id(value)] = (os.getpid(), name, place)
 
@@ -61,7 +67,7 @@ def _wrap_in(name: str, rest: str, module: ModuleType) -> None:
             if isinstance(owner.__dict__.get(last), FunctionType):
                 setattr(owner, last, _method(name, found))
         else:
-            setattr(owner, last, _Opener(name, found))
+            setattr(owner, last, _Opener(name, found, owner.__name__, last))
     except (AttributeError, TypeError):
         return
 
@@ -69,9 +75,10 @@ def _wrap_in(name: str, rest: str, module: ModuleType) -> None:
 class _Opener:
     """Stands for a function that opens; no function itself, so that a class that keeps it does not bind it."""
 
-    def __init__(self, name: str, opens: Callable[..., Any]) -> None:
+    def __init__(self, name: str, opens: Callable[..., Any], module: str, last: str) -> None:
         functools.update_wrapper(self, opens)
         self._forklint = (name, opens)
+        self._forklint_place = (module, last)
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         name, opens = self._forklint
@@ -82,8 +89,13 @@ class _Opener:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.__dict__["_forklint"][1], name)
 
-    def __reduce__(self) -> str:
-        return str(self.__qualname__)
+    def __reduce__(self) -> Any:
+        return (_named, self._forklint_place)
+
+
+def _named(module: str, name: str) -> Any:
+    """What stands under a name in a module, for unpickling."""
+    return getattr(import_module(module), name)
 
 
 def _method(name: str, opens: Callable[..., Any]) -> Callable[..., Any]:

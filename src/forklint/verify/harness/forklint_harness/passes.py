@@ -13,6 +13,9 @@ from forklint_harness.workers import WorkerStart, seed, tell_of, watch_fetches
 SIZES = (4, 16)
 """Samples in a batch, for two passes each."""
 
+MOMENT = 0.3
+"""Seconds for a worker to die in."""
+
 
 class Batches:
     """A batch sampler whose order is set anew for each pass."""
@@ -36,10 +39,13 @@ class Batches:
         return "shuffled" if number % 2 else "in order"
 
     def take_part(self, part: int, parts: int) -> None:
-        """Keep only the batches that one of several workers would get."""
+        """Keep only what one of several workers would get, in reverse.
+
+        The first part in its own order would begin as the whole does, and so share what depends on the beginning.
+        """
         size = self._size or 1
         starts = range(part * size, len(self._indices), parts * size)
-        self._indices = [index for start in starts for index in self._indices[start : start + size]]
+        self._indices = [index for start in starts for index in self._indices[start : start + size]][::-1]
 
     def __len__(self) -> int:
         return -(-len(self.order) // self._size) if self._size else len(self.order)
@@ -106,7 +112,7 @@ class Cell:
         if self._workers:
             options["multiprocessing_context"] = self._method
             options["worker_init_fn"] = WorkerStart(program.worker_init_fn)
-            options["persistent_workers"] = program.persistent_workers
+            options["persistent_workers"] = program.persistent_workers or self._method != "fork"  # they start slowly
         return DataLoader(program.dataset, **options)
 
     def run(self, number: int) -> bool:
@@ -143,6 +149,12 @@ class Cell:
                 iterator._shutdown_workers()
         return ended
 
+    def close(self) -> None:
+        """End workers that were kept from pass to pass."""
+        iterator = getattr(self._loader, "_iterator", None)
+        if iterator is not None:
+            iterator._shutdown_workers()
+
     def _tell(self, error: Exception, iterator: Any) -> None:
         tell_of(error, "reading" if iterator is not None else "starting")
         if iterator is None and self._workers and self._method != "fork":
@@ -151,8 +163,11 @@ class Cell:
             parts["worker_init_fn"] = program.worker_init_fn
             for culprit in pickling.culprits(parts):
                 journal.record("unpicklable", **culprit)
-        for worker in getattr(iterator, "_workers", []):
-            worker.join(1.0)
+        workers = getattr(iterator, "_workers", [])
+        end = time.monotonic() + MOMENT
+        while workers and all(worker.is_alive() for worker in workers) and time.monotonic() < end:
+            time.sleep(0.01)  # a worker that has closed its pipe may still be dying
+        for worker in workers:
             tell_of_death(worker)
 
 

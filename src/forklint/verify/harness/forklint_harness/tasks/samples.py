@@ -65,16 +65,26 @@ def read(loader: Any, order: Mapping[str, Any]) -> None:
     except Exception as error:
         tell_of(error, "length")
         return
+    try:
+        run_passes(cell, held, order)
+    finally:
+        cell.close()
+
+
+def run_passes(cell: Cell, held: List[Held], order: Mapping[str, Any]) -> None:
+    """As many passes as the trial's mode has, up to the first that does not come to its end."""
+    spec, factors = order["spec"], order["factors"]
     if spec["mode"] != "workers":
         for number in range(CONTROL_PASSES if spec["mode"] == "control" else 1):
             if not cell.run(number):
                 return
         return
-    uses = Uses(held) if factors.get("start_method") == "fork" else None
+    is_forked = factors.get("start_method") == "fork"
+    uses = Uses(held) if is_forked else None
     if factors.get("start_method") == "forkserver":
         preload()
     end = time.monotonic() + spec.get("seconds", 3.0)
-    for number in range(spec.get("passes", 200)):
+    for number in range(spec.get("passes", 200) if is_forked else FEWEST_PASSES):
         if number >= FEWEST_PASSES and time.monotonic() > end:
             return
         before = [offset_of(one.value) for one in held]
