@@ -298,6 +298,19 @@ def test_a_fault_of_forklint_itself_is_reported(flake8: Flake8, project: Path) -
     assert (result.stdout, result.stderr) == (f"data.py:1:1: FKL000 {message}\n", "")
 
 
+def test_a_file_that_libcst_refuses_has_no_findings_as_in_the_command(flake8: Flake8, project: Path) -> None:
+    refusal = """
+import forklint.engine
+from forklint.edits.tree import UnparsableError
+
+def refuse(text):
+    raise UnparsableError("too new")
+
+forklint.engine.parse_tree = refuse
+"""
+    assert flake8("--select", "FKL", "data.py", cwd=project, code=refusal + MAIN).stdout == ""
+
+
 SERVER = """
 from pathlib import Path
 from flake8.api import legacy

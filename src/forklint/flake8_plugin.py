@@ -12,6 +12,7 @@ import os
 import re
 import tokenize
 from collections.abc import Callable, Iterator, Sequence
+from configparser import RawConfigParser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -216,19 +217,7 @@ def _selectors(text: str) -> Any:
 
 
 def _boolean(text: str) -> Any:
-    def read(value: str) -> bool:
-        try:
-            return {
-                "true": True,
-                "yes": True,
-                "on": True,
-                "1": True,
-                "false": False,
-                "no": False,
-                "off": False,
-                "0": False,
-            }[value.lower()]
-        except KeyError:
-            raise ValueError(f"must be true or false, not '{value}'") from None
-
-    return _checked(read, text)
+    states = RawConfigParser.BOOLEAN_STATES
+    if text.lower() not in states:
+        raise argparse.ArgumentTypeError(f"must be true or false, not '{text}'")
+    return states[text.lower()]
