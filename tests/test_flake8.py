@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from fixture_cases import all_cases
-from flake8_command import Flake8, environment
+from flake8_command import Flake8
 
 HAZARD = """\
 import lmdb
@@ -27,11 +27,6 @@ OPENING = "        self.env = lmdb.open(root, readonly=True)"
 MAIN = "from flake8.main import cli\nraise SystemExit(cli.main())"
 PLACE = "data.py:7:9: FKL301"
 LINE = re.compile(r"(?P<path>.+?):(?P<row>\d+):(?P<column>\d+): (?P<code>\S+) (?P<message>.*)")
-
-
-@pytest.fixture(scope="module")
-def flake8(tmp_path_factory: pytest.TempPathFactory) -> Flake8:
-    return Flake8(environment(tmp_path_factory.mktemp("metadata")))
 
 
 @pytest.fixture
