@@ -117,6 +117,8 @@ def test_comments_silence_unless_they_are_disabled(flake8: Flake8, project: Path
     ("arguments", "configuration", "found"),
     [
         (["--select", "E,W"], "", False),
+        (["--select", "E,W", "--extend-select", "FKL3"], "", True),
+        (["--select", "E9,F63,F7,F82"], "", False),
         (["--extend-ignore", "FKL3"], "", False),
         (["--per-file-ignores", "data.py:FKL301"], "", False),
         ([], "per-file-ignores =\n    other.py: FKL301\n", True),
@@ -350,3 +352,8 @@ def test_a_clean_file_loads_nothing_heavy(flake8: Flake8, project: Path) -> None
     assert flake8(*options, cwd=project, code=probe).stdout == "loaded: [] code: 0\n"
     (project / "clean.py").write_text(HAZARD)
     assert "loaded: ['libcst'] code: 1" in flake8(*options, cwd=project, code=probe).stdout
+
+
+def test_a_run_for_other_codes_alone_does_not_pay(flake8: Flake8, project: Path) -> None:
+    probe = PROBE.format(heavy=("forklint.engine", "forklint.config", "libcst"))
+    assert flake8("--select", "E9,F63,F7,F82", "data.py", cwd=project, code=probe).stdout == "loaded: [] code: 0\n"

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from forklint.engine import Linters
     from forklint.model import FileReport
 
+PREFIX = "FKL"
 FAILURE = "FKL000"
 """The code of what is no finding: forklint, or one of its rules, failed."""
 LEFT_TO_FLAKE8 = ("FKL001", "FKL002")
@@ -80,6 +81,8 @@ class Plugin:
 
     def run(self) -> Iterator[Violation]:
         """Give what flake8 is to report for the file; raises ExecutionError for a wrong configuration."""
+        if not self.current.may_report:
+            return
         from forklint.config import ConfigError  # noqa: PLC0415 - flake8 loads the plugin whether it is used or not
 
         try:
@@ -114,8 +117,16 @@ class Run:
         self._filenames: Any = None
         self._seen: set[str] = set()
 
+    @property
+    def may_report(self) -> bool:
+        """Whether flake8's selection takes any of our codes: ``--select E9`` is not to pay for the others."""
+        if self._options.select is None:
+            return True
+        chosen = (*self._options.select, *(self._options.extend_select or ()))
+        return any(code.startswith(PREFIX) or PREFIX.startswith(code) for code in chosen)
+
     def lint(self, filename: str, text: str) -> FileReport | None:
-        """Lint a file whose text is ``text``, wherever that came from; None if the settings exclude the file.
+        """Lint a file whose text is ``text``, wherever that came from; None if the settings exclude it.
 
         ``filename`` is as flake8 gives it: a path, the name given with ``--stdin-display-name``, or ``stdin``.
         Raises ConfigError.
