@@ -23,6 +23,7 @@ LAYERS = [
     "report",
     "pages",
     "cli",
+    "flake8_plugin",
     "__main__",
 ]
 UPWARDS = {

@@ -37,6 +37,8 @@ class Options:
 
     screen: bool = True
     with_fixes: bool = True
+    suppress: bool = True
+    """Whether comments silence findings."""
 
 
 class Linter:
@@ -88,14 +90,14 @@ class Linter:
                 except Exception as error:  # noqa: BLE001 - a fault in one rule is said and costs that rule alone
                     what = f"{rule.code} failed: {type(error).__name__}: {error}; please report it"
                     notes.append(Note(shown(path), what, failure=True))
-        comments = suppressions.find(module.document.text) if suppressions.TOKENS.search(data) else []
+        speaks = self.options.suppress and suppressions.TOKENS.search(data)
+        comments = suppressions.find(module.document.text) if speaks else []
         rows = suppressions.by_row(comments)
         kept = [item for item in found if not _silenced(item[2], rows)]
         findings = [finding for _, _, finding in kept]
-        parsed = bool(kept) and self.options.with_fixes
-        if parsed:
+        if kept:
             try:
-                findings = _with_fixes(kept, module)
+                findings = _with_fixes(kept, module, propose=self.options.with_fixes)
             except UnfixableError as error:
                 notes.append(Note(shown(path), f"never fixed: {error}"))
             except UnparsableError as error:
@@ -104,7 +106,7 @@ class Linter:
         if UnusedSuppression.code in self._enabled:
             findings += self._unused(path, module, comments)
         findings = sorted(set(findings), key=lambda finding: finding.sort_key)
-        return FileReport(shown(path), tuple(findings), tuple(notes), len(found) - len(kept), parsed)
+        return FileReport(shown(path), tuple(findings), tuple(notes), len(found) - len(kept), bool(kept))
 
     def _finding(self, path: Path, module: Module, rule: Rule, suspect: Suspect) -> Finding:
         statement = module.statement_of(suspect.node)
@@ -187,8 +189,11 @@ def _silenced(finding: Finding, rows: dict[int, list[suppressions.Suppression]])
     return bool(silencing)
 
 
-def _with_fixes(kept: list[tuple[Rule, Suspect, Finding]], module: Module) -> list[Finding]:
-    """Parse with LibCST, once, and let each rule propose fixes; raises UnparsableError and UnfixableError."""
+def _with_fixes(kept: list[tuple[Rule, Suspect, Finding]], module: Module, *, propose: bool) -> list[Finding]:
+    """Parse with LibCST, once, and let each rule propose fixes, if it is to; raises UnparsableError, UnfixableError.
+
+    Both parsers are asked though no fix is wanted: there is no finding in a file that only one of them takes.
+    """
     if nesting.too_deep(module.tree):
         raise UnfixableError("it nests too deeply")
     text = without_blank_tail(module.document.text)
@@ -197,7 +202,7 @@ def _with_fixes(kept: list[tuple[Rule, Suspect, Finding]], module: Module) -> li
         tree = parse_tree(text)
         if tree.code != text or len(tree.statements) != len(module.ordinals):
             raise UnfixableError("LibCST does not give it back as it is")
-        for rule, suspect, finding in kept:
+        for rule, suspect, finding in kept if propose else ():
             fixes = tuple(
                 Fix(p.message, p.applicability, tree.edits_to(p.tree) if p.tree else ())
                 for p in rule.fixes(suspect, module, tree)
@@ -205,7 +210,7 @@ def _with_fixes(kept: list[tuple[Rule, Suspect, Finding]], module: Module) -> li
             findings.append(replace(finding, fixes=fixes))
     except RecursionError:
         raise UnfixableError("it nests too deeply") from None
-    return findings
+    return findings if propose else [finding for _, _, finding in kept]
 
 
 class Linters:
