@@ -37,6 +37,7 @@ class Settings:
     extend_ignore: tuple[str, ...] = ()
     per_file_ignores: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     exclude: tuple[str, ...] = ()
+    force_exclude: bool = False
     platforms: tuple[str, ...] = PLATFORMS
     target_python: tuple[Version, Version] = (OLDEST_PYTHON, NEWEST_PYTHON)
     """Oldest and newest Python on which the project runs."""
@@ -330,6 +331,7 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "extend-ignore": selectors,
     "per-file-ignores": _per_file_ignores,
     "exclude": strings,
+    "force-exclude": _boolean,
     "platforms": platforms,
     "target-python": python_range,
     "exit-on": severity,

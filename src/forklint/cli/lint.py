@@ -26,7 +26,9 @@ class LintCommand(click.Command):
     epilog="Also: `forklint rule CODE` prints a rule's page. A path named like a command is reached as ./rule.",
 )
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--stdin-filename", type=click.Path(path_type=Path), help="What the text of `-` is the content of.")
 @click.option("--fix", is_flag=True, help="Apply safe fixes.")
+@click.option("--fix-only", is_flag=True, help="Apply safe fixes and speak of nothing else.")
 @click.option("--unsafe-fixes", is_flag=True, help="Let --fix and --diff apply fixes that must be judged, too.")
 @click.option("--diff", is_flag=True, help="Show what --fix would change, and change nothing.")
 @click.option("--show-fixes", is_flag=True, help="List the fixes that were applied.")
@@ -35,6 +37,7 @@ class LintCommand(click.Command):
 @click.option("--extend-select", type=CODES, multiple=True, help="Like --select, on top of the configuration.")
 @click.option("--extend-ignore", type=CODES, multiple=True, help="Like --ignore, on top of the configuration.")
 @click.option("--per-file-ignores", multiple=True, metavar="PATTERN:CODES", help="Rules to leave out in some files.")
+@click.option("--force-exclude", is_flag=True, default=None, help="Leave out excluded files though they be named.")
 @click.option("--preview", is_flag=True, default=None, help="Run rules that are still in preview.")
 @click.option(
     "--platform", type=Checked("platforms", config.platforms, split=True), multiple=True, help="linux, darwin, windows."
@@ -46,6 +49,7 @@ class LintCommand(click.Command):
     "--exit-on", type=Checked("severity", config.severity), help="Lowest severity that fails: info, warning, error."
 )
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 though there be findings.")
+@click.option("--exit-non-zero-on-fix", is_flag=True, help="Exit with 1 if something was fixed.")
 @click.option("--output-format", type=click.Choice(["full", "concise", "json"]), default="full", show_default=True)
 @click.option("--statistics", is_flag=True, help="Count findings by rule instead of listing them.")
 @click.option("--config", "config_file", type=click.Path(path_type=Path), help="Use this file and no other.")
@@ -62,7 +66,7 @@ class LintCommand(click.Command):
 @click.version_option(__version__, "--version", "-V", message="forklint %(version)s")
 @click.pass_context
 def lint(ctx: click.Context, /, **options: Any) -> None:
-    """Lint PATHS (files and folders, by default the current one), and fix them with --fix."""
+    """Lint PATHS (files and folders, by default the current one; `-` is standard input), and fix them with --fix."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal without Unicode shows what it can
     ctx.color = {"always": True, "never": False}.get(options["color"])

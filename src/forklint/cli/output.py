@@ -74,6 +74,9 @@ def print_fixed(results: Sequence[Any], findings: Sequence[Finding], options: di
             )
     if options["quiet"] or options["output_format"] == "json":
         return
+    if options["fix_only"]:
+        click.echo(f"{len(applied)} fixed")
+        return
     summary = Summary.of(findings)
     tail = "" if options["unsafe_fixes"] else f", {summary.unsafe} more with --unsafe-fixes"
     click.echo(f"{len(applied)} fixed{tail}, {summary.findings} left")

@@ -73,7 +73,7 @@ def overrides(options: dict[str, Any]) -> dict[str, Any]:
     ):
         if options[name]:
             values[key] = tuple(word for words in options[name] for word in words)
-    for name in ("target_python", "exit_on", "preview"):
+    for name in ("target_python", "exit_on", "preview", "force_exclude"):
         if options[name] is not None:
             values[name] = options[name]
     if options["per_file_ignores"]:
