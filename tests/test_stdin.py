@@ -83,7 +83,8 @@ def test_imports_are_followed_from_the_name(piped, project: Path) -> None:
     user = "from base import Words\n\n\nclass Mine(Words):\n    pass\n"
     arguments = ("-", "--output-format", "json", "--stdin-filename", "src/mine.py")
     assert json.loads(piped(*arguments, text=user.encode(), cwd=project).stdout) == []
-    guardless = "from base import Words\nfrom torch.utils.data import DataLoader\n" + (
+    guardless = (
+        "from base import Words\nfrom torch.utils.data import DataLoader\n"
         "for batch in DataLoader(Words('x'), num_workers=2):\n    print(batch)\n"
     )
     found = json.loads(piped(*arguments, text=guardless.encode(), cwd=project).stdout)
