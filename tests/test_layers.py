@@ -19,6 +19,7 @@ LAYERS = [
     "rules",
     "engine",
     "fixing",
+    "suppressing",
     "parallel",
     "report",
     "pages",

@@ -16,6 +16,12 @@ from forklint.cli.parameters import CODES, Checked, one_line_errors
 class LintCommand(click.Command):
     """The command that is meant when none is named, so its usage does not name it either."""
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read ``--add-noqa`` as ``--add-noqa=``: its value is optional, and what follows is a path."""
+        end = args.index("--") if "--" in args else len(args)
+        args[:end] = ["--add-noqa=" if word == "--add-noqa" else word for word in args[:end]]
+        return super().parse_args(ctx, args)
+
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write ``Usage: forklint [OPTIONS] [PATHS]...``."""
         formatter.write_usage(ctx.find_root().info_name or "forklint", " ".join(self.collect_usage_pieces(ctx)))
@@ -32,6 +38,7 @@ class LintCommand(click.Command):
 @click.option("--unsafe-fixes", is_flag=True, help="Let --fix and --diff apply fixes that must be judged, too.")
 @click.option("--diff", is_flag=True, help="Show what --fix would change, and change nothing.")
 @click.option("--show-fixes", is_flag=True, help="List the fixes that were applied.")
+@click.option("--add-noqa", metavar="[=REASON]", help="Silence all findings by `# noqa` comments.")
 @click.option("--select", type=CODES, multiple=True, help="Rules to run: codes, prefixes, names, ALL.")
 @click.option("--ignore", type=CODES, multiple=True, help="Rules to leave out.")
 @click.option("--extend-select", type=CODES, multiple=True, help="Like --select, on top of the configuration.")

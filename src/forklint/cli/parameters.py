@@ -61,6 +61,23 @@ class Checked(click.ParamType):  # type: ignore[type-arg]  # generic from click 
 CODES = Checked("codes", config.selectors, split=True)
 
 
+APART = (("--add-noqa", ("fix", "diff", "statistics", "stdin"), "it writes comments for what is left after fixing"),)
+"""Options that others make no sense beside: name, the others, and why."""
+
+
+def check_together(options: dict[str, Any], *, from_stdin: bool) -> None:
+    """Raise Failure for options that do not go together."""
+    given = {name for name, value in options.items() if value not in (None, False, ())}
+    given |= {"stdin"} if from_stdin else set()
+    for name, others, why in APART:
+        if name.lstrip("-").replace("-", "_") not in given:
+            continue
+        for other in others:
+            if other in given:
+                word = "`-`" if other == "stdin" else f"--{other.replace('_', '-')}"
+                raise Failure(f"{name} and {word} do not go together: {why}")
+
+
 def overrides(options: dict[str, Any]) -> dict[str, Any]:
     """Settings that the command line gives, by the names of Settings' fields."""
     values: dict[str, Any] = {}

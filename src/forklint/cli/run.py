@@ -13,7 +13,7 @@ import click
 from forklint import config
 from forklint.cli import stdin
 from forklint.cli.output import print_findings, print_fixed, print_notes, print_summary, say, show_diff
-from forklint.cli.parameters import CLEAN, FAILED, FOUND, overrides
+from forklint.cli.parameters import CLEAN, FAILED, FOUND, check_together, overrides
 from forklint.cli.settings import show_settings
 from forklint.model import FileReport, Severity
 from forklint.source.discovery import Missing, find_files, never_walked
@@ -29,6 +29,7 @@ def run(options: dict[str, Any]) -> int:
     options["fix"] |= options["fix_only"]
     finder = config.SettingsFinder(overrides(options), config=options["config_file"], isolated=options["isolated"])
     name = stdin.named(options)
+    check_together(options, from_stdin=name is not None)
     if options["show_settings"]:
         show_settings(finder, name or (options["paths"] or [Path()])[0])
         return CLEAN
@@ -55,7 +56,12 @@ def run(options: dict[str, Any]) -> int:
         return _tell(finder, [result.report for result in results], results, missing, options)
     from forklint.parallel import lint  # noqa: PLC0415
 
-    return _tell(finder, lint(job, files, options["jobs"]), [], missing, options)
+    reports = lint(job, files, options["jobs"])
+    if options["add_noqa"] is not None:
+        from forklint.cli.suppress import add_noqa  # noqa: PLC0415
+
+        return _exit_code(finder, add_noqa(job, files, reports, options), [], missing, options)
+    return _tell(finder, reports, [], missing, options)
 
 
 def _files(finder: config.SettingsFinder, paths: Sequence[Path]) -> tuple[list[Path], list[Missing]]:
@@ -103,19 +109,28 @@ def _tell(
         code = show_diff(results, reports, missing)
         return CLEAN if options["exit_zero"] and code == FOUND else code
     print_notes(reports, verbose=options["verbose"] or options["fix"])
-    shown = [] if options["fix_only"] else reports
-    findings = print_findings(shown, options)
+    findings = print_findings([] if options["fix_only"] else reports, options)
     if options["fix"]:
         print_fixed(results, findings, options)
     elif not options["quiet"] and options["output_format"] != "json":
         print_summary(findings, reports)
+    return _exit_code(finder, reports, results, missing, options)
+
+
+def _exit_code(
+    finder: config.SettingsFinder,
+    reports: Sequence[FileReport],
+    results: Sequence[Fixed],
+    missing: Sequence[Missing],
+    options: dict[str, Any],
+) -> int:
     if missing or any(note.failure for report in reports for note in report.notes):
         return FAILED
     if options["exit_zero"]:
         return CLEAN
     if options["exit_non_zero_on_fix"] and any(result.applied for result in results):
         return FOUND
-    return FOUND if _fails(finder, shown) else CLEAN
+    return FOUND if not options["fix_only"] and _fails(finder, reports) else CLEAN
 
 
 def _fails(finder: config.SettingsFinder, reports: Sequence[FileReport]) -> bool:

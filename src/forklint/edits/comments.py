@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Sequence
 
 from forklint.model import Edit, Span
-from forklint.source.suppressions import CODE, NOQA, Suppression
+from forklint.source.suppressions import CODE, IGNORE, NOQA, Suppression
 
 CODE_FIRST = re.compile(rf"{CODE}\b", re.IGNORECASE)
 
@@ -62,3 +62,13 @@ def with_noqa(line: str, codes: Collection[str], reason: str) -> str:
         return body[: match.start("codes")] + ", ".join(merged) + body[match.end("codes") :] + end
     words = f"- {reason}" if CODE_FIRST.match(reason) else reason
     return f"{body.rstrip()}  # noqa: {', '.join(sorted(codes))}{' ' if words else ''}{words}{end}"
+
+
+def with_ignored(line: str, codes: Collection[str]) -> str | None:
+    """Add codes to the ``# forklint: ignore[...]`` that stands alone on a line; None if none does."""
+    match = IGNORE.match(line.lstrip(" \t\f"))
+    if not match or not match["codes"]:
+        return None
+    start = len(line) - len(line.lstrip(" \t\f"))
+    merged = sorted({*re.findall(r"[\w-]+", match["codes"]), *codes})
+    return line[: start + match.start("codes")] + ", ".join(merged) + line[start + match.end("codes") :]
