@@ -10,6 +10,7 @@ import pytest
 SOURCE = Path(__file__).parent.parent / "src" / "forklint"
 LAYERS = [
     "model",
+    "locking",
     "knowledge",
     "config",
     "source",
@@ -20,6 +21,7 @@ LAYERS = [
     "engine",
     "fixing",
     "suppressing",
+    "baseline",
     "parallel",
     "report",
     "pages",

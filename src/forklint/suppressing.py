@@ -6,7 +6,7 @@ import ast
 import io
 import re
 import tokenize
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -60,7 +60,7 @@ def suppress(linter: Linter, path: Path, report: FileReport, reason: str) -> Sup
 def _suppress(linter: Linter, path: Path, doc: Document, report: FileReport, reason: str) -> Suppressed:
     text, mended = _without_idle(linter, path, doc)
     before = linter.lint_bytes(path, doc.encode(text))
-    text, nowhere = _with_comments(text, [one for one in before.findings if one.code not in STAY], reason)
+    text, nowhere = _with_comments(text, _wanted(before, report), reason)
     try:
         if not _same_code(doc.text, text):
             raise NoPlaceError("they would change what the code means")
@@ -76,6 +76,17 @@ def _suppress(linter: Linter, path: Path, doc: Document, report: FileReport, rea
         raise
     notes = [f"line {one.span.row} has no place for a comment: {one.code} stays" for one in nowhere]
     return Suppressed(_noted(after, report, notes), len(before.findings) - len(after.findings), mended)
+
+
+def _wanted(now: FileReport, asked: FileReport) -> list[Finding]:
+    """The findings there are now of those that were asked for: a baseline may have taken out the first of some kind."""
+    wanted = Counter(finding.fingerprint for finding in asked.findings)
+    chosen = []
+    for finding in reversed(now.findings):
+        if wanted[finding.fingerprint] and finding.code not in STAY:
+            wanted[finding.fingerprint] -= 1
+            chosen.append(finding)
+    return chosen
 
 
 def _noted(report: FileReport, first: FileReport, texts: Sequence[str], *, failure: bool = False) -> FileReport:

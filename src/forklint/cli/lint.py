@@ -31,13 +31,15 @@ class LintCommand(click.Command):
     cls=LintCommand,
     epilog="Also: `forklint rule CODE` prints a rule's page. A path named like a command is reached as ./rule.",
 )
-@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path), shell_complete=complete_paths)
 @click.option("--stdin-filename", type=click.Path(path_type=Path), help="What the text of `-` is the content of.")
 @click.option("--fix", is_flag=True, help="Apply safe fixes.")
 @click.option("--fix-only", is_flag=True, help="Apply safe fixes and speak of nothing else.")
 @click.option("--unsafe-fixes", is_flag=True, help="Let --fix and --diff apply fixes that must be judged, too.")
 @click.option("--diff", is_flag=True, help="Show what --fix would change, and change nothing.")
 @click.option("--show-fixes", is_flag=True, help="List the fixes that were applied.")
+@click.option("--baseline", type=click.Path(path_type=Path, dir_okay=False), help="Report what is not in this file.")
+@click.option("--update-baseline", is_flag=True, help="Put all findings into the baseline.")
 @click.option("--add-noqa", metavar="[=REASON]", help="Silence all findings by `# noqa` comments.")
 @click.option("--select", type=CODES, multiple=True, help="Rules to run: codes, prefixes, names, ALL.")
 @click.option("--ignore", type=CODES, multiple=True, help="Rules to leave out.")

@@ -19,12 +19,15 @@ from forklint.model import FileReport, Severity
 from forklint.source.discovery import Missing, find_files, never_walked
 
 if TYPE_CHECKING:
+    from forklint.cli.known import Baselines
     from forklint.fixing import Fixed
+    from forklint.parallel import Job
 
 
 def run(options: dict[str, Any]) -> int:
     """Do what the options of ``lint`` say; gives the exit code; raises ConfigError."""
-    from forklint.parallel import Job  # noqa: PLC0415 - `--version` and `--help` need none of it
+    from forklint.cli.known import Baselines  # noqa: PLC0415 - `--version` and `--help` need none of it
+    from forklint.parallel import Job  # noqa: PLC0415
 
     options["fix"] |= options["fix_only"]
     finder = config.SettingsFinder(overrides(options), config=options["config_file"], isolated=options["isolated"])
@@ -39,6 +42,7 @@ def run(options: dict[str, Any]) -> int:
         return FAILED if missing else CLEAN
     for path in files:
         finder.for_file(path)  # a wrong configuration is said before any work is done
+    known = Baselines(finder, files, options)
     job = Job(
         overrides=overrides(options),
         config=options["config_file"],
@@ -47,16 +51,17 @@ def run(options: dict[str, Any]) -> int:
         with_fixes=not options["statistics"] or options["fix"],
     )
     if name:
-        return _run_stdin(job, finder, name, options)
+        return _run_stdin(job, finder, known, name, options)
     if options["fix"] or options["diff"]:
         from forklint.parallel import fix_all  # noqa: PLC0415
 
         write = options["fix"] and not options["diff"]
         results = fix_all(job, files, options["jobs"], unsafe=options["unsafe_fixes"], write=write)
-        return _tell(finder, [result.report for result in results], results, missing, options)
+        reports = [result.report for result in results]
+        return _tell(finder, reports if options["diff"] else known.sift(reports), results, missing, options)
     from forklint.parallel import lint  # noqa: PLC0415
 
-    reports = lint(job, files, options["jobs"])
+    reports = known.sift(lint(job, files, options["jobs"]))
     if options["add_noqa"] is not None:
         from forklint.cli.suppress import add_noqa  # noqa: PLC0415
 
@@ -81,7 +86,7 @@ def _left_out(finder: config.SettingsFinder, path: Path) -> bool:
     return settings.force_exclude and (settings.excludes(path) or never_walked(path, settings.base))
 
 
-def _run_stdin(job: Any, finder: config.SettingsFinder, name: Path, options: dict[str, Any]) -> int:
+def _run_stdin(job: Job, finder: config.SettingsFinder, known: Baselines, name: Path, options: dict[str, Any]) -> int:
     data = stdin.read()
     fixes = options["fix"] or options["diff"]
     prints_source = options["fix"] and not options["diff"]
@@ -91,7 +96,9 @@ def _run_stdin(job: Any, finder: config.SettingsFinder, name: Path, options: dic
         done = stdin.lint(job, name, data, fix=fixes, unsafe=options["unsafe_fixes"])
         passed = done.data
         with contextlib.redirect_stdout(sys.stderr) if prints_source else contextlib.nullcontext():
-            code = _tell(finder, [done.result.report], [done.result] if fixes else [], [], options)
+            reports = [done.result.report]
+            reports = reports if options["diff"] else known.sift(reports)
+            code = _tell(finder, reports, [done.result] if fixes else [], [], options)
     if prints_source:
         click.echo(passed, nl=False)
     return code
@@ -112,7 +119,7 @@ def _tell(
     findings = print_findings([] if options["fix_only"] else reports, options)
     if options["fix"]:
         print_fixed(results, findings, options)
-    elif not options["quiet"] and options["output_format"] != "json":
+    elif not options["quiet"] and not options["update_baseline"] and options["output_format"] != "json":
         print_summary(findings, reports)
     return _exit_code(finder, reports, results, missing, options)
 
