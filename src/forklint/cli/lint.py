@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from forklint import __version__, config
-from forklint.cli.parameters import CODES, Checked, one_line_errors
+from forklint.cli.parameters import CODES, PLATFORM, SEVERITY, Checked, complete_paths, one_line_errors
 
 
 class LintCommand(click.Command):
@@ -41,6 +41,7 @@ class LintCommand(click.Command):
 @click.option("--baseline", type=click.Path(path_type=Path, dir_okay=False), help="Report what is not in this file.")
 @click.option("--update-baseline", is_flag=True, help="Put all findings into the baseline.")
 @click.option("--add-noqa", metavar="[=REASON]", help="Silence all findings by `# noqa` comments.")
+@click.option("--watch", is_flag=True, help="Lint again at each change, until Ctrl-C.")
 @click.option("--select", type=CODES, multiple=True, help="Rules to run: codes, prefixes, names, ALL.")
 @click.option("--ignore", type=CODES, multiple=True, help="Rules to leave out.")
 @click.option("--extend-select", type=CODES, multiple=True, help="Like --select, on top of the configuration.")
@@ -48,15 +49,11 @@ class LintCommand(click.Command):
 @click.option("--per-file-ignores", multiple=True, metavar="PATTERN:CODES", help="Rules to leave out in some files.")
 @click.option("--force-exclude", is_flag=True, default=None, help="Leave out excluded files though they be named.")
 @click.option("--preview", is_flag=True, default=None, help="Run rules that are still in preview.")
-@click.option(
-    "--platform", type=Checked("platforms", config.platforms, split=True), multiple=True, help="linux, darwin, windows."
-)
+@click.option("--platform", type=PLATFORM, multiple=True, help="linux, darwin, windows.")
 @click.option(
     "--target-python", type=Checked("python", config.python_range), help="Where the code runs: 3.12 or 3.10-3.13."
 )
-@click.option(
-    "--exit-on", type=Checked("severity", config.severity), help="Lowest severity that fails: info, warning, error."
-)
+@click.option("--exit-on", type=SEVERITY, help="Lowest severity that fails: info, warning, error.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 though there be findings.")
 @click.option("--exit-non-zero-on-fix", is_flag=True, help="Exit with 1 if something was fixed.")
 @click.option("--output-format", type=click.Choice(["full", "concise", "json"]), default="full", show_default=True)

@@ -62,14 +62,13 @@ class Checked(click.ParamType):  # type: ignore[type-arg]  # generic from click 
         except ValueError as error:
             self.fail(str(error), param, ctx)
 
-
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """Offer the words that may be meant, after those of a list that stand already."""
         head, comma, last = incomplete.rpartition(",") if self._split else ("", "", incomplete)
         taken = head.split(",")
         return [
-            CompletionItem(head + comma + word, help=help)
-            for word, help in self._words()
+            CompletionItem(head + comma + word, help=meaning)
+            for word, meaning in self._words()
             if word.lower().startswith(last.lower()) and word not in taken
         ]
 
@@ -87,21 +86,24 @@ PLATFORM = Checked("platforms", config.platforms, split=True, words=lambda: [(na
 SEVERITY = Checked("severity", config.severity, words=lambda: [(one.value, "") for one in Severity])
 
 
-def complete_rule(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def complete_rule(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Offer the codes and names of rules."""
-    return [CompletionItem(word, help=help) for word, help in codes() if word.lower().startswith(incomplete.lower())]
+    return [
+        CompletionItem(word, help=meaning) for word, meaning in codes() if word.lower().startswith(incomplete.lower())
+    ]
 
 
-def complete_paths(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def complete_paths(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Offer files, and the commands where one may stand."""
     group = ctx.find_root().command
     first = not ctx.params.get("paths") and isinstance(group, click.Group)
     names = group.list_commands(ctx) if first and isinstance(group, click.Group) else []
     commands = [CompletionItem(name) for name in names if name.startswith(incomplete)]
-    return [*commands, CompletionItem(incomplete, type="file")]
+    return [CompletionItem(incomplete, type="file"), *commands]  # a file clears what bash had before
 
 
 APART = (
+    ("--watch", ("fix", "diff", "add_noqa", "update_baseline", "show_files", "stdin"), "a watch changes nothing"),
     ("--add-noqa", ("fix", "diff", "statistics", "stdin"), "it writes comments for what is left after fixing"),
     ("--update-baseline", ("diff", "add_noqa", "stdin"), "it keeps what is found in files as they are"),
 )

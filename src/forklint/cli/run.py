@@ -30,12 +30,19 @@ def run(options: dict[str, Any]) -> int:
     from forklint.parallel import Job  # noqa: PLC0415
 
     options["fix"] |= options["fix_only"]
-    finder = config.SettingsFinder(overrides(options), config=options["config_file"], isolated=options["isolated"])
+    finder = _finder(options)
     name = stdin.named(options)
     check_together(options, from_stdin=name is not None)
     if options["show_settings"]:
         show_settings(finder, name or (options["paths"] or [Path()])[0])
         return CLEAN
+    if options["watch"]:
+        from forklint.cli.watch import watch  # noqa: PLC0415
+
+        def again() -> int:
+            return run({**options, "watch": False})
+
+        return watch(options["paths"] or (Path(),), lambda: _finder(options), again)
     files, missing = ([name], []) if name else _files(finder, options["paths"] or (Path(),))
     if options["show_files"]:
         click.echo("".join(f"{path}\n" for path in files), nl=False)
@@ -67,6 +74,10 @@ def run(options: dict[str, Any]) -> int:
 
         return _exit_code(finder, add_noqa(job, files, reports, options), [], missing, options)
     return _tell(finder, reports, [], missing, options)
+
+
+def _finder(options: dict[str, Any]) -> config.SettingsFinder:
+    return config.SettingsFinder(overrides(options), config=options["config_file"], isolated=options["isolated"])
 
 
 def _files(finder: config.SettingsFinder, paths: Sequence[Path]) -> tuple[list[Path], list[Missing]]:

@@ -191,6 +191,11 @@ def _rules_above(folder: Path) -> tuple[_IgnoreRules, ...]:
     return rules
 
 
+def forget_ignore_files() -> None:
+    """Read the ignore files above a folder anew from now on."""
+    _rules_above.cache_clear()
+
+
 def _ignored(path: str, rules: tuple[_IgnoreRules, ...], *, is_folder: bool) -> bool:
     """Whether the deepest ignore file that speaks of ``path`` ignores it."""
     for rule in reversed(rules):
