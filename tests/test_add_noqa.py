@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from conftest import FIXTURES
 
 HEAD = """\
 import lmdb
@@ -180,3 +182,17 @@ def test_it_stands_alone(forklint, tmp_path: Path, other: str) -> None:
     result = forklint("--add-noqa", other, cwd=tmp_path, stdin=subprocess.DEVNULL)
     assert result.returncode == 2
     assert "do not go together" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "folders",
+    [["FKL101_late_env_var"], pytest.param([path.name for path in FIXTURES.glob("*/")], marks=pytest.mark.soak)],
+)
+def test_after_it_every_hazard_of_the_fixtures_is_silent(forklint, tmp_path: Path, folders: list[str]) -> None:
+    for folder in folders:
+        shutil.copytree(FIXTURES / folder, tmp_path / folder, ignore=shutil.ignore_patterns("*.fixed.py"))
+    before = {path: ast.dump(ast.parse(path.read_bytes())) for path in tmp_path.rglob("*.py")}
+    assert forklint(cwd=tmp_path).returncode == 1
+    assert forklint("--add-noqa", cwd=tmp_path).returncode == 0
+    assert forklint(cwd=tmp_path).stdout == "All checks passed.\n"
+    assert {path: ast.dump(ast.parse(path.read_bytes())) for path in before} == before

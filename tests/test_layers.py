@@ -10,7 +10,6 @@ import pytest
 SOURCE = Path(__file__).parent.parent / "src" / "forklint"
 LAYERS = [
     "model",
-    "locking",
     "knowledge",
     "config",
     "source",

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from forklint.fixing import WRITABLE
-from forklint.locking import locked
 from forklint.model import FileReport, Finding
+from forklint.source.locking import locked
 
 VERSION = 1
 REWRITE = "write it anew: delete it and run with --update-baseline"

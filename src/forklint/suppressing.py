@@ -6,7 +6,7 @@ import ast
 import io
 import re
 import tokenize
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -58,9 +58,10 @@ def suppress(linter: Linter, path: Path, report: FileReport, reason: str) -> Sup
 
 
 def _suppress(linter: Linter, path: Path, doc: Document, report: FileReport, reason: str) -> Suppressed:
+    first = linter.lint_bytes(path, doc.data)
     text, mended = _without_idle(linter, path, doc)
     before = linter.lint_bytes(path, doc.encode(text))
-    text, nowhere = _with_comments(text, _wanted(before, report), reason)
+    text, nowhere = _with_comments(text, _wanted(first, before, report), reason)
     try:
         if not _same_code(doc.text, text):
             raise NoPlaceError("they would change what the code means")
@@ -78,15 +79,14 @@ def _suppress(linter: Linter, path: Path, doc: Document, report: FileReport, rea
     return Suppressed(_noted(after, report, notes), len(before.findings) - len(after.findings), mended)
 
 
-def _wanted(now: FileReport, asked: FileReport) -> list[Finding]:
-    """The findings there are now of those that were asked for: a baseline may have taken out the first of some kind."""
-    wanted = Counter(finding.fingerprint for finding in asked.findings)
-    chosen = []
-    for finding in reversed(now.findings):
-        if wanted[finding.fingerprint] and finding.code not in STAY:
-            wanted[finding.fingerprint] -= 1
-            chosen.append(finding)
-    return chosen
+def _wanted(first: FileReport, now: FileReport, asked: FileReport) -> list[Finding]:
+    """The findings there are ``now`` of those that were asked for: a baseline may have taken some out.
+
+    Between the first report and the one of now only idle comments went, so both have the same findings in one order.
+    """
+    places = {(one.code, one.span, one.message) for one in asked.findings}
+    before, after = ([one for one in report.findings if one.code not in STAY] for report in (first, now))
+    return [two for one, two in zip(before, after, strict=False) if (one.code, one.span, one.message) in places]
 
 
 def _noted(report: FileReport, first: FileReport, texts: Sequence[str], *, failure: bool = False) -> FileReport:

@@ -25,7 +25,7 @@ class Baselines:
         """Read them; raises Failure for one that is missing or broken, unless it is to be written."""
         self._finder = finder
         self._updates: bool = options["update_baseline"]
-        self._says = not options["quiet"]
+        self._says = not options["quiet"] and (self._updates or not options["fix_only"])
         paths = {path for file in files for path in [self._of(file)] if path}
         if self._updates and files and not paths:
             raise Failure("--update-baseline writes the file of --baseline, or of the key `baseline`: name it there")
