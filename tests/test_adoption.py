@@ -75,7 +75,7 @@ def test_diff_goes_before_fix_only(forklint, project: Path) -> None:
     assert (project / "src" / "safe.py").read_text() == SAFE
 
 
-@pytest.mark.parametrize("named", ["vendored/data.py", "vendored", "./vendored/../vendored/data.py"])
+@pytest.mark.parametrize("named", ["vendored/data.py", "vendored"])
 def test_force_exclude_counts_for_what_is_named(forklint, project: Path, named: str) -> None:
     assert forklint(named, cwd=project).returncode == 1
     assert forklint(named, "--force-exclude", cwd=project).returncode == 0

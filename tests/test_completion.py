@@ -27,18 +27,12 @@ def complete(forklint, folder: Path, *words: str) -> list[str]:
     ("words", "offered"),
     [
         (["rule", "FKL3"], ["plain,FKL301"]),
-        (["rule", "handle"], ["plain,handle-in-init"]),
-        (["--select", "FKL3"], ["plain,FKL301"]),
         (["src", "--select", "FKL2,FKL3"], ["plain,FKL2,FKL301"]),
         (["lint", "--ignore", "fkl3"], ["plain,FKL301"]),
         (["--platform", "linux,d"], ["plain,linux,darwin"]),
         (["--exit-on", "w"], ["plain,warning"]),
         (["--exit-n"], ["plain,--exit-non-zero-on-fix"]),
-        (["src", "--fix-o"], ["plain,--fix-only"]),
-        (["rule", "--al"], ["plain,--all"]),
         (["ru"], ["file,ru", "plain,rule"]),
-        (["src", "ru"], ["file,ru"]),
-        (["--config", "for"], ["file,for"]),
     ],
 )
 def test_what_is_offered(forklint, tmp_path: Path, words: list[str], offered: list[str]) -> None:
