@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from conftest import FIXTURES
+from flake8_command import Flake8
 
 HEAD = """\
 import lmdb
@@ -99,6 +100,11 @@ def test_a_new_run_is_clean_and_twice_equals_once(forklint, written: Path) -> No
     assert (again.returncode, again.stdout) == (0, "0 findings silenced by comments\n")
     assert texts == {path: path.read_bytes() for path in written.iterdir()}
     assert (written / "blanket.py").read_text() == text_of(f"{PLAIN}  # noqa")
+
+
+def test_the_plugin_of_flake8_reads_them_all(flake8: Flake8, written: Path) -> None:
+    assert flake8("--isolated", "--select", "FKL", ".", cwd=written).stdout == ""
+    assert flake8("--isolated", "--select", "FKL", "--disable-noqa", ".", cwd=written).stdout.count("FKL301") >= 14
 
 
 @pytest.mark.parametrize(
