@@ -68,6 +68,11 @@ def visible(text: str) -> str:
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
 
 
+def spelt_out(text: str) -> str:
+    """Text whose undecodable bytes are spelt out; strict readers refuse a document that holds them."""
+    return text.encode(errors="backslashreplace").decode()
+
+
 def count(number: int, word: str) -> str:
     """``1 finding``, ``2 findings``."""
     return f"{number} {word}{'' if number == 1 else 's'}"

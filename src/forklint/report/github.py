@@ -21,8 +21,8 @@ def render(outcome: Outcome) -> str:
 
 def _command(finding: Finding) -> str:
     span, cell = finding.span, finding.notebook_cell
-    message = "".join(character if character in "\r\n" else visible(character) for character in finding.message)
-    properties = {"file": repository.plain(finding.path)}
+    message = _printable(finding.message)
+    properties = {"file": _printable(repository.plain(finding.path))}
     if cell is None:
         properties |= {"line": str(span.row), "endLine": str(span.end_row)}
         if span.end_row == span.row:  # GitHub drops columns that are not on one line
@@ -32,3 +32,8 @@ def _command(finding: Finding) -> str:
     properties["title"] = f"forklint ({finding.code})"
     pairs = ",".join(f"{name}={value.translate(PROPERTY)}" for name, value in properties.items())
     return f"::{COMMANDS[finding.severity]} {pairs}::{message.translate(DATA)}"
+
+
+def _printable(text: str) -> str:
+    """Text whose control characters are spelt out, but for those that have an escape of their own."""
+    return "".join(character if character in "\r\n" else visible(character) for character in text)

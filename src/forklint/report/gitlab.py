@@ -11,7 +11,7 @@ from collections import Counter
 from typing import Any
 
 from forklint.model import Finding, Severity
-from forklint.report import Outcome, repository
+from forklint.report import Outcome, repository, spelt_out
 
 SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO: "info"}
 
@@ -31,7 +31,7 @@ def _issue(finding: Finding, number: int) -> dict[str, Any]:
     cell = finding.notebook_cell
     where = "" if cell is None else f"cell {cell}, line {finding.span.row}: "
     return {
-        "description": f"{where}{finding.message}",
+        "description": spelt_out(f"{where}{finding.message}"),
         "check_name": f"{finding.code} {finding.name}",
         "fingerprint": hashlib.sha256(f"{finding.fingerprint}:{number}".encode()).hexdigest(),
         "severity": SEVERITIES[finding.severity],

@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path, PurePath
 from urllib.parse import quote
 
-from forklint.report import visible
+from forklint.report import spelt_out
 
 
 @lru_cache(maxsize=1)
@@ -34,10 +34,8 @@ def absolute(path: str) -> Path:
 
 
 def plain(path: str) -> str:
-    """The path from the repository's root as text, what is no character of Unicode spelt out."""
-    relative = inside(path)
-    name = (relative or absolute(path)).as_posix()
-    return "".join(character if character in "\r\n" else visible(character) for character in name)
+    """The path from the repository's root as text; bytes that are not UTF-8 are spelt out."""
+    return spelt_out((inside(path) or absolute(path)).as_posix())
 
 
 def relative_uri(path: PurePath) -> str:

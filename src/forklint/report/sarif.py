@@ -12,7 +12,7 @@ from typing import Any
 
 from forklint import __version__, pages
 from forklint.model import Applicability, Edit, Finding, Fix, Link, Note, Severity, Span
-from forklint.report import Outcome, repository
+from forklint.report import Outcome, repository, spelt_out
 from forklint.report.sources import Sources
 from forklint.rules import registry
 from forklint.rules.base import Rule
@@ -90,7 +90,7 @@ def _shortened(text: str) -> str:
 def _notification(note: Note) -> Json:
     return {
         "level": "error" if note.failure else "note",
-        "message": {"text": note.message},
+        "message": {"text": spelt_out(note.message)},
         "locations": [{"physicalLocation": {"artifactLocation": _artifact(note.path)}}],
     }
 
@@ -119,7 +119,7 @@ def _result(finding: Finding, rule_index: int, sources: Sources) -> Json:
 def _message(finding: Finding) -> str:
     """The message with its chain: GitHub shows a related location where the message links to it."""
     links = ", ".join(f"[{_linked(link.message)}]({number})" for number, link in enumerate(finding.chain, 1))
-    return f"{finding.message} ({links})" if links else finding.message
+    return spelt_out(f"{finding.message} ({links})" if links else finding.message)
 
 
 def _linked(text: str) -> str:
@@ -146,7 +146,7 @@ def _related(number: int, link: Link) -> Json:
     where = {} if link.notebook_cell is None else _cell(link.notebook_cell, span)
     if link.notebook_cell is None:
         place["region"] = {"startLine": link.row, "startColumn": link.column}
-    return {"id": number, "message": {"text": link.message}, "physicalLocation": place, **where}
+    return {"id": number, "message": {"text": spelt_out(link.message)}, "physicalLocation": place, **where}
 
 
 def _cell(number: int, span: Span) -> Json:
