@@ -306,7 +306,6 @@ def test_every_rule_can_be_told() -> None:
 
 
 def test_sarif_tools_reads_it(forklint, tmp_path: Path) -> None:
-    pytest.importorskip("sarif")
     (tmp_path / "data.py").write_text(HAZARD)
     forklint("--output-format", "sarif", "--output-file", "report.sarif", cwd=tmp_path)
     for arguments in (["summary", "report.sarif"], ["csv", "report.sarif", "--output", "report.csv"]):
