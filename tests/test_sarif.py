@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import Any
 from urllib.parse import unquote_to_bytes, urljoin
 
@@ -16,7 +16,7 @@ from report_cases import HAZARD, outcome_of
 
 from forklint.edits.text import apply_edits
 from forklint.model import Applicability, Cell, Edit, Fix, Link, Note, Span
-from forklint.report import sarif
+from forklint.report import repository, sarif
 from forklint.rules import registry
 
 # What each object must hold, and what forklint writes beyond it: sections 3.13 to 3.58 of the specification.
@@ -228,6 +228,10 @@ def test_uris_lead_back_to_the_files(forklint, tmp_path: Path) -> None:
         uri = urljoin(base, result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"])
         found.add(unquote_to_bytes(uri.removeprefix("file://")))
     assert found == {os.fsencode(folder / os.fsdecode(name)) for name in NAMES} | {os.fsencode(outside)}
+
+
+def test_paths_of_windows_have_forward_slashes() -> None:
+    assert repository.relative_uri(PureWindowsPath("src\\my data.py")) == "src/my%20data.py"
 
 
 def test_fixes_applied_by_region_are_forklints_own(forklint, tmp_path: Path) -> None:
