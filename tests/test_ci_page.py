@@ -13,6 +13,7 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
+import yaml
 from doc_snippets import snippet
 from report_cases import HAZARD
 
@@ -54,8 +55,7 @@ def run(command: str, project: Path) -> subprocess.CompletedProcess[str]:
 
 
 def parsed(name: str) -> Any:
-    yaml = pytest.importorskip("ruamel.yaml")
-    return yaml.YAML(typ="safe").load(snippet(PAGE, name))
+    return yaml.safe_load(snippet(PAGE, name))
 
 
 def test_annotations(project: Path) -> None:
