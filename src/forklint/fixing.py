@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import shutil
 import stat
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +14,7 @@ from forklint.project.index import UNPARSABLE
 from forklint.source import document
 from forklint.source.document import UnreadableError
 from forklint.source.paths import shown
+from forklint.source.writing import replace
 
 WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 MAX_ROUNDS = 500
@@ -116,27 +114,7 @@ def write_atomically(path: Path, data: bytes, expected: bytes) -> str:
             return "the file is read-only"
         if target.read_bytes() != expected:
             return "another program changed it meanwhile"
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".forklint", dir=target.parent)
+        replace(target, data)
     except OSError as error:
-        return error.strerror or str(error)
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        shutil.copymode(target, temporary)
-        _give_to(status, temporary)
-        temporary.replace(target)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
         return error.strerror or str(error)
     return ""
-
-
-def _give_to(status: os.stat_result, path: Path) -> None:
-    """Give a file the owner and group that another has, where that is another's and allowed."""
-    own = path.stat()
-    if (own.st_uid, own.st_gid) != (status.st_uid, status.st_gid) and hasattr(os, "chown"):
-        with contextlib.suppress(PermissionError):
-            os.chown(path, status.st_uid, status.st_gid)

@@ -9,10 +9,13 @@ from typing import Any
 import click
 
 from forklint import config
-from forklint.cli.output import print_findings, print_fixed, print_notes, print_summary, say, show_diff
+from forklint.cli.output import check_options, print_findings, print_fixed, print_notes, print_summary, say, show_diff
+from forklint.cli.output_file import output_to
 from forklint.cli.parameters import CLEAN, FAILED, FOUND, overrides
 from forklint.cli.settings import show_settings
-from forklint.model import FileReport, Severity
+from forklint.model import FileReport, Note, Severity
+from forklint.report import Outcome, all_findings
+from forklint.report.formats import FORMATS
 from forklint.source.discovery import Missing, find_files
 
 
@@ -21,6 +24,7 @@ def run(options: dict[str, Any]) -> int:
     from forklint.parallel import Job, fix_all  # noqa: PLC0415 - `--version` and `--help` need none of it
     from forklint.parallel import lint as lint_files  # noqa: PLC0415
 
+    check_options(options)
     finder = config.SettingsFinder(overrides(options), config=options["config_file"], isolated=options["isolated"])
     paths = options["paths"] or (Path(),)
     if options["show_settings"]:
@@ -53,12 +57,30 @@ def run(options: dict[str, Any]) -> int:
     else:
         results, reports = [], lint_files(job, files, options["jobs"])
     print_notes(reports, verbose=options["verbose"] or options["fix"])
-    findings = print_findings(reports, options)
-    if options["fix"]:
-        print_fixed(results, findings, options)
-    elif not options["quiet"] and options["output_format"] != "json":
-        print_summary(findings, reports)
+    outcome = _outcome(finder, reports, missing)
+    with output_to(options["output_file"]):
+        print_findings(outcome, options)
+        if options["fix"]:
+            print_fixed(results, outcome.findings, options)
+        elif not options["quiet"] and FORMATS[options["output_format"]].for_people:
+            print_summary(outcome.findings, reports)
     return _exit_code(reports, missing, finder, exit_zero=options["exit_zero"])
+
+
+def _outcome(finder: config.SettingsFinder, reports: Sequence[FileReport], missing: Sequence[Missing]) -> Outcome:
+    """What the run has to tell, for the formats."""
+    from forklint.rules import registry  # noqa: PLC0415
+
+    settings = {id(one): one for one in (finder.for_file(Path(report.path)) for report in reports)}.values()
+    return Outcome(
+        all_findings(reports),
+        notes=[
+            *(Note(str(item.path), item.reason, failure=True) for item in missing),
+            *(note for report in reports for note in report.notes),
+        ],
+        files=[report.path for report in reports],
+        enabled=frozenset().union(*(one.enabled(registry.codes()) for one in settings)),
+    )
 
 
 def _exit_code(

@@ -3,12 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from forklint.model import Applicability, FileReport, Finding, Severity
+from forklint.model import Applicability, FileReport, Finding, Note, Severity
+from forklint.report.sources import Sources
 
-URL = "https://forklint.readthedocs.io/rules/{code}/"
-"""Where a rule's page is published."""
+
+@dataclass(frozen=True)
+class Outcome:
+    """All that a run has to tell: what each format is made from."""
+
+    findings: Sequence[Finding]
+    """In order of path and place."""
+    notes: Sequence[Note] = ()
+    """What was passed over and what failed, paths that do not exist included."""
+    files: Sequence[str] = ()
+    """Paths of all files that were linted, as shown to the user."""
+    enabled: frozenset[str] = frozenset()
+    """Codes of the rules that ran in at least one of the files."""
+    sources: Sources = field(default_factory=Sources)
+
+    @property
+    def failed(self) -> bool:
+        """Whether forklint could not do all of its work."""
+        return any(note.failure for note in self.notes)
 
 
 @dataclass(frozen=True)
@@ -48,6 +66,11 @@ class Summary:
 def visible(text: str) -> str:
     """A path or name with its control characters and undecodable bytes spelt out, so that it stays on its line."""
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
+
+
+def spelt_out(text: str) -> str:
+    """Text whose undecodable bytes are spelt out; strict readers refuse a document that holds them."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 def count(number: int, word: str) -> str:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from click import style
 
 from forklint.model import Applicability, Finding
-from forklint.report import visible
+from forklint.report import Outcome, visible
 
 
-def render(findings: Sequence[Finding]) -> str:
+def render(outcome: Outcome) -> str:
     """``path:row:column: CODE [*] message``, ``[*]`` where a safe fix is at hand."""
-    return "".join(_line(finding) for finding in findings)
+    return "".join(_line(finding) for finding in outcome.findings)
 
 
 def _line(finding: Finding) -> str:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from forklint.model import Finding, Fix
-from forklint.report import URL
+from forklint.pages import URL
+from forklint.report import Outcome
 
 
-def render(findings: Sequence[Finding]) -> str:
+def render(outcome: Outcome) -> str:
     """All findings as one JSON text."""
-    return json.dumps([to_dict(finding) for finding in findings], indent=2) + "\n"
+    return json.dumps([to_dict(finding) for finding in outcome.findings], indent=2) + "\n"
 
 
 def to_dict(finding: Finding) -> dict[str, Any]:
