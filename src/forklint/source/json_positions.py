@@ -1,6 +1,7 @@
 """JSON read with the place of each value in its text, so that one value can be replaced and the rest stays as it is.
 
-The standard library reads the values (``raw_decode`` says where it stopped); this walks the brackets between them. What need not be looked into is read in one step and costs what ``json.loads`` costs.
+The standard library reads the values (``raw_decode`` says where it stopped); this walks the brackets between
+them. What need not be looked into is read in one step and costs what ``json.loads`` costs.
 """
 
 from __future__ import annotations
