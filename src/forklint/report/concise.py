@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from click import style
 
 from forklint.model import Applicability, Finding
-from forklint.report import visible
+from forklint.report import file_and_cell
 
 
 def render(findings: Sequence[Finding]) -> str:
@@ -18,5 +18,6 @@ def render(findings: Sequence[Finding]) -> str:
 def _line(finding: Finding) -> str:
     fix = finding.fix
     mark = style("[*] ", fg="cyan") if fix and fix.applicability is Applicability.SAFE else ""
-    place = f"{style(visible(finding.path), bold=True)}:{finding.span.row}:{finding.span.column}:"
+    file = style(file_and_cell(finding.path, finding.notebook_cell), bold=True)
+    place = f"{file}:{finding.span.row}:{finding.span.column}:"
     return f"{place} {style(finding.code, fg='red', bold=True)} {mark}{finding.message}\n"

@@ -9,8 +9,8 @@ from pathlib import Path
 from click import style
 
 from forklint.edits.text import split_lines
-from forklint.model import Applicability, Edit, Finding, Fix, Severity
-from forklint.report import visible
+from forklint.model import Applicability, Edit, Finding, Fix, Link, Severity
+from forklint.report import file_and_cell, place
 from forklint.source import document
 from forklint.source.document import UnreadableError
 from forklint.source.paths import relative_to
@@ -48,15 +48,19 @@ def _finding(finding: Finding, text: str) -> Iterator[str]:
         finding.message, WIDTH - 2, initial_indent="  ", subsequent_indent="  ", break_long_words=False
     )
     margin = len(str(finding.span.end_row))
-    yield style(" " * margin + "--> ", fg="blue") + f"{visible(finding.path)}:{finding.span.row}:{finding.span.column}"
+    yield style(" " * margin + "--> ", fg="blue") + place(finding)
     yield from _frame(finding, split_lines(text), margin)
     if finding.cells:
         yield _aside(margin, "bites", ", ".join(str(cell) for cell in finding.cells))
     for link in finding.chain:
-        yield _aside(margin, "chain", f"{visible(relative_to(Path(link.path), Path.cwd()))}:{link.row}: {link.message}")
+        yield _aside(margin, "chain", f"{_link_place(link)}: {link.message}")
     for fix in finding.fixes:
         yield _aside(margin, WORDS[fix.applicability], fix.message)
         yield from _diff(text, fix, margin)
+
+
+def _link_place(link: Link) -> str:
+    return f"{file_and_cell(relative_to(Path(link.path), Path.cwd()), link.notebook_cell)}:{link.row}"
 
 
 def _aside(margin: int, label: str, words: str) -> str:
