@@ -152,6 +152,8 @@ class Note:
     message: str
     failure: bool = False
     """True if forklint could not do its work there: the exit code is then 2."""
+    only_if_named: bool = False
+    """Whether it is worth a word only where the file was named outright."""
 
 
 @dataclass(frozen=True)

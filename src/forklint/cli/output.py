@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import json as json_module
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import click
@@ -64,13 +64,14 @@ def print_summary(findings: Sequence[Finding], reports: Sequence[FileReport]) ->
 
 def print_fixed(results: Sequence[Any], findings: Sequence[Finding], options: dict[str, Any]) -> None:
     """Print what was fixed and what is left."""
-    from forklint.report import Summary  # noqa: PLC0415
+    from forklint.report import Summary, file_and_cell  # noqa: PLC0415
 
     applied = [finding for result in results for finding in result.applied]
     if options["show_fixes"]:
         for finding in applied:
             click.echo(
-                f"fixed {finding.path}:{finding.span.row}: {finding.code} {finding.fix.message if finding.fix else ''}"
+                f"fixed {file_and_cell(finding.path, finding.notebook_cell)}:{finding.span.row}: "
+                f"{finding.code} {finding.fix.message if finding.fix else ''}"
             )
     if options["quiet"] or options["output_format"] == "json":
         return
@@ -79,31 +80,38 @@ def print_fixed(results: Sequence[Any], findings: Sequence[Finding], options: di
     click.echo(f"{len(applied)} fixed{tail}, {summary.findings} left")
 
 
-def print_notes(reports: Sequence[FileReport], *, verbose: bool) -> None:
-    """Print the notes that a user must see: failures, and files without a finding that were passed over."""
+def print_notes(reports: Sequence[FileReport], named: Collection[str] | None, *, verbose: bool) -> None:
+    """Print the notes that a user must see: failures, and files without a finding that were passed over.
+
+    ``named`` are the paths that the user gave, as shown; None for every note on a file that is not meant for us.
+    """
     for report in reports:
         for note in report.notes:
+            if note.only_if_named and named is not None and note.path not in named:
+                continue
             if note.failure or verbose or not report.findings:
                 say(f"{note.path}: {note.message}")
 
 
-def show_diff(results: Sequence[Any], reports: Sequence[FileReport], missing: Sequence[Missing]) -> int:
+def show_diff(
+    results: Sequence[Any], reports: Sequence[FileReport], missing: Sequence[Missing], named: Collection[str] | None
+) -> int:
     """Print what the fixes change, as unified differences; gives the exit code."""
     from forklint.edits.text import split_lines  # noqa: PLC0415
-    from forklint.report import visible  # noqa: PLC0415
+    from forklint.report import file_and_cell  # noqa: PLC0415
 
     changed = 0
     for result in results:
-        if result.changed:
-            changed += 1
-            before, after, name = split_lines(result.before), split_lines(result.after), visible(result.report.path)
-            for line in difflib.unified_diff(before, after, name, name):
+        changed += result.changed
+        for cell, before, after in result.changes():
+            name = file_and_cell(result.report.path, cell)
+            for line in difflib.unified_diff(split_lines(before), split_lines(after), name, name):
                 color = {"+": "green", "-": "red", "@": "cyan"}.get(line[0])
                 click.echo(
                     click.style(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n", fg=color),
                     nl=False,
                 )
-    print_notes(reports, verbose=True)
+    print_notes(reports, named, verbose=True)
     say(f"{changed} file{'' if changed == 1 else 's'} would change")
     if missing or any(note.failure for report in reports for note in report.notes):
         return FAILED

@@ -14,6 +14,7 @@ from forklint.cli.parameters import CLEAN, FAILED, FOUND, overrides
 from forklint.cli.settings import show_settings
 from forklint.model import FileReport, Severity
 from forklint.source.discovery import Missing, find_files
+from forklint.source.paths import shown
 
 
 def run(options: dict[str, Any]) -> int:
@@ -36,6 +37,7 @@ def run(options: dict[str, Any]) -> int:
         return FAILED if missing else CLEAN
     for path in files:
         finder.for_file(path)  # a wrong configuration is said before any work is done
+    named = None if options["verbose"] else {shown(path) for path in paths}
     job = Job(
         overrides=overrides(options),
         config=options["config_file"],
@@ -48,11 +50,11 @@ def run(options: dict[str, Any]) -> int:
         results = fix_all(job, files, options["jobs"], unsafe=options["unsafe_fixes"], write=write)
         reports = [result.report for result in results]
         if options["diff"]:
-            code = show_diff(results, reports, missing)
+            code = show_diff(results, reports, missing, named)
             return CLEAN if options["exit_zero"] and code == FOUND else code
     else:
         results, reports = [], lint_files(job, files, options["jobs"])
-    print_notes(reports, verbose=options["verbose"] or options["fix"])
+    print_notes(reports, named, verbose=options["verbose"] or options["fix"])
     findings = print_findings(reports, options)
     if options["fix"]:
         print_fixed(results, findings, options)

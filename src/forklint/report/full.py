@@ -8,11 +8,12 @@ from pathlib import Path
 
 from click import style
 
-from forklint.edits.text import split_lines
 from forklint.model import Applicability, Edit, Finding, Fix, Link, Severity
 from forklint.report import file_and_cell, place
 from forklint.source import document
-from forklint.source.document import UnreadableError
+from forklint.source.document import BrokenError, UnreadableError
+from forklint.source.lines import split_lines
+from forklint.source.notebook import Notebook
 from forklint.source.paths import relative_to
 
 WIDTH = 80
@@ -27,20 +28,28 @@ WORDS = {Applicability.SAFE: "fix", Applicability.UNSAFE: "unsafe fix", Applicab
 
 def render(findings: Sequence[Finding]) -> str:
     """All findings, a blank line after each."""
-    texts: dict[str, str] = {}
+    texts: dict[str, str | Notebook] = {}
     return "".join("\n".join(_finding(finding, _text(finding.path, texts))) + "\n\n" for finding in findings)
 
 
-def _text(path: str, texts: dict[str, str]) -> str:
+def _text(path: str, texts: dict[str, str | Notebook]) -> str | Notebook:
     if path not in texts:
         try:
-            texts[path] = document.decode(Path(path), document.read(Path(path))).text
+            data = document.read(Path(path))
+            doc = document.decode(Path(path), data)
+            texts[path] = doc.text if doc.notebook is None else doc.notebook
+        except BrokenError:
+            texts[path] = data.decode(errors="replace")
         except UnreadableError:
             texts[path] = ""
     return texts[path]
 
 
-def _finding(finding: Finding, text: str) -> Iterator[str]:
+def _lines(text: str | Notebook, cell: int | None) -> list[str]:
+    return split_lines(text) if isinstance(text, str) else text.lines_of(cell or 0)
+
+
+def _finding(finding: Finding, text: str | Notebook) -> Iterator[str]:
     color = COLORS[finding.severity]
     head = f"{finding.severity.value}[{finding.code}] {finding.name}"
     yield style(head, fg=color, bold=True)
@@ -49,14 +58,14 @@ def _finding(finding: Finding, text: str) -> Iterator[str]:
     )
     margin = len(str(finding.span.end_row))
     yield style(" " * margin + "--> ", fg="blue") + place(finding)
-    yield from _frame(finding, split_lines(text), margin)
+    yield from _frame(finding, _lines(text, finding.notebook_cell), margin)
     if finding.cells:
         yield _aside(margin, "bites", ", ".join(str(cell) for cell in finding.cells))
     for link in finding.chain:
         yield _aside(margin, "chain", f"{_link_place(link)}: {link.message}")
     for fix in finding.fixes:
         yield _aside(margin, WORDS[fix.applicability], fix.message)
-        yield from _diff(text, fix, margin)
+        yield from _diff(text, fix, margin, finding.notebook_cell)
 
 
 def _link_place(link: Link) -> str:
@@ -102,11 +111,13 @@ def _cut(line: str, start: int = 0) -> str:
     return line[start : start + LONGEST] + ("..." if len(line) > start + LONGEST else "")
 
 
-def _diff(text: str, fix: Fix, margin: int) -> Iterator[str]:
-    lines = split_lines(text)
+def _diff(text: str | Notebook, fix: Fix, margin: int, cell: int | None) -> Iterator[str]:
     shown = 0
     for edit in fix.edits:
-        for sign, line in _signed(lines, edit):
+        if edit.notebook_cell != cell:
+            cell = edit.notebook_cell
+            yield f"{' ' * margin}   cell {cell}:"
+        for sign, line in _signed(_lines(text, cell), edit):
             shown += 1
             if shown > MOST_DIFF_LINES:
                 yield f"{' ' * margin}   ..."
