@@ -211,10 +211,13 @@ def _runs_program(call: ast.Call, launchers: Launchers) -> bool:
     method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
     if method not in {"system", "getoutput", "run_cell_magic"}:
         return False
-    texts = [argument.value for argument in call.args if isinstance(argument, ast.Constant)]
-    lines = re.split(r"[\n;|&]+", str(texts[-1])) if texts else []
-    programs = {words[0].rpartition("/")[2] for line in lines if (words := line.split()) and words[0][0] != "#"}
-    return method == "run_cell_magic" or not programs <= launchers.harmless | launchers.shell
+    texts = [str(argument.value) for argument in call.args if isinstance(argument, ast.Constant)]
+    if texts[0].startswith("python"):
+        return True
+    script = texts[-1].partition("\n")[2] if method == "run_cell_magic" else texts[-1]
+    lines = [line.split() for line in re.split(r"[\n;|&]+", script)]
+    programs = {words[0].rpartition("/")[2] for words in lines if words and words[0][0] != "#"}
+    return not programs <= launchers.harmless | launchers.shell
 
 
 def _only_asks(call: ast.Call, launchers: Launchers) -> bool:
