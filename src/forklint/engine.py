@@ -120,7 +120,9 @@ class Linter:
         notebook = module.document.notebook
         if notebook is not None:
             findings = [notebook.localized(finding, str(module.path)) for finding in findings]
-            findings += self._faulty_cells(path, notebook)
+            answers = list(self._faulty_cells(path, notebook))
+            findings += [answer for answer in answers if isinstance(answer, Finding)]
+            notes += [answer for answer in answers if isinstance(answer, Note)]
             notes += [Note(shown(path), words) for words in notebook.notes]
         findings = sorted(set(findings), key=lambda finding: finding.sort_key)
         return FileReport(shown(path), tuple(findings), tuple(notes), len(found) - len(kept), bool(kept))
@@ -166,10 +168,13 @@ class Linter:
             return FileReport(shown(path))
         return FileReport(shown(path), (self._syntax_fault(path, doc.lines, error),), parsed=True)
 
-    def _faulty_cells(self, path: Path, notebook: Notebook) -> Iterator[Finding]:
-        """Give FKL002 for each cell that both parsers refuse; the others are linted all the same."""
-        for fault in notebook.faults if SyntaxFault.code in self._enabled else ():
-            if isinstance(fault.error, SyntaxError) and not _excuse(fault.source, fault.error):
+    def _faulty_cells(self, path: Path, notebook: Notebook) -> Iterator[Finding | Note]:
+        """Give FKL002 for each cell that both parsers refuse, a note for others; the rest is linted all the same."""
+        for fault in notebook.faults:
+            excuse = _excuse(fault.source, fault.error)
+            if excuse:
+                yield Note(shown(path), f"cell {fault.number} was passed over: {excuse}")
+            elif isinstance(fault.error, SyntaxError) and SyntaxFault.code in self._enabled:
                 finding = self._syntax_fault(path, fault.source.split("\n"), fault.error)
                 yield replace(finding, notebook_cell=fault.number)
 

@@ -130,7 +130,7 @@ def decode(path: Path, data: bytes) -> Document:
 
 def _decode_notebook(path: Path, data: bytes) -> Document:
     from forklint.source import notebook  # noqa: PLC0415 - most projects have none
-    from forklint.source.json_positions import JsonError  # noqa: PLC0415
+    from forklint.source.json_positions import DepthError, JsonError  # noqa: PLC0415
     from forklint.source.notebook_json import ForeignError, NotebookError  # noqa: PLC0415
 
     try:
@@ -140,6 +140,8 @@ def _decode_notebook(path: Path, data: bytes) -> Document:
         raise UnreadableError("not text in utf-8") from None
     except NotebookError as error:
         raise UnreadableError(str(error), foreign=isinstance(error, ForeignError)) from None
+    except DepthError:
+        raise UnreadableError("its JSON nests too deeply") from None
     except JsonError as error:
         raise BrokenError(f"the notebook is not JSON: {error.reason}", error.row, error.column) from None
     return Document(path, data, found.program, "utf-8", found)

@@ -27,6 +27,13 @@ class JsonError(ValueError):
         super().__init__(f"{message} (line {self.row}, column {self.column})")
 
 
+class DepthError(JsonError):
+    """A text whose brackets nest more deeply than anything that people write."""
+
+    def __init__(self, text: str, place: int) -> None:
+        super().__init__("it nests too deeply", text, place)
+
+
 @dataclass(frozen=True)
 class Node:
     """One value and its place: ``text[start:end]`` is how it is written, quotes and brackets included."""
@@ -67,8 +74,8 @@ class Member:
 def parse(text: str, closed: Collection[str] = ()) -> Node:
     """Read a JSON text into nodes; values under the keys in ``closed`` are not looked into.
 
-    Raises JsonError for what ``json.loads`` refuses, a byte order mark included, and for brackets more than DEEPEST
-    deep (those of closed values: as deep as the interpreter's stack allows).
+    Raises JsonError for what ``json.loads`` refuses, a byte order mark included, and DepthError, which is one, for
+    brackets more than DEEPEST deep (those of closed values: as deep as the interpreter's stack allows).
     """
     reader = _Reader(text, closed)
     node = reader.value(_blank(text, 0), 0)
@@ -110,7 +117,7 @@ class _Reader:
         except json.JSONDecodeError as error:
             raise JsonError(_lower(error.msg), self._text, error.pos) from None
         except RecursionError:
-            raise JsonError("it nests too deeply", self._text, start) from None
+            raise DepthError(self._text, start) from None
         return Node(value, start, end)
 
     def _array(self, start: int, depth: int) -> Node:
@@ -139,7 +146,7 @@ class _Reader:
 
     def _opened(self, start: int, depth: int) -> int:
         if depth > DEEPEST:
-            raise JsonError("it nests too deeply", self._text, start)
+            raise DepthError(self._text, start)
         return _blank(self._text, start + 1)
 
     def _past(self, mark: str, place: int) -> int:

@@ -219,7 +219,7 @@ def read(text: str) -> Notebook:
     Raises NotebookError for a file that holds no notebook of Python, JsonError for one that is not JSON.
     """
     document = notebook_json.read(text)
-    mark = _unused_mark(text)
+    mark = _unused_mark(document.cells)
     parts: list[Part] = []
     faults: list[Fault] = []
     notes = list(document.notes)
@@ -238,10 +238,10 @@ def read(text: str) -> Notebook:
     return Notebook(text, tuple(parts), mark, tuple(faults), tuple(notes), not document.doubled, raws)
 
 
-def _unused_mark(text: str) -> str:
-    """A word that the notebook does not hold, so that what is made of it stands for one thing alone."""
+def _unused_mark(cells: Sequence[RawCell]) -> str:
+    """A word that no cell holds, so that what is made of it stands for one thing alone."""
     number = 0
-    while f"forklint_{number}_" in text:
+    while any(f"forklint_{number}_" in cell.source for cell in cells):
         number += 1
     return f"forklint_{number}_"
 
