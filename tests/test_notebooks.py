@@ -3,63 +3,24 @@
 from __future__ import annotations
 
 import json
-import random
 import re
 import stat
 import time
 from pathlib import Path
-from typing import Any
 
 import nbformat
 import pytest
 from doc_snippets import snippet
 from nbformat import v4
+from notebook_cases import IMPORTS, LATE, WORDS, R, found, sources, write
 
-from forklint.engine import Linters, Options
-from forklint.fixing import fix
-from forklint.parallel import Job
-from forklint.source import json_positions, notebook
-
-IMPORTS = "import lmdb\nimport torch\nfrom torch.utils.data import DataLoader, Dataset"
-WORDS = """\
-class Words(Dataset):
-    def __init__(self, root):
-        self.env = lmdb.open(root)
-
-    def __len__(self):
-        return 10
-
-    def __getitem__(self, index):
-        with self.env.begin() as txn:
-            return txn.get(str(index).encode())"""
-LATE = 'import os\n\nos.environ["OMP_NUM_THREADS"] = "1"'
-R = {"kernelspec": {"language": "R", "name": "ir", "display_name": "R"}}
-
-
-def write(path: Path, *sources: str, **metadata: Any) -> Path:
-    """A notebook as Jupyter writes it; a source that begins with ``#md`` is a cell of prose."""
-    cells = [
-        v4.new_markdown_cell(source[4:]) if source.startswith("#md") else v4.new_code_cell(source) for source in sources
-    ]
-    nbformat.write(v4.new_notebook(cells=cells, metadata=metadata), path)
-    return path
-
-
-def sources(path: Path) -> list[str]:
-    """The sources of a notebook's cells; fails if the notebook is not valid."""
-    content = nbformat.read(path, as_version=4)
-    nbformat.validate(content)
-    return [cell.source for cell in content.cells]
+from forklint.source import notebook
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "forklint.toml").touch()
     return tmp_path
-
-
-def found(forklint, *arguments: str | Path, cwd: Path) -> list[dict[str, Any]]:
-    return json.loads(forklint(*arguments, "--output-format", "json", cwd=cwd).stdout)
 
 
 def test_a_place_is_a_cell_and_a_row_in_it(forklint, folder: Path) -> None:
@@ -226,63 +187,6 @@ def test_cells_of_another_language_are_passed_over(forklint, folder: Path) -> No
     assert [(one["code"], one["cell"]) for one in found(forklint, ".", cwd=folder)] == [("FKL301", 5)]
 
 
-CODE = '{"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": null, "source": %s}'
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (b"", "skipped: the notebook is empty"),
-        (b"[]", "skipped: no notebook: its JSON is not an object"),
-        (b"{}", "skipped: no notebook: it has no list of cells"),
-        (b'{"cells": {}}', "skipped: no notebook: it has no list of cells"),
-        (b'{"worksheets": [], "nbformat": 3}', "skipped: a notebook of the old form (nbformat 3)"),
-        (b'{"cells": [1]}', "cell 1 was passed over: it is no object"),
-        (b'{"cells": [%s]}' % (CODE % "null").encode(), "cell 1 was passed over: its source is neither"),
-        (b'{"cells": [%s]}' % (CODE % '["a", 1]').encode(), "cell 1 was passed over: its source is neither"),
-        (b'{"cells": [%s]}' % (CODE % r'"\ud800"').encode(), "cell 1 was passed over: its source holds half a"),
-        (b'{"cells": [%s]}' % (CODE % r'"a\u0000"').encode(), "cell 1 was passed over: its source holds a null"),
-        (b'{"cells": [{"cell_type": "code"}]}', "cell 1 was passed over: it has no source"),
-        (b'{"cells": ["\xe9"]}', "skipped: not text in utf-8"),
-        ('{"cells": []}'.encode("utf-16"), "skipped: not text in utf-8"),
-        (b"[" * 100_000, "skipped: its JSON nests too deeply"),
-        (
-            b'{"cells": [%s]}' % (CODE % json.dumps("(" * 300 + ")" * 300)).encode(),
-            "cell 1 was passed over: it nests too",
-        ),
-    ],
-)
-def test_what_is_no_notebook_is_one_line(forklint, folder: Path, text: bytes, message: str) -> None:
-    (folder / "bad.ipynb").write_bytes(text)
-    result = forklint(".", "--fix", cwd=folder)
-    assert result.returncode == 0
-    assert result.stderr.startswith(f"forklint: bad.ipynb: {message}")
-    assert result.stderr.count("\n") == 1
-    assert (folder / "bad.ipynb").read_bytes() == text
-
-
-def test_a_notebook_that_is_not_json_is_an_error_at_its_place(forklint, folder: Path) -> None:
-    path = write(folder / "words.ipynb", IMPORTS, WORDS)
-    text = path.read_text().replace(' "cells"', '<<<<<<< HEAD\n "cells"', 1)
-    path.write_text(text)
-    (finding,) = found(forklint, ".", "--fix", cwd=folder)
-    assert finding["code"] == "FKL002"
-    assert finding["message"].startswith("the notebook is not JSON: ")
-    assert finding["location"]["row"] == 2
-    assert "2 | <<<<<<< HEAD\n" in forklint(".", cwd=folder).stdout
-    assert path.read_text() == text
-
-
-def test_a_key_that_stands_twice_is_never_fixed(forklint, folder: Path) -> None:
-    path = write(folder / "words.ipynb", IMPORTS, WORDS)
-    text = path.read_text().replace(' "cells"', ' "cells": [],\n "cells"', 1)
-    path.write_text(text)
-    result = forklint(".", "--fix", cwd=folder)
-    assert result.returncode == 1
-    assert "words.ipynb: never fixed: in its JSON the key 'cells' stands twice in one object (line 3)" in result.stderr
-    assert path.read_text() == text
-
-
 def test_a_change_that_moves_a_cell_or_loses_a_magic_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "a.ipynb", "x = 1", "%time f()\ny = 2", "%%bash\nls", "%%time\nz = 3")
     read = notebook.read(path.read_text())
@@ -314,98 +218,9 @@ def test_a_clean_notebook_costs_nothing_heavy(folder: Path) -> None:
     assert loaded(["clean.ipynb"], folder) == "loaded: []"
 
 
-POOL = [
-    IMPORTS,
-    "%matplotlib inline\n!pip install lmdb \\\n   torch",
-    WORDS,
-    "#md Prosa – mit Umlauten: äöü 🤗",
-    LATE + "\nname = 'ä🤗'",
-    "%env OMP_NUM_THREADS=2",
-    "%%time\nmodel = torch.nn.Linear(2, 2)\nmodel.parameter()",
-    "optimizer = torch.optim.SGD([], lr=1)\noptimizer.zero_grads()\n\n",
-    "\n\nx = !ls\nif x:\n    %cd ..\n",
-    "",
-    "x = = 1",
-    "%%bash\nls",
-]
-
-
-def generated(seed: int) -> bytes:
-    """A notebook made by chance: cells, order of keys, indentation, escapes, kind of source, line ends."""
-    chance = random.Random(seed)
-    string, crlf, first = chance.random() < 0.4, chance.random() < 0.3, chance.random() < 0.5
-    cells = []
-    for number, text in enumerate([IMPORTS, *chance.sample([*POOL, WORDS], 7), WORDS]):
-        source = text.removeprefix("#md ").replace("\n", "\r\n" if crlf else "\n")
-        kind = "markdown" if text.startswith("#md") else "code"
-        cell: dict[str, Any] = {"cell_type": kind, "id": f"cell-{number}"}
-        if first:
-            cell["source"] = source if string else source.splitlines(keepends=True)
-        cell["metadata"] = {"tags": ["ä"], "n": 1.50}
-        if kind == "code":
-            cell["execution_count"] = None
-            cell["outputs"] = [{"name": "stdout", "output_type": "stream", "text": ["\u001b[0m<b>\u2028é\n"]}]
-        if not first:
-            cell["source"] = source if string else source.splitlines(keepends=True)
-        cells.append(cell)
-    content = {"nbformat": 4, "metadata": {"z": 1, "a": {}}, "cells": cells, "nbformat_minor": 5}
-    text = json.dumps(content, indent=chance.choice([None, 0, 1, 2, 4, "\t"]), ensure_ascii=chance.random() < 0.5)
-    text = text.replace("<b>", chance.choice(["<b>", "\\u003cb\\u003e"])) + chance.choice(["", "\n"])
-    if chance.random() < 0.3:
-        text = text.replace("\n", "\r\n")
-    return (b"\xef\xbb\xbf" if chance.random() < 0.2 else b"") + text.encode()
-
-
-def without_sources(data: bytes) -> tuple[str, list[json_positions.Node]]:
-    """A notebook's text with its sources cut out, and these."""
-    text = data.decode("utf-8-sig")
-    cells = json_positions.parse(text).get("cells")
-    assert cells is not None
-    nodes = [node for cell in cells.items if (node := cell.get("source")) is not None]
-    for node in reversed(nodes):
-        text = text[: node.start] + text[node.end :]
-    return text, nodes
-
-
-@pytest.mark.parametrize("seed", range(30))
-def test_a_fix_changes_the_sources_of_changed_cells_alone(folder: Path, seed: int) -> None:
-    path, data = folder / "made.ipynb", generated(seed)
-    path.write_bytes(data)
-    linter = Linters(Job().settings(), Options()).of(path)
-    result = fix(linter, path, unsafe=True, write=True)
-    after = path.read_bytes()
-    assert result.applied
-    (rest, old), (rest_after, new) = without_sources(data), without_sources(after)
-    assert rest_after == rest
-    assert after.startswith(b"\xef\xbb\xbf") == data.startswith(b"\xef\xbb\xbf")
-    raw, raw_after = data.decode("utf-8-sig"), after.decode("utf-8-sig")
-    assert raw_after.isascii() or not raw.isascii()
-    for one, other in zip(old, new, strict=True):
-        assert type(one.value) is type(other.value)
-        if one.value == other.value:
-            assert raw[one.start : one.end] == raw_after[other.start : other.end]
-        elif one.items and other.items:
-            assert raw[one.start : one.items[0].start] == raw_after[other.start : other.items[0].start]
-            assert raw[one.items[-1].end : one.end] == raw_after[other.items[-1].end : other.end]
-        ends = {line[len(line.rstrip("\r\n")) :] for line in "".join(other.value).splitlines(keepends=True)} - {""}
-        assert len(ends) <= 1
-    nbformat.validate(nbformat.reads(raw_after, as_version=4))
-    again = fix(Linters(Job().settings(), Options()).of(path), path, unsafe=True, write=True)
-    assert not again.applied
-    assert path.read_bytes() == after
-
-
 def test_the_page_shows_what_happens(forklint, folder: Path) -> None:
     cells = [cell.strip("\n") for cell in snippet("notebooks.md", "cells").split("# %%\n")[1:]]
     write(folder / "train.ipynb", *cells)
     command, _, output = snippet("notebooks.md", "find").partition("\n")
     assert forklint(*command.split()[2:], cwd=folder).stdout == output
     assert forklint("train.ipynb", "--diff", cwd=folder).stdout == snippet("notebooks.md", "diff")
-
-
-def test_the_program_has_the_rows_of_its_cells(tmp_path: Path) -> None:
-    for seed in range(20):
-        read = notebook.read(generated(seed).decode("utf-8-sig"))
-        rows = read.program.split("\n")
-        for part in read.parts:
-            assert rows[part.first_row - 1 :][: len(part.masked.lines)] == part.masked.lines

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forklint.config import SettingsFinder, find_root
-from forklint.edits.proposal import Proposal
 from forklint.edits.text import without_blank_tail
-from forklint.edits.tree import Tree, UnparsableError
+from forklint.edits.tree import UnparsableError
 from forklint.edits.tree import parse as parse_tree
-from forklint.model import PLATFORMS, Applicability, Edit, FileReport, Finding, Fix, Note, Severity, Span
+from forklint.model import PLATFORMS, FileReport, Finding, Fix, Note, Severity, Span
 from forklint.project.guest import GuestProject
 from forklint.project.index import UNPARSABLE, Project
 from forklint.project.module import Module
@@ -247,24 +246,14 @@ def _with_fixes(kept: list[tuple[Rule, Suspect, Finding]], module: Module, *, pr
         if tree.code != text or len(tree.statements) != len(module.ordinals):
             raise UnfixableError("LibCST does not give it back as it is")
         for rule, suspect, finding in kept if propose else ():
-            fixes = tuple(_fix(proposal, module, tree) for proposal in rule.fixes(suspect, module, tree))
+            fixes = tuple(
+                Fix(p.message, p.applicability, tree.edits_to(p.tree) if p.tree else ())
+                for p in rule.fixes(suspect, module, tree)
+            )
             findings.append(replace(finding, fixes=fixes))
     except RecursionError:
         raise UnfixableError("it nests too deeply") from None
     return findings if propose else [finding for _, _, finding in kept]
-
-
-def _fix(proposal: Proposal, module: Module, tree: Tree) -> Fix:
-    """A proposal with its edits; where a notebook's cells cannot take it, only words are left of it."""
-    notebook = module.document.notebook
-    edits: tuple[Edit, ...] | None = ()
-    if proposal.tree is not None and notebook is None:
-        edits = tree.edits_to(proposal.tree)
-    elif proposal.tree is not None and notebook is not None:
-        edits = notebook.edits_to(proposal.tree.code) if notebook.fixable else None
-    if edits is None:
-        return Fix(proposal.message, Applicability.DISPLAY)
-    return Fix(proposal.message, proposal.applicability, edits)
 
 
 class Linters:

@@ -67,7 +67,7 @@ def fix(linter: Linter, path: Path, *, unsafe: bool, write: bool) -> Fixed:
         if finding is None or finding.fix is None:
             break
         candidate = current.edited(finding.fix.edits)
-        after = linter.lint_bytes(path, original.encode(candidate))
+        after = linter.lint_bytes(path, original.encode_whole(candidate))
         if candidate == current.whole or not _parses(linter, absolute, current) or _gained(report, after, finding):
             linter.project.replace(absolute, current.data)
             words = f"the fix of {finding.code} in {line_named(finding)} did not hold and was left out"

@@ -66,7 +66,20 @@ class Document:
         return self.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
     def encode(self, text: str) -> bytes:
-        """Give ``text`` in this document's encoding, byte order mark included.
+        """The file with another source: ``text`` in this document's encoding, or in the cells of a notebook.
+
+        Raises UnicodeEncodeError if a character has no place in the encoding, and UnreadableError if a notebook's
+        program cannot be cut into its cells.
+        """
+        if self.notebook is None:
+            return self.encode_whole(text)
+        edits = self.notebook.edits_to(text)
+        if edits is None:
+            raise UnreadableError("its program cannot be cut into cells")
+        return self.encode_whole(self.notebook.edited(edits))
+
+    def encode_whole(self, text: str) -> bytes:
+        """Give the text of a file (as in ``whole``) in this document's encoding, byte order mark included.
 
         Raises UnicodeEncodeError if a character has no place in it.
         """

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from forklint.model import Edit, Finding, Link, Span
+from forklint.model import Applicability, Edit, Finding, Fix, Link, Span
 from forklint.source import notebook_json
-from forklint.source.lines import edits_between, split_lines
+from forklint.source.lines import apply_edits, edits_between, split_lines
 from forklint.source.magics import OTHER_CELLS, PYTHON_CELLS, SHELL_CELLS, Masked, Masker, cell_magic
 from forklint.source.notebook_json import RawCell
 
@@ -121,7 +121,15 @@ class Notebook:
             text=self.lines_of(number)[span.row - 1].rstrip("\r\n"),
             comment_rows=(finding.comment_rows[0] - first, finding.comment_rows[1] - first),
             chain=tuple(self._local_link(link) if link.path == path else link for link in finding.chain),
+            fixes=tuple(self.localized_fix(fix) for fix in finding.fixes),
         )
+
+    def localized_fix(self, fix: Fix) -> Fix:
+        """A fix with its edits by cells; only words where a cell cannot take it."""
+        if all(edit.notebook_cell is not None for edit in fix.edits):
+            return fix
+        edits = self.edits_to(apply_edits(self.program, fix.edits)) if self.fixable else None
+        return replace(fix, edits=edits) if edits else Fix(fix.message, Applicability.DISPLAY)
 
     def _local_link(self, link: Link) -> Link:
         number, span = self.local(Span(link.row, link.column, link.row, link.column))
