@@ -9,6 +9,8 @@ from typing import Any
 import nbformat
 from nbformat import v4
 
+from forklint.source import json_positions
+
 IMPORTS = "import lmdb\nimport torch\nfrom torch.utils.data import DataLoader, Dataset"
 WORDS = """\
 class Words(Dataset):
@@ -44,3 +46,14 @@ def sources(path: Path) -> list[str]:
 def found(forklint, *arguments: str | Path, cwd: Path) -> list[dict[str, Any]]:
     """The findings that the command prints as JSON."""
     return json.loads(forklint(*arguments, "--output-format", "json", cwd=cwd).stdout)
+
+
+def without_sources(data: bytes) -> tuple[str, list[json_positions.Node]]:
+    """A notebook's text with its sources cut out, and these."""
+    text = data.decode("utf-8-sig")
+    cells = json_positions.parse(text).get("cells")
+    assert cells is not None
+    nodes = [node for cell in cells.items if (node := cell.get("source")) is not None]
+    for node in reversed(nodes):
+        text = text[: node.start] + text[node.end :]
+    return text, nodes

@@ -9,12 +9,12 @@ from typing import Any
 
 import nbformat
 import pytest
-from notebook_cases import IMPORTS, LATE, WORDS
+from notebook_cases import IMPORTS, LATE, WORDS, without_sources
 
 from forklint.engine import Linters, Options
 from forklint.fixing import fix
 from forklint.parallel import Job
-from forklint.source import json_positions, notebook
+from forklint.source import notebook
 
 
 @pytest.fixture
@@ -63,17 +63,6 @@ def generated(seed: int) -> bytes:
     if chance.random() < 0.3:
         text = text.replace("\n", "\r\n")
     return (b"\xef\xbb\xbf" if chance.random() < 0.2 else b"") + text.encode()
-
-
-def without_sources(data: bytes) -> tuple[str, list[json_positions.Node]]:
-    """A notebook's text with its sources cut out, and these."""
-    text = data.decode("utf-8-sig")
-    cells = json_positions.parse(text).get("cells")
-    assert cells is not None
-    nodes = [node for cell in cells.items if (node := cell.get("source")) is not None]
-    for node in reversed(nodes):
-        text = text[: node.start] + text[node.end :]
-    return text, nodes
 
 
 @pytest.mark.parametrize("seed", range(30))

@@ -171,7 +171,11 @@ def test_notebooks_are_found_and_copies_of_jupyter_are_not(forklint, folder: Pat
 
 def test_another_language_is_a_word_only_where_it_is_named(forklint, folder: Path) -> None:
     write(folder / "r.ipynb", "x <- 3", **R)
-    write(folder / "two.ipynb", "print 3", language_info={"name": "python", "version": "2.7.18"})
+    write(
+        folder / "two.ipynb",
+        "print 3",
+        kernelspec={"name": "python2", "language": "python", "display_name": "Python 2"},
+    )
     result = forklint(".", cwd=folder)
     assert (result.returncode, result.stderr) == (0, "")
     assert forklint(".", "--fix", cwd=folder).stderr == ""

@@ -16,8 +16,8 @@ def split_lines(text: str) -> list[str]:
 def edits_between(old: str, new: str) -> tuple[Edit, ...]:
     """The edits, by whole lines, that turn one text into another."""
     before, after = split_lines(old), split_lines(new)
-    start = _common(before, after)
-    end = _common(before[start:][::-1], after[start:][::-1])
+    start = common(before, after)
+    end = common(before[start:][::-1], after[start:][::-1])
     matcher = difflib.SequenceMatcher(
         None, before[start : len(before) - end], after[start : len(after) - end], autojunk=False
     )
@@ -29,7 +29,7 @@ def edits_between(old: str, new: str) -> tuple[Edit, ...]:
     return tuple(edits)
 
 
-def _common(one: list[str], other: list[str]) -> int:
+def common(one: list[str], other: list[str]) -> int:
     """How many lines at the start are the same."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((i for i, (a, b) in pairs if a != b), min(len(one), len(other)))

@@ -150,6 +150,8 @@ class Notebook:
 
     def _cut(self, program: str) -> list[str] | None:
         """The sources of all cells of a changed program, masked lines as they were written."""
+        if not self.parts:
+            return None if program.strip() else []
         markers = [self._marker(part) for part in self.parts[1:]]
         segments: list[list[str]] = [[]]
         for line in program.split("\n"):

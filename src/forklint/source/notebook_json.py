@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from forklint.source.json_positions import Node, parse
-from forklint.source.lines import split_lines
+from forklint.source.lines import common, split_lines
 
 CLOSED = ("outputs", "attachments", "widgets")
 """Keys with what may be large, and holds no source."""
@@ -42,9 +42,22 @@ class RawCell:
         if self.items is None:
             return json.dumps(source, ensure_ascii=plain)
         known = {item.value: text[item.start : item.end] for item in reversed(self.items)}
-        lines = [known.get(line) or json.dumps(line, ensure_ascii=plain) for line in split_lines(source)]
+        lines = split_lines(source)
         opening, comma, closing = self._layout(text)
-        return f"[{opening}{comma.join(lines)}{closing}]" if lines else "[]"
+        written = ""
+        for number, (line, old) in enumerate(zip(lines, self._counterparts(lines), strict=True)):
+            if number:
+                written += text[self.items[old - 1].end : self.items[old].start] if old else comma
+            written += known.get(line) or json.dumps(line, ensure_ascii=plain)
+        return f"[{opening}{written}{closing}]" if lines else "[]"
+
+    def _counterparts(self, lines: list[str]) -> list[int]:
+        """For each line the number of the item that it was, among those unchanged at both ends; 0 for others."""
+        old = [item.value for item in self.items or ()]
+        start = common(old, lines)
+        end = common(old[start:][::-1], lines[start:][::-1])
+        new = len(lines) - start - end
+        return [*range(start), *([0] * new), *range(len(old) - end, len(old))]
 
     def _layout(self, text: str) -> tuple[str, str, str]:
         """What stands before, between and after the texts of a list."""
@@ -97,7 +110,7 @@ def _check_language(metadata: object) -> None:
         language = inner.get(key) if isinstance(inner, dict) else None
         if isinstance(language, str) and language.strip() and not _is_python(language):
             raise ForeignError(f"a notebook in {language}")
-        if isinstance(inner, dict) and str(inner.get("version") or inner.get("name")).startswith(("2.", "python2")):
+        if isinstance(inner, dict) and inner.get("name") == "python2":  # editors write any version beside it
             raise ForeignError("a notebook in Python 2")
 
 
