@@ -28,6 +28,8 @@ class LateEnvVar(Rule):
     (torchvision imports torch), modules of the project, functions called. `CUDA_VISIBLE_DEVICES` after
     `import torch` is in time; after `torch.cuda.is_available()` it is not.
 
+    In a notebook the cells count in their order, and `%env NAME=value` and `%set_env` set a variable, too.
+
     Silent where the reader is never loaded, where the variable is for a program that the file starts, where it
     is put back afterwards, and where the order is not certain.
 
