@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import difflib
 import json as json_module
+import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import click
@@ -13,7 +14,7 @@ import click
 from forklint.cli import output_file
 from forklint.cli.parameters import CLEAN, FAILED, FOUND, Failure
 from forklint.model import FileReport, Finding
-from forklint.report import Outcome, Summary, visible
+from forklint.report import Outcome, Summary, file_and_cell, visible
 from forklint.report.formats import FORMATS, Counts
 from forklint.source.discovery import Missing
 
@@ -79,8 +80,8 @@ def print_fixed(results: Sequence[Any], findings: Sequence[Finding], options: di
     if options["show_fixes"]:
         for finding in applied:
             words = finding.fix.message if finding.fix else ""
-            line = f"fixed {visible(finding.path)}:{finding.span.row}: {finding.code} {words}"
-            click.echo(line, err=not for_people)  # a program reads the other stream
+            where = f"{file_and_cell(finding.path, finding.notebook_cell)}:{finding.span.row}"
+            click.echo(f"fixed {where}: {finding.code} {words}", err=not for_people)  # a program reads the other stream
     if options["quiet"] or not for_people:
         return
     summary = Summary.of(findings)
@@ -88,30 +89,40 @@ def print_fixed(results: Sequence[Any], findings: Sequence[Finding], options: di
     click.echo(f"{len(applied)} fixed{tail}, {summary.findings} left")
 
 
-def print_notes(reports: Sequence[FileReport], *, verbose: bool) -> None:
-    """Print the notes that a user must see: failures, and files without a finding that were passed over."""
+def print_notes(reports: Sequence[FileReport], named: Collection[str] | None, *, verbose: bool) -> None:
+    """Print the notes that a user must see: failures, and files without a finding that were passed over.
+
+    ``named`` are the paths that the user gave, as shown; None for every note on a file that is not meant for us.
+    """
     for report in reports:
         for note in report.notes:
+            if note.only_if_named and named is not None and note.path not in named:
+                continue
             if note.failure or verbose or not report.findings:
                 say(f"{note.path}: {note.message}")
 
 
-def show_diff(results: Sequence[Any], reports: Sequence[FileReport], missing: Sequence[Missing]) -> int:
-    """Print what the fixes change, as unified differences; gives the exit code."""
-    from forklint.edits.text import split_lines  # noqa: PLC0415
+def print_difference(before: str, after: str, name: str, *, new: bool = False) -> None:
+    """Print what becomes of a file as a unified difference; ``new`` if there is none so far."""
+    from forklint.source.lines import split_lines  # noqa: PLC0415
 
+    old = os.devnull if new else name
+    for line in difflib.unified_diff(split_lines(before), split_lines(after), old, name):
+        color = {"+": "green", "-": "red", "@": "cyan"}.get(line[0])
+        whole = line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+        click.echo(click.style(whole, fg=color), nl=False)
+
+
+def show_diff(
+    results: Sequence[Any], reports: Sequence[FileReport], missing: Sequence[Missing], named: Collection[str] | None
+) -> int:
+    """Print what the fixes change, as unified differences; gives the exit code."""
     changed = 0
     for result in results:
-        if result.changed:
-            changed += 1
-            before, after, name = split_lines(result.before), split_lines(result.after), visible(result.report.path)
-            for line in difflib.unified_diff(before, after, name, name):
-                color = {"+": "green", "-": "red", "@": "cyan"}.get(line[0])
-                click.echo(
-                    click.style(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n", fg=color),
-                    nl=False,
-                )
-    print_notes(reports, verbose=True)
+        changed += result.changed
+        for cell, before, after in result.changes():
+            print_difference(before, after, file_and_cell(result.report.path, cell))
+    print_notes(reports, named, verbose=True)
     say(f"{changed} file{'' if changed == 1 else 's'} would change")
     if missing or any(note.failure for report in reports for note in report.notes):
         return FAILED

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from forklint.model import FileReport, Note, Severity
 from forklint.report import Outcome, all_findings
 from forklint.report.formats import FORMATS
 from forklint.source.discovery import Missing, find_files
+from forklint.source.paths import shown
 
 
 def run(options: dict[str, Any]) -> int:
@@ -30,7 +31,8 @@ def run(options: dict[str, Any]) -> int:
     if options["show_settings"]:
         show_settings(finder, paths[0])
         return CLEAN
-    found = list(find_files(paths, lambda path: finder.for_file(path).excludes(path)))
+    excluded = lambda path: finder.for_file(path).excludes(path)  # noqa: E731 - it is not called by its name
+    found = list(find_files(paths, excluded, force_exclude=options["force_exclude"]))
     missing = [item for item in found if isinstance(item, Missing)]
     files = [item for item in found if isinstance(item, Path)]
     for item in missing:
@@ -40,6 +42,7 @@ def run(options: dict[str, Any]) -> int:
         return FAILED if missing else CLEAN
     for path in files:
         finder.for_file(path)  # a wrong configuration is said before any work is done
+    named = None if options["verbose"] else {shown(path) for path in paths}
     job = Job(
         overrides=overrides(options),
         config=options["config_file"],
@@ -52,12 +55,12 @@ def run(options: dict[str, Any]) -> int:
         results = fix_all(job, files, options["jobs"], unsafe=options["unsafe_fixes"], write=write)
         reports = [result.report for result in results]
         if options["diff"]:
-            code = show_diff(results, reports, missing)
+            code = show_diff(results, reports, missing, named)
             return CLEAN if options["exit_zero"] and code == FOUND else code
     else:
         results, reports = [], lint_files(job, files, options["jobs"])
-    print_notes(reports, verbose=options["verbose"] or options["fix"])
-    outcome = _outcome(finder, reports, missing)
+    print_notes(reports, named, verbose=options["verbose"] or options["fix"])
+    outcome = _outcome(finder, reports, missing, named)
     with output_to(options["output_file"]):
         print_findings(outcome, options)
         if options["fix"]:
@@ -67,8 +70,13 @@ def run(options: dict[str, Any]) -> int:
     return _exit_code(reports, missing, finder, exit_zero=options["exit_zero"])
 
 
-def _outcome(finder: config.SettingsFinder, reports: Sequence[FileReport], missing: Sequence[Missing]) -> Outcome:
-    """What the run has to tell, for the formats."""
+def _outcome(
+    finder: config.SettingsFinder,
+    reports: Sequence[FileReport],
+    missing: Sequence[Missing],
+    named: Collection[str] | None,
+) -> Outcome:
+    """What the run has to tell, for the formats; ``named`` as for ``print_notes``."""
     from forklint.rules import registry  # noqa: PLC0415
 
     settings = {id(one): one for one in (finder.for_file(Path(report.path)) for report in reports)}.values()
@@ -76,7 +84,12 @@ def _outcome(finder: config.SettingsFinder, reports: Sequence[FileReport], missi
         all_findings(reports),
         notes=[
             *(Note(str(item.path), item.reason, failure=True) for item in missing),
-            *(note for report in reports for note in report.notes),
+            *(
+                note
+                for report in reports
+                for note in report.notes
+                if not note.only_if_named or named is None or note.path in named
+            ),
         ],
         files=[report.path for report in reports],
         enabled=frozenset().union(*(one.enabled(registry.codes()) for one in settings)),

@@ -73,6 +73,16 @@ def spelt_out(text: str) -> str:
     return text.encode(errors="backslashreplace").decode()
 
 
+def place(finding: Finding) -> str:
+    """Where a finding stands: ``path:row:column``, in a notebook ``path:cell n:row:column``."""
+    return f"{file_and_cell(finding.path, finding.notebook_cell)}:{finding.span.row}:{finding.span.column}"
+
+
+def file_and_cell(path: str, notebook_cell: int | None) -> str:
+    """A path, and in a notebook the number of the cell: ``path:cell n``."""
+    return visible(path) if notebook_cell is None else f"{visible(path)}:cell {notebook_cell}"
+
+
 def count(number: int, word: str) -> str:
     """``1 finding``, ``2 findings``."""
     return f"{number} {word}{'' if number == 1 else 's'}"

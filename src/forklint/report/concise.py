@@ -5,7 +5,7 @@ from __future__ import annotations
 from click import style
 
 from forklint.model import Applicability, Finding
-from forklint.report import Outcome, visible
+from forklint.report import Outcome, file_and_cell
 
 
 def render(outcome: Outcome) -> str:
@@ -16,5 +16,6 @@ def render(outcome: Outcome) -> str:
 def _line(finding: Finding) -> str:
     fix = finding.fix
     mark = style("[*] ", fg="cyan") if fix and fix.applicability is Applicability.SAFE else ""
-    place = f"{style(visible(finding.path), bold=True)}:{finding.span.row}:{finding.span.column}:"
+    file = style(file_and_cell(finding.path, finding.notebook_cell), bold=True)
+    place = f"{file}:{finding.span.row}:{finding.span.column}:"
     return f"{place} {style(finding.code, fg='red', bold=True)} {mark}{finding.message}\n"

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from click import style
 
-from forklint.edits.text import split_lines
-from forklint.model import Applicability, Edit, Finding, Fix, Severity
-from forklint.report import Outcome, visible
+from forklint.model import Applicability, Edit, Finding, Fix, Link, Severity
+from forklint.report import Outcome, file_and_cell, place
 from forklint.report.sources import Sources
+from forklint.source.lines import split_lines
 from forklint.source.paths import relative_to
 
 WIDTH = 80
@@ -37,15 +37,19 @@ def _finding(finding: Finding, sources: Sources) -> Iterator[str]:
         finding.message, WIDTH - 2, initial_indent="  ", subsequent_indent="  ", break_long_words=False
     )
     margin = len(str(finding.span.end_row))
-    yield style(" " * margin + "--> ", fg="blue") + f"{visible(finding.path)}:{finding.span.row}:{finding.span.column}"
+    yield style(" " * margin + "--> ", fg="blue") + place(finding)
     yield from _frame(finding, sources.lines(finding.path, finding.notebook_cell), margin)
     if finding.cells:
         yield _aside(margin, "bites", ", ".join(str(cell) for cell in finding.cells))
     for link in finding.chain:
-        yield _aside(margin, "chain", f"{visible(relative_to(Path(link.path), Path.cwd()))}:{link.row}: {link.message}")
+        yield _aside(margin, "chain", f"{_link_place(link)}: {link.message}")
     for fix in finding.fixes:
         yield _aside(margin, WORDS[fix.applicability], fix.message)
-        yield from _diff(finding.path, fix, sources, margin)
+        yield from _diff(finding, fix, sources, margin)
+
+
+def _link_place(link: Link) -> str:
+    return f"{file_and_cell(relative_to(Path(link.path), Path.cwd()), link.notebook_cell)}:{link.row}"
 
 
 def _aside(margin: int, label: str, words: str) -> str:
@@ -87,10 +91,13 @@ def _cut(line: str, start: int = 0) -> str:
     return line[start : start + LONGEST] + ("..." if len(line) > start + LONGEST else "")
 
 
-def _diff(path: str, fix: Fix, sources: Sources, margin: int) -> Iterator[str]:
-    shown = 0
+def _diff(finding: Finding, fix: Fix, sources: Sources, margin: int) -> Iterator[str]:
+    shown, cell = 0, finding.notebook_cell
     for edit in fix.edits:
-        for sign, line in _signed(sources.lines(path, edit.notebook_cell), edit):
+        if edit.notebook_cell != cell:
+            cell = edit.notebook_cell
+            yield f"{' ' * margin}   cell {cell}:"
+        for sign, line in _signed(sources.lines(finding.path, cell), edit):
             shown += 1
             if shown > MOST_DIFF_LINES:
                 yield f"{' ' * margin}   ..."

@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forklint.source.kinds import PYTHON_SUFFIXES
+from forklint.source.kinds import LINTED_SUFFIXES, PYTHON_SUFFIXES
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -57,7 +57,7 @@ Excluded = Callable[[Path], bool]
 
 
 def find_files(paths: Iterable[Path], excluded: Excluded, *, force_exclude: bool = False) -> Iterator[Path | Missing]:
-    """Walk ``paths`` and give each Python file once, in sorted order within a folder.
+    """Walk ``paths`` and give each Python file and notebook once, in sorted order within a folder.
 
     A file named outright is given whatever its suffix, and though it be ignored or excluded (unless
     ``force_exclude``). What is excluded is also walked where the folder is named outright. Links to folders are not
@@ -81,11 +81,9 @@ def _expand(path: Path, excluded: Excluded, *, force_exclude: bool) -> Iterator[
         return
     if is_folder:
         outright = excluded(path)  # then the settings do not speak of what is in it
-        yield from _walk(str(path), _nothing if outright else excluded, _rules_for(path))
+        yield from _walk(str(path), _nothing if outright else excluded, _rules_for(path), LINTED_SUFFIXES)
     elif not exists:
         yield Missing(path, "a broken link" if path.is_symlink() else "no such file or folder")
-    elif path.suffix == ".ipynb":
-        yield Missing(path, "notebooks cannot be linted yet")
     elif path.is_file():
         if not (force_exclude and excluded(path)):
             yield path
@@ -95,7 +93,7 @@ def _expand(path: Path, excluded: Excluded, *, force_exclude: bool) -> Iterator[
 
 def walk(folder: Path, excluded: Excluded) -> Iterator[Path]:
     """Give the Python files below ``folder`` that no ignore file and no setting excludes."""
-    for found in _walk(str(folder), excluded, _rules_for(folder)):
+    for found in _walk(str(folder), excluded, _rules_for(folder), PYTHON_SUFFIXES):
         if isinstance(found, Path):
             yield found
 
@@ -110,7 +108,9 @@ def _nothing(_: Path) -> bool:
     return False
 
 
-def _walk(folder: str, excluded: Excluded, rules: tuple[_IgnoreRules, ...]) -> Iterator[Path | Missing]:
+def _walk(
+    folder: str, excluded: Excluded, rules: tuple[_IgnoreRules, ...], suffixes: tuple[str, ...]
+) -> Iterator[Path | Missing]:
     try:
         with os.scandir(folder) as entries:
             listing = sorted(entries, key=lambda entry: entry.name)
@@ -126,7 +126,7 @@ def _walk(folder: str, excluded: Excluded, rules: tuple[_IgnoreRules, ...]) -> I
         if entry.name in NEVER:
             continue
         is_folder = entry.is_dir(follow_symlinks=False)
-        if not is_folder and not entry.name.endswith(PYTHON_SUFFIXES):
+        if not is_folder and not entry.name.endswith(suffixes):
             continue
         if _ignored(os.path.abspath(entry.path), rules, is_folder=is_folder) or excluded(Path(entry.path)):
             continue
@@ -135,7 +135,7 @@ def _walk(folder: str, excluded: Excluded, rules: tuple[_IgnoreRules, ...]) -> I
         elif _is_file(entry):
             yield Path(entry.path)
     for path in folders:
-        yield from _walk(path, excluded, rules)
+        yield from _walk(path, excluded, rules, suffixes)
 
 
 def _is_file(entry: os.DirEntry[str]) -> bool:
