@@ -26,7 +26,8 @@ def run(options: dict[str, Any]) -> int:
     if options["show_settings"]:
         show_settings(finder, paths[0])
         return CLEAN
-    found = list(find_files(paths, lambda path: finder.for_file(path).excludes(path)))
+    excluded = lambda path: finder.for_file(path).excludes(path)  # noqa: E731 - it is not called by its name
+    found = list(find_files(paths, excluded, force_exclude=options["force_exclude"]))
     missing = [item for item in found if isinstance(item, Missing)]
     files = [item for item in found if isinstance(item, Path)]
     for item in missing:
