@@ -22,6 +22,7 @@ LAYERS = [
     "parallel",
     "report",
     "pages",
+    "setup",
     "cli",
     "flake8_plugin",
     "__main__",

@@ -23,7 +23,8 @@ class LintCommand(click.Command):
 
 @click.command(
     cls=LintCommand,
-    epilog="Also: `forklint rule CODE` prints a rule's page. A path named like a command is reached as ./rule.",
+    epilog="Also: `forklint init` adds forklint to a project, `forklint rule CODE` prints a rule's page. "
+    "A path named like a command is reached as ./rule.",
 )
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--fix", is_flag=True, help="Apply safe fixes.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json as json_module
+import os
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -87,22 +88,26 @@ def print_notes(reports: Sequence[FileReport], *, verbose: bool) -> None:
                 say(f"{note.path}: {note.message}")
 
 
+def print_difference(before: str, after: str, name: str, *, new: bool = False) -> None:
+    """Print what becomes of a file as a unified difference; ``new`` if there is none so far."""
+    from forklint.edits.text import split_lines  # noqa: PLC0415
+
+    old = os.devnull if new else name
+    for line in difflib.unified_diff(split_lines(before), split_lines(after), old, name):
+        color = {"+": "green", "-": "red", "@": "cyan"}.get(line[0])
+        whole = line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+        click.echo(click.style(whole, fg=color), nl=False)
+
+
 def show_diff(results: Sequence[Any], reports: Sequence[FileReport], missing: Sequence[Missing]) -> int:
     """Print what the fixes change, as unified differences; gives the exit code."""
-    from forklint.edits.text import split_lines  # noqa: PLC0415
     from forklint.report import visible  # noqa: PLC0415
 
     changed = 0
     for result in results:
         if result.changed:
             changed += 1
-            before, after, name = split_lines(result.before), split_lines(result.after), visible(result.report.path)
-            for line in difflib.unified_diff(before, after, name, name):
-                color = {"+": "green", "-": "red", "@": "cyan"}.get(line[0])
-                click.echo(
-                    click.style(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n", fg=color),
-                    nl=False,
-                )
+            print_difference(result.before, result.after, visible(result.report.path))
     print_notes(reports, verbose=True)
     say(f"{changed} file{'' if changed == 1 else 's'} would change")
     if missing or any(note.failure for report in reports for note in report.notes):

@@ -1,0 +1,36 @@
+"""``forklint init`` on a terminal: it shows, asks, and does what it is told."""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+from pathlib import Path
+
+import pytest
+from hook_repository import environment
+
+pty = pytest.importorskip("pty")
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"), [(b"y\n", 0), (b"n\n", 1), (b"\n", 1), (b"\x03", 1), (b"\x04", 1)], ids=repr
+)
+def test_on_a_terminal_it_asks(tmp_path: Path, answer: bytes, code: int) -> None:
+    (tmp_path / ".git").mkdir()
+    process, terminal = pty.fork()
+    if process == 0:
+        os.chdir(tmp_path)
+        command = [sys.executable, "-m", "forklint", "init"]
+        os.execve(sys.executable, command, environment(TERM="dumb"))
+    shown = b""
+    while b"[y/N]: " not in shown and select.select([terminal], [], [], 60)[0]:
+        shown += os.read(terminal, 4096)
+    assert b"+++ .pre-commit-config.yaml" in shown, "what would be written is shown before"
+    assert [path.name for path in tmp_path.iterdir()] == [".git"]
+    os.write(terminal, answer)
+    _, status = os.waitpid(process, 0)
+    os.close(terminal)
+    assert os.waitstatus_to_exitcode(status) == code
+    written = {path.name for path in tmp_path.iterdir()} - {".git"}
+    assert written == ({".pre-commit-config.yaml", "forklint.toml"} if code == 0 else set())
