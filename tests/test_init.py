@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from doc_snippets import snippet
 from hook_repository import environment
 from ruamel.yaml import YAML
 
@@ -351,6 +352,16 @@ def test_other_linters_are_spoken_of_and_left(project: Path, forklint, name: str
     assert ("advice: " in done.stdout) == bool(advised)
     assert advised in done.stdout
     assert (project / name).read_text().startswith(text)
+
+
+def test_the_page_shows_what_the_command_prints(project: Path, forklint) -> None:
+    (project / "pyproject.toml").write_text('[project]\nname = "train"\nversion = "1.0"\nrequires-python = ">=3.11"\n')
+    (project / ".pre-commit-config.yaml").write_text(
+        "repos:\n- repo: https://github.com/pre-commit/pre-commit-hooks\n  rev: v5.0.0\n  hooks:\n  - id: check-yaml\n"
+    )
+    command, _, shown = snippet("init.md", "console").partition("\n")
+    assert command == "$ forklint init"
+    assert forklint("init", cwd=project).stdout == shown
 
 
 def test_the_address_is_the_project_s() -> None:

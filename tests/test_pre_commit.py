@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
+from doc_snippets import snippet
 from hook_repository import BASE, WORDS, Repository, local
+from ruamel.yaml import YAML
+
+from forklint import __version__
+from forklint.setup.hook import REPOSITORY
 
 
 @pytest.fixture
@@ -141,3 +147,37 @@ def test_the_hooks_are_well_formed(repository: Repository) -> None:
     root = Path(__file__).parent.parent
     valid = repository.pre_commit("validate-manifest", str(root / ".pre-commit-hooks.yaml"))
     assert valid.returncode == 0, valid.stdout
+
+
+@pytest.mark.parametrize("name", ["config", "options"])
+def test_the_page_names_what_is_published(repository: Repository, name: str) -> None:
+    text = snippet("pre-commit.md", name)
+    path = repository.write("page.yaml", text)
+    assert repository.pre_commit("validate-config", str(path)).returncode == 0
+    (entry,) = YAML(typ="safe", pure=True).load(text)["repos"]
+    assert (entry["repo"], entry["rev"]) == (REPOSITORY, f"v{__version__}")
+    root = Path(__file__).parent.parent
+    published = YAML(typ="safe", pure=True).load(root / ".pre-commit-hooks.yaml")
+    assert {hook["id"] for hook in entry["hooks"]} <= {hook["id"] for hook in published}
+
+
+def test_the_options_of_the_page_are_options(repository: Repository) -> None:
+    (entry,) = YAML(typ="safe", pure=True).load(snippet("pre-commit.md", "options"))["repos"]
+    (hook,) = entry["hooks"]
+    text = local("forklint").replace("args: [--]", f"args: {json.dumps(hook['args'])}")
+    assert "--select=FKL3" in text
+    repository.write("page.yaml", text)
+    repository.write("-words.py", WORDS)
+    repository.git("add", ".")
+    done = repository.pre_commit("run", "--config", "page.yaml")
+    assert "-words.py:8:9: FKL301" in done.stdout, "concise, and no option though it begins with a dash"
+
+
+def test_the_local_hook_of_the_page(repository: Repository) -> None:
+    text = snippet("pre-commit.md", "local").replace("entry: forklint", f"entry: {sys.executable} -m forklint")
+    repository.write("page.yaml", text)
+    repository.write("words.py", WORDS)
+    repository.git("add", ".")
+    done = repository.pre_commit("run", "--config", "page.yaml")
+    assert done.returncode == 1
+    assert "error[FKL301]" in done.stdout
