@@ -13,7 +13,9 @@ from hook_repository import environment
 from ruamel.yaml import YAML
 
 from forklint import __version__
+from forklint.setup import hook
 from forklint.setup.hook import REPOSITORY
+from forklint.setup.proposal import Project
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -41,8 +43,8 @@ def load(path: Path):
     return YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8"))
 
 
-def valid(path: Path) -> bool:
-    command = [sys.executable, "-m", "pre_commit", "validate-config", str(path)]
+def valid(*paths: Path) -> bool:
+    command = [sys.executable, "-m", "pre_commit", "validate-config", *map(str, paths)]
     return subprocess.run(command, env=environment(), capture_output=True, check=False).returncode == 0
 
 
@@ -183,16 +185,21 @@ STYLES = {
 }
 
 
-@pytest.mark.parametrize("text", STYLES.values(), ids=STYLES)
-def test_the_hook_is_added_in_the_style_of_the_file(project: Path, forklint, text: str) -> None:
-    path = project / ".pre-commit-config.yaml"
+def added_to(folder: Path, text: str) -> str:
+    """What the proposed hook makes of a configuration."""
+    path = folder / ".pre-commit-config.yaml"
     path.write_bytes(text.encode())
+    proposal = hook.propose(Project(folder, folder))
+    assert proposal is not None
+    assert proposal.before == text.encode()
+    return (proposal.after or b"").decode()
+
+
+@pytest.mark.parametrize("text", STYLES.values(), ids=STYLES)
+def test_the_hook_is_added_in_the_style_of_the_file(project: Path, text: str) -> None:
+    after = added_to(project, text)
     before = YAML(typ="safe", pure=True).load(text)
-    done = forklint("init", "-y", "--no-config", cwd=project)
-    assert done.returncode == 0, done.stdout + done.stderr
-    after = path.read_bytes().decode()
-    assert load(path) == {**before, "repos": [*before["repos"], HOOK]}
-    assert valid(path)
+    assert YAML(typ="safe", pure=True).load(after) == {**before, "repos": [*before["repos"], HOOK]}
     old, new = text.splitlines(), after.splitlines()
     start = next(number for number, line in enumerate(new) if REPOSITORY in line)
     kept = new[:start] + new[start + 4 :]
@@ -204,6 +211,14 @@ def test_the_hook_is_added_in_the_style_of_the_file(project: Path, forklint, tex
     assert after.count("\r\n") == (after.count("\n") if "\r\n" in text else 0)
 
 
+def test_pre_commit_accepts_each_of_them(project: Path) -> None:
+    made = []
+    for number, text in enumerate(STYLES.values()):
+        made.append(project / f"{number}.yaml")
+        made[-1].write_bytes(added_to(project, text).encode())
+    assert valid(*made)
+
+
 LAYOUTS = {
     "plain": "  - repo: {}\n    rev: {}\n    hooks:\n      - id: forklint\n",
     "flush": "- repo: {}\n  rev: {}\n  hooks:\n  - id: forklint\n",
@@ -213,11 +228,8 @@ LAYOUTS = {
 
 
 @pytest.mark.parametrize("style", LAYOUTS)
-def test_an_entry_is_laid_out_like_the_one_before(project: Path, forklint, style: str) -> None:
-    path = project / ".pre-commit-config.yaml"
-    path.write_text(STYLES[style])
-    assert forklint("init", "-y", "--no-config", cwd=project).returncode == 0
-    added = path.read_text().removeprefix(STYLES[style])
+def test_an_entry_is_laid_out_like_the_one_before(project: Path, style: str) -> None:
+    added = added_to(project, STYLES[style]).removeprefix(STYLES[style])
     assert re.sub("  #.*", "", added) == LAYOUTS[style].format(REPOSITORY, HOOK["rev"])
 
 

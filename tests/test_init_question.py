@@ -4,13 +4,31 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 import sys
+import time
 from pathlib import Path
 
 import pytest
 from hook_repository import environment
 
 pty = pytest.importorskip("pty")
+
+
+def told(process: int, terminal: int, answer: bytes) -> int:
+    """Answer until the process ends (a key may be lost while the terminal changes its mode); gives its status."""
+    try:
+        for _ in range(60):
+            os.write(terminal, answer)
+            for _ in range(20):
+                ended, status = os.waitpid(process, os.WNOHANG)
+                if ended:
+                    return status
+                time.sleep(0.05)
+        os.kill(process, signal.SIGKILL)
+        pytest.fail("no answer is taken")
+    finally:
+        os.close(terminal)
 
 
 @pytest.mark.parametrize(
@@ -28,9 +46,7 @@ def test_on_a_terminal_it_asks(tmp_path: Path, answer: bytes, code: int) -> None
         shown += os.read(terminal, 4096)
     assert b"+++ .pre-commit-config.yaml" in shown, "what would be written is shown before"
     assert [path.name for path in tmp_path.iterdir()] == [".git"]
-    os.write(terminal, answer)
-    _, status = os.waitpid(process, 0)
-    os.close(terminal)
+    status = told(process, terminal, answer)
     assert os.waitstatus_to_exitcode(status) == code
     written = {path.name for path in tmp_path.iterdir()} - {".git"}
     assert written == ({".pre-commit-config.yaml", "forklint.toml"} if code == 0 else set())
