@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import signal
@@ -19,7 +20,8 @@ def told(process: int, terminal: int, answer: bytes) -> int:
     """Answer until the process ends (a key may be lost while the terminal changes its mode); gives its status."""
     try:
         for _ in range(60):
-            os.write(terminal, answer)
+            with contextlib.suppress(OSError):  # it has ended
+                os.write(terminal, answer)
             for _ in range(20):
                 ended, status = os.waitpid(process, os.WNOHANG)
                 if ended:
