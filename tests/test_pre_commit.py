@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -141,6 +142,27 @@ def test_each_kind_of_file_is_handed_over(repository: Repository) -> None:
     handed = next(line for line in done.stdout.splitlines() if line.startswith("["))
     ours = {".pre-commit-config.yaml", "base.py", "hooks.yaml"}
     assert handed == str(sorted({*files, *ours}))
+
+
+@pytest.mark.skipif(find_spec("forklint.source.presets") is None, reason="this tree does not read presets")
+def test_settings_that_are_no_presets_do_not_stop_a_commit(repository: Repository) -> None:
+    files = {
+        "pyproject.toml": '[project]\nname = "train"\n',
+        "package.json": '{"name": "train", "scripts": {"test": "jest"}}\n',
+        "tsconfig.json": "{\n  // with a comment\n  'strict': true,\n}\n",
+        "compose.yaml": "services:\n  db:\n    image: postgres\n",
+        "broken.yaml": "a: [\n\tb: {\n",
+        "template.yaml": "name: {{ name }}\n{% if x %}\n",
+        "broken.toml": "[a\n",
+        "empty.json": "",
+        "binary.yml": b"\x00\xff\xfe",
+        "two.yaml": "a: 1\n---\na: 2\n",
+    }
+    for name, content in files.items():
+        repository.write(name, content)
+    passed = repository.commit()
+    assert passed.returncode == 0, passed.stdout
+    assert passed.stdout.count("Passed") == 2
 
 
 def test_the_hooks_are_well_formed(repository: Repository) -> None:

@@ -67,6 +67,7 @@ def test_the_environment_has_forklint_and_no_torch(home: Path) -> None:
     assert not list(home.glob("repo*/py_env-*/lib/python*/site-packages/torch"))
 
 
+@pytest.mark.soak  # it builds another environment
 def test_try_repo(source: Path, repository: Repository) -> None:
     repository.write("words.py", WORDS)
     repository.git("add", ".")
