@@ -22,6 +22,7 @@ LAYERS = [
     "parallel",
     "pages",
     "report",
+    "setup",
     "cli",
     "flake8_plugin",
     "__main__",

@@ -24,7 +24,8 @@ class LintCommand(click.Command):
 
 @click.command(
     cls=LintCommand,
-    epilog="Also: `forklint rule CODE` prints a rule's page. A path named like a command is reached as ./rule.",
+    epilog="Also: `forklint init` adds forklint to a project, `forklint rule CODE` prints a rule's page. "
+    "A path named like a command is reached as ./rule.",
 )
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--fix", is_flag=True, help="Apply safe fixes.")
@@ -54,6 +55,7 @@ class LintCommand(click.Command):
 @click.option("--isolated", is_flag=True, help="Read no configuration.")
 @click.option("--show-settings", is_flag=True, help="Print the settings for the first path and end.")
 @click.option("--show-files", is_flag=True, help="Print the files that would be linted and end.")
+@click.option("--force-exclude", is_flag=True, help="Spare excluded files though they be named.")
 @click.option("--no-screen", is_flag=True, help="Ask every rule about every file: slower, with the same findings.")
 @click.option(
     "-j", "--jobs", type=click.IntRange(min=1), help="Processes to use; as many as there are cores by default."
