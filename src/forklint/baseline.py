@@ -7,10 +7,9 @@ from every working directory and in every checkout.
 
 from __future__ import annotations
 
-import contextlib
+import errno
 import json
 import os
-import tempfile
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +19,7 @@ from typing import Any
 from forklint.fixing import WRITABLE
 from forklint.model import FileReport, Finding
 from forklint.source.locking import locked
+from forklint.source.writing import replace as replace_file
 
 VERSION = 1
 REWRITE = "write it anew: delete it and run with --update-baseline"
@@ -188,26 +188,7 @@ def _render(counts: Counts) -> str:
 
 
 def _write(target: Path, text: str) -> None:
-    """Put a text in the place of a file in one step, its mode kept; raises OSError."""
-    mode = target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask()
-    if target.exists() and not (mode & WRITABLE and os.access(target, os.W_OK)):
-        raise PermissionError(13, "the file is read-only")
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".forklint", dir=target.parent)
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="surrogateescape", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.chmod(mode)
-        temporary.replace(target)
-    except OSError:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    """Put a text in the place of a file in one step; raises OSError."""
+    if target.exists() and not (target.stat().st_mode & WRITABLE and os.access(target, os.W_OK)):
+        raise PermissionError(errno.EACCES, "the file is read-only")
+    replace_file(target, text.encode("utf-8", errors="surrogateescape"))

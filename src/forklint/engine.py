@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from forklint.config import SettingsFinder, find_root
 from forklint.edits.comments import without
@@ -11,6 +13,7 @@ from forklint.edits.text import split_lines, without_blank_tail
 from forklint.edits.tree import UnparsableError
 from forklint.edits.tree import parse as parse_tree
 from forklint.model import PLATFORMS, Applicability, FileReport, Finding, Fix, Note, Severity, Span
+from forklint.project.guest import GuestProject
 from forklint.project.index import UNPARSABLE, Project
 from forklint.project.module import Module
 from forklint.rules import registry
@@ -18,8 +21,11 @@ from forklint.rules.base import Rule, Suspect
 from forklint.rules.syntax_error import SyntaxFault
 from forklint.rules.unused_suppression import UnusedSuppression
 from forklint.source import document, nesting, suppressions
-from forklint.source.document import Document, UnreadableError
+from forklint.source.document import BrokenError, Document, UnreadableError
 from forklint.source.paths import relative_to, shown
+
+if TYPE_CHECKING:
+    from forklint.source.notebook import Notebook
 
 FOREIGN_SIGNS = {
     "darwin": (b"darwin", b"Darwin", b"mps", b"macos", b"macOS", b"MacOS"),
@@ -68,16 +74,21 @@ class Linter:
             self.project.replace(absolute, data)
         try:
             module = self.project.load(absolute)
+        except BrokenError as error:
+            return self._broken(path, data, error)
         except UnreadableError as error:
-            return FileReport(shown(path), notes=(Note(shown(path), f"skipped: {error}"),))
+            note = Note(shown(path), f"skipped: {error}", only_if_named=error.foreign)
+            return FileReport(shown(path), notes=(note,))
         except UNPARSABLE as error:
             return self._refused(path, document.decode(absolute, data), error)
-        report = self._lint_module(path, module)
+        linter = Linter(GuestProject(self.project, module), self.options) if module.is_notebook else self
+        report = linter.lint_module(path, module)
         self.project.trim()
         return report
 
-    def _lint_module(self, path: Path, module: Module) -> FileReport:
-        data = module.document.data
+    def lint_module(self, path: Path, module: Module) -> FileReport:
+        """Ask every rule about a module of the project."""
+        data = module.document.code
         found: list[tuple[Rule, Suspect, Finding]] = []
         notes: list[Note] = []
         ran = {rule.code for rule in self.rules if not self.settings.ignored_in(module.path, rule.code, rule.name)}
@@ -108,6 +119,13 @@ class Linter:
                 findings = []
         if UnusedSuppression.code in ran:
             findings += self._unused(path, module, comments, ran)
+        notebook = module.document.notebook
+        if notebook is not None:
+            findings = [notebook.localized(finding, str(module.path)) for finding in findings]
+            answers = list(self._faulty_cells(path, notebook))
+            findings += [answer for answer in answers if isinstance(answer, Finding)]
+            notes += [answer for answer in answers if isinstance(answer, Note)]
+            notes += [Note(shown(path), words) for words in notebook.notes]
         findings = sorted(set(findings), key=lambda finding: finding.sort_key)
         return FileReport(shown(path), tuple(findings), tuple(notes), len(found) - len(kept), bool(kept))
 
@@ -145,25 +163,39 @@ class Linter:
 
     def _refused(self, path: Path, doc: Document, error: Exception) -> FileReport:
         """Answer for a file that ``ast`` refuses: FKL002 only if LibCST refuses it as well."""
-        if not isinstance(error, SyntaxError) or nesting.may_be_too_deep(doc.text):
-            return FileReport(shown(path), notes=(Note(shown(path), "skipped: it nests too deeply to be parsed"),))
-        try:
-            parse_tree(doc.text)
-        except UnparsableError:
-            silent = [one for one in suppressions.of_file(self._comments(doc)) if one.silences(SyntaxFault.code, "")]
-            if SyntaxFault.code not in self._enabled or silent:
-                return FileReport(shown(path))
-            return FileReport(shown(path), (self._syntax_fault(path, doc, error),), parsed=True)
-        note = Note(shown(path), "skipped: its syntax is newer than the Python that runs forklint")
-        return FileReport(shown(path), notes=(note,), parsed=True)
+        excuse = _excuse(doc.text, error)
+        if excuse or not isinstance(error, SyntaxError):
+            return FileReport(shown(path), notes=(Note(shown(path), f"skipped: {excuse}"),), parsed=True)
+        silent = [one for one in suppressions.of_file(self._comments(doc)) if one.silences(SyntaxFault.code, "")]
+        if SyntaxFault.code not in self._enabled or silent:
+            return FileReport(shown(path))
+        return FileReport(shown(path), (self._syntax_fault(path, doc.lines, error),), parsed=True)
 
-    def _syntax_fault(self, path: Path, doc: Document, error: SyntaxError) -> Finding:
+    def _faulty_cells(self, path: Path, notebook: Notebook) -> Iterator[Finding | Note]:
+        """Give FKL002 for each cell that both parsers refuse, a note for others; the rest is linted all the same."""
+        for fault in notebook.faults:
+            excuse = _excuse(fault.source, fault.error)
+            if excuse:
+                yield Note(shown(path), f"cell {fault.number} was passed over: {excuse}")
+            elif isinstance(fault.error, SyntaxError) and SyntaxFault.code in self._enabled:
+                finding = self._syntax_fault(path, fault.source.split("\n"), fault.error)
+                yield replace(finding, notebook_cell=fault.number)
+
+    def _syntax_fault(self, path: Path, lines: list[str], error: SyntaxError) -> Finding:
         row, column = error.lineno or 1, max(error.offset or 1, 1)
-        row = min(row, len(doc.lines))
-        return self._plain_finding(SyntaxFault, path, Span(row, column, row, column + 1), error.msg, doc.lines[row - 1])
+        row = min(row, len(lines))
+        return self._plain_finding(SyntaxFault, path, Span(row, column, row, column + 1), error.msg, lines[row - 1])
+
+    def _broken(self, path: Path, data: bytes, error: BrokenError) -> FileReport:
+        """Answer for a notebook that is not JSON, say one with the marks of a merge in it."""
+        if SyntaxFault.code not in self._enabled:
+            return FileReport(shown(path))
+        span = Span(error.row, error.column, error.row, error.column + 1)
+        line = data.decode(errors="replace").split("\n")[error.row - 1].strip()
+        return FileReport(shown(path), (self._plain_finding(SyntaxFault, path, span, str(error), line),))
 
     def _comments(self, doc: Document) -> list[suppressions.Suppression]:
-        speaks = self.options.suppress and suppressions.TOKENS.search(doc.data)
+        speaks = self.options.suppress and suppressions.TOKENS.search(doc.code)
         return suppressions.find(doc.text) if speaks else []
 
     def _unused(
@@ -195,6 +227,17 @@ class Linter:
             project_path=relative_to(path.absolute(), self.project.root),
             comment_rows=(span.row, span.row),
         )
+
+
+def _excuse(text: str, error: Exception) -> str:
+    """Why a text that ``ast`` refuses need not be faulty; empty if LibCST refuses it as well."""
+    if not isinstance(error, SyntaxError) or nesting.may_be_too_deep(text):
+        return "it nests too deeply to be parsed"
+    try:
+        parse_tree(text)
+    except UnparsableError:
+        return ""
+    return "its syntax is newer than the Python that runs forklint"
 
 
 def _silenced(

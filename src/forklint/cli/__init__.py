@@ -8,7 +8,7 @@ import click
 
 from forklint import __version__
 
-COMMANDS = {"lint": "forklint.cli.lint", "rule": "forklint.cli.rule"}
+COMMANDS = {"init": "forklint.cli.init", "lint": "forklint.cli.lint", "rule": "forklint.cli.rule"}
 """Each command's module, imported when the command is called; the function has the command's name."""
 
 

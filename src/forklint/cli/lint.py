@@ -11,6 +11,7 @@ import click
 
 from forklint import __version__, config
 from forklint.cli.parameters import CODES, PLATFORM, SEVERITY, Checked, complete_paths, one_line_errors
+from forklint.report.formats import FORMATS
 
 
 class LintCommand(click.Command):
@@ -29,7 +30,8 @@ class LintCommand(click.Command):
 
 @click.command(
     cls=LintCommand,
-    epilog="Also: `forklint rule CODE` prints a rule's page. A path named like a command is reached as ./rule.",
+    epilog="Also: `forklint init` adds forklint to a project, `forklint rule CODE` prints a rule's page. "
+    "A path named like a command is reached as ./rule.",
 )
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path), shell_complete=complete_paths)
 @click.option("--stdin-filename", type=click.Path(path_type=Path), help="What the text of `-` is the content of.")
@@ -56,7 +58,8 @@ class LintCommand(click.Command):
 @click.option("--exit-on", type=SEVERITY, help="Lowest severity that fails: info, warning, error.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 though there be findings.")
 @click.option("--exit-non-zero-on-fix", is_flag=True, help="Exit with 1 if something was fixed.")
-@click.option("--output-format", type=click.Choice(["full", "concise", "json"]), default="full", show_default=True)
+@click.option("--output-format", type=click.Choice(list(FORMATS)), default="full", show_default=True)
+@click.option("--output-file", type=click.Path(path_type=Path), help="Write the report to this file.")
 @click.option("--statistics", is_flag=True, help="Count findings by rule instead of listing them.")
 @click.option("--config", "config_file", type=click.Path(path_type=Path), help="Use this file and no other.")
 @click.option("--isolated", is_flag=True, help="Read no configuration.")
@@ -75,7 +78,7 @@ def lint(ctx: click.Context, /, **options: Any) -> None:
     """Lint PATHS (files and folders, by default the current one; `-` is standard input), and fix them with --fix."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal without Unicode shows what it can
-    ctx.color = {"always": True, "never": False}.get(options["color"])
+    ctx.color = False if options["output_file"] else {"always": True, "never": False}.get(options["color"])
     with one_line_errors(verbose=options["verbose"]):
         from forklint.cli.run import run  # noqa: PLC0415 - `--help` needs none of it
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import click
@@ -14,6 +18,8 @@ from forklint.config import ConfigError
 from forklint.model import PLATFORMS, Severity
 
 CLEAN, FOUND, FAILED = 0, 1, 2
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG)
+"""What a stream says that takes no more."""
 
 
 class Failure(click.ClickException):
@@ -35,11 +41,20 @@ def one_line_errors(*, verbose: bool) -> Iterator[None]:
     except (click.ClickException, click.Abort, BrokenPipeError):
         raise
     except Exception as error:
+        if isinstance(error, OSError) and error.errno in FULL and error.filename is None:
+            _silence_stdout()
+            raise Failure(f"cannot print the report: {error.strerror}") from None
         if verbose:
             raise
         raise Failure(
             f"forklint itself failed ({type(error).__name__}: {error}); -v shows where, please report it"
         ) from None
+
+
+def _silence_stdout() -> None:
+    """Let what is still buffered go nowhere: Python writes it at its end, and would fail again."""
+    with Path(os.devnull).open("wb") as nowhere:
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())
 
 
 class Checked(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.2 on alone

@@ -12,15 +12,15 @@ import click
 
 from forklint import config
 from forklint.cli import stdin
-from forklint.cli.output import print_findings, print_fixed, print_notes, print_summary, say, show_diff
-from forklint.cli.parameters import CLEAN, FAILED, FOUND, check_together, overrides
+from forklint.cli.output import check_options, say
+from forklint.cli.parameters import CLEAN, FAILED, check_together, overrides
 from forklint.cli.settings import show_settings
-from forklint.model import FileReport, Severity
+from forklint.cli.telling import Ran, tell
 from forklint.source.discovery import Missing, find_files, never_walked
+from forklint.source.paths import shown
 
 if TYPE_CHECKING:
     from forklint.cli.known import Baselines
-    from forklint.fixing import Fixed
     from forklint.parallel import Job
 
 
@@ -29,6 +29,7 @@ def run(options: dict[str, Any]) -> int:
     from forklint.cli.known import Baselines  # noqa: PLC0415 - `--version` and `--help` need none of it
     from forklint.parallel import Job  # noqa: PLC0415
 
+    check_options(options)
     options["fix"] |= options["fix_only"]
     finder = _finder(options)
     name = stdin.named(options)
@@ -50,6 +51,7 @@ def run(options: dict[str, Any]) -> int:
     for path in files:
         finder.for_file(path)  # a wrong configuration is said before any work is done
     known = Baselines(finder, files, options)
+    named = None if options["verbose"] else frozenset(map(shown, files if name else options["paths"] or (Path(),)))
     job = Job(
         overrides=overrides(options),
         config=options["config_file"],
@@ -65,15 +67,16 @@ def run(options: dict[str, Any]) -> int:
         write = options["fix"] and not options["diff"]
         results = fix_all(job, files, options["jobs"], unsafe=options["unsafe_fixes"], write=write)
         reports = [result.report for result in results]
-        return _tell(finder, reports if options["diff"] else known.sift(reports), results, missing, options)
+        return tell(Ran(reports if options["diff"] else known.sift(reports), results, missing, named), finder, options)
     from forklint.parallel import lint  # noqa: PLC0415
 
     reports = known.sift(lint(job, files, options["jobs"]))
+    closing = ""
     if options["add_noqa"] is not None:
         from forklint.cli.suppress import add_noqa  # noqa: PLC0415
 
-        return _exit_code(finder, add_noqa(job, files, reports, options), [], missing, options)
-    return _tell(finder, reports, [], missing, options)
+        reports, closing = add_noqa(job, files, reports, options["add_noqa"])
+    return tell(Ran(reports, missing=missing, named=named, closing=closing), finder, options)
 
 
 def _finder(options: dict[str, Any]) -> config.SettingsFinder:
@@ -101,60 +104,17 @@ def _run_stdin(job: Job, finder: config.SettingsFinder, known: Baselines, name: 
     data = stdin.read()
     fixes = options["fix"] or options["diff"]
     prints_source = options["fix"] and not options["diff"]
-    if _left_out(finder, name):
-        passed, code = data, CLEAN
-    else:
+    passed, code = data, CLEAN
+    if not _left_out(finder, name):
         done = stdin.lint(job, name, data, fix=fixes, unsafe=options["unsafe_fixes"])
-        passed = done.data
+        passed, reports = done.data, [done.result.report]
+        ran = Ran(
+            reports if options["diff"] else known.sift(reports),
+            [done.result] if fixes else [],
+            overlay={shown(name): passed},
+        )
         with contextlib.redirect_stdout(sys.stderr) if prints_source else contextlib.nullcontext():
-            reports = [done.result.report]
-            reports = reports if options["diff"] else known.sift(reports)
-            code = _tell(finder, reports, [done.result] if fixes else [], [], options)
+            code = tell(ran, finder, options)
     if prints_source:
         click.echo(passed, nl=False)
     return code
-
-
-def _tell(
-    finder: config.SettingsFinder,
-    reports: Sequence[FileReport],
-    results: Sequence[Fixed],
-    missing: Sequence[Missing],
-    options: dict[str, Any],
-) -> int:
-    """Print what came of it; gives the exit code."""
-    if options["diff"]:
-        code = show_diff(results, reports, missing)
-        return CLEAN if options["exit_zero"] and code == FOUND else code
-    print_notes(reports, verbose=options["verbose"] or options["fix"])
-    findings = print_findings([] if options["fix_only"] else reports, options)
-    if options["fix"]:
-        print_fixed(results, findings, options)
-    elif not options["quiet"] and not options["update_baseline"] and options["output_format"] != "json":
-        print_summary(findings, reports)
-    return _exit_code(finder, reports, results, missing, options)
-
-
-def _exit_code(
-    finder: config.SettingsFinder,
-    reports: Sequence[FileReport],
-    results: Sequence[Fixed],
-    missing: Sequence[Missing],
-    options: dict[str, Any],
-) -> int:
-    if missing or any(note.failure for report in reports for note in report.notes):
-        return FAILED
-    if options["exit_zero"]:
-        return CLEAN
-    if options["exit_non_zero_on_fix"] and any(result.applied for result in results):
-        return FOUND
-    return FOUND if not options["fix_only"] and _fails(finder, reports) else CLEAN
-
-
-def _fails(finder: config.SettingsFinder, reports: Sequence[FileReport]) -> bool:
-    """Whether a finding is as severe as ``exit-on`` says."""
-    for report in reports:
-        threshold: Severity = finder.for_file(Path(report.path)).exit_on
-        if any(finding.severity.rank >= threshold.rank for finding in report.findings):
-            return True
-    return False

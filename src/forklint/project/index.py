@@ -122,7 +122,7 @@ class Project:
         if known is None:
             doc = document.decode(path, self.data(path))
             with collector_paused():
-                known = self._modules[path] = Module(path, doc, document.parse(doc))
+                known = self._modules[path] = Module(path, doc, document.parse(doc), doc.notebook is not None)
             self._loaded += len(doc.data)
         return known
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forklint.source.kinds import PYTHON_SUFFIXES
+from forklint.source.kinds import LINTED_SUFFIXES, PYTHON_SUFFIXES
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -61,7 +61,7 @@ def _nothing(_: Path) -> bool:
 
 
 def find_files(paths: Iterable[Path], excluded: Excluded, forced: Excluded = _nothing) -> Iterator[Path | Missing]:
-    """Walk ``paths`` and give each Python file once, in sorted order within a folder.
+    """Walk ``paths`` and give each Python file and notebook once, in sorted order within a folder.
 
     A file named outright is given whatever its suffix, and though it be ignored or excluded, and what is excluded is
     also walked where the folder is named outright; not so where ``forced`` says that excluding goes before naming.
@@ -96,11 +96,9 @@ def _expand(path: Path, excluded: Excluded, forced: Excluded) -> Iterator[Path |
         return
     if is_folder:
         outright = excluded(path)  # then the settings do not speak of what is in it
-        yield from _walk(str(path), _nothing if outright else excluded, _rules_for(path))
+        yield from _walk(str(path), _nothing if outright else excluded, _rules_for(path), LINTED_SUFFIXES)
     elif not exists:
         yield Missing(path, "a broken link" if path.is_symlink() else "no such file or folder")
-    elif path.suffix == ".ipynb":
-        yield Missing(path, "notebooks cannot be linted yet")
     elif path.is_file():
         yield path
     else:
@@ -109,7 +107,7 @@ def _expand(path: Path, excluded: Excluded, forced: Excluded) -> Iterator[Path |
 
 def walk(folder: Path, excluded: Excluded) -> Iterator[Path]:
     """Give the Python files below ``folder`` that no ignore file and no setting excludes."""
-    for found in _walk(str(folder), excluded, _rules_for(folder)):
+    for found in _walk(str(folder), excluded, _rules_for(folder), PYTHON_SUFFIXES):
         if isinstance(found, Path):
             yield found
 
@@ -120,7 +118,9 @@ def _rules_for(folder: Path) -> tuple[_IgnoreRules, ...]:
     return tuple(rule for rule in _rules_above(absolute) if not _ignored(str(absolute), (rule,), is_folder=True))
 
 
-def _walk(folder: str, excluded: Excluded, rules: tuple[_IgnoreRules, ...]) -> Iterator[Path | Missing]:
+def _walk(
+    folder: str, excluded: Excluded, rules: tuple[_IgnoreRules, ...], suffixes: tuple[str, ...]
+) -> Iterator[Path | Missing]:
     try:
         with os.scandir(folder) as entries:
             listing = sorted(entries, key=lambda entry: entry.name)
@@ -136,7 +136,7 @@ def _walk(folder: str, excluded: Excluded, rules: tuple[_IgnoreRules, ...]) -> I
         if entry.name in NEVER:
             continue
         is_folder = entry.is_dir(follow_symlinks=False)
-        if not is_folder and not entry.name.endswith(PYTHON_SUFFIXES):
+        if not is_folder and not entry.name.endswith(suffixes):
             continue
         if _ignored(os.path.abspath(entry.path), rules, is_folder=is_folder) or excluded(Path(entry.path)):
             continue
@@ -145,7 +145,7 @@ def _walk(folder: str, excluded: Excluded, rules: tuple[_IgnoreRules, ...]) -> I
         elif _is_file(entry):
             yield Path(entry.path)
     for path in folders:
-        yield from _walk(path, excluded, rules)
+        yield from _walk(path, excluded, rules, suffixes)
 
 
 def _is_file(entry: os.DirEntry[str]) -> bool:

@@ -26,6 +26,8 @@ SUFFIXES = {
     ".json": Kind.PRESET,
 }
 PYTHON_SUFFIXES = tuple(suffix for suffix, kind in SUFFIXES.items() if kind is Kind.PYTHON)
+LINTED_SUFFIXES = (*PYTHON_SUFFIXES, *(suffix for suffix, kind in SUFFIXES.items() if kind is Kind.NOTEBOOK))
+"""Files that are linted wherever they are found."""
 
 
 def kind_of(path: Path) -> Kind:
