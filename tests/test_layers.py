@@ -19,6 +19,8 @@ LAYERS = [
     "rules",
     "engine",
     "fixing",
+    "suppressing",
+    "baseline",
     "parallel",
     "pages",
     "report",

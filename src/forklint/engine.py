@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forklint.config import SettingsFinder, find_root
-from forklint.edits.text import without_blank_tail
+from forklint.edits.comments import without
+from forklint.edits.text import split_lines, without_blank_tail
 from forklint.edits.tree import UnparsableError
 from forklint.edits.tree import parse as parse_tree
-from forklint.model import PLATFORMS, FileReport, Finding, Fix, Note, Severity, Span
+from forklint.model import PLATFORMS, Applicability, FileReport, Finding, Fix, Note, Severity, Span
 from forklint.project.guest import GuestProject
 from forklint.project.index import UNPARSABLE, Project
 from forklint.project.module import Module
@@ -90,21 +91,23 @@ class Linter:
         data = module.document.code
         found: list[tuple[Rule, Suspect, Finding]] = []
         notes: list[Note] = []
+        ran = {rule.code for rule in self.rules if not self.settings.ignored_in(module.path, rule.code, rule.name)}
         for rule in self.rules:
-            if self.settings.ignored_in(module.path, rule.code, rule.name):
+            if rule.code not in ran:
                 continue
             if not self.options.screen or rule.may_hold(module.path, data):
                 try:
                     found += [(rule, one, self._finding(path, module, rule, one)) for one in rule.suspects(module)]
                 except RecursionError:
+                    ran.discard(rule.code)
                     notes.append(Note(shown(path), f"{rule.code} was left out: it nests too deeply to be followed"))
                 except Exception as error:  # noqa: BLE001 - a fault in one rule is said and costs that rule alone
+                    ran.discard(rule.code)
                     what = f"{rule.code} failed: {type(error).__name__}: {error}; please report it"
                     notes.append(Note(shown(path), what, failure=True))
-        speaks = self.options.suppress and suppressions.TOKENS.search(data)
-        comments = suppressions.find(module.document.text) if speaks else []
+        comments = self._comments(module.document)
         rows = suppressions.by_row(comments)
-        kept = [item for item in found if not _silenced(item[2], rows)]
+        kept = [item for item in found if not _silenced(item[2], rows, suppressions.of_file(comments))]
         findings = [finding for _, _, finding in kept]
         if kept:
             try:
@@ -114,8 +117,8 @@ class Linter:
             except UnparsableError as error:
                 notes.append(Note(shown(path), f"skipped: LibCST cannot parse it: {error}"))
                 findings = []
-        if UnusedSuppression.code in self._enabled:
-            findings += self._unused(path, module, comments)
+        if UnusedSuppression.code in ran:
+            findings += self._unused(path, module, comments, ran)
         notebook = module.document.notebook
         if notebook is not None:
             findings = [notebook.localized(finding, str(module.path)) for finding in findings]
@@ -163,7 +166,8 @@ class Linter:
         excuse = _excuse(doc.text, error)
         if excuse or not isinstance(error, SyntaxError):
             return FileReport(shown(path), notes=(Note(shown(path), f"skipped: {excuse}"),), parsed=True)
-        if SyntaxFault.code not in self._enabled:
+        silent = [one for one in suppressions.of_file(self._comments(doc)) if one.silences(SyntaxFault.code, "")]
+        if SyntaxFault.code not in self._enabled or silent:
             return FileReport(shown(path))
         return FileReport(shown(path), (self._syntax_fault(path, doc.lines, error),), parsed=True)
 
@@ -190,13 +194,24 @@ class Linter:
         line = data.decode(errors="replace").split("\n")[error.row - 1].strip()
         return FileReport(shown(path), (self._plain_finding(SyntaxFault, path, span, str(error), line),))
 
-    def _unused(self, path: Path, module: Module, comments: list[suppressions.Suppression]) -> list[Finding]:
+    def _comments(self, doc: Document) -> list[suppressions.Suppression]:
+        speaks = self.options.suppress and suppressions.TOKENS.search(doc.code)
+        return suppressions.find(doc.text) if speaks else []
+
+    def _unused(
+        self, path: Path, module: Module, comments: list[suppressions.Suppression], ran: set[str]
+    ) -> list[Finding]:
         names = {rule.code: rule.name for rule in registry.all_rules()}
+        lines = split_lines(module.document.text) if comments else []
         found = []
-        for comment, codes in UnusedSuppression.unused(comments, self._enabled, names):
+        for comment, codes in UnusedSuppression.unused(comments, ran, names):
             span = Span(comment.row, comment.column, comment.row, comment.end_column)
-            message = f"nothing to suppress here for {codes}"
-            found.append(self._plain_finding(UnusedSuppression, path, span, message, comment.text))
+            words = ", ".join(codes)
+            message = f"nothing to suppress {'in this file' if comment.whole_file else 'here'} for {words}"
+            edit = without(lines, comment, codes)
+            fix = Fix(f"remove {words}", Applicability.SAFE, (edit,))
+            one = self._plain_finding(UnusedSuppression, path, span, message, comment.text)
+            found.append(replace(one, fixes=(fix,)))
         return found
 
     def _plain_finding(self, rule: type[Rule], path: Path, span: Span, message: str, text: str) -> Finding:
@@ -225,10 +240,12 @@ def _excuse(text: str, error: Exception) -> str:
     return "its syntax is newer than the Python that runs forklint"
 
 
-def _silenced(finding: Finding, rows: dict[int, list[suppressions.Suppression]]) -> bool:
+def _silenced(
+    finding: Finding, rows: dict[int, list[suppressions.Suppression]], of_file: list[suppressions.Suppression]
+) -> bool:
     first, last = finding.comment_rows
     comments = [comment for row in range(first, last + 1) for comment in rows.get(row, ())]
-    silencing = [comment for comment in comments if comment.silences(finding.code, finding.name)]  # each one is marked
+    silencing = [one for one in (*comments, *of_file) if one.silences(finding.code, finding.name)]  # each one is marked
     return bool(silencing)
 
 

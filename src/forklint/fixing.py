@@ -50,9 +50,12 @@ class Fixed:
                 yield old.number, old.source, new.source
 
 
-def fix(linter: Linter, path: Path, *, unsafe: bool, write: bool) -> Fixed:
-    """Lint a file, apply one fix after another until none is left, and write the result if ``write``."""
-    report = linter.lint(path)
+def fix(linter: Linter, path: Path, *, unsafe: bool, write: bool, data: bytes | None = None) -> Fixed:
+    """Lint a file, apply one fix after another until none is left, and write the result if ``write``.
+
+    With ``data`` that is its content, whatever is on the disk. The linter's project has the result either way.
+    """
+    report = linter.lint(path) if data is None else linter.lint_bytes(path, data)
     absolute = path.absolute()
     try:
         original = document.decode(absolute, linter.project.data(absolute))

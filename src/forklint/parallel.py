@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import multiprocessing
 import os
+import signal
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -102,6 +103,7 @@ _linters: Linters | None = None
 
 def _start(job: Job) -> None:
     global _linters  # noqa: PLW0603 - a pool's initializer has no other way to leave something behind
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the first process too, which ends this one
     _linters = job.linters()
 
 

@@ -84,6 +84,9 @@ def print_fixed(results: Sequence[Any], findings: Sequence[Finding], options: di
             click.echo(f"fixed {where}: {finding.code} {words}", err=not for_people)  # a program reads the other stream
     if options["quiet"] or not for_people:
         return
+    if options["fix_only"]:
+        click.echo(f"{len(applied)} fixed")
+        return
     summary = Summary.of(findings)
     tail = "" if options["unsafe_fixes"] else f", {summary.unsafe} more with --unsafe-fixes"
     click.echo(f"{len(applied)} fixed{tail}, {summary.findings} left")

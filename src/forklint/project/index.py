@@ -74,6 +74,7 @@ class Project:
         self.graph = ImportGraph(self)
         self._modules: dict[Path, Module | None] = {}
         self._overlay: dict[Path, bytes] = {}
+        self._unwritten: list[Path] = []
         self._bytes: dict[Path, bytes] = {}
         self._ancestries: dict[ClassFacts, Ancestry] = {}
         self._loaded = 0
@@ -95,6 +96,8 @@ class Project:
 
     def replace(self, path: Path, data: bytes) -> None:
         """From now on see ``data`` as the content of ``path``; what was concluded so far is forgotten."""
+        if path not in self._overlay and not path.exists():  # text of a file that is still to be written
+            self._unwritten.append(path)
         self._overlay[path] = data
         self._modules.pop(path, None)
         self._ancestries.clear()
@@ -132,9 +135,13 @@ class Project:
             known = self._modules[path] = None
         return known
 
-    @cached_property
+    @property
     def files(self) -> tuple[Path, ...]:
-        """Every Python file of the project that is not ignored."""
+        """Every Python file of the project that is not ignored, and those of which only the text is known."""
+        return (*self._on_disk, *self._unwritten)
+
+    @cached_property
+    def _on_disk(self) -> tuple[Path, ...]:
         return tuple(discovery.walk(self.root, self.settings.excludes))
 
     def memory(self, name: str) -> dict[Any, Any]:

@@ -56,28 +56,43 @@ class Missing:
 Excluded = Callable[[Path], bool]
 
 
-def find_files(paths: Iterable[Path], excluded: Excluded, *, force_exclude: bool = False) -> Iterator[Path | Missing]:
+def _nothing(_: Path) -> bool:
+    return False
+
+
+def find_files(paths: Iterable[Path], excluded: Excluded, forced: Excluded = _nothing) -> Iterator[Path | Missing]:
     """Walk ``paths`` and give each Python file and notebook once, in sorted order within a folder.
 
-    A file named outright is given whatever its suffix, and though it be ignored or excluded (unless
-    ``force_exclude``). What is excluded is also walked where the folder is named outright. Links to folders are not
-    followed. A path that does not exist, and a folder that cannot be read, comes as Missing.
+    A file named outright is given whatever its suffix, and though it be ignored or excluded, and what is excluded is
+    also walked where the folder is named outright; not so where ``forced`` says that excluding goes before naming.
+    Links to folders are not followed. A path that does not exist, and a folder that cannot be read, comes as Missing.
     """
     seen: set[str] = set()
     for path in paths:
-        for found in _expand(path, excluded, force_exclude=force_exclude):
+        for found in _expand(path, excluded, forced):
             key = found.path.as_posix() if isinstance(found, Missing) else os.path.realpath(found)
             if key not in seen:
                 seen.add(key)
                 yield found
 
 
-def _expand(path: Path, excluded: Excluded, *, force_exclude: bool) -> Iterator[Path | Missing]:
+def never_walked(path: Path, base: Path) -> bool:
+    """Whether a path lies in one of the folders that no walk enters (``.venv`` and the like), seen from ``base``."""
+    try:
+        parts = path.absolute().relative_to(base.absolute()).parts
+    except ValueError:
+        return False
+    return not NEVER.isdisjoint(parts)
+
+
+def _expand(path: Path, excluded: Excluded, forced: Excluded) -> Iterator[Path | Missing]:
     try:
         is_folder = path.is_dir()
         exists = is_folder or path.exists()
     except OSError as error:  # a loop of links, a name that is too long
         yield Missing(path, error.strerror or str(error))
+        return
+    if exists and forced(path):
         return
     if is_folder:
         outright = excluded(path)  # then the settings do not speak of what is in it
@@ -85,8 +100,7 @@ def _expand(path: Path, excluded: Excluded, *, force_exclude: bool) -> Iterator[
     elif not exists:
         yield Missing(path, "a broken link" if path.is_symlink() else "no such file or folder")
     elif path.is_file():
-        if not (force_exclude and excluded(path)):
-            yield path
+        yield path
     else:
         yield Missing(path, "not a regular file")
 
@@ -102,10 +116,6 @@ def _rules_for(folder: Path) -> tuple[_IgnoreRules, ...]:
     """The rules from above that still speak in a folder that was named, though one of them ignore the folder itself."""
     absolute = folder.absolute()
     return tuple(rule for rule in _rules_above(absolute) if not _ignored(str(absolute), (rule,), is_folder=True))
-
-
-def _nothing(_: Path) -> bool:
-    return False
 
 
 def _walk(
@@ -179,6 +189,11 @@ def _rules_above(folder: Path) -> tuple[_IgnoreRules, ...]:
             if (parent / name).is_file():
                 rules += _read_rules(parent / name)
     return rules
+
+
+def forget_ignore_files() -> None:
+    """Read the ignore files above a folder anew from now on."""
+    _rules_above.cache_clear()
 
 
 def _ignored(path: str, rules: tuple[_IgnoreRules, ...], *, is_folder: bool) -> bool:
