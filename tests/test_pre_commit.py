@@ -144,6 +144,20 @@ def test_each_kind_of_file_is_handed_over(repository: Repository) -> None:
     assert handed == str(sorted({*files, *ours}))
 
 
+def test_a_notebook_is_mended_like_a_module(repository: Repository) -> None:
+    cell = {"cell_type": "code", "execution_count": None, "id": "a", "metadata": {}, "outputs": []}
+    cell["source"] = WORDS.splitlines(keepends=True)
+    notebook = {"cells": [cell], "metadata": {"language_info": {"name": "python"}}, "nbformat": 4, "nbformat_minor": 5}
+    path = repository.write("words.ipynb", json.dumps(notebook, indent=1) + "\n")
+    refused = repository.commit()
+    assert refused.returncode == 1
+    assert "files were modified by this hook" in refused.stdout
+    assert "fixed words.ipynb:" in refused.stdout
+    assert "_env_handle" in path.read_text()
+    passed = repository.commit()
+    assert passed.returncode == 0, passed.stdout
+
+
 @pytest.mark.skipif(find_spec("forklint.source.presets") is None, reason="this tree does not read presets")
 def test_settings_that_are_no_presets_do_not_stop_a_commit(repository: Repository) -> None:
     files = {
