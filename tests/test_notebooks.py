@@ -125,6 +125,13 @@ def test_env_magics_set_variables(forklint, folder: Path, cell: str, fixed: bool
         assert after[0].index("n = 2") < after[0].index(cell)
 
 
+def test_a_variable_that_is_set_in_between_is_not_moved_unasked(forklint, folder: Path) -> None:
+    cells = ("import torch", "if torch:\n    %env OMP_NUM_THREADS=2  # noqa", "%env OMP_NUM_THREADS=1")
+    path = write(folder / "threads.ipynb", *cells)
+    forklint(".", "--fix", cwd=folder)
+    assert sources(path)[2] == "%env OMP_NUM_THREADS=1"
+
+
 @pytest.mark.parametrize(
     "cell", ["!python train.py", "%%bash\npython train.py", "out = !torchrun train.py", "%%python\nx"]
 )
