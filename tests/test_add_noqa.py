@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import shutil
 import subprocess
 import sys
@@ -183,6 +184,26 @@ def test_a_reason_that_the_encoding_lacks_is_one_line(forklint, tmp_path: Path) 
     assert path.read_bytes() == b"# coding: latin-1\n" + text_of(PLAIN).encode()
 
 
+def test_cells_of_a_notebook_get_comments(forklint, tmp_path: Path) -> None:
+    sources = [
+        "%matplotlib inline\nx = 1  # noqa: FKL201",
+        text_of(PLAIN),
+        "!ls\n" + text_of(PLAIN).replace("Words", "More"),
+    ]
+    cells = [
+        {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": source}
+        for source in sources
+    ]
+    path = tmp_path / "explore.ipynb"
+    path.write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, indent=1) + "\n")
+    result = forklint("--add-noqa=known", cwd=tmp_path)
+    assert (result.returncode, result.stdout) == (0, "2 findings silenced by comments, 1 idle comment mended\n")
+    written = [cell["source"] for cell in json.loads(path.read_text())["cells"]]
+    commented = [source.replace(PLAIN, f"{PLAIN}  # noqa: FKL301 known") for source in sources[1:]]
+    assert written == ["%matplotlib inline\nx = 1", *commented]
+    assert forklint(cwd=tmp_path).returncode == 0
+
+
 @pytest.mark.parametrize("other", ["--fix", "--diff", "--statistics", "-"])
 def test_it_stands_alone(forklint, tmp_path: Path, other: str) -> None:
     result = forklint("--add-noqa", other, cwd=tmp_path, stdin=subprocess.DEVNULL)
@@ -196,9 +217,9 @@ def test_it_stands_alone(forklint, tmp_path: Path, other: str) -> None:
 )
 def test_after_it_every_hazard_of_the_fixtures_is_silent(forklint, tmp_path: Path, folders: list[str]) -> None:
     for folder in folders:
-        shutil.copytree(FIXTURES / folder, tmp_path / folder, ignore=shutil.ignore_patterns("*.fixed.py", "*.ipynb"))
+        shutil.copytree(FIXTURES / folder, tmp_path / folder, ignore=shutil.ignore_patterns("*.fixed.*"))
     before = {path: ast.dump(ast.parse(path.read_bytes())) for path in tmp_path.rglob("*.py")}
-    assert forklint(cwd=tmp_path).returncode == 1
-    assert forklint("--add-noqa", cwd=tmp_path).returncode == 0
-    assert forklint(cwd=tmp_path).stdout == "All checks passed.\n"
+    assert forklint("--ignore", "FKL002", cwd=tmp_path).returncode == 1
+    assert forklint("--add-noqa", "--ignore", "FKL002", cwd=tmp_path).returncode == 0
+    assert forklint("--ignore", "FKL002", cwd=tmp_path).stdout == "All checks passed.\n"
     assert {path: ast.dump(ast.parse(path.read_bytes())) for path in before} == before

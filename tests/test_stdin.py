@@ -78,6 +78,24 @@ def test_without_a_name_it_is_shown_as_a_dash(piped, project: Path) -> None:
     assert result.returncode == 1
 
 
+def test_the_full_report_shows_the_text_that_came(piped, project: Path) -> None:
+    (project / "src" / "data.py").write_text("# another text on the disk\n" * 20)
+    result = piped("-", "--stdin-filename", "src/data.py", text=HAZARD.encode(), cwd=project)
+    assert b"--> src/data.py:7:9" in result.stdout
+    assert b"7 |         self.env = lmdb.open(root, readonly=True)" in result.stdout
+
+
+def test_the_name_says_that_it_is_a_notebook(piped, project: Path) -> None:
+    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": HAZARD}
+    data = json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, indent=1).encode()
+    arguments = ("-", "--stdin-filename", "explore.ipynb", "--output-format", "concise")
+    assert b"FKL301" in piped(*arguments, text=data, cwd=project).stdout
+    fixed = piped(*arguments, "--fix", "--unsafe-fixes", text=data, cwd=project)
+    assert fixed.stdout != data
+    assert "__getstate__" in json.dumps(json.loads(fixed.stdout))
+    assert piped(*arguments, "--fix", "--select", "FKL1", text=data, cwd=project).stdout == data
+
+
 def test_imports_are_followed_from_the_name(piped, project: Path) -> None:
     (project / "src" / "base.py").write_text(HAZARD)
     user = "from base import Words\n\n\nclass Mine(Words):\n    pass\n"

@@ -7,14 +7,14 @@ import io
 import re
 import tokenize
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from forklint.edits.comments import line_end, with_ignored, with_noqa
-from forklint.edits.text import apply_edits, split_lines
+from forklint.edits.text import split_lines
 from forklint.engine import Linter
-from forklint.fixing import write_atomically
+from forklint.fixing import line_named, write_atomically
 from forklint.model import Edit, FileReport, Finding, Note
 from forklint.project.index import UNPARSABLE
 from forklint.rules.syntax_error import SyntaxFault
@@ -48,7 +48,7 @@ def suppress(linter: Linter, path: Path, report: FileReport, reason: str) -> Sup
     if not report.findings:
         return Suppressed(report)
     try:
-        if kind_of(path) is not Kind.PYTHON:
+        if kind_of(path) is Kind.PRESET:
             raise NoPlaceError(f"a {kind_of(path).value} gets no comments, silence it with per-file-ignores")
         absolute = path.absolute()
         doc = document.decode(absolute, linter.project.data(absolute))
@@ -59,24 +59,53 @@ def suppress(linter: Linter, path: Path, report: FileReport, reason: str) -> Sup
 
 def _suppress(linter: Linter, path: Path, doc: Document, report: FileReport, reason: str) -> Suppressed:
     first = linter.lint_bytes(path, doc.data)
-    text, mended = _without_idle(linter, path, doc)
-    before = linter.lint_bytes(path, doc.encode(text))
-    text, nowhere = _with_comments(text, _wanted(first, before, report), reason)
     try:
-        if not _same_code(doc.text, text):
+        clean, mended = _without_idle(linter, path, doc)
+        before = linter.lint_bytes(path, clean.data)
+        text, nowhere = _with_comments(
+            clean.text, [_in_program(one, clean) for one in _wanted(first, before, report)], reason, _magic_rows(clean)
+        )
+        data = clean.encode(text)
+        if not _same_code(doc.text, document.decode(doc.path, data).text):
             raise NoPlaceError("they would change what the code means")
-        after = linter.lint_bytes(path, doc.encode(text))
-        failure = write_atomically(path, doc.encode(text), doc.data) if text != doc.text else ""
+        after = linter.lint_bytes(path, data)
+        failure = write_atomically(path, data, doc.data) if data != doc.data else ""
         if failure:
             raise NoPlaceError(failure)
     except UnicodeEncodeError:
         linter.project.replace(doc.path, doc.data)
         raise NoPlaceError(f"the reason cannot be written in {doc.encoding}") from None
-    except NoPlaceError:
+    except (NoPlaceError, UnreadableError):
         linter.project.replace(doc.path, doc.data)
         raise
-    notes = [f"line {one.span.row} has no place for a comment: {one.code} stays" for one in nowhere]
+    notes = [f"{_place(one, clean)} has no place for a comment: {one.code} stays" for one in nowhere]
     return Suppressed(_noted(after, report, notes), len(before.findings) - len(after.findings), mended)
+
+
+def _in_program(finding: Finding, doc: Document) -> Finding:
+    """A finding of a notebook's cell with its rows in the program; any other as it is."""
+    if doc.notebook is None:
+        return finding
+    above = next(part.first_row for part in doc.notebook.parts if part.number == finding.notebook_cell) - 1
+    span, (first, last) = finding.span, finding.comment_rows
+    rows = replace(span, row=span.row + above, end_row=span.end_row + above)
+    return replace(finding, span=rows, comment_rows=(first + above, last + above))
+
+
+def _magic_rows(doc: Document) -> dict[int, str]:
+    """Lines that are no Python as written, by their rows in the program: what follows there is no comment."""
+    rows = {}
+    for part in doc.notebook.parts if doc.notebook else ():
+        for number, (python, written) in enumerate(zip(part.masked.lines, part.source.split("\n"), strict=False)):
+            if python != written:
+                rows[part.first_row + number] = written
+    return rows
+
+
+def _place(finding: Finding, doc: Document) -> str:
+    if doc.notebook is None:
+        return line_named(finding)
+    return line_named(doc.notebook.localized(replace(finding, fixes=(), chain=()), str(doc.path)))
 
 
 def _wanted(first: FileReport, now: FileReport, asked: FileReport) -> list[Finding]:
@@ -100,21 +129,23 @@ def _same_code(before: str, after: str) -> bool:
         return before == after
 
 
-def _without_idle(linter: Linter, path: Path, doc: Document) -> tuple[str, int]:
-    """The text with all idle codes taken out, and how many comments that mended."""
-    text, mended = doc.text, 0
+def _without_idle(linter: Linter, path: Path, doc: Document) -> tuple[Document, int]:
+    """The file with all idle codes taken out, and how many comments that mended."""
+    mended = 0
     while True:
-        edits: dict[int, Edit] = {}
-        for finding in linter.lint_bytes(path, doc.encode(text)).findings:
+        edits: dict[tuple[int | None, int], tuple[Edit, ...]] = {}
+        for finding in linter.lint_bytes(path, doc.data).findings:
             if finding.code == UnusedSuppression.code and finding.fix:
-                edits.setdefault(finding.span.row, finding.fix.edits[0])  # a second one of the line in the next round
-        candidate = apply_edits(text, tuple(edits.values()))
-        if candidate == text:
-            return text, mended
-        text, mended = candidate, mended + len(edits)
+                edits.setdefault((finding.notebook_cell, finding.span.row), finding.fix.edits)  # one of a line at once
+        candidate = doc.edited(tuple(edit for each in edits.values() for edit in each))
+        if candidate == doc.whole:
+            return doc, mended
+        doc, mended = document.decode(doc.path, doc.encode_whole(candidate)), mended + len(edits)
 
 
-def _with_comments(text: str, findings: Sequence[Finding], reason: str) -> tuple[str, list[Finding]]:
+def _with_comments(
+    text: str, findings: Sequence[Finding], reason: str, magics: Mapping[int, str]
+) -> tuple[str, list[Finding]]:
     """The text with a comment for each finding, and the findings for which no line has a place."""
     if not findings:
         return text, []
@@ -125,10 +156,11 @@ def _with_comments(text: str, findings: Sequence[Finding], reason: str) -> tuple
     nowhere = []
     for finding in findings:
         first = finding.comment_rows[0]
-        row = next((row for row in _rows(finding) if row not in closed and _holds_code(lines[row - 1])), None)
+        open_rows = (row for row in _rows(finding) if row not in closed and row not in magics)
+        row = next((row for row in open_rows if _holds_code(lines[row - 1])), None)
         if row is not None:
             behind[row].add(finding.code)
-        elif first - 1 not in closed:
+        elif first - 1 not in closed and not magics.get(first, "").startswith("%%"):  # that stands first in its cell
             above[first].add(finding.code)
         else:
             nowhere.append(finding)
