@@ -37,12 +37,12 @@ class PresetLinter:
             size = path.stat().st_size
         except OSError:
             return None
-        return _skipped(path, TOO_LARGE) if size > presets.LARGEST else None
+        return _skipped(path, TOO_LARGE) if size > presets.LARGEST[presets.format_of(path)] else None
 
     def lint(self, path: Path, data: bytes) -> FileReport:
         """Lint one file as ``data`` has it."""
         absolute = path.absolute()
-        if len(data) > presets.LARGEST:
+        if len(data) > presets.LARGEST[presets.format_of(path)]:
             return _skipped(path, TOO_LARGE)
         wanted = [rule for rule in self.rules if not self.screen or rule.may_hold_preset(absolute, data)]
         is_checked = shown(path) in self.named and len(data) <= LARGEST_CHECKED

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from forklint.source.presets import parse
 from forklint.source.presets.nodes import MERGE, Address, Entry, Node, PresetError, Shape
@@ -44,10 +45,16 @@ def changed(text: str, language: str, home: Address, changes: Sequence[Change]) 
     return new if same and as_wanted else None
 
 
+@lru_cache(maxsize=4)
+def _trees(text: str, language: str) -> tuple[Node, ...]:
+    """The trees of a text; each is asked for several times, and YAML is slow."""
+    return tuple(parse(text, language))
+
+
 def _find(text: str, language: str, home: Address) -> Node:
     """The mapping at an address; raises LookupError and PresetError."""
     document, *steps = home
-    node = list(parse(text, language))[int(document)]
+    node = _trees(text, language)[int(document)]
     for step in steps:
         entry = node.own(step) if isinstance(step, str) else None
         if isinstance(step, str) and entry is None:
@@ -58,11 +65,11 @@ def _find(text: str, language: str, home: Address) -> Node:
 
 def _signature(text: str, language: str, home: Node, wanted: dict[str, str | None]) -> list[object]:
     """All keys and values of a text in order, but for some entries of one mapping."""
-    return [token for tree in parse(text, language) for token in _tokens(tree, home.start, home.shape, wanted)]
+    return [token for tree in _trees(text, language) for token in _tokens(tree, home.start, home.shape, wanted)]
 
 
 def _tokens(node: Node, start: int, shape: Shape, wanted: dict[str, str | None]) -> Iterator[object]:
-    yield (node.shape, repr(node.value), node.anchor, len(node.items))
+    yield (node.shape, repr(node.value), node.anchor)
     here = node.shape is shape and node.start == start
     for entry in node.entries:
         if not (here and entry.key in wanted):

@@ -167,6 +167,8 @@ class PresetCounts:
         is_row = bool(at.above) and at.above[-1].shape is Shape.SEQUENCE
         place = preset_places.within(place, node, walk.tree, is_row=is_row)
         for entry in node.entries:
+            if entry.value.shape is Shape.SCALAR and not _is_count(entry, at.keys):
+                continue
             inner = place.narrowed(by_name(last_part(entry.key)), _under(entry), entry)
             way = at.into(node, entry.key)
             if entry.key == MERGE:
@@ -199,6 +201,8 @@ def last_part(key: str) -> str:
 def _is_count(entry: Entry, keys: tuple[str, ...]) -> bool:
     """Whether an entry is a number of workers above 0; in ``num_workers: {darwin: 4}`` the inner entry is."""
     value = entry.value.real.value
+    if "worker" not in entry.key.lower() and not (keys and "worker" in keys[-1].lower()):
+        return False  # no other name is a count's, and there may be thousands of keys
     positive = value > 0 if type(value) is int else isinstance(value, str) and value.isdecimal() and int(value) > 0
     if not positive:
         return False

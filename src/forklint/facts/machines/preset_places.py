@@ -93,7 +93,7 @@ def device_worlds(key: str, value: Node) -> Worlds | None:
             return None
         device = text_of(value).partition(":")[0].lower()
         return {"mps": MPS, "cuda": CUDA}.get(device, EVERYWHERE)
-    if presets.machine_of(key) == "mps" and value.real.value is True:
+    if value.real.value is True and presets.machine_of(key) == "mps":
         return MPS
     return None
 

@@ -55,6 +55,8 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self.text = text
         self.place = 0
+        self._known: dict[int, dict[str, Entry]] = {}
+        """The entries of each table by key, since there may be thousands."""
 
     def document(self) -> Node:
         root = table = Node(Shape.MAPPING, 0, len(self.text))
@@ -98,22 +100,20 @@ class _Reader:
         *above, name = self._key()
         self.place += 2 if is_row else 1
         parent = self._descend(root, above, start)
-        known = parent.own(name)
         if not is_row:
             return self._descend(parent, [name], start)
+        known = self._entries(parent).get(name)
         if known is None:
-            known = Entry(name, start, Node(Shape.SEQUENCE, start, self.place))
-            parent.entries.append(known)
+            known = self._add(parent, Entry(name, start, Node(Shape.SEQUENCE, start, self.place)))
         known.value.items.append(Node(Shape.MAPPING, start, self.place))
         return known.value.items[-1]
 
     def _descend(self, table: Node, keys: list[str], start: int) -> Node:
         """Go down to a table, made where it was not there yet."""
         for key in keys:
-            entry = table.own(key)
+            entry = self._entries(table).get(key)
             if entry is None:
-                entry = Entry(key, start, Node(Shape.MAPPING, start, self.place))
-                table.entries.append(entry)
+                entry = self._add(table, Entry(key, start, Node(Shape.MAPPING, start, self.place)))
             table = entry.value.items[-1] if entry.value.shape is Shape.SEQUENCE else entry.value
         return table
 
@@ -122,7 +122,15 @@ class _Reader:
         *above, name = self._key()
         self.place += 1
         self._skip(SPACES)
-        self._descend(table, above, start).entries.append(Entry(name, start, self._value()))
+        self._add(self._descend(table, above, start), Entry(name, start, self._value()))
+
+    def _entries(self, table: Node) -> dict[str, Entry]:
+        return self._known.setdefault(id(table), {})
+
+    def _add(self, table: Node, entry: Entry) -> Entry:
+        table.entries.append(entry)
+        self._entries(table)[entry.key] = entry
+        return entry
 
     def _value(self) -> Node:
         start = self.place

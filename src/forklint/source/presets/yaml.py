@@ -33,6 +33,7 @@ def _documents(text: str) -> Iterator[Node]:
     anchors: dict[str, Node] = {}
     open_nodes: list[Node] = []
     keys: list[Entry | None] = []
+    seen: list[set[str]] = []
     for event in YAML(typ="safe", pure=True).parse(text):
         kind = type(event).__name__
         if kind == "DocumentStartEvent":
@@ -40,17 +41,19 @@ def _documents(text: str) -> Iterator[Node]:
         elif kind in {"MappingEndEvent", "SequenceEndEvent"}:
             node = open_nodes.pop()
             keys.pop()
+            seen.pop()
             node.end = event.end_mark.index if node.flow else max((part.end for part in node.parts), default=node.end)
             if not open_nodes:
                 yield node
         elif kind in {"ScalarEvent", "AliasEvent", "MappingStartEvent", "SequenceStartEvent"}:
             node = _node(event, kind, text, anchors)
-            _hang(node, open_nodes, keys)
+            _hang(node, open_nodes, keys, seen)
             if node.shape in {Shape.MAPPING, Shape.SEQUENCE}:
                 if len(open_nodes) >= DEEPEST:
                     raise PresetError("it nests too deeply")
                 open_nodes.append(node)
                 keys.append(None)
+                seen.append(set())
             elif not open_nodes:
                 yield node
 
@@ -83,7 +86,7 @@ def _value(event: Any) -> Any:
     return WORDS.get(event.value.lower(), event.value)
 
 
-def _hang(node: Node, open_nodes: list[Node], keys: list[Entry | None]) -> None:
+def _hang(node: Node, open_nodes: list[Node], keys: list[Entry | None], seen: list[set[str]]) -> None:
     """Put a node where it belongs: it is an item, a key, or the value of the key before it."""
     if not open_nodes:
         return
@@ -98,6 +101,7 @@ def _hang(node: Node, open_nodes: list[Node], keys: list[Entry | None]) -> None:
         return
     waiting.value = node
     keys[-1] = None
-    if waiting.key and waiting.key != MERGE and above.own(waiting.key) is not None:
+    if waiting.key and waiting.key != MERGE and waiting.key in seen[-1]:
         raise PresetError(f"not valid YAML: the key {waiting.key!r} stands twice in one mapping")
+    seen[-1].add(waiting.key)
     above.entries.append(waiting)
