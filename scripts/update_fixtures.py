@@ -1,4 +1,4 @@
-"""Writes ``*.fixed.py`` or ``*.fixed.ipynb`` beside each bad fixture: what ``--fix --unsafe-fixes`` makes of it.
+"""Writes ``*.fixed.py`` (or ``.ipynb``, ``.yaml``) beside each bad fixture: what ``--fix --unsafe-fixes`` makes of it.
 
 Read the diff before committing.
 """

@@ -17,7 +17,7 @@ from forklint.rules import registry
 
 FIXTURES = Path(__file__).parent / "fixtures"
 EXPECT = re.compile(r"#\s*expect:\s*(?P<items>[^#]+)")
-SUFFIXES = (".py", ".ipynb")
+SUFFIXES = (".py", ".ipynb", ".yaml", ".yml", ".toml", ".json")
 ITEM = re.compile(r"(?P<code>FKL\d+)(?:\[(?P<cells>[^\]]*)\])?")
 
 
@@ -39,7 +39,7 @@ class Case:
 
     @property
     def files(self) -> list[Path]:
-        """The Python files and notebooks in it, without the expected outcomes of fixes."""
+        """The files in it that are linted, without the expected outcomes of fixes."""
         below = [file for suffix in SUFFIXES for file in sorted(self.path.rglob(f"*{suffix}"))]
         files = [self.path] if self.path.is_file() else below
         return [file for file in files if not is_outcome(file)]
@@ -71,7 +71,7 @@ def all_cases() -> list[Case]:
     """Every fixture of every rule."""
     folders = sorted(path for path in FIXTURES.glob("FKL*") if path.is_dir())
     paths = [path for folder in folders for path in sorted(folder.iterdir()) if path.name.startswith(("bad_", "good_"))]
-    return [Case(path) for path in paths if not is_outcome(path) and "__pycache__" not in path.name]
+    return [Case(path) for path in paths if (path.is_dir() or path.suffix in SUFFIXES) and not is_outcome(path)]
 
 
 Place = int | str
@@ -84,6 +84,9 @@ def lines_of(file: Path) -> Iterator[tuple[Place, str]]:
         for number, cell in enumerate(json.loads(file.read_text(encoding="utf-8"))["cells"], 1):
             for row, line in enumerate("".join(cell["source"]).splitlines(), 1):
                 yield f"cell {number}:{row}", line
+    elif file.suffix == ".json":  # it has no comments: they stand in the same row of a file beside it
+        beside = file.with_suffix(".expect")
+        yield from enumerate(beside.read_text(encoding="utf-8").splitlines() if beside.exists() else [], 1)
     else:
         yield from enumerate(file.read_text(encoding="utf-8").splitlines(), 1)
 

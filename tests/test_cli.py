@@ -164,7 +164,7 @@ def test_show_files_respects_ignore_files(forklint, project: Path) -> None:
         path.write_text("")
     (project / "src" / "deep" / ".gitignore").write_text("b.py\n")
     listed = forklint("--show-files", cwd=project).stdout.split()
-    assert listed == ["src/data.py", "src/keep_pb2.py", "src/model.py", "src/deep/c.py"]
+    assert listed == ["pyproject.toml", "src/data.py", "src/keep_pb2.py", "src/model.py", "src/deep/c.py"]
     assert forklint("--show-files", "generated/a.py", cwd=project).stdout.split() == ["generated/a.py"]
 
 

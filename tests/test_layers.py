@@ -17,6 +17,7 @@ LAYERS = [
     "facts",
     "edits",
     "rules",
+    "preset_linting",
     "engine",
     "fixing",
     "suppressing",

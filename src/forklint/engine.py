@@ -13,6 +13,7 @@ from forklint.edits.text import split_lines, without_blank_tail
 from forklint.edits.tree import UnparsableError
 from forklint.edits.tree import parse as parse_tree
 from forklint.model import PLATFORMS, Applicability, FileReport, Finding, Fix, Note, Severity, Span
+from forklint.preset_linting import PresetLinter
 from forklint.project.guest import GuestProject
 from forklint.project.index import UNPARSABLE, Project
 from forklint.project.module import Module
@@ -22,6 +23,7 @@ from forklint.rules.syntax_error import SyntaxFault
 from forklint.rules.unused_suppression import UnusedSuppression
 from forklint.source import document, nesting, suppressions
 from forklint.source.document import BrokenError, Document, UnreadableError
+from forklint.source.kinds import Kind, kind_of
 from forklint.source.paths import relative_to, shown
 
 if TYPE_CHECKING:
@@ -46,6 +48,8 @@ class Options:
     with_fixes: bool = True
     suppress: bool = True
     """Whether comments silence findings."""
+    named: frozenset[str] = frozenset()
+    """Paths that the user gave, as shown."""
 
 
 class Linter:
@@ -58,9 +62,14 @@ class Linter:
         enabled = self.settings.enabled(registry.codes())
         self.rules = tuple(rule(project) for rule in registry.all_rules() if rule.code in enabled)
         self._enabled = enabled
+        self.presets = PresetLinter(
+            project, self.rules, options.screen, options.with_fixes, options.suppress, options.named
+        )
 
     def lint(self, path: Path) -> FileReport:
         """Lint one file as it is on the disk."""
+        if kind_of(path) is Kind.PRESET and (skipped := self.presets.passed_over(path)) is not None:
+            return skipped
         try:
             data = document.read(path)
         except UnreadableError as error:
@@ -72,6 +81,8 @@ class Linter:
         absolute = path.absolute()
         if self.project.data(absolute) != data:
             self.project.replace(absolute, data)
+        if kind_of(path) is Kind.PRESET:
+            return self.presets.lint(path, data)
         try:
             module = self.project.load(absolute)
         except BrokenError as error:
@@ -107,7 +118,7 @@ class Linter:
                     notes.append(Note(shown(path), what, failure=True))
         comments = self._comments(module.document)
         rows = suppressions.by_row(comments)
-        kept = [item for item in found if not _silenced(item[2], rows, suppressions.of_file(comments))]
+        kept = [item for item in found if not suppressions.silenced(item[2], rows, suppressions.of_file(comments))]
         findings = [finding for _, _, finding in kept]
         if kept:
             try:
@@ -238,15 +249,6 @@ def _excuse(text: str, error: Exception) -> str:
     except UnparsableError:
         return ""
     return "its syntax is newer than the Python that runs forklint"
-
-
-def _silenced(
-    finding: Finding, rows: dict[int, list[suppressions.Suppression]], of_file: list[suppressions.Suppression]
-) -> bool:
-    first, last = finding.comment_rows
-    comments = [comment for row in range(first, last + 1) for comment in rows.get(row, ())]
-    silencing = [one for one in (*comments, *of_file) if one.silences(finding.code, finding.name)]  # each one is marked
-    return bool(silencing)
 
 
 def _with_fixes(kept: list[tuple[Rule, Suspect, Finding]], module: Module, *, propose: bool) -> list[Finding]:

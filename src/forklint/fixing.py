@@ -109,7 +109,9 @@ def _with_notes(report: FileReport, first: FileReport) -> FileReport:
 
 
 def _parses(linter: Linter, path: Path, before: Document) -> bool:
-    """Whether a file is still Python; of a notebook, whether no more of its cells are faulty than before."""
+    """Whether a file is still Python or settings; of a notebook, whether no more of its cells are faulty."""
+    if kind_of(path) is Kind.PRESET:
+        return linter.presets.parses(path)
     try:
         notebook = linter.project.load(path).document.notebook
     except (UnreadableError, *UNPARSABLE):

@@ -33,6 +33,8 @@ class Job:
     isolated: bool = False
     screen: bool = True
     with_fixes: bool = True
+    named: frozenset[str] = frozenset()
+    """Paths that the user gave, as shown: of these it is told why they cannot be read, though nothing is in them."""
 
     def settings(self) -> SettingsFinder:
         """Where the settings of each file come from."""
@@ -40,7 +42,7 @@ class Job:
 
     def linters(self) -> Linters:
         """New linters, with nothing known of any project."""
-        return Linters(self.settings(), Options(screen=self.screen, with_fixes=self.with_fixes))
+        return Linters(self.settings(), Options(screen=self.screen, with_fixes=self.with_fixes, named=self.named))
 
 
 def lint(job: Job, files: Sequence[Path], processes: int | None = None) -> list[FileReport]:

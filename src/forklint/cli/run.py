@@ -51,13 +51,15 @@ def run(options: dict[str, Any]) -> int:
     for path in files:
         finder.for_file(path)  # a wrong configuration is said before any work is done
     known = Baselines(finder, files, options)
-    named = None if options["verbose"] else frozenset(map(shown, files if name else options["paths"] or (Path(),)))
+    outright = frozenset(map(shown, files if name else options["paths"] or (Path(),)))
+    named = None if options["verbose"] else outright
     job = Job(
         overrides=overrides(options),
         config=options["config_file"],
         isolated=options["isolated"],
         screen=not options["no_screen"],
         with_fixes=not options["statistics"] or options["fix"],
+        named=outright,
     )
     if name:
         return _run_stdin(job, finder, known, name, options)

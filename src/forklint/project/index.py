@@ -17,6 +17,7 @@ from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.resolver import Resolver
 from forklint.project.scopes import FUNCTIONS, Binding, Function, Kind, Scope
 from forklint.source import discovery, document
+from forklint.source.kinds import PRESET_SUFFIXES
 
 
 @dataclass(frozen=True)
@@ -143,6 +144,11 @@ class Project:
     @cached_property
     def _on_disk(self) -> tuple[Path, ...]:
         return tuple(discovery.walk(self.root, self.settings.excludes))
+
+    @cached_property
+    def presets(self) -> tuple[Path, ...]:
+        """Every file of the project in YAML, TOML or JSON that is not ignored."""
+        return tuple(discovery.walk(self.root, self.settings.excludes, PRESET_SUFFIXES))
 
     def memory(self, name: str) -> dict[Any, Any]:
         """A table in which some fact is kept, by the name of the fact; emptied when a file changes."""

@@ -38,6 +38,7 @@ NEVER = frozenset(
         "__pypackages__",
         "_build",
         "buck-out",
+        "forklint.toml",
         "node_modules",
         "site-packages",
         "venv",
@@ -61,7 +62,7 @@ def _nothing(_: Path) -> bool:
 
 
 def find_files(paths: Iterable[Path], excluded: Excluded, forced: Excluded = _nothing) -> Iterator[Path | Missing]:
-    """Walk ``paths`` and give each Python file and notebook once, in sorted order within a folder.
+    """Walk ``paths`` and give each file that can be linted once, in sorted order within a folder.
 
     A file named outright is given whatever its suffix, and though it be ignored or excluded, and what is excluded is
     also walked where the folder is named outright; not so where ``forced`` says that excluding goes before naming.
@@ -105,9 +106,9 @@ def _expand(path: Path, excluded: Excluded, forced: Excluded) -> Iterator[Path |
         yield Missing(path, "not a regular file")
 
 
-def walk(folder: Path, excluded: Excluded) -> Iterator[Path]:
-    """Give the Python files below ``folder`` that no ignore file and no setting excludes."""
-    for found in _walk(str(folder), excluded, _rules_for(folder), PYTHON_SUFFIXES):
+def walk(folder: Path, excluded: Excluded, suffixes: tuple[str, ...] = PYTHON_SUFFIXES) -> Iterator[Path]:
+    """Give the files below ``folder``, Python's unless told otherwise, that no ignore file and no setting excludes."""
+    for found in _walk(str(folder), excluded, _rules_for(folder), suffixes):
         if isinstance(found, Path):
             yield found
 

@@ -26,7 +26,8 @@ SUFFIXES = {
     ".json": Kind.PRESET,
 }
 PYTHON_SUFFIXES = tuple(suffix for suffix, kind in SUFFIXES.items() if kind is Kind.PYTHON)
-LINTED_SUFFIXES = (*PYTHON_SUFFIXES, *(suffix for suffix, kind in SUFFIXES.items() if kind is Kind.NOTEBOOK))
+PRESET_SUFFIXES = tuple(suffix for suffix, kind in SUFFIXES.items() if kind is Kind.PRESET)
+LINTED_SUFFIXES = tuple(SUFFIXES)
 """Files that are linted wherever they are found."""
 
 

@@ -12,6 +12,8 @@ import re
 import tokenize
 from dataclasses import dataclass, field
 
+from forklint.model import Finding
+
 CODE = r"[A-Z]+[0-9]+"
 NOQA = re.compile(rf"#\s*noqa(?::\s*(?P<codes>{CODE}(?:[\s,]+{CODE})*))?", re.IGNORECASE)
 IGNORE = re.compile(r"#\s*forklint:\s*ignore(?![\w-])(?:\[(?P<codes>[^\]]*)\])?", re.IGNORECASE)
@@ -55,13 +57,14 @@ def find(text: str) -> list[Suppression]:
         for token in tokenize.generate_tokens(io.StringIO(text, newline=None).readline):
             if token.type == tokenize.COMMENT:
                 alone = not token.line[: token.start[1]].strip()
-                found.extend(_read_comment(token.string, token.start[0], token.start[1], alone=alone))
+                found.extend(read_comment(token.string, token.start[0], token.start[1], alone=alone))
     except (tokenize.TokenError, SyntaxError):
         return found
     return found
 
 
-def _read_comment(comment: str, row: int, column: int, *, alone: bool) -> list[Suppression]:
+def read_comment(comment: str, row: int, column: int, *, alone: bool) -> list[Suppression]:
+    """Read one comment that starts in a row, at a column counted from 0."""
     found = []
     for pattern, whole_file in ((NOQA, False), (IGNORE, False), (NOQA_FILE, True), (IGNORE_FILE, True)):
         match = pattern.match(comment) if whole_file else pattern.search(comment)
@@ -88,3 +91,11 @@ def by_row(suppressions: list[Suppression]) -> dict[int, list[Suppression]]:
 def of_file(suppressions: list[Suppression]) -> list[Suppression]:
     """Those that speak of the whole file."""
     return [suppression for suppression in suppressions if suppression.whole_file]
+
+
+def silenced(finding: Finding, rows: dict[int, list[Suppression]], whole: list[Suppression]) -> bool:
+    """Whether a comment, of a row or of the whole file, silences a finding; each one that does remembers it."""
+    first, last = finding.comment_rows
+    comments = [comment for row in range(first, last + 1) for comment in rows.get(row, ())]
+    silencing = [one for one in (*comments, *whole) if one.silences(finding.code, finding.name)]  # each one is marked
+    return bool(silencing)
