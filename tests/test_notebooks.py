@@ -103,6 +103,26 @@ def test_comments_in_cells_silence(forklint, folder: Path) -> None:
     assert found(forklint, ".", cwd=folder) == []
 
 
+def test_a_comment_for_the_whole_file_may_stand_in_any_cell(forklint, folder: Path) -> None:
+    path = write(folder / "words.ipynb", IMPORTS, "x = = 3", WORDS, "# forklint: ignore-file[FKL002, FKL301]")
+    assert found(forklint, ".", cwd=folder) == []
+    write(path, IMPORTS, WORDS, "# forklint: ignore-file[FKL002, FKL301]\nx = 1  # noqa: FKL101\n!ls")
+    assert [(one["code"], one["cell"]) for one in found(forklint, ".", cwd=folder)] == [("FKL001", 3), ("FKL001", 3)]
+    assert forklint(".", "--fix", cwd=folder).returncode == 0
+    assert sources(path)[2] == "# forklint: ignore-file[FKL301]\nx = 1\n!ls"
+
+
+def test_standard_input_may_be_a_notebook(forklint, folder: Path) -> None:
+    path = write(folder / "words.ipynb", IMPORTS, WORDS)
+    text = path.read_text()
+    arguments = ("-", "--stdin-filename", "other.ipynb")
+    (finding,) = json.loads(forklint(*arguments, "--output-format", "json", cwd=folder, input=text).stdout)
+    assert (finding["cell"], finding["location"]["row"]) == (2, 3)
+    path.write_text(forklint(*arguments, "--fix", cwd=folder, input=text).stdout)
+    assert "import os" in sources(path)[1]
+    assert "+++ other.ipynb:cell 2\n" in forklint(*arguments, "--diff", cwd=folder, input=text).stdout
+
+
 @pytest.mark.parametrize(
     ("cell", "fixed"),
     [

@@ -128,12 +128,12 @@ class Linter:
             except UnparsableError as error:
                 notes.append(Note(shown(path), f"skipped: LibCST cannot parse it: {error}"))
                 findings = []
+        notebook = module.document.notebook
+        answers = list(self._faulty_cells(path, notebook, suppressions.of_file(comments))) if notebook else []
         if UnusedSuppression.code in ran:
             findings += self._unused(path, module, comments, ran)
-        notebook = module.document.notebook
         if notebook is not None:
             findings = [notebook.localized(finding, str(module.path)) for finding in findings]
-            answers = list(self._faulty_cells(path, notebook))
             findings += [answer for answer in answers if isinstance(answer, Finding)]
             notes += [answer for answer in answers if isinstance(answer, Note)]
             notes += [Note(shown(path), words) for words in notebook.notes]
@@ -182,13 +182,19 @@ class Linter:
             return FileReport(shown(path))
         return FileReport(shown(path), (self._syntax_fault(path, doc.lines, error),), parsed=True)
 
-    def _faulty_cells(self, path: Path, notebook: Notebook) -> Iterator[Finding | Note]:
+    def _faulty_cells(
+        self, path: Path, notebook: Notebook, of_file: list[suppressions.Suppression]
+    ) -> Iterator[Finding | Note]:
         """Give FKL002 for each cell that both parsers refuse, a note for others; the rest is linted all the same."""
         for fault in notebook.faults:
             excuse = _excuse(fault.source, fault.error)
             if excuse:
                 yield Note(shown(path), f"cell {fault.number} was passed over: {excuse}")
-            elif isinstance(fault.error, SyntaxError) and SyntaxFault.code in self._enabled:
+            elif (
+                isinstance(fault.error, SyntaxError)
+                and SyntaxFault.code in self._enabled
+                and not [comment for comment in of_file if comment.silences(SyntaxFault.code, SyntaxFault.name)]
+            ):
                 finding = self._syntax_fault(path, fault.source.split("\n"), fault.error)
                 yield replace(finding, notebook_cell=fault.number)
 
