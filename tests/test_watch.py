@@ -98,6 +98,8 @@ def test_it_lints_again_at_each_change(project: Path, watched: Watched) -> None:
     watched.until(CLEAN)
     (project / "src" / "more.py").write_text(HAZARD)
     watched.until("src/more.py:7:9: FKL301")
+    (project / "src" / "explore.ipynb").write_text('{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}')
+    watched.until("src/more.py:7:9: FKL301")
     (project / "pyproject.toml").write_text('[tool.forklint]\nignore = ["FKL999"]\n')
     watched.until("no rule 'FKL999'")
     (project / "pyproject.toml").write_text('[tool.forklint]\nignore = ["FKL301"]\n')

@@ -98,8 +98,9 @@ def _files(folders: Iterable[Path], named: Iterable[Path], finder: SettingsFinde
             return False
 
     found: States = {}
-    below = [path for folder in folders for path in (*discovery.walk(folder, excluded), *_settings_of(folder, finder))]
-    for path in (*below, *named):
+    below = [path for path in discovery.find_files(folders, excluded) if isinstance(path, Path)]
+    settings = [path for folder in folders for path in _settings_of(folder, finder)]
+    for path in (*below, *settings, *named):
         try:
             status = path.stat()
         except OSError:
