@@ -1,8 +1,9 @@
-"""Runs the main job on the example: find, look at the fixes, mend a copy, train it under fork and spawn."""
+"""Runs the main job on the example: find, mend a copy, train it under fork and spawn, guard it with a commit hook."""
 
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -12,18 +13,37 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 FORKLINT = [sys.executable, "-m", "forklint"]
 PATH = os.environ.get("PYTHONPATH", "")
+GIT = {
+    f"GIT_{who}_{key}": value for who in ("AUTHOR", "COMMITTER") for key, value in (("NAME", "A"), ("EMAIL", "a@b.c"))
+}
+HOOKS = """\
+repos:
+  - repo: local
+    hooks:
+      - id: forklint-fix
+        name: forklint-fix
+        entry: '"{python}" -m forklint lint --force-exclude --fix --show-fixes --'
+        language: system
+        types: [python]
+        require_serial: true
+      - id: forklint
+        name: forklint
+        entry: '"{python}" -m forklint lint --force-exclude --'
+        language: system
+        types: [python]
+        require_serial: true
+"""
+"""The hooks of .pre-commit-hooks.yaml, run by this Python: the demo installs nothing."""
 START = "import multiprocessing\nmultiprocessing.set_start_method({!r}, force=True)\n"
 
 
 def step(title: str, command: list[str], folder: Path, *, expect: int, **environment: str) -> None:
     """Say what is run, run it, and end the demo if it does not end as it should."""
-    words = [
-        "forklint" if word == "-m" else Path(word).name for word in command if word not in {sys.executable, "forklint"}
-    ]
-    if command[1] != "-m":
-        words = ["python", *words]
-    print(f"\n\033[1m# {title}\033[0m\n$ {' '.join(words)}", flush=True)
-    done = subprocess.run(command, cwd=folder, env={**os.environ, **environment}, check=False)
+    words = [Path(word).name if word == sys.executable else word for word in command]
+    if words[1:2] == ["-m"]:
+        words = [words[2].replace("_", "-"), *words[3:]]
+    print(f"\n\033[1m# {title}\033[0m\n$ {shlex.join(words)}", flush=True)
+    done = subprocess.run(command, cwd=folder, env={**os.environ, **environment}, stderr=subprocess.STDOUT, check=False)
     if done.returncode != expect:
         sys.exit(f"demo: expected exit code {expect}, got {done.returncode}")
 
@@ -46,6 +66,33 @@ def main() -> None:
             title = f"Train the mended project where processes start by {method}"
             command = [sys.executable, "train.py", "--epochs", "1"]
             step(title, command, copy / "ocr", expect=0, PYTHONPATH=os.pathsep.join([str(platform), PATH]))
+        commit(folder, folder / "examples")
+
+
+def commit(folder: Path, mended: Path) -> None:
+    """Put the mended example under git with the hooks, but for its dataset; commit that as it was at first."""
+    project = folder / "project"
+    shutil.copytree(mended, project, ignore=shutil.ignore_patterns(".data", "__pycache__", "data.py"))
+    (project / "forklint.toml").touch()
+    (project / ".pre-commit-config.yaml").write_text(HOOKS.format(python=sys.executable), encoding="utf-8")
+    variables = {**GIT, "GIT_CONFIG_GLOBAL": os.devnull, "PRE_COMMIT_HOME": str(folder / "pre-commit")}
+
+    def git(*words: str) -> None:
+        subprocess.run(["git", *words], cwd=project, env={**os.environ, **variables}, check=True)
+
+    git("init", "--quiet")
+    git("add", ".")
+    git("commit", "--quiet", "--message", "All but the dataset")
+    install = [sys.executable, "-m", "pre_commit", "install"]
+    step("Have every commit looked at", install, project, expect=0, **variables)
+    shutil.copy(ROOT / "examples" / "ocr" / "data.py", project / "ocr")
+    add = ["git", "add", "ocr/data.py"]
+    again = ["git", "commit", "--message", "Read glyphs from a file"]
+    git(*add[1:])
+    step("Commit a dataset that opens its file too early: refused, and mended", again, project, expect=1, **variables)
+    step("What the hook mended, not staged yet", ["git", "diff", "--stat"], project, expect=0, **variables)
+    step("Agree to it", add, project, expect=0, **variables)
+    step("Commit it again: it passes", again, project, expect=0, **variables)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Writes ``*.fixed.py`` beside each bad fixture: what ``--fix --unsafe-fixes`` makes of it.
+"""Writes ``*.fixed.py`` (or ``.ipynb``, ``.yaml``) beside each bad fixture: what ``--fix --unsafe-fixes`` makes of it.
 
 Read the diff before committing.
 """
@@ -11,7 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
-from fixture_cases import all_cases, fixed_text
+from fixture_cases import all_cases, fixed_text, outcome_of
 
 
 def main(words: list[str]) -> None:
@@ -21,7 +21,7 @@ def main(words: list[str]) -> None:
             continue
         with tempfile.TemporaryDirectory() as folder:
             for original, copy in zip(case.files, case.copy_to(Path(folder).resolve()), strict=True):
-                outcome, text = original.with_suffix(".fixed.py"), fixed_text(copy)
+                outcome, text = outcome_of(original), fixed_text(copy)
                 if text == original.read_bytes().decode():
                     outcome.unlink(missing_ok=True)
                 else:

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from flake8_command import Flake8, environment
 
 FIXTURES = Path(__file__).parent / "fixtures"
 
@@ -24,3 +25,9 @@ def forklint():
         )
 
     return run
+
+
+@pytest.fixture(scope="session")
+def flake8(tmp_path_factory: pytest.TempPathFactory) -> Flake8:
+    """flake8 with forklint as its plugin: ``flake8("--select", "FKL", cwd=folder)`` gives the CompletedProcess."""
+    return Flake8(environment(tmp_path_factory.mktemp("metadata")))

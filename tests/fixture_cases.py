@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from forklint.config import SettingsFinder
 from forklint.engine import Linters, Options
 from forklint.fixing import fix
+from forklint.model import Finding
 from forklint.rules import registry
 
 FIXTURES = Path(__file__).parent / "fixtures"
 EXPECT = re.compile(r"#\s*expect:\s*(?P<items>[^#]+)")
+SUFFIXES = (".py", ".ipynb", ".yaml", ".yml", ".toml", ".json")
 ITEM = re.compile(r"(?P<code>FKL\d+)(?:\[(?P<cells>[^\]]*)\])?")
 
 
@@ -35,18 +39,17 @@ class Case:
 
     @property
     def files(self) -> list[Path]:
-        """The Python files in it, without the expected outcomes of fixes."""
-        files = [self.path] if self.path.is_file() else sorted(self.path.rglob("*.py"))
-        return [file for file in files if not file.name.endswith(".fixed.py")]
+        """The files in it that are linted, without the expected outcomes of fixes."""
+        below = [file for suffix in SUFFIXES for file in sorted(self.path.rglob(f"*{suffix}"))]
+        files = [self.path] if self.path.is_file() else below
+        return [file for file in files if not is_outcome(file)]
 
     def copy_to(self, folder: Path) -> list[Path]:
-        """Copy the case into an empty folder that becomes its root; gives the copied Python files."""
+        """Copy the case into an empty folder that becomes its root; gives the copies of its files."""
         base = self.path.parent if self.path.is_file() else self.path
         (folder / "forklint.toml").touch()
         if self.path.is_dir():
-            shutil.copytree(
-                base, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.fixed.py", "__pycache__")
-            )
+            shutil.copytree(base, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.fixed.*", "__pycache__"))
             if (folder / "pyproject.toml").exists():
                 (folder / "forklint.toml").unlink()
         else:
@@ -54,18 +57,45 @@ class Case:
         return [folder / file.relative_to(base) for file in self.files]
 
 
+def is_outcome(path: Path) -> bool:
+    """Whether a file is what a fix makes of the one beside it."""
+    return path.stem.endswith(".fixed")
+
+
+def outcome_of(path: Path) -> Path:
+    """Where it stands what the fixes make of a file."""
+    return path.with_suffix(f".fixed{path.suffix}")
+
+
 def all_cases() -> list[Case]:
     """Every fixture of every rule."""
     folders = sorted(path for path in FIXTURES.glob("FKL*") if path.is_dir())
     paths = [path for folder in folders for path in sorted(folder.iterdir()) if path.name.startswith(("bad_", "good_"))]
-    return [Case(path) for path in paths if not path.name.endswith(".fixed.py") and "__pycache__" not in path.name]
+    return [Case(path) for path in paths if (path.is_dir() or path.suffix in SUFFIXES) and not is_outcome(path)]
 
 
-def expected(file: Path) -> set[tuple[int, str, str | None]]:
-    """What a file's comments expect: row, code, and the cells where they are named."""
+Place = int | str
+"""A row, or ``cell 3:7`` in a notebook."""
+
+
+def lines_of(file: Path) -> Iterator[tuple[Place, str]]:
+    """Give each line of a file with its place."""
+    if file.suffix == ".ipynb":
+        for number, cell in enumerate(json.loads(file.read_text(encoding="utf-8"))["cells"], 1):
+            for row, line in enumerate("".join(cell["source"]).splitlines(), 1):
+                yield f"cell {number}:{row}", line
+    elif file.suffix == ".json":  # it has no comments: they stand in the same row of a file beside it
+        beside = file.with_suffix(".expect")
+        yield from enumerate(beside.read_text(encoding="utf-8").splitlines() if beside.exists() else [], 1)
+    else:
+        yield from enumerate(file.read_text(encoding="utf-8").splitlines(), 1)
+
+
+def expected(file: Path) -> set[tuple[Place, str, str | None]]:
+    """What a file's comments expect: place, code, and the cells where they are named."""
     known = registry.codes()
     found = set()
-    for row, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+    for row, line in lines_of(file):
         comment = EXPECT.search(line)
         for item in ITEM.finditer(comment["items"] if comment else ""):
             if item["code"] in known:
@@ -79,14 +109,19 @@ def linters() -> Linters:
     return Linters(SettingsFinder(), Options())
 
 
-def lint(files: list[Path], *, screen: bool = True) -> dict[Path, set[tuple[int, str, str]]]:
-    """Lint files in this process: row, code and cells of each finding by file."""
+def lint(files: list[Path], *, screen: bool = True) -> dict[Path, set[tuple[Place, str, str]]]:
+    """Lint files in this process: place, code and cells of each finding by file."""
     found = {}
     fresh = Linters(SettingsFinder(), Options(screen=screen, with_fixes=False))
     for file in files:
         report = fresh.of(file).lint(file)
-        found[file] = {(f.span.row, f.code, " ".join(sorted(map(str, f.cells)))) for f in report.findings}
+        found[file] = {(_place(f), f.code, " ".join(sorted(map(str, f.cells)))) for f in report.findings}
     return found
+
+
+def _place(finding: Finding) -> Place:
+    cell, row = finding.notebook_cell, finding.span.row
+    return row if cell is None else f"cell {cell}:{row}"
 
 
 def fixed_text(file: Path) -> str:

@@ -83,6 +83,24 @@ def test_after_the_fixes_it_trains(example: Path, forklint, start_method: str) -
     assert (example / "ocr" / ".data" / "reader.pt").exists()
 
 
+def test_the_demo_shows_a_commit_refused_mended_and_passing(
+    example: Path, forklint, tmp_path: Path, monkeypatch, capfd
+) -> None:
+    assert forklint(".", "--fix", "--unsafe-fixes", cwd=example).returncode == 0
+    monkeypatch.syspath_prepend(str(EXAMPLES.parent / "scripts"))
+    import demo
+
+    demo.commit(tmp_path, example)
+    steps = capfd.readouterr().out.split("\n$ git ")
+    refused = next(step for step in steps if step.startswith("commit"))
+    assert "files were modified by this hook" in refused
+    assert "fixed ocr/data.py:44: FKL301" in refused
+    assert "ocr/data.py | " in steps[2]
+    assert "Failed" not in steps[-1]
+    assert steps[-1].count("Passed") == 2
+    assert "1 file changed" in steps[-1]
+
+
 def test_the_readme_shows_what_the_command_prints(forklint) -> None:
     shown = (EXAMPLES.parent / "README.md").read_text(encoding="utf-8")
     printed = forklint("examples/ocr/data.py", cwd=EXAMPLES.parent).stdout.partition("\nFound")[0]

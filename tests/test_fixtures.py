@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fixture_cases import Case, all_cases, expected, fixed_text, lint
+from fixture_cases import Case, Place, all_cases, expected, fixed_text, lint, outcome_of
 
 CASES = all_cases()
 BAD = [case for case in CASES if not case.good]
 
 
-def compare(found: set[tuple[int, str, str]], wanted: set[tuple[int, str, str | None]]) -> tuple[set, set]:
+def compare(found: set[tuple[Place, str, str]], wanted: set[tuple[Place, str, str | None]]) -> tuple[set, set]:
     """What was found and not wanted, and what was wanted and not found."""
     plain = {(row, code) for row, code, _ in wanted}
     surplus = {item for item in found if item[:2] not in plain}
@@ -39,7 +39,7 @@ def test_screens_change_nothing(case: Case, tmp_path: Path) -> None:
 def test_fix_leaves_what_stands_beside_it(case: Case, tmp_path: Path) -> None:
     files = case.copy_to(tmp_path)
     for original, copy in zip(case.files, files, strict=True):
-        outcome = original.with_suffix(".fixed.py")
+        outcome = outcome_of(original)
         wanted = outcome if outcome.exists() else original
         text = fixed_text(copy)
         assert text == wanted.read_bytes().decode()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-HEAVY = ("libcst", "torch", "numpy", "ruamel", "rich", "pathspec", "flake8")
+HEAVY = ("libcst", "torch", "numpy", "ruamel", "rich", "pathspec", "flake8", "watchfiles")
 PROBE = """
 import sys
 sys.argv = ["forklint", *{arguments!r}]

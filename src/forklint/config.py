@@ -37,6 +37,8 @@ class Settings:
     extend_ignore: tuple[str, ...] = ()
     per_file_ignores: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     exclude: tuple[str, ...] = ()
+    force_exclude: bool = False
+    baseline: str = ""
     platforms: tuple[str, ...] = PLATFORMS
     target_python: tuple[Version, Version] = (OLDEST_PYTHON, NEWEST_PYTHON)
     """Oldest and newest Python on which the project runs."""
@@ -59,6 +61,11 @@ class Settings:
         oldest, newest = self.target_python
         runs = {"fork": oldest < (3, 14), "forkserver": newest >= (3, 14), "spawn": True}
         return tuple(cell for cell in DEFAULT_CELLS if cell.platform in self.platforms and runs[cell.start_method])
+
+    @property
+    def baseline_file(self) -> Path | None:
+        """The file with the findings that are known, if one is named."""
+        return self.base.absolute() / self.baseline if self.baseline else None
 
     def excludes(self, path: Path) -> bool:
         """Whether ``exclude`` names this path or a folder above it."""
@@ -310,6 +317,12 @@ def _boolean(value: Any) -> bool:
     return value
 
 
+def _file_name(value: Any) -> str:
+    if not isinstance(value, str) or not value:
+        raise ValueError(f"must be the name of a file, not {value!r}")
+    return value
+
+
 def _rows(kind: str) -> Callable[[Any], tuple[Mapping[str, Any], ...]]:
     def read(value: Any) -> tuple[Mapping[str, Any], ...]:
         from forklint import knowledge  # noqa: PLC0415 - only where a project adds rows
@@ -330,6 +343,8 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "extend-ignore": selectors,
     "per-file-ignores": _per_file_ignores,
     "exclude": strings,
+    "force-exclude": _boolean,
+    "baseline": _file_name,
     "platforms": platforms,
     "target-python": python_range,
     "exit-on": severity,

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from forklint.config import SettingsFinder, find_root
-from forklint.edits.text import without_blank_tail
+from forklint.edits.comments import without
+from forklint.edits.text import split_lines, without_blank_tail
 from forklint.edits.tree import UnparsableError
 from forklint.edits.tree import parse as parse_tree
-from forklint.model import PLATFORMS, FileReport, Finding, Fix, Note, Severity, Span
+from forklint.model import PLATFORMS, Applicability, FileReport, Finding, Fix, Note, Severity, Span
+from forklint.preset_linting import PresetLinter
+from forklint.project.guest import GuestProject
 from forklint.project.index import UNPARSABLE, Project
 from forklint.project.module import Module
 from forklint.rules import registry
@@ -17,8 +22,12 @@ from forklint.rules.base import Rule, Suspect
 from forklint.rules.syntax_error import SyntaxFault
 from forklint.rules.unused_suppression import UnusedSuppression
 from forklint.source import document, nesting, suppressions
-from forklint.source.document import Document, UnreadableError
+from forklint.source.document import BrokenError, Document, UnreadableError
+from forklint.source.kinds import Kind, kind_of
 from forklint.source.paths import relative_to, shown
+
+if TYPE_CHECKING:
+    from forklint.source.notebook import Notebook
 
 FOREIGN_SIGNS = {
     "darwin": (b"darwin", b"Darwin", b"mps", b"macos", b"macOS", b"MacOS"),
@@ -37,6 +46,10 @@ class Options:
 
     screen: bool = True
     with_fixes: bool = True
+    suppress: bool = True
+    """Whether comments silence findings."""
+    named: frozenset[str] = frozenset()
+    """Paths that the user gave, as shown."""
 
 
 class Linter:
@@ -49,9 +62,14 @@ class Linter:
         enabled = self.settings.enabled(registry.codes())
         self.rules = tuple(rule(project) for rule in registry.all_rules() if rule.code in enabled)
         self._enabled = enabled
+        self.presets = PresetLinter(
+            project, self.rules, options.screen, options.with_fixes, options.suppress, options.named
+        )
 
     def lint(self, path: Path) -> FileReport:
         """Lint one file as it is on the disk."""
+        if kind_of(path) is Kind.PRESET and (skipped := self.presets.passed_over(path)) is not None:
+            return skipped
         try:
             data = document.read(path)
         except UnreadableError as error:
@@ -63,48 +81,64 @@ class Linter:
         absolute = path.absolute()
         if self.project.data(absolute) != data:
             self.project.replace(absolute, data)
+        if kind_of(path) is Kind.PRESET:
+            return self.presets.lint(path, data)
         try:
             module = self.project.load(absolute)
+        except BrokenError as error:
+            return self._broken(path, data, error)
         except UnreadableError as error:
-            return FileReport(shown(path), notes=(Note(shown(path), f"skipped: {error}"),))
+            note = Note(shown(path), f"skipped: {error}", only_if_named=error.foreign)
+            return FileReport(shown(path), notes=(note,))
         except UNPARSABLE as error:
             return self._refused(path, document.decode(absolute, data), error)
-        report = self._lint_module(path, module)
+        linter = Linter(GuestProject(self.project, module), self.options) if module.is_notebook else self
+        report = linter.lint_module(path, module)
         self.project.trim()
         return report
 
-    def _lint_module(self, path: Path, module: Module) -> FileReport:
-        data = module.document.data
+    def lint_module(self, path: Path, module: Module) -> FileReport:
+        """Ask every rule about a module of the project."""
+        data = module.document.code
         found: list[tuple[Rule, Suspect, Finding]] = []
         notes: list[Note] = []
+        ran = {rule.code for rule in self.rules if not self.settings.ignored_in(module.path, rule.code, rule.name)}
         for rule in self.rules:
-            if self.settings.ignored_in(module.path, rule.code, rule.name):
+            if rule.code not in ran:
                 continue
             if not self.options.screen or rule.may_hold(module.path, data):
                 try:
                     found += [(rule, one, self._finding(path, module, rule, one)) for one in rule.suspects(module)]
                 except RecursionError:
+                    ran.discard(rule.code)
                     notes.append(Note(shown(path), f"{rule.code} was left out: it nests too deeply to be followed"))
                 except Exception as error:  # noqa: BLE001 - a fault in one rule is said and costs that rule alone
+                    ran.discard(rule.code)
                     what = f"{rule.code} failed: {type(error).__name__}: {error}; please report it"
                     notes.append(Note(shown(path), what, failure=True))
-        comments = suppressions.find(module.document.text) if suppressions.TOKENS.search(data) else []
+        comments = self._comments(module.document)
         rows = suppressions.by_row(comments)
-        kept = [item for item in found if not _silenced(item[2], rows)]
+        kept = [item for item in found if not suppressions.silenced(item[2], rows, suppressions.of_file(comments))]
         findings = [finding for _, _, finding in kept]
-        parsed = bool(kept) and self.options.with_fixes
-        if parsed:
+        if kept:
             try:
-                findings = _with_fixes(kept, module)
+                findings = _with_fixes(kept, module, propose=self.options.with_fixes)
             except UnfixableError as error:
                 notes.append(Note(shown(path), f"never fixed: {error}"))
             except UnparsableError as error:
                 notes.append(Note(shown(path), f"skipped: LibCST cannot parse it: {error}"))
                 findings = []
-        if UnusedSuppression.code in self._enabled:
-            findings += self._unused(path, module, comments)
+        notebook = module.document.notebook
+        answers = list(self._faulty_cells(path, notebook, suppressions.of_file(comments))) if notebook else []
+        if UnusedSuppression.code in ran:
+            findings += self._unused(path, module, comments, ran)
+        if notebook is not None:
+            findings = [notebook.localized(finding, str(module.path)) for finding in findings]
+            findings += [answer for answer in answers if isinstance(answer, Finding)]
+            notes += [answer for answer in answers if isinstance(answer, Note)]
+            notes += [Note(shown(path), words) for words in notebook.notes]
         findings = sorted(set(findings), key=lambda finding: finding.sort_key)
-        return FileReport(shown(path), tuple(findings), tuple(notes), len(found) - len(kept), parsed)
+        return FileReport(shown(path), tuple(findings), tuple(notes), len(found) - len(kept), bool(kept))
 
     def _finding(self, path: Path, module: Module, rule: Rule, suspect: Suspect) -> Finding:
         statement = module.statement_of(suspect.node)
@@ -141,29 +175,61 @@ class Linter:
 
     def _refused(self, path: Path, doc: Document, error: Exception) -> FileReport:
         """Answer for a file that ``ast`` refuses: FKL002 only if LibCST refuses it as well."""
-        if not isinstance(error, SyntaxError) or nesting.may_be_too_deep(doc.text):
-            return FileReport(shown(path), notes=(Note(shown(path), "skipped: it nests too deeply to be parsed"),))
-        try:
-            parse_tree(doc.text)
-        except UnparsableError:
-            if SyntaxFault.code not in self._enabled:
-                return FileReport(shown(path))
-            return FileReport(shown(path), (self._syntax_fault(path, doc, error),), parsed=True)
-        note = Note(shown(path), "skipped: its syntax is newer than the Python that runs forklint")
-        return FileReport(shown(path), notes=(note,), parsed=True)
+        excuse = _excuse(doc.text, error)
+        if excuse or not isinstance(error, SyntaxError):
+            return FileReport(shown(path), notes=(Note(shown(path), f"skipped: {excuse}"),), parsed=True)
+        silent = [one for one in suppressions.of_file(self._comments(doc)) if one.silences(SyntaxFault.code, "")]
+        if SyntaxFault.code not in self._enabled or silent:
+            return FileReport(shown(path))
+        return FileReport(shown(path), (self._syntax_fault(path, doc.lines, error),), parsed=True)
 
-    def _syntax_fault(self, path: Path, doc: Document, error: SyntaxError) -> Finding:
+    def _faulty_cells(
+        self, path: Path, notebook: Notebook, of_file: list[suppressions.Suppression]
+    ) -> Iterator[Finding | Note]:
+        """Give FKL002 for each cell that both parsers refuse, a note for others; the rest is linted all the same."""
+        for fault in notebook.faults:
+            excuse = _excuse(fault.source, fault.error)
+            if excuse:
+                yield Note(shown(path), f"cell {fault.number} was passed over: {excuse}")
+            elif (
+                isinstance(fault.error, SyntaxError)
+                and SyntaxFault.code in self._enabled
+                and not [comment for comment in of_file if comment.silences(SyntaxFault.code, SyntaxFault.name)]
+            ):
+                finding = self._syntax_fault(path, fault.source.split("\n"), fault.error)
+                yield replace(finding, notebook_cell=fault.number)
+
+    def _syntax_fault(self, path: Path, lines: list[str], error: SyntaxError) -> Finding:
         row, column = error.lineno or 1, max(error.offset or 1, 1)
-        row = min(row, len(doc.lines))
-        return self._plain_finding(SyntaxFault, path, Span(row, column, row, column + 1), error.msg, doc.lines[row - 1])
+        row = min(row, len(lines))
+        return self._plain_finding(SyntaxFault, path, Span(row, column, row, column + 1), error.msg, lines[row - 1])
 
-    def _unused(self, path: Path, module: Module, comments: list[suppressions.Suppression]) -> list[Finding]:
+    def _broken(self, path: Path, data: bytes, error: BrokenError) -> FileReport:
+        """Answer for a notebook that is not JSON, say one with the marks of a merge in it."""
+        if SyntaxFault.code not in self._enabled:
+            return FileReport(shown(path))
+        span = Span(error.row, error.column, error.row, error.column + 1)
+        line = data.decode(errors="replace").split("\n")[error.row - 1].strip()
+        return FileReport(shown(path), (self._plain_finding(SyntaxFault, path, span, str(error), line),))
+
+    def _comments(self, doc: Document) -> list[suppressions.Suppression]:
+        speaks = self.options.suppress and suppressions.TOKENS.search(doc.code)
+        return suppressions.find(doc.text) if speaks else []
+
+    def _unused(
+        self, path: Path, module: Module, comments: list[suppressions.Suppression], ran: set[str]
+    ) -> list[Finding]:
         names = {rule.code: rule.name for rule in registry.all_rules()}
+        lines = split_lines(module.document.text) if comments else []
         found = []
-        for comment, codes in UnusedSuppression.unused(comments, self._enabled, names):
+        for comment, codes in UnusedSuppression.unused(comments, ran, names):
             span = Span(comment.row, comment.column, comment.row, comment.end_column)
-            message = f"nothing to suppress here for {codes}"
-            found.append(self._plain_finding(UnusedSuppression, path, span, message, comment.text))
+            words = ", ".join(codes)
+            message = f"nothing to suppress {'in this file' if comment.whole_file else 'here'} for {words}"
+            edit = without(lines, comment, codes)
+            fix = Fix(f"remove {words}", Applicability.SAFE, (edit,))
+            one = self._plain_finding(UnusedSuppression, path, span, message, comment.text)
+            found.append(replace(one, fixes=(fix,)))
         return found
 
     def _plain_finding(self, rule: type[Rule], path: Path, span: Span, message: str, text: str) -> Finding:
@@ -181,15 +247,22 @@ class Linter:
         )
 
 
-def _silenced(finding: Finding, rows: dict[int, list[suppressions.Suppression]]) -> bool:
-    first, last = finding.comment_rows
-    comments = [comment for row in range(first, last + 1) for comment in rows.get(row, ())]
-    silencing = [comment for comment in comments if comment.silences(finding.code, finding.name)]  # each one is marked
-    return bool(silencing)
+def _excuse(text: str, error: Exception) -> str:
+    """Why a text that ``ast`` refuses need not be faulty; empty if LibCST refuses it as well."""
+    if not isinstance(error, SyntaxError) or nesting.may_be_too_deep(text):
+        return "it nests too deeply to be parsed"
+    try:
+        parse_tree(text)
+    except UnparsableError:
+        return ""
+    return "its syntax is newer than the Python that runs forklint"
 
 
-def _with_fixes(kept: list[tuple[Rule, Suspect, Finding]], module: Module) -> list[Finding]:
-    """Parse with LibCST, once, and let each rule propose fixes; raises UnparsableError and UnfixableError."""
+def _with_fixes(kept: list[tuple[Rule, Suspect, Finding]], module: Module, *, propose: bool) -> list[Finding]:
+    """Parse with LibCST, once, and let each rule propose fixes, if it is to; raises UnparsableError, UnfixableError.
+
+    Both parsers are asked though no fix is wanted: there is no finding in a file that only one of them takes.
+    """
     if nesting.too_deep(module.tree):
         raise UnfixableError("it nests too deeply")
     text = without_blank_tail(module.document.text)
@@ -198,7 +271,7 @@ def _with_fixes(kept: list[tuple[Rule, Suspect, Finding]], module: Module) -> li
         tree = parse_tree(text)
         if tree.code != text or len(tree.statements) != len(module.ordinals):
             raise UnfixableError("LibCST does not give it back as it is")
-        for rule, suspect, finding in kept:
+        for rule, suspect, finding in kept if propose else ():
             fixes = tuple(
                 Fix(p.message, p.applicability, tree.edits_to(p.tree) if p.tree else ())
                 for p in rule.fixes(suspect, module, tree)
@@ -206,7 +279,7 @@ def _with_fixes(kept: list[tuple[Rule, Suspect, Finding]], module: Module) -> li
             findings.append(replace(finding, fixes=fixes))
     except RecursionError:
         raise UnfixableError("it nests too deeply") from None
-    return findings
+    return findings if propose else [finding for _, _, finding in kept]
 
 
 class Linters:

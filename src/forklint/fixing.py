@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import shutil
 import stat
-import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from forklint.edits.text import apply_edits
 from forklint.engine import Linter
 from forklint.model import Applicability, FileReport, Finding, Note
 from forklint.project.index import UNPARSABLE
 from forklint.source import document
-from forklint.source.document import UnreadableError
+from forklint.source.document import Document, UnreadableError
+from forklint.source.kinds import Kind, kind_of
 from forklint.source.paths import shown
+from forklint.source.writing import replace
 
 WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 MAX_ROUNDS = 500
@@ -25,7 +24,7 @@ MAX_ROUNDS = 500
 
 @dataclass(frozen=True)
 class Fixed:
-    """One file after fixing: what is left, what was mended, and its text before and after."""
+    """One file after fixing: what is left, what was mended, and its text (a notebook's JSON) before and after."""
 
     report: FileReport
     applied: tuple[Finding, ...]
@@ -37,43 +36,64 @@ class Fixed:
         """Whether the text differs."""
         return self.before != self.after
 
+    def changes(self) -> Iterator[tuple[int | None, str, str]]:
+        """Give what differs, before and after: the whole text, or each changed cell of a notebook with its number."""
+        if kind_of(Path(self.report.path)) is not Kind.NOTEBOOK:
+            if self.changed:
+                yield None, self.before, self.after
+            return
+        from forklint.source import notebook_json  # noqa: PLC0415 - most projects have none
 
-def fix(linter: Linter, path: Path, *, unsafe: bool, write: bool) -> Fixed:
-    """Lint a file, apply one fix after another until none is left, and write the result if ``write``."""
-    report = linter.lint(path)
+        pairs = zip(*(notebook_json.read(text).cells for text in (self.before, self.after)), strict=True)
+        for old, new in pairs if self.changed else ():
+            if old.source != new.source:
+                yield old.number, old.source, new.source
+
+
+def fix(linter: Linter, path: Path, *, unsafe: bool, write: bool, data: bytes | None = None) -> Fixed:
+    """Lint a file, apply one fix after another until none is left, and write the result if ``write``.
+
+    With ``data`` that is its content, whatever is on the disk. The linter's project has the result either way.
+    """
+    report = linter.lint(path) if data is None else linter.lint_bytes(path, data)
     absolute = path.absolute()
     try:
         original = document.decode(absolute, linter.project.data(absolute))
     except UnreadableError:
         return Fixed(report, (), "", "")
-    text, applied = original.text, []
-    first, start = report, original.text
+    current, applied = original, []
+    first, start = report, original.whole
     for _ in range(MAX_ROUNDS):
         finding = next((finding for finding in report.findings if applicable(finding, unsafe=unsafe)), None)
         if finding is None or finding.fix is None:
             break
-        candidate = apply_edits(text, finding.fix.edits)
-        after = linter.lint_bytes(path, original.encode(candidate))
-        if candidate == text or not _parses(linter, absolute) or _gained(report, after, finding):
-            linter.project.replace(absolute, original.encode(text))
-            note = Note(
-                shown(path), f"the fix of {finding.code} in line {finding.span.row} did not hold and was left out"
-            )
+        candidate = current.edited(finding.fix.edits)
+        after = linter.lint_bytes(path, original.encode_whole(candidate))
+        if candidate == current.whole or not _parses(linter, absolute, current) or _gained(report, after, finding):
+            linter.project.replace(absolute, current.data)
+            words = f"the fix of {finding.code} in {line_named(finding)} did not hold and was left out"
+            note = Note(shown(path), words)
             report = FileReport(report.path, report.findings, (*report.notes, note), report.suppressed)
             break
-        text, report = candidate, after
+        current, report = document.decode(absolute, linter.project.data(absolute)), after
         applied.append(finding)
     if not applied:
         return Fixed(_with_notes(report, first), (), start, start)
     if write:
-        failure = write_atomically(path, original.encode(text), original.data)
+        failure = write_atomically(path, current.data, original.data)
         if failure:
             linter.project.replace(absolute, original.data)
             note = Note(shown(path), f"not fixed: {failure}", failure=True)
             return Fixed(
                 FileReport(first.path, first.findings, (*first.notes, note), first.suppressed), (), start, start
             )
-    return Fixed(_with_notes(report, first), tuple(applied), start, text)
+    return Fixed(_with_notes(report, first), tuple(applied), start, current.whole)
+
+
+def line_named(finding: Finding) -> str:
+    """The line of a finding in words, in a notebook with its cell."""
+    cell = "" if finding.notebook_cell is None else f" of cell {finding.notebook_cell}"
+    return f"line {finding.span.row}{cell}"
 
 
 def applicable(finding: Finding, *, unsafe: bool) -> bool:
@@ -88,12 +108,15 @@ def _with_notes(report: FileReport, first: FileReport) -> FileReport:
     return FileReport(report.path, report.findings, notes, report.suppressed, report.parsed)
 
 
-def _parses(linter: Linter, path: Path) -> bool:
+def _parses(linter: Linter, path: Path, before: Document) -> bool:
+    """Whether a file is still Python or settings; of a notebook, whether no more of its cells are faulty."""
+    if kind_of(path) is Kind.PRESET:
+        return linter.presets.parses(path)
     try:
-        linter.project.load(path)
+        notebook = linter.project.load(path).document.notebook
     except (UnreadableError, *UNPARSABLE):
         return False
-    return True
+    return notebook is None or before.notebook is None or len(notebook.faults) <= len(before.notebook.faults)
 
 
 def _gained(before: FileReport, after: FileReport, finding: Finding) -> bool:
@@ -116,27 +139,7 @@ def write_atomically(path: Path, data: bytes, expected: bytes) -> str:
             return "the file is read-only"
         if target.read_bytes() != expected:
             return "another program changed it meanwhile"
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".forklint", dir=target.parent)
+        replace(target, data)
     except OSError as error:
-        return error.strerror or str(error)
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        shutil.copymode(target, temporary)
-        _give_to(status, temporary)
-        temporary.replace(target)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
         return error.strerror or str(error)
     return ""
-
-
-def _give_to(status: os.stat_result, path: Path) -> None:
-    """Give a file the owner and group that another has, where that is another's and allowed."""
-    own = path.stat()
-    if (own.st_uid, own.st_gid) != (status.st_uid, status.st_gid) and hasattr(os, "chown"):
-        with contextlib.suppress(PermissionError):
-            os.chown(path, status.st_uid, status.st_gid)

@@ -143,9 +143,9 @@ class Finding:
         return hashlib.sha256("\0".join(parts).encode(errors="surrogateescape")).hexdigest()[:16]
 
     @property
-    def sort_key(self) -> tuple[str, Span, str, str]:
+    def sort_key(self) -> tuple[str, int, Span, str, str]:
         """Path, then place, then code, then message: two handles may be stored by one statement."""
-        return (self.path, self.span, self.code, self.message)
+        return (self.path, self.notebook_cell or 0, self.span, self.code, self.message)
 
 
 @dataclass(frozen=True)
@@ -156,6 +156,8 @@ class Note:
     message: str
     failure: bool = False
     """True if forklint could not do its work there: the exit code is then 2."""
+    only_if_named: bool = False
+    """Whether it is worth a word only where the file was named outright."""
 
 
 @dataclass(frozen=True)

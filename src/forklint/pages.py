@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from forklint.report import URL
 from forklint.rules.base import Rule
+
+SITE = "https://forklint.readthedocs.io/"
+"""Where the documentation is published."""
+URL = SITE + "rules/{code}/"
+"""Where a rule's page is published."""
 
 
 def to_markdown(rule: type[Rule]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import multiprocessing
 import os
+import signal
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -32,6 +33,8 @@ class Job:
     isolated: bool = False
     screen: bool = True
     with_fixes: bool = True
+    named: frozenset[str] = frozenset()
+    """Paths that the user gave, as shown: of these it is told why they cannot be read, though nothing is in them."""
 
     def settings(self) -> SettingsFinder:
         """Where the settings of each file come from."""
@@ -39,7 +42,7 @@ class Job:
 
     def linters(self) -> Linters:
         """New linters, with nothing known of any project."""
-        return Linters(self.settings(), Options(screen=self.screen, with_fixes=self.with_fixes))
+        return Linters(self.settings(), Options(screen=self.screen, with_fixes=self.with_fixes, named=self.named))
 
 
 def lint(job: Job, files: Sequence[Path], processes: int | None = None) -> list[FileReport]:
@@ -102,6 +105,7 @@ _linters: Linters | None = None
 
 def _start(job: Job) -> None:
     global _linters  # noqa: PLW0603 - a pool's initializer has no other way to leave something behind
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the first process too, which ends this one
     _linters = job.linters()
 
 

@@ -10,9 +10,10 @@ from forklint import __version__
 
 COMMANDS = {
     "lint": "forklint.cli.lint",
-    "rule": "forklint.cli.rule",
     "verify": "forklint.cli.verify",
     "doctor": "forklint.cli.doctor",
+    "rule": "forklint.cli.rule",
+    "init": "forklint.cli.init",
 }
 """Each command's module, imported when the command is called; the function has the command's name."""
 

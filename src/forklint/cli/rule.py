@@ -7,11 +7,11 @@ import json
 import click
 
 from forklint import config
-from forklint.cli.parameters import Failure
+from forklint.cli.parameters import Failure, complete_rule
 
 
 @click.command()
-@click.argument("rule", required=False)
+@click.argument("rule", required=False, shell_complete=complete_rule)
 @click.option("--all", "every", is_flag=True, help="All rules.")
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def rule(rule: str | None, every: bool, output_format: str) -> None:  # noqa: FBT001 - click passes flags so

@@ -2,74 +2,121 @@
 
 from __future__ import annotations
 
+import contextlib
+import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from forklint import config
-from forklint.cli.output import print_findings, print_fixed, print_notes, print_summary, say, show_diff
-from forklint.cli.parameters import CLEAN, FAILED, FOUND, overrides
+from forklint.cli import stdin
+from forklint.cli.output import check_options, say
+from forklint.cli.parameters import CLEAN, FAILED, check_together, overrides
 from forklint.cli.settings import show_settings
-from forklint.model import FileReport, Severity
-from forklint.source.discovery import Missing, find_files
+from forklint.cli.telling import Ran, tell
+from forklint.source.discovery import Missing, find_files, never_walked
+from forklint.source.paths import shown
+
+if TYPE_CHECKING:
+    from forklint.cli.known import Baselines
+    from forklint.parallel import Job
 
 
 def run(options: dict[str, Any]) -> int:
     """Do what the options of ``lint`` say; gives the exit code; raises ConfigError."""
-    from forklint.parallel import Job, fix_all  # noqa: PLC0415 - `--version` and `--help` need none of it
-    from forklint.parallel import lint as lint_files  # noqa: PLC0415
+    from forklint.cli.known import Baselines  # noqa: PLC0415 - `--version` and `--help` need none of it
+    from forklint.parallel import Job  # noqa: PLC0415
 
-    finder = config.SettingsFinder(overrides(options), config=options["config_file"], isolated=options["isolated"])
-    paths = options["paths"] or (Path(),)
+    check_options(options)
+    options["fix"] |= options["fix_only"]
+    finder = _finder(options)
+    name = stdin.named(options)
+    check_together(options, from_stdin=name is not None)
     if options["show_settings"]:
-        show_settings(finder, paths[0])
+        show_settings(finder, name or (options["paths"] or [Path()])[0])
         return CLEAN
-    found = list(find_files(paths, lambda path: finder.for_file(path).excludes(path)))
-    missing = [item for item in found if isinstance(item, Missing)]
-    files = [item for item in found if isinstance(item, Path)]
-    for item in missing:
-        say(f"{item.path}: {item.reason}")
+    if options["watch"]:
+        from forklint.cli.watch import watch  # noqa: PLC0415
+
+        def again() -> int:
+            return run({**options, "watch": False})
+
+        return watch(options["paths"] or (Path(),), lambda: _finder(options), again)
+    files, missing = ([name], []) if name else _files(finder, options["paths"] or (Path(),))
     if options["show_files"]:
         click.echo("".join(f"{path}\n" for path in files), nl=False)
         return FAILED if missing else CLEAN
     for path in files:
         finder.for_file(path)  # a wrong configuration is said before any work is done
+    known = Baselines(finder, files, options)
+    outright = frozenset(map(shown, files if name else options["paths"] or (Path(),)))
+    named = None if options["verbose"] else outright
     job = Job(
         overrides=overrides(options),
         config=options["config_file"],
         isolated=options["isolated"],
         screen=not options["no_screen"],
         with_fixes=not options["statistics"] or options["fix"],
+        named=outright,
     )
+    if name:
+        return _run_stdin(job, finder, known, name, options)
     if options["fix"] or options["diff"]:
+        from forklint.parallel import fix_all  # noqa: PLC0415
+
         write = options["fix"] and not options["diff"]
         results = fix_all(job, files, options["jobs"], unsafe=options["unsafe_fixes"], write=write)
         reports = [result.report for result in results]
-        if options["diff"]:
-            code = show_diff(results, reports, missing)
-            return CLEAN if options["exit_zero"] and code == FOUND else code
-    else:
-        results, reports = [], lint_files(job, files, options["jobs"])
-    print_notes(reports, verbose=options["verbose"] or options["fix"])
-    findings = print_findings(reports, options)
-    if options["fix"]:
-        print_fixed(results, findings, options)
-    elif not options["quiet"] and options["output_format"] != "json":
-        print_summary(findings, reports)
-    return _exit_code(reports, missing, finder, exit_zero=options["exit_zero"])
+        return tell(Ran(reports if options["diff"] else known.sift(reports), results, missing, named), finder, options)
+    from forklint.parallel import lint  # noqa: PLC0415
+
+    reports = known.sift(lint(job, files, options["jobs"]))
+    closing = ""
+    if options["add_noqa"] is not None:
+        from forklint.cli.suppress import add_noqa  # noqa: PLC0415
+
+        reports, closing = add_noqa(job, files, reports, options["add_noqa"])
+    return tell(Ran(reports, missing=missing, named=named, closing=closing), finder, options)
 
 
-def _exit_code(
-    reports: Sequence[FileReport], missing: Sequence[Missing], finder: config.SettingsFinder, *, exit_zero: bool
-) -> int:
-    if missing or any(note.failure for report in reports for note in report.notes):
-        return FAILED
-    if exit_zero:
-        return CLEAN
-    for report in reports:
-        threshold: Severity = finder.for_file(Path(report.path)).exit_on
-        if any(finding.severity.rank >= threshold.rank for finding in report.findings):
-            return FOUND
-    return CLEAN
+def _finder(options: dict[str, Any]) -> config.SettingsFinder:
+    return config.SettingsFinder(overrides(options), config=options["config_file"], isolated=options["isolated"])
+
+
+def _files(finder: config.SettingsFinder, paths: Sequence[Path]) -> tuple[list[Path], list[Missing]]:
+    """The files below the paths, and what was named and cannot be linted, of which it speaks."""
+    found = list(
+        find_files(paths, lambda path: finder.for_file(path).excludes(path), lambda path: _left_out(finder, path))
+    )
+    missing = [item for item in found if isinstance(item, Missing)]
+    for item in missing:
+        say(f"{item.path}: {item.reason}")
+    return [item for item in found if isinstance(item, Path)], missing
+
+
+def _left_out(finder: config.SettingsFinder, path: Path) -> bool:
+    """Whether a path is left out though it is named."""
+    settings = finder.for_file(path)
+    return settings.force_exclude and (settings.excludes(path) or never_walked(path, settings.base))
+
+
+def _run_stdin(job: Job, finder: config.SettingsFinder, known: Baselines, name: Path, options: dict[str, Any]) -> int:
+    data = stdin.read()
+    fixes = options["fix"] or options["diff"]
+    prints_source = options["fix"] and not options["diff"]
+    passed, code = data, CLEAN
+    if not _left_out(finder, name):
+        done = stdin.lint(job, name, data, fix=fixes, unsafe=options["unsafe_fixes"])
+        passed, reports = done.data, [done.result.report]
+        ran = Ran(
+            reports if options["diff"] else known.sift(reports),
+            [done.result] if fixes else [],
+            overlay={shown(name): passed},
+        )
+        with contextlib.redirect_stdout(sys.stderr) if prints_source else contextlib.nullcontext():
+            code = tell(ran, finder, options)
+    if prints_source:
+        click.echo(passed, nl=False)
+    return code

@@ -15,6 +15,7 @@ from forklint.facts.handles.opening import NotLazyError
 from forklint.model import Applicability
 from forklint.project.index import Project
 from forklint.project.module import Module
+from forklint.source.magics import cell_magic
 
 PROPERTY = """
 _{stem}_handle = _{stem}_pid = {source_default}None
@@ -166,17 +167,38 @@ class _Rewriting:
                 return updated_node
 
         changed = self._tree.module.visit(Rewriter())
-        return Tree(_with_import_of_os(changed, self._module))
+        return Tree(_with_import_of_os(changed, self._module, self._first_of_cell()))
+
+    def _first_of_cell(self) -> int | None:
+        """Where in the module's body the class's cell begins, behind a magic of the whole cell; None in a script.
+
+        The import goes there: who runs that cell alone again, as one does after a change, must not miss it.
+        """
+        notebook = self._module.document.notebook
+        if notebook is None:
+            return None
+        part = notebook.part_at(self._plan.anchor.lineno)
+        own = [line for line in self._module.tree.body if notebook.part_at(line.lineno) is part]
+        first = self._tree.line_of(self._node(own[1] if cell_magic(part.source) else own[0]))
+        return next(index for index, line in enumerate(self._tree.module.body) if line is first)
 
 
-def _with_import_of_os(tree: cst.Module, module: Module) -> cst.Module:
-    """Add ``import os`` among the first imports of the module, in alphabetical order where they are."""
+def _with_import_of_os(tree: cst.Module, module: Module, first_of_cell: int | None) -> cst.Module:
+    """Add ``import os`` among the first imports of the module or cell, in alphabetical order where they are."""
     bindings = module.scope.bindings.get("os", [])
     if bindings and all(b.module.split(".")[0] == "os" and not b.attribute and not b.level for b in bindings):
         return tree
     body = list(tree.body)
-    place = next((index for index, line in enumerate(body) if _is_import(line)), None)
+    imports = (index for index, line in enumerate(body) if _is_import(line) and index >= (first_of_cell or 0))
+    place = next(imports, None)
     new = cst.parse_statement("import os")
+    definition = next((i for i, line in enumerate(body) if i >= (first_of_cell or 0) and _is_definition(line)), 0)
+    if first_of_cell is not None and (place is None or place > definition):
+        following = body[first_of_cell]
+        blank = [cst.EmptyLine(indent=False)] * (2 if _is_definition(following) else 1)
+        comments = [line for line in following.leading_lines if line.comment is not None]
+        body[first_of_cell] = following.with_changes(leading_lines=[*blank, *comments])
+        return tree.with_changes(body=[*body[:first_of_cell], new, *body[first_of_cell:]])
     if place is None:
         place = 1 if tree.get_docstring() is not None else 0
         return tree.with_changes(body=[*body[:place], new, *body[place:]])
@@ -187,6 +209,10 @@ def _with_import_of_os(tree: cst.Module, module: Module) -> cst.Module:
         new = new.with_changes(leading_lines=body[place].leading_lines)
         body[place] = body[place].with_changes(leading_lines=[])
     return tree.with_changes(body=[*body[:place], new, *body[place:]])
+
+
+def _is_definition(line: cst.CSTNode) -> bool:
+    return isinstance(line, (cst.ClassDef, cst.FunctionDef))
 
 
 def _sorts_before_os(line: cst.CSTNode) -> bool:

@@ -10,9 +10,12 @@ from typing import TypeVar
 from forklint.edits import cst
 from forklint.edits.tree import Tree
 from forklint.facts.machines.worker_counts import Count, leaves
-from forklint.facts.machines.worker_options import Option
+from forklint.facts.machines.worker_options import Option, WorkerOptions
+from forklint.project.index import Project
 from forklint.project.module import Module
 
+TOLD_BY = ("persistent_workers", "prefetch_factor", "multiprocessing_context")
+"""Words by which other files with such options are found."""
 Item = TypeVar("Item", "cst.Arg", "cst.BaseDictElement")
 
 
@@ -155,3 +158,21 @@ def _closing(
     if isinstance(after, cst.ParenthesizedWhitespace) and isinstance(before, cst.SimpleWhitespace):
         return after.with_changes(first_line=cst.TrailingWhitespace(newline=after.first_line.newline))
     return _between(before, after)
+
+
+def plan(project: Project, module: Module, count: Count) -> tuple[Plan | None, bool]:
+    """What a count of 0 entails, None if something out of reach would raise; and whether that is all."""
+    around = WorkerOptions(project, module)
+    options, removable = around.beside(count), around.removable(count)
+    unseen = {around.hidden(count)}
+    guarded: list[tuple[Option, ast.expr]] = []
+    if unseen != {False} or not (removable and isinstance(count.home, ast.Call)):
+        unseen.add(around.added(count))
+        for reader in around.readers(count, *TOLD_BY):
+            unseen.add(None if around.unanswered(reader, count) else False)
+            if reader.module is module and isinstance(reader.count, (ast.Name, ast.Attribute, ast.Subscript)):
+                guarded += [(option, reader.count) for option in reader.options if option.literal]
+    if True in unseen:
+        return None, False
+    certain = unseen == {False} and all(option.literal for option in options)
+    return Plan(count, options, removable, tuple(guarded)), certain

@@ -13,7 +13,7 @@ from forklint.edits.proposal import Proposal
 from forklint.edits.purity import holds_above, is_constant, is_pure
 from forklint.edits.tree import Tree
 from forklint.facts.environment.late import Late
-from forklint.facts.environment.settings import settings_in
+from forklint.facts.environment.settings import magic_variable, settings_in
 from forklint.model import Applicability
 from forklint.project.scopes import FUNCTIONS, Binding, Kind, bodies, statements
 
@@ -42,7 +42,7 @@ def _moved(project: Project, late: Sequence[Late], module: Module, tree: Tree) -
         if move is not None and moved is not None:
             safe = move.pure and move.top_level and not can_break
             above = ast.unparse(move.above).partition("\n")[0]
-            words = f"set {listed(names)} above `{above}` in line {move.above.lineno}"
+            words = f"set {listed(names)} above `{above}` in {module.line_named(move.above)}"
             return Proposal(words, Applicability.SAFE if safe else Applicability.UNSAFE, moved)
     return None
 
@@ -194,7 +194,12 @@ def _is_standard(binding: Binding) -> bool:
 
 
 def _mentions(statement: ast.stmt, variables: Sequence[str]) -> bool:
-    return any(isinstance(node, ast.Constant) and node.value in variables for node in ast.walk(statement))
+    return any(
+        node.value in variables
+        if isinstance(node, ast.Constant)
+        else isinstance(node, ast.Call) and (magic_variable(node) or ("",))[0] in variables
+        for node in ast.walk(statement)
+    )
 
 
 @dataclass

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from forklint.facts.environment import loaded as execution
-from forklint.facts.environment.settings import is_environ
+from forklint.facts.environment.settings import is_environ, is_kernel, magic_variable
 from forklint.project.index import External
 from forklint.project.scopes import FUNCTIONS, Kind
 
@@ -60,11 +60,19 @@ def holds_above(project: Project, module: Module, moved: Sequence[ast.stmt], bet
 
 def _is_pure_call(project: Project, module: Module, call: ast.Call) -> bool:
     scope = module.scope_at(call)
+    if module.is_notebook and (is_kernel(call) or _sets_by_magic(call)):
+        return True
     if isinstance(call.func, ast.Attribute) and is_environ(project, module, scope, call.func.value):
         return call.func.attr in {"get", "update", "setdefault"}
     if isinstance(call.func, ast.Name) and scope.find(call.func.id) is None:
         return call.func.id in BUILTINS or (call.func.id == "dict" and not call.args)
     return project.qualified(module, scope, call.func) in MACHINE | STATE | {"os.putenv"}
+
+
+def _sets_by_magic(call: ast.Call) -> bool:
+    """Whether a call is ``%env NAME=value`` as a notebook's program has it."""
+    is_magic = isinstance(call.func, ast.Attribute) and is_kernel(call.func.value)
+    return is_magic and magic_variable(call) is not None
 
 
 def _reads_state(project: Project, module: Module, statement: ast.stmt, moved: Sequence[ast.stmt]) -> bool:

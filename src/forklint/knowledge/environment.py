@@ -67,6 +67,7 @@ class Launchers:
     forking: frozenset[str]
     words: tuple[str, ...]
     harmless: frozenset[str]
+    shell: frozenset[str]
 
 
 class Environment:
@@ -84,6 +85,7 @@ class Environment:
             forking=frozenset(rows["forking"]),
             words=tuple(rows["words"]),
             harmless=frozenset(rows["harmless"]),
+            shell=frozenset(rows["shell"]),
         )
 
     @cached_property

@@ -39,6 +39,12 @@ def listed(section: str, key: str) -> frozenset[str]:
 
 
 @cache
+def foreign_roots() -> tuple[frozenset[str], ...]:
+    """Sets of keys at the root of a file that is no settings of a program."""
+    return tuple(frozenset(keys) for keys in _table()["files"]["foreign_roots"])
+
+
+@cache
 def options() -> Mapping[str, str]:
     """Loader options that raise without workers, each with the source text of the value that does not."""
     return {row["name"]: row["neutral"] for row in _table()["option"]}

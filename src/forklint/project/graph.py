@@ -25,15 +25,16 @@ Test = Callable[[bytes], bool]
 class ImportGraph:
     """The byte-level import graph of a project. It names too many edges rather than too few."""
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Project, known: dict[Path, tuple[Path, ...]] | None = None) -> None:
         self._project = project
-        self._direct: dict[Path, tuple[Path, ...]] = {}
+        self.known: dict[Path, tuple[Path, ...]] = {} if known is None else known
+        """What each file may import, as far as it was asked for; may be shared."""
 
     def imports(self, path: Path) -> tuple[Path, ...]:
         """Project files that a file may import directly."""
-        known = self._direct.get(path)
+        known = self.known.get(path)
         if known is None:
-            known = self._direct[path] = tuple(dict.fromkeys(self._find_imports(path)))
+            known = self.known[path] = tuple(dict.fromkeys(self._find_imports(path)))
         return known
 
     def any_reached(self, path: Path, test: Test, name: str) -> bool:
@@ -57,7 +58,7 @@ class ImportGraph:
 
     def forget(self, path: Path) -> None:
         """Forget the edges of a file that changed."""
-        self._direct.pop(path, None)
+        self.known.pop(path, None)
 
     @cached_property
     def _find(self) -> Callable[[Path, str, int], Path | None]:

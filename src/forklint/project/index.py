@@ -17,6 +17,7 @@ from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.resolver import Resolver
 from forklint.project.scopes import FUNCTIONS, Binding, Function, Kind, Scope
 from forklint.source import discovery, document
+from forklint.source.kinds import PRESET_SUFFIXES
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,7 @@ class Project:
         self.graph = ImportGraph(self)
         self._modules: dict[Path, Module | None] = {}
         self._overlay: dict[Path, bytes] = {}
+        self._unwritten: list[Path] = []
         self._bytes: dict[Path, bytes] = {}
         self._ancestries: dict[ClassFacts, Ancestry] = {}
         self._loaded = 0
@@ -95,6 +97,8 @@ class Project:
 
     def replace(self, path: Path, data: bytes) -> None:
         """From now on see ``data`` as the content of ``path``; what was concluded so far is forgotten."""
+        if path not in self._overlay and not path.exists():  # text of a file that is still to be written
+            self._unwritten.append(path)
         self._overlay[path] = data
         self._modules.pop(path, None)
         self._ancestries.clear()
@@ -119,7 +123,7 @@ class Project:
         if known is None:
             doc = document.decode(path, self.data(path))
             with collector_paused():
-                known = self._modules[path] = Module(path, doc, document.parse(doc))
+                known = self._modules[path] = Module(path, doc, document.parse(doc), doc.notebook is not None)
             self._loaded += len(doc.data)
         return known
 
@@ -132,10 +136,19 @@ class Project:
             known = self._modules[path] = None
         return known
 
-    @cached_property
+    @property
     def files(self) -> tuple[Path, ...]:
-        """Every Python file of the project that is not ignored."""
+        """Every Python file of the project that is not ignored, and those of which only the text is known."""
+        return (*self._on_disk, *self._unwritten)
+
+    @cached_property
+    def _on_disk(self) -> tuple[Path, ...]:
         return tuple(discovery.walk(self.root, self.settings.excludes))
+
+    @cached_property
+    def presets(self) -> tuple[Path, ...]:
+        """Every file of the project in YAML, TOML or JSON that is not ignored."""
+        return tuple(discovery.walk(self.root, self.settings.excludes, PRESET_SUFFIXES))
 
     def memory(self, name: str) -> dict[Any, Any]:
         """A table in which some fact is kept, by the name of the fact; emptied when a file changes."""

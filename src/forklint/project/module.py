@@ -112,6 +112,14 @@ class Module:
             self._column(end_row, getattr(node, "end_col_offset", None) or 0),
         )
 
+    def line_named(self, node: ast.AST) -> str:
+        """The line of a node in words, in a notebook with its cell: ``line 3 of cell 2``."""
+        span, notebook = self.span(node), self.document.notebook
+        if notebook is None:
+            return f"line {span.row}"
+        cell, local = notebook.local(span)
+        return f"line {local.row} of cell {cell}"
+
     def _column(self, row: int, offset: int) -> int:
         line = self.document.lines[row - 1]
         return 1 + (offset if line.isascii() else len(line.encode()[:offset].decode(errors="replace")))

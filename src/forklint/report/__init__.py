@@ -3,12 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from forklint.model import Applicability, FileReport, Finding, Severity
+from forklint.model import Applicability, FileReport, Finding, Note, Severity
+from forklint.report.sources import Sources
 
-URL = "https://forklint.readthedocs.io/rules/{code}/"
-"""Where a rule's page is published."""
+
+@dataclass(frozen=True)
+class Outcome:
+    """All that a run has to tell: what each format is made from."""
+
+    findings: Sequence[Finding]
+    """In order of path and place."""
+    notes: Sequence[Note] = ()
+    """What was passed over and what failed, paths that do not exist included."""
+    files: Sequence[str] = ()
+    """Paths of all files that were linted, as shown to the user."""
+    enabled: frozenset[str] = frozenset()
+    """Codes of the rules that ran in at least one of the files."""
+    sources: Sources = field(default_factory=Sources)
+
+    @property
+    def failed(self) -> bool:
+        """Whether forklint could not do all of its work."""
+        return any(note.failure for note in self.notes)
 
 
 @dataclass(frozen=True)
@@ -48,6 +66,21 @@ class Summary:
 def visible(text: str) -> str:
     """A path or name with its control characters and undecodable bytes spelt out, so that it stays on its line."""
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
+
+
+def spelt_out(text: str) -> str:
+    """Text whose undecodable bytes are spelt out; strict readers refuse a document that holds them."""
+    return text.encode(errors="backslashreplace").decode()
+
+
+def place(finding: Finding) -> str:
+    """Where a finding stands: ``path:row:column``, in a notebook ``path:cell n:row:column``."""
+    return f"{file_and_cell(finding.path, finding.notebook_cell)}:{finding.span.row}:{finding.span.column}"
+
+
+def file_and_cell(path: str, notebook_cell: int | None) -> str:
+    """A path, and in a notebook the number of the cell: ``path:cell n``."""
+    return visible(path) if notebook_cell is None else f"{visible(path)}:cell {notebook_cell}"
 
 
 def count(number: int, word: str) -> str:

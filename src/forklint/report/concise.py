@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from click import style
 
 from forklint.model import Applicability, Finding
-from forklint.report import visible
+from forklint.report import Outcome, file_and_cell
 
 
-def render(findings: Sequence[Finding]) -> str:
+def render(outcome: Outcome) -> str:
     """``path:row:column: CODE [*] message``, ``[*]`` where a safe fix is at hand."""
-    return "".join(_line(finding) for finding in findings)
+    return "".join(_line(finding) for finding in outcome.findings)
 
 
 def _line(finding: Finding) -> str:
     fix = finding.fix
     mark = style("[*] ", fg="cyan") if fix and fix.applicability is Applicability.SAFE else ""
-    place = f"{style(visible(finding.path), bold=True)}:{finding.span.row}:{finding.span.column}:"
+    file = style(file_and_cell(finding.path, finding.notebook_cell), bold=True)
+    place = f"{file}:{finding.span.row}:{finding.span.column}:"
     return f"{place} {style(finding.code, fg='red', bold=True)} {mark}{finding.message}\n"

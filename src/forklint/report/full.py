@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from click import style
 
-from forklint.edits.text import split_lines
-from forklint.model import Applicability, Edit, Finding, Fix, Severity
-from forklint.report import visible
-from forklint.source import document
-from forklint.source.document import UnreadableError
+from forklint.model import Applicability, Edit, Finding, Fix, Link, Severity
+from forklint.report import Outcome, file_and_cell, place
+from forklint.report.sources import Sources
+from forklint.source.lines import split_lines
 from forklint.source.paths import relative_to
 
 WIDTH = 80
@@ -25,22 +24,12 @@ COLORS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "blu
 WORDS = {Applicability.SAFE: "fix", Applicability.UNSAFE: "unsafe fix", Applicability.DISPLAY: "or"}
 
 
-def render(findings: Sequence[Finding]) -> str:
+def render(outcome: Outcome) -> str:
     """All findings, a blank line after each."""
-    texts: dict[str, str] = {}
-    return "".join("\n".join(_finding(finding, _text(finding.path, texts))) + "\n\n" for finding in findings)
+    return "".join("\n".join(_finding(finding, outcome.sources)) + "\n\n" for finding in outcome.findings)
 
 
-def _text(path: str, texts: dict[str, str]) -> str:
-    if path not in texts:
-        try:
-            texts[path] = document.decode(Path(path), document.read(Path(path))).text
-        except UnreadableError:
-            texts[path] = ""
-    return texts[path]
-
-
-def _finding(finding: Finding, text: str) -> Iterator[str]:
+def _finding(finding: Finding, sources: Sources) -> Iterator[str]:
     color = COLORS[finding.severity]
     head = f"{finding.severity.value}[{finding.code}] {finding.name}"
     yield style(head, fg=color, bold=True)
@@ -48,15 +37,19 @@ def _finding(finding: Finding, text: str) -> Iterator[str]:
         finding.message, WIDTH - 2, initial_indent="  ", subsequent_indent="  ", break_long_words=False
     )
     margin = len(str(finding.span.end_row))
-    yield style(" " * margin + "--> ", fg="blue") + f"{visible(finding.path)}:{finding.span.row}:{finding.span.column}"
-    yield from _frame(finding, split_lines(text), margin)
+    yield style(" " * margin + "--> ", fg="blue") + place(finding)
+    yield from _frame(finding, sources.lines(finding.path, finding.notebook_cell), margin)
     if finding.cells:
         yield _aside(margin, "bites", ", ".join(str(cell) for cell in finding.cells))
     for link in finding.chain:
-        yield _aside(margin, "chain", f"{visible(relative_to(Path(link.path), Path.cwd()))}:{link.row}: {link.message}")
+        yield _aside(margin, "chain", f"{_link_place(link)}: {link.message}")
     for fix in finding.fixes:
         yield _aside(margin, WORDS[fix.applicability], fix.message)
-        yield from _diff(text, fix, margin)
+        yield from _diff(finding, fix, sources, margin)
+
+
+def _link_place(link: Link) -> str:
+    return f"{file_and_cell(relative_to(Path(link.path), Path.cwd()), link.notebook_cell)}:{link.row}"
 
 
 def _aside(margin: int, label: str, words: str) -> str:
@@ -98,11 +91,13 @@ def _cut(line: str, start: int = 0) -> str:
     return line[start : start + LONGEST] + ("..." if len(line) > start + LONGEST else "")
 
 
-def _diff(text: str, fix: Fix, margin: int) -> Iterator[str]:
-    lines = split_lines(text)
-    shown = 0
+def _diff(finding: Finding, fix: Fix, sources: Sources, margin: int) -> Iterator[str]:
+    shown, cell = 0, finding.notebook_cell
     for edit in fix.edits:
-        for sign, line in _signed(lines, edit):
+        if edit.notebook_cell != cell:
+            cell = edit.notebook_cell
+            yield f"{' ' * margin}   cell {cell}:"
+        for sign, line in _signed(sources.lines(finding.path, cell), edit):
             shown += 1
             if shown > MOST_DIFF_LINES:
                 yield f"{' ' * margin}   ..."

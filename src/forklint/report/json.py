@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from forklint.model import Finding, Fix
-from forklint.report import URL
+from forklint.pages import URL
+from forklint.report import Outcome
 
 
-def render(findings: Sequence[Finding]) -> str:
+def render(outcome: Outcome) -> str:
     """All findings as one JSON text."""
-    return json.dumps([to_dict(finding) for finding in findings], indent=2) + "\n"
+    return json.dumps([to_dict(finding) for finding in outcome.findings], indent=2) + "\n"
 
 
 def to_dict(finding: Finding) -> dict[str, Any]:
@@ -25,11 +25,17 @@ def to_dict(finding: Finding) -> dict[str, Any]:
         "severity": finding.severity.value,
         "message": finding.message,
         "filename": str(Path(finding.path).absolute()),
+        **_cell(finding.notebook_cell),
         "location": {"row": span.row, "column": span.column},
         "end_location": {"row": span.end_row, "column": span.end_column},
         "cells": [{"platform": cell.platform, "start_method": cell.start_method} for cell in finding.cells],
         "chain": [
-            {"filename": link.path, "location": {"row": link.row, "column": link.column}, "message": link.message}
+            {
+                "filename": link.path,
+                **_cell(link.notebook_cell),
+                "location": {"row": link.row, "column": link.column},
+                "message": link.message,
+            }
             for link in finding.chain
         ],
         "fix": _fix(finding.fix) if finding.fix else None,
@@ -39,6 +45,11 @@ def to_dict(finding: Finding) -> dict[str, Any]:
     }
 
 
+def _cell(number: int | None) -> dict[str, int]:
+    """The number of a notebook's cell; nothing for other files."""
+    return {} if number is None else {"cell": number}
+
+
 def _fix(fix: Fix) -> dict[str, Any]:
     return {
         "message": fix.message,
@@ -46,6 +57,7 @@ def _fix(fix: Fix) -> dict[str, Any]:
         "edits": [
             {
                 "content": edit.content,
+                **_cell(edit.notebook_cell),
                 "location": {"row": edit.span.row, "column": edit.span.column},
                 "end_location": {"row": edit.span.end_row, "column": edit.span.end_column},
             }

@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from forklint.edits.proposal import Proposal
-from forklint.model import Cell, Link, Severity
+from forklint.model import Cell, Fix, Link, Severity, Span
 
 if TYPE_CHECKING:
     from forklint.edits.tree import Tree
     from forklint.project.index import Project
     from forklint.project.module import Module
+    from forklint.source.presets import Preset
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,20 @@ class Suspect:
     """Set where it differs from the rule's."""
     facts: Any = None
     """What the rule's own ``fixes`` wants to know."""
+
+
+@dataclass(frozen=True)
+class PresetSuspect:
+    """A hazard in a file of settings."""
+
+    span: Span
+    message: str
+    cells: tuple[Cell, ...]
+    qualname: str
+    """The keys that lead to it, with dots."""
+    chain: tuple[Link, ...] = ()
+    facts: Any = None
+    """What the rule's own ``preset_fixes`` wants to know."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +103,18 @@ class Rule(ABC):
     def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
         """Say what the rule's experiment in ``verify/experiments`` needs to know, as JSON can hold it."""
         return {}
+
+    def may_hold_preset(self, path: Path, data: bytes) -> bool:
+        """Screen of a file of settings: False only if no finding of this rule can stand in it."""
+        return False
+
+    def preset_suspects(self, preset: Preset) -> Iterable[PresetSuspect]:
+        """Find the hazards in a file of settings."""
+        return ()
+
+    def preset_fixes(self, suspect: PresetSuspect, preset: Preset) -> Iterable[Fix]:
+        """Give ways to mend a suspect in a file of settings, the best first."""
+        return ()
 
     def link(self, module: Module, node: ast.AST, message: str) -> Link:
         """Make a step of a chain that points to a node of a module."""

@@ -29,6 +29,8 @@ class LateEnvVar(Rule):
     (torchvision imports torch), modules of the project, functions called. `CUDA_VISIBLE_DEVICES` after
     `import torch` is in time; after `torch.cuda.is_available()` it is not.
 
+    In a notebook the cells count in their order, and `%env NAME=value` and `%set_env` set a variable, too.
+
     Silent where the reader is never loaded, where the variable is for a program that the file starts, where it
     is put back afterwards, and where the order is not certain.
 
@@ -162,7 +164,7 @@ def _message(late: Sequence[Late]) -> str:
 def _when(event: Event, modules: Sequence[str]) -> str:
     """Say what happened in the file at hand, and what that led to."""
     start = event.path[0]
-    row = start.module.span(start.node).row
+    place = start.module.line_named(start.node)
     if len(event.path) == 1:
         done, what = ("imported", event.cause) if event.loaded else ("called", event.cause)
     elif isinstance(start.node, ast.Import):
@@ -174,4 +176,4 @@ def _when(event: Event, modules: Sequence[str]) -> str:
     loaded = next((name for name in modules if name in event.loaded), "")
     calls = f", which calls `{event.cause}`" if len(event.path) > 1 else ""
     led = f", which loads {loaded}" if loaded else calls
-    return f"when `{what}` was {done} in line {row}{'' if loaded and what.startswith(loaded) else led}"
+    return f"when `{what}` was {done} in {place}{'' if loaded and what.startswith(loaded) else led}"

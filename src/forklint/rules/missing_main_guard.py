@@ -60,9 +60,9 @@ class MissingMainGuard(Rule):
     and the parent sees "DataLoader worker exited unexpectedly", waits, or replaces dying workers without end.
     `set_start_method` without `force=True` raises "context has already been set" in the child.
 
-    Building a loader starts nothing, only iterating it does. A package's `__main__.py` is spared: no child imports it
-    again. Nor does any under fork, so the same script runs well on Linux up to Python 3.13, unless it asks for spawn
-    itself.
+    Building a loader starts nothing, only iterating it does. A package's `__main__.py` and a notebook are spared: no
+    child imports them again. Nor does any under fork, so the same script runs well on Linux up to Python 3.13, unless
+    it asks for spawn itself.
 
     `multiprocessing.parent_process() is None` guards nothing: it holds in a child too, for as long as that imports the
     script (measured with Python 3.10 to 3.13).

@@ -16,6 +16,9 @@ class SyntaxFault(Rule):
     Reports a file that both of forklint's parsers refuse: the one of the Python that runs forklint, and
     LibCST's. A file that only the first refuses has newer syntax than that Python; it is passed over with a note.
 
+    In a notebook it reports the cell, and the other cells are judged without it. A notebook that is not JSON, with the
+    marks of a merge in it for example, is reported at the place where that shows.
+
     ## Why is this bad?
     The file cannot be imported, and none of the other rules can look at it.
 

@@ -76,7 +76,7 @@ class UnknownMethod(Rule):
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Calls of methods that are not there, and names of torch that are misspelt."""
-        if not self.may_hold(module.path, module.document.data):
+        if not self.may_hold(module.path, module.document.code):
             return
         for lacking in self._objects.lacking(module):
             chain = tuple(self._chain(lacking))

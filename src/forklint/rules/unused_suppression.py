@@ -17,9 +17,10 @@ class UnusedSuppression(Rule):
     """A comment silences a forklint code that has nothing to report there.
 
     ## What it does
-    Reports each FKL code in `# noqa: ...` or `# forklint: ignore[...]` under which no finding falls.
+    Reports each FKL code in `# noqa: ...` or `# forklint: ignore[...]` under which no finding falls, and in
+    `# flake8: noqa: ...` or `# forklint: ignore-file[...]` if none falls in the whole file.
     It speaks only of codes whose rules ran and of codes that no rule has (a prefix such as FKL3 is none), never of a
-    blanket `# noqa`, and never of other tools' codes.
+    blanket `# noqa`, and never of other tools' codes. A comment that names FKL001 itself is left alone.
 
     ## Why is this bad?
     The hazard is gone, or was never there. A comment left behind hides the next one.
@@ -33,6 +34,10 @@ class UnusedSuppression(Rule):
     ```python
     dataset = list(range(10))
     ```
+
+    ## Fix safety
+    Safe: only a comment changes. Unused codes are taken out, and the comment with its last code; other tools' codes
+    and the reason stay. What is unused is judged for the platforms, the Pythons and the rules of the run.
     """
 
     code = "FKL001"
@@ -47,19 +52,21 @@ class UnusedSuppression(Rule):
         """Nothing: it is only known once the other rules have answered; see ``unused``."""
         return ()
 
-    @staticmethod
+    @classmethod
     def unused(
-        comments: list[Suppression], ran: Collection[str], names: dict[str, str]
-    ) -> Iterator[tuple[Suppression, str]]:
-        """Give each comment with the codes in it that silenced nothing, though their rules ran.
+        cls, comments: list[Suppression], ran: Collection[str], names: dict[str, str]
+    ) -> Iterator[tuple[Suppression, list[str]]]:
+        """Give each comment with the words in it that silenced nothing, though their rules ran.
 
         ``names`` maps each rule's code to its name. A code of ours that no rule answers to silences nothing.
         """
-        by_word = {**{code: code for code in ran}, **{names[code]: code for code in ran}}
-        for comment in comments:
+        by_word = {word for code in ran for word in (code, names[code])}
+        known = {*names, *names.values()}
+        files = [comment for comment in comments if comment.whole_file and comment.silences(cls.code, cls.name)]
+        for comment in comments if not files else ():
             words = [word for word in comment.codes if word not in comment.used]
-            known = {*names, *names.values()}
             unknown = [word for word in words if UNKNOWN.fullmatch(word.upper()) and word.upper() not in known]
             idle = [word for word in words if word.upper() in by_word or word.lower() in by_word or word in unknown]
-            if idle:
-                yield comment, ", ".join(idle)
+            own = [word for word in idle if cls.code == word.upper() or cls.name == word.lower()]
+            if idle and (not own or own == idle):
+                yield comment, idle

@@ -4,34 +4,29 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
-from forklint.edits import loader_options
+from forklint.edits import loader_options, preset_options
 from forklint.edits.proposal import Proposal
 from forklint.edits.tree import Tree
-from forklint.facts.machines import programs
+from forklint.facts.machines import preset_files, programs, trials
 from forklint.facts.machines.meant import Machines
 from forklint.facts.machines.platforms import World
+from forklint.facts.machines.preset_readers import PresetReaders
 from forklint.facts.machines.worker_counts import Count, WorkerCounts
 from forklint.facts.machines.worker_flow import WorkerFlow
-from forklint.facts.machines.worker_options import Option, WorkerOptions
+from forklint.facts.machines.worker_options import WorkerOptions
 from forklint.knowledge import presets
-from forklint.model import Applicability, Cell, Link
+from forklint.model import Applicability, Cell, Fix, Link
 from forklint.project.index import Value
 from forklint.project.module import Module
-from forklint.project.scopes import FUNCTIONS
-from forklint.rules.base import Rule, Suspect
+from forklint.rules.base import PresetSuspect, Rule, Suspect
+from forklint.source.presets import Preset
 
 CELL = Cell("darwin", "spawn")
 WORKERS = re.compile(rb"(?i:workers)|Loader\((?:[^,=]{0,80},){5}")
 """The name of a count, or a loader with so many positional arguments that one is it."""
-TOLD_BY = ("persistent_workers", "prefetch_factor", "multiprocessing_context")
-"""Words by which other files with such options are found."""
-TEST_FILE = re.compile(r"test_.*\.py$|.*_test\.py$|conftest\.py$")
-HOOKS = ("test_dataloader", "test_loader")
-"""They are named as tests are, and make the loader of a test set."""
 Reason = tuple[str, tuple[Link, ...]]
 
 
@@ -43,6 +38,8 @@ class WorkersOnDarwin(Rule):
     loader gets them) in code that is meant for macOS or MPS alone: a branch on `sys.platform`, `platform.system()`,
     `torch.backends.mps.is_available()` or `device == "mps"`; a dictionary, class, function, constant or file that is
     named or keyed for a Mac; settings that also say `device="mps"`; a program whose only accelerator is MPS.
+    In files of settings (YAML, TOML, JSON) the same is looked for below such a key, beside such a device, and in a
+    file or folder that is named so; the finding points to the code that reads the file, where that can be seen.
 
     It is silent where the branch excludes the Mac, where a `multiprocessing_context` is given beside the count,
     where the number cannot be known, and in tests (`test_*.py`, `conftest.py`, functions named `test_*`), which
@@ -73,7 +70,9 @@ class WorkersOnDarwin(Rule):
     without workers, and `timeout` fails when the loader is iterated, so these go as well: they are removed from the
     call of a loader, and set to their neutral value in settings that others may read. The fix is safe where they
     stand as literals beside the count. It is unsafe where their value is not known, where `**kwargs` may bring them,
-    and where a loader elsewhere sets them; in the same file such a loader is made to follow the count.
+    and where a loader elsewhere sets them; in the same file such a loader is made to follow the count. In settings
+    the options go too, unless code reads them as if they were always there; where other machines share the count
+    by an anchor of YAML, the Mac's mapping gets one of its own, or the fix is only shown.
 
     ## How it is proved
     On macOS the loader is run with its workers and without. Elsewhere the answer is `unsupported here: needs darwin`,
@@ -100,7 +99,7 @@ class WorkersOnDarwin(Rule):
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Find the counts above 0 that are for a Mac."""
-        if CELL not in self.settings.cells or TEST_FILE.match(module.path.name):
+        if CELL not in self.settings.cells or trials.is_test_file(module.path):
             return
         machines, flow = Machines(self.project, module), WorkerFlow(self.project, module)
         options = WorkerOptions(self.project, module)
@@ -112,26 +111,40 @@ class WorkersOnDarwin(Rule):
             reason = self._reason(machines, count)
             if (
                 reason is None
-                or _is_test(module, count.home)
+                or trials.is_test(module, count.home)
                 or not flow.goes_to_loader(count)
                 or options.has_context(count)
             ):
                 continue
-            where = f" {reason[0]}".removeprefix(f" in `{count.key}`")
             yield Suspect(
                 node=count.value,
-                message=(
-                    f"`{count.key}` is {ast.unparse(count.value)}{where}: workers here cost a spawn, "
-                    "a pickled dataset and memory each, and are a common cause of crashes with MPS"
-                ),
+                message=_message(count.key, ast.unparse(count.value), reason[0]),
                 cells=(CELL,),
                 chain=reason[1],
                 facts=count,
             )
 
-    def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
-        """How many workers the preset asks for, as written."""
-        return {"workers": ast.unparse(suspect.facts.value)}
+    def may_hold_preset(self, path: Path, data: bytes) -> bool:
+        """Whether a number of workers may stand in a file of settings that speaks of Macs."""
+        return CELL in self.settings.cells and preset_files.may_hold(path, self.project.root, data)
+
+    def preset_suspects(self, preset: Preset) -> Iterator[PresetSuspect]:
+        """Find the counts above 0 that are for a Mac, and the code that reads the file."""
+        for count in preset_files.counts_for_mac(self.project, preset):
+            readers = PresetReaders(self.project, preset.path).find()
+            read = (self.link(reader.module, reader.node, "this reads the file") for reader in readers)
+            yield PresetSuspect(
+                span=preset.span(count.shown_at.start, count.shown_at.end),
+                message=_message(count.key, str(count.entry.value.real.value), count.place.why),
+                cells=(CELL,),
+                qualname=".".join(count.keys),
+                chain=(*count.links(preset), *read),
+                facts=count,
+            )
+
+    def preset_fixes(self, suspect: PresetSuspect, preset: Preset) -> Iterator[Fix]:
+        """Show what the code's fix does, on the text of the file."""
+        yield from preset_options.fixes(self.project, preset, suspect.facts)
 
     def _reason(self, machines: Machines, count: Count) -> Reason | None:
         """Say why a count is for a Mac; None if it is not, or if the name that it comes from is told of instead."""
@@ -159,7 +172,7 @@ class WorkersOnDarwin(Rule):
 
     def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterable[Proposal]:
         """Set the count to 0 and take away what raises without workers; show fork as another way."""
-        plan, certain = self._plan(suspect.facts, module)
+        plan, certain = loader_options.plan(self.project, module, suspect.facts)
         changed = loader_options.without_workers(tree, module, plan) if plan is not None else None
         if plan is not None and changed is not None:
             gone = ", ".join(option.name for option in plan.options)
@@ -169,25 +182,10 @@ class WorkersOnDarwin(Rule):
             yield Proposal(message, Applicability.SAFE if certain else Applicability.UNSAFE, changed)
         yield Proposal('keep the workers and start them with multiprocessing_context="fork"', Applicability.DISPLAY)
 
-    def _plan(self, count: Count, module: Module) -> tuple[loader_options.Plan | None, bool]:
-        """What a count of 0 entails, None if something out of reach would raise; and whether that is all."""
-        around = WorkerOptions(self.project, module)
-        options, removable = around.beside(count), around.removable(count)
-        unseen = {around.hidden(count)}
-        guarded: list[tuple[Option, ast.expr]] = []
-        if unseen != {False} or not (removable and isinstance(count.home, ast.Call)):
-            unseen.add(around.added(count))
-            for reader in around.readers(count, *TOLD_BY):
-                unseen.add(None if around.unanswered(reader, count) else False)
-                if reader.module is module and isinstance(reader.count, (ast.Name, ast.Attribute, ast.Subscript)):
-                    guarded += [(option, reader.count) for option in reader.options if option.literal]
-        if True in unseen:
-            return None, False
-        certain = unseen == {False} and all(option.literal for option in options)
-        return loader_options.Plan(count, options, removable, tuple(guarded)), certain
 
-
-def _is_test(module: Module, node: ast.AST) -> bool:
-    """Whether a node stands in a test: a function named so, but for those that make the loader of a test set."""
-    around = (above for above in (node, *module.above(node)) if isinstance(above, FUNCTIONS))
-    return any(above.name.startswith("test_") and not above.name.startswith(HOOKS) for above in around)
+def _message(key: str, value: str, why: str) -> str:
+    where = f" {why}".removeprefix(f" in `{key}`").rstrip()
+    return (
+        f"`{key}` is {value}{where}: workers here cost a spawn, "
+        "a pickled dataset and memory each, and are a common cause of crashes with MPS"
+    )

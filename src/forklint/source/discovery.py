@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forklint.source.kinds import PYTHON_SUFFIXES
+from forklint.source.kinds import LINTED_SUFFIXES, PYTHON_SUFFIXES
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -38,6 +38,7 @@ NEVER = frozenset(
         "__pypackages__",
         "_build",
         "buck-out",
+        "forklint.toml",
         "node_modules",
         "site-packages",
         "venv",
@@ -56,46 +57,58 @@ class Missing:
 Excluded = Callable[[Path], bool]
 
 
-def find_files(paths: Iterable[Path], excluded: Excluded, *, force_exclude: bool = False) -> Iterator[Path | Missing]:
-    """Walk ``paths`` and give each Python file once, in sorted order within a folder.
+def _nothing(_: Path) -> bool:
+    return False
 
-    A file named outright is given whatever its suffix, and though it be ignored or excluded (unless
-    ``force_exclude``). What is excluded is also walked where the folder is named outright. Links to folders are not
-    followed. A path that does not exist, and a folder that cannot be read, comes as Missing.
+
+def find_files(paths: Iterable[Path], excluded: Excluded, forced: Excluded = _nothing) -> Iterator[Path | Missing]:
+    """Walk ``paths`` and give each file that can be linted once, in sorted order within a folder.
+
+    A file named outright is given whatever its suffix, and though it be ignored or excluded, and what is excluded is
+    also walked where the folder is named outright; not so where ``forced`` says that excluding goes before naming.
+    Links to folders are not followed. A path that does not exist, and a folder that cannot be read, comes as Missing.
     """
     seen: set[str] = set()
     for path in paths:
-        for found in _expand(path, excluded, force_exclude=force_exclude):
+        for found in _expand(path, excluded, forced):
             key = found.path.as_posix() if isinstance(found, Missing) else os.path.realpath(found)
             if key not in seen:
                 seen.add(key)
                 yield found
 
 
-def _expand(path: Path, excluded: Excluded, *, force_exclude: bool) -> Iterator[Path | Missing]:
+def never_walked(path: Path, base: Path) -> bool:
+    """Whether a path lies in one of the folders that no walk enters (``.venv`` and the like), seen from ``base``."""
+    try:
+        parts = path.absolute().relative_to(base.absolute()).parts
+    except ValueError:
+        return False
+    return not NEVER.isdisjoint(parts)
+
+
+def _expand(path: Path, excluded: Excluded, forced: Excluded) -> Iterator[Path | Missing]:
     try:
         is_folder = path.is_dir()
         exists = is_folder or path.exists()
     except OSError as error:  # a loop of links, a name that is too long
         yield Missing(path, error.strerror or str(error))
         return
+    if exists and forced(path):
+        return
     if is_folder:
         outright = excluded(path)  # then the settings do not speak of what is in it
-        yield from _walk(str(path), _nothing if outright else excluded, _rules_for(path))
+        yield from _walk(str(path), _nothing if outright else excluded, _rules_for(path), LINTED_SUFFIXES)
     elif not exists:
         yield Missing(path, "a broken link" if path.is_symlink() else "no such file or folder")
-    elif path.suffix == ".ipynb":
-        yield Missing(path, "notebooks cannot be linted yet")
     elif path.is_file():
-        if not (force_exclude and excluded(path)):
-            yield path
+        yield path
     else:
         yield Missing(path, "not a regular file")
 
 
-def walk(folder: Path, excluded: Excluded) -> Iterator[Path]:
-    """Give the Python files below ``folder`` that no ignore file and no setting excludes."""
-    for found in _walk(str(folder), excluded, _rules_for(folder)):
+def walk(folder: Path, excluded: Excluded, suffixes: tuple[str, ...] = PYTHON_SUFFIXES) -> Iterator[Path]:
+    """Give the files below ``folder``, Python's unless told otherwise, that no ignore file and no setting excludes."""
+    for found in _walk(str(folder), excluded, _rules_for(folder), suffixes):
         if isinstance(found, Path):
             yield found
 
@@ -106,11 +119,9 @@ def _rules_for(folder: Path) -> tuple[_IgnoreRules, ...]:
     return tuple(rule for rule in _rules_above(absolute) if not _ignored(str(absolute), (rule,), is_folder=True))
 
 
-def _nothing(_: Path) -> bool:
-    return False
-
-
-def _walk(folder: str, excluded: Excluded, rules: tuple[_IgnoreRules, ...]) -> Iterator[Path | Missing]:
+def _walk(
+    folder: str, excluded: Excluded, rules: tuple[_IgnoreRules, ...], suffixes: tuple[str, ...]
+) -> Iterator[Path | Missing]:
     try:
         with os.scandir(folder) as entries:
             listing = sorted(entries, key=lambda entry: entry.name)
@@ -126,7 +137,7 @@ def _walk(folder: str, excluded: Excluded, rules: tuple[_IgnoreRules, ...]) -> I
         if entry.name in NEVER:
             continue
         is_folder = entry.is_dir(follow_symlinks=False)
-        if not is_folder and not entry.name.endswith(PYTHON_SUFFIXES):
+        if not is_folder and not entry.name.endswith(suffixes):
             continue
         if _ignored(os.path.abspath(entry.path), rules, is_folder=is_folder) or excluded(Path(entry.path)):
             continue
@@ -135,7 +146,7 @@ def _walk(folder: str, excluded: Excluded, rules: tuple[_IgnoreRules, ...]) -> I
         elif _is_file(entry):
             yield Path(entry.path)
     for path in folders:
-        yield from _walk(path, excluded, rules)
+        yield from _walk(path, excluded, rules, suffixes)
 
 
 def _is_file(entry: os.DirEntry[str]) -> bool:
@@ -179,6 +190,11 @@ def _rules_above(folder: Path) -> tuple[_IgnoreRules, ...]:
             if (parent / name).is_file():
                 rules += _read_rules(parent / name)
     return rules
+
+
+def forget_ignore_files() -> None:
+    """Read the ignore files above a folder anew from now on."""
+    _rules_above.cache_clear()
 
 
 def _ignored(path: str, rules: tuple[_IgnoreRules, ...], *, is_folder: bool) -> bool:

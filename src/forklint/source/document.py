@@ -10,22 +10,55 @@ import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from forklint.source.kinds import Kind, kind_of
+from forklint.source.lines import apply_edits
+
+if TYPE_CHECKING:
+    from forklint.model import Edit
+    from forklint.source.notebook import Notebook
 
 BOM = b"\xef\xbb\xbf"
 
 
 class UnreadableError(Exception):
-    """A file that cannot be read as Python source; the message says why in a few words."""
+    """A file that cannot be read as Python source; the message says why in a few words.
+
+    ``foreign``: it is whole, and in another language; worth a word only where the file was named.
+    """
+
+    def __init__(self, message: str, *, foreign: bool = False) -> None:
+        super().__init__(message)
+        self.foreign = foreign
+
+
+class BrokenError(UnreadableError):
+    """A notebook that is not JSON: the place, from 1, where that shows."""
+
+    def __init__(self, message: str, row: int, column: int) -> None:
+        super().__init__(message)
+        self.row = row
+        self.column = column
 
 
 @dataclass(frozen=True)
 class Document:
-    """Python source: its bytes, its text without a byte order mark, and how one becomes the other."""
+    """Python source: its bytes, its text without a byte order mark, and how one becomes the other.
+
+    Of a notebook, ``data`` is the file and ``text`` the program that its cells make.
+    """
 
     path: Path
     data: bytes
     text: str
     encoding: str
+    notebook: Notebook | None = None
+
+    @cached_property
+    def code(self) -> bytes:
+        """The source as bytes, for screens: of a notebook that of its program, without outputs."""
+        return self.data if self.notebook is None else self.text.encode()
 
     @cached_property
     def lines(self) -> list[str]:
@@ -33,12 +66,34 @@ class Document:
         return self.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
     def encode(self, text: str) -> bytes:
-        """Give ``text`` in this document's encoding, byte order mark included.
+        """The file with another source: ``text`` in this document's encoding, or in the cells of a notebook.
+
+        Raises UnicodeEncodeError if a character has no place in the encoding, and UnreadableError if a notebook's
+        program cannot be cut into its cells.
+        """
+        if self.notebook is None:
+            return self.encode_whole(text)
+        edits = self.notebook.edits_to(text)
+        if edits is None:
+            raise UnreadableError("its program cannot be cut into cells")
+        return self.encode_whole(self.notebook.edited(edits))
+
+    def encode_whole(self, text: str) -> bytes:
+        """Give the text of a file (as in ``whole``) in this document's encoding, byte order mark included.
 
         Raises UnicodeEncodeError if a character has no place in it.
         """
         mark = BOM if self.data.startswith(BOM) else b""
         return mark + text.encode(self.encoding)
+
+    @property
+    def whole(self) -> str:
+        """The text of the file, without a byte order mark: the source, or the JSON of a notebook."""
+        return self.text if self.notebook is None else self.notebook.text
+
+    def edited(self, edits: tuple[Edit, ...]) -> str:
+        """The text of the file with edits applied."""
+        return apply_edits(self.text, edits) if self.notebook is None else self.notebook.edited(edits)
 
 
 def read(path: Path) -> bytes:
@@ -63,7 +118,12 @@ def _encoding_fault(message: str) -> str:
 
 
 def decode(path: Path, data: bytes) -> Document:
-    """Decode source as Python does (cookie, byte order mark); raises UnreadableError if it is not text."""
+    """Decode a notebook, or source as Python does (cookie, byte order mark).
+
+    Raises UnreadableError for what is neither, BrokenError for a notebook that is not JSON.
+    """
+    if kind_of(path) is Kind.NOTEBOOK:
+        return _decode_notebook(path, data)
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
     except SyntaxError as error:
@@ -79,6 +139,25 @@ def decode(path: Path, data: bytes) -> Document:
     if "\0" in text:
         raise UnreadableError("not text: it holds null bytes")
     return Document(path, data, text, encoding)
+
+
+def _decode_notebook(path: Path, data: bytes) -> Document:
+    from forklint.source import notebook  # noqa: PLC0415 - most projects have none
+    from forklint.source.json_positions import DepthError, JsonError  # noqa: PLC0415
+    from forklint.source.notebook_json import ForeignError, NotebookError  # noqa: PLC0415
+
+    try:
+        text = data.removeprefix(BOM).decode()
+        found = notebook.read(text)
+    except UnicodeError:
+        raise UnreadableError("not text in utf-8") from None
+    except NotebookError as error:
+        raise UnreadableError(str(error), foreign=isinstance(error, ForeignError)) from None
+    except DepthError:
+        raise UnreadableError("its JSON nests too deeply") from None
+    except JsonError as error:
+        raise BrokenError(f"the notebook is not JSON: {error.reason}", error.row, error.column) from None
+    return Document(path, data, found.program, "utf-8", found)
 
 
 def parse(document: Document) -> ast.Module:

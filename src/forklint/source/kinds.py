@@ -26,6 +26,9 @@ SUFFIXES = {
     ".json": Kind.PRESET,
 }
 PYTHON_SUFFIXES = tuple(suffix for suffix, kind in SUFFIXES.items() if kind is Kind.PYTHON)
+PRESET_SUFFIXES = tuple(suffix for suffix, kind in SUFFIXES.items() if kind is Kind.PRESET)
+LINTED_SUFFIXES = tuple(SUFFIXES)
+"""Files that are linted wherever they are found."""
 
 
 def kind_of(path: Path) -> Kind:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -10,7 +11,7 @@ from functools import cached_property
 from forklint.facts.environment import loaded as execution
 from forklint.facts.environment.loaded import Event
 from forklint.facts.environment.restored import is_put_back
-from forklint.facts.environment.settings import Setting, settings_in
+from forklint.facts.environment.settings import Setting, is_kernel, settings_in
 from forklint.knowledge.environment import Environment, Launchers, Reader, Variable
 from forklint.project.index import Project
 from forklint.project.module import FunctionFacts, Module
@@ -185,6 +186,8 @@ def _launch(project: Project, module: Module, launchers: Launchers, call: ast.Ca
     last = getattr(call.func, "attr", getattr(call.func, "id", "")).lower()
     if any(last.startswith(word) or last.endswith(word) for word in launchers.words):
         return Launch(call, fresh=True)
+    if isinstance(call.func, ast.Attribute) and is_kernel(call.func.value):
+        return Launch(call, fresh=True) if _runs_program(call, launchers) else None
     symbol = project.resolve(module, module.scope_at(call), call.func)
     if isinstance(symbol, FunctionFacts):
         if symbol.module is module:
@@ -201,6 +204,20 @@ def _launch(project: Project, module: Module, launchers: Launchers, call: ast.Ca
         method = call.args[0].value if call.args and isinstance(call.args[0], ast.Constant) else None
         return None if method == "fork" else Launch(call, fresh=True, anywhere=method is not None)
     return Launch(call, fresh=True)
+
+
+def _runs_program(call: ast.Call, launchers: Launchers) -> bool:
+    """Whether a line or cell that a notebook gives to a shell starts a program that may read variables."""
+    method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    if method not in {"system", "getoutput", "run_cell_magic"}:
+        return False
+    texts = [str(argument.value) for argument in call.args if isinstance(argument, ast.Constant)]
+    if texts[0].startswith("python"):
+        return True
+    script = texts[-1].partition("\n")[2] if method == "run_cell_magic" else texts[-1]
+    lines = [line.split() for line in re.split(r"[\n;|&]+", script)]
+    programs = {words[0].rpartition("/")[2] for words in lines if words and words[0][0] != "#"}
+    return not programs <= launchers.harmless | launchers.shell
 
 
 def _only_asks(call: ast.Call, launchers: Launchers) -> bool:

@@ -280,7 +280,7 @@ class _Run:
 
     def _falls_under(self, frame: _Frame, call: ast.Call, name: str, row: Calls) -> bool:
         if name in row.unless_functions and any(
-            row.unless_set.encode() in module.document.data for module in (self._root, frame.module)
+            row.unless_set.encode() in module.document.code for module in (self._root, frame.module)
         ):
             return False
         if name in row.functions:

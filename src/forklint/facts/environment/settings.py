@@ -44,7 +44,7 @@ def may_set(data: bytes) -> bool:
 
 def settings_in(project: Project, module: Module) -> list[Setting]:
     """Every variable that a module sets by a name that is written in it, in source order."""
-    if not may_set(module.document.data):
+    if not may_set(module.document.code):
         return []
     memory = project.memory("settings of the environment")
     if module.path not in memory:
@@ -71,6 +71,21 @@ def _may_be_environ(scope: Scope, expression: ast.expr | None) -> bool:
         if is_import or isinstance(binding.value, ast.Name) or _may_be_environ(scope, binding.value):
             return True
     return False
+
+
+def is_kernel(expression: ast.expr) -> bool:
+    """Whether an expression is ``get_ipython()``, through which a notebook's magics are called."""
+    return isinstance(expression, ast.Call) and getattr(expression.func, "id", "") == "get_ipython"
+
+
+def magic_variable(call: ast.Call) -> tuple[str, str] | None:
+    """The variable that a call of ``%env NAME=value`` sets, and to what; None if it is none."""
+    words = [argument.value for argument in call.args if isinstance(argument, ast.Constant)]
+    line = " ".join(word for word in words if isinstance(word, str))
+    magic, _, rest = line.removeprefix("%").partition(" ")
+    name, equals, value = rest.partition("=") if "=" in rest else rest.partition(" ")
+    is_setting = magic in {"env", "set_env"} and bool(equals) and name.strip().isidentifier()
+    return (name.strip(), value.strip()) if is_setting else None
 
 
 class _Finder:
@@ -117,12 +132,11 @@ class _Finder:
 
     def _magic(self, statement: ast.stmt, call: ast.Call) -> Iterator[Setting]:
         """``%env NAME=value`` of a notebook, as it stands in a script made from it."""
-        words = [argument.value for argument in call.args if isinstance(argument, ast.Constant)]
-        line = " ".join(word for word in words if isinstance(word, str))
-        magic, _, rest = line.removeprefix("%").partition(" ")
-        name, equals, value = rest.partition("=") if "=" in rest else rest.partition(" ")
-        if magic in {"env", "set_env"} and equals and name.strip().isidentifier():
-            yield Setting(statement, name.strip(), ast.Constant(value.strip()))
+        found = magic_variable(call)
+        if found is not None:
+            name, value = found
+            expanded = any(not isinstance(argument, ast.Constant) for argument in call.args)
+            yield Setting(statement, name, None if expanded else ast.Constant(value))
 
     def _mapping(self, statement: ast.stmt, mapping: ast.expr) -> Iterator[Setting]:
         if isinstance(mapping, ast.Name):

@@ -51,7 +51,7 @@ def _is_base(name: str) -> bool:
 
 def _goes_to_loader(project: Project, facts: ClassFacts) -> bool:
     for module in project.mentioning(facts.name):
-        if b"DataLoader" not in module.document.data:
+        if b"DataLoader" not in module.document.code:
             continue
         for scope, call in calls(module):
             name = getattr(call.func, "attr", getattr(call.func, "id", ""))

@@ -72,7 +72,7 @@ def is_assigned_somewhere(project: Project, name: str, modules: Iterable[Module]
     """Whether any project file assigns an attribute of this name, or one of ``modules`` holds it as a string."""
     word = name.encode()
     quoted = re.compile(rb"[\"'](?:\w+,\s*)*" + word + rb"(?:,\s*\w+)*[\"']")
-    if any(quoted.search(module.document.data) for module in modules):
+    if any(quoted.search(module.document.code) for module in modules):
         return True
     assigned = rb"\.%b\b[ \t]*(?::[^=\n]+)?(?:=(?!=)|,[^\n()]*[^=!<>\n()]=(?!=))" % word
     stores = re.compile(assigned + rb"|setattr(?:__)?\([^\n]*[\"']%b[\"']" % word)

@@ -15,7 +15,7 @@ def install(order: Dict[str, Any]) -> None:
     """Make the cell's start method the default one, as another platform would, and watch children begin."""
     method = order["factors"].get("start_method")
     if method:
-        default: Any = multiprocessing.context._default_context  # type: ignore[attr-defined]
+        default: Any = multiprocessing.context._default_context
         default._default_context = multiprocessing.context._concrete_contexts[method]  # type: ignore[attr-defined]
     ending.watch(order["journal"])
     multiprocessing.process.BaseProcess.__reduce__ = _without_work  # type: ignore[method-assign,assignment]

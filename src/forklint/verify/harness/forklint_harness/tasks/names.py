@@ -30,7 +30,7 @@ def run(spec: Dict[str, Any]) -> None:
     if hasattr(owner, name):
         journal.record("looked", found=True, on="class", error="")
         return
-    bare = object.__new__(owner)  # what __init__ sets was read by the rule; this shows what the class supplies
+    bare: Any = object.__new__(owner)  # what __init__ sets was read by the rule; this shows what the class supplies
     journal.record(
         "looked", found=hasattr(owner, name), on="object", error=_error(bare, name), supplier=_supplier(owner)
     )

@@ -1,0 +1,194 @@
+"""A baseline: findings that are known and not reported, kept in a JSON file that changes little from run to run.
+
+An entry is matched by the fingerprint of a finding, which is made of content and not of line numbers, in the file that
+the entry names relative to the baseline's folder; equal findings of one file are counted. So it holds when lines move,
+from every working directory and in every checkout.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from forklint.fixing import WRITABLE
+from forklint.model import FileReport, Finding
+from forklint.source.locking import locked
+from forklint.source.writing import replace as replace_file
+
+VERSION = 1
+REWRITE = "write it anew: delete it and run with --update-baseline"
+
+
+class BaselineError(Exception):
+    """A baseline that cannot be read or written; the message is one line that names it and says what to do."""
+
+
+@dataclass(frozen=True, order=True)
+class Entry:
+    """A kind of finding in one file. Matched by path and fingerprint; code and text are for people."""
+
+    path: str
+    code: str
+    text: str
+    fingerprint: str
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What it is matched by."""
+        return self.path, self.fingerprint
+
+
+Counts = Mapping[Entry, int]
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What a run looked at: only of that can it say that something no longer occurs."""
+
+    rules: Mapping[str, Collection[str]]
+    """For each linted file, by its path in the baseline, the codes of the rules that ran there."""
+    folder: Path
+
+    def covers(self, entry: Entry) -> bool:
+        """Whether the run would have found the entry's finding if it were still there."""
+        if entry.path in self.rules:
+            return entry.code in self.rules[entry.path]
+        return not (self.folder / entry.path).exists()
+
+
+@dataclass(frozen=True)
+class Sifted:
+    """What a baseline leaves of some reports."""
+
+    reports: list[FileReport]
+    known: int
+    """Findings that the baseline holds and that are not shown."""
+    gone: int
+    """Findings that the baseline holds and that no longer occur."""
+
+
+def path_in(baseline: Path, path: Path) -> str:
+    """A file as a baseline names it: relative to its folder, with forward slashes."""
+    absolute = path.absolute()
+    real = os.path.join(os.path.realpath(absolute.parent), absolute.name)  # noqa: PTH118 - the file itself is not followed
+    try:
+        return Path(os.path.relpath(real, os.path.realpath(baseline.absolute().parent))).as_posix()
+    except ValueError:  # another drive
+        return Path(real).as_posix()
+
+
+def read(path: Path) -> dict[Entry, int]:
+    """Read a baseline; raises BaselineError, also if there is none."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8-sig", errors="surrogateescape"))
+    except FileNotFoundError:
+        raise BaselineError(f"{path}: no such file; --update-baseline writes it") from None
+    except OSError as error:
+        raise BaselineError(f"{path}: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        where = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
+        raise BaselineError(f"{path}: not valid JSON{where}; {REWRITE}") from None
+    if not isinstance(data, dict) or "version" not in data or not isinstance(data.get("findings"), list):
+        raise BaselineError(f"{path}: not a baseline of forklint; name another file")
+    if data["version"] != VERSION:
+        wrong = f"its version is {data['version']!r}, and this forklint reads {VERSION}"
+        raise BaselineError(f"{path}: {wrong}; update forklint or {REWRITE}")
+    counts: dict[Entry, int] = {}
+    for number, row in enumerate(data["findings"], 1):
+        try:
+            entry, count = _entry(row)
+        except (TypeError, KeyError, ValueError):
+            wanted = "path, code, text and fingerprint as strings and a count from 1"
+            raise BaselineError(f"{path}: entry {number} needs {wanted}; {REWRITE}") from None
+        counts[entry] = counts.get(entry, 0) + count
+    return counts
+
+
+def _entry(row: Any) -> tuple[Entry, int]:
+    words = [row[name] for name in ("path", "code", "text", "fingerprint")]
+    count = row["count"]
+    if not all(isinstance(word, str) for word in words) or not isinstance(count, int) or count < 1:
+        raise ValueError
+    return Entry(*words), count
+
+
+def entries(path: Path, reports: Iterable[FileReport]) -> Counter[Entry]:
+    """The findings of some reports as the entries of the baseline at ``path``."""
+    return Counter(_of(path, finding) for report in reports for finding in report.findings)
+
+
+def _of(baseline: Path, finding: Finding) -> Entry:
+    where = path_in(baseline, Path(finding.path))
+    return Entry(where, finding.code, " ".join(finding.text.split()), finding.fingerprint)
+
+
+def sift(path: Path, counts: Counts, reports: Sequence[FileReport], scope: Scope) -> Sifted:
+    """Take the findings out that the baseline at ``path`` holds, as often as it holds them."""
+    left = Counter({entry.key: 0 for entry in counts})
+    for entry, count in counts.items():
+        left[entry.key] += count
+    sifted, known = [], 0
+    for report in reports:
+        new = []
+        for finding in report.findings:
+            key = _of(path, finding).key
+            if left[key] > 0:
+                left[key] -= 1
+                known += 1
+            else:
+                new.append(finding)
+        sifted.append(replace(report, findings=tuple(new)))
+    covered = {entry.key for entry in counts if scope.covers(entry)}
+    return Sifted(sifted, known, sum(left[key] for key in covered))
+
+
+@dataclass(frozen=True)
+class Update:
+    """How a baseline changed, in findings."""
+
+    added: int
+    dropped: int
+    total: int
+
+
+def update(path: Path, found: Counter[Entry], scope: Scope) -> Update:
+    """Write what was found into the baseline at ``path``, which need not exist, and drop what no longer occurs.
+
+    What the run did not look at stays. Runs that do this at once wait for each other, and each begins with what the
+    one before has written, so nothing is lost. Raises BaselineError.
+    """
+    target = Path(os.path.realpath(path))
+    try:
+        with locked(target):
+            before = read(path) if target.exists() else {}
+            after = {entry: count for entry, count in before.items() if not scope.covers(entry)}
+            after.update(found)
+            if after != before or not target.exists():
+                _write(target, _render(after))
+    except TimeoutError:
+        raise BaselineError(f"{path}: another run has been writing it for too long; try again") from None
+    except OSError as error:
+        raise BaselineError(f"{path}: cannot be written: {error.strerror or error}") from None
+    added, dropped = Counter(after) - Counter(before), Counter(before) - Counter(after)
+    return Update(added.total(), dropped.total(), Counter(after).total())
+
+
+def _render(counts: Counts) -> str:
+    rows = [
+        {"path": e.path, "code": e.code, "text": e.text, "count": counts[e], "fingerprint": e.fingerprint}
+        for e in sorted(counts)
+    ]
+    return json.dumps({"version": VERSION, "findings": rows}, indent=2, ensure_ascii=False) + "\n"
+
+
+def _write(target: Path, text: str) -> None:
+    """Put a text in the place of a file in one step; raises OSError."""
+    if target.exists() and not (target.stat().st_mode & WRITABLE and os.access(target, os.W_OK)):
+        raise PermissionError(errno.EACCES, "the file is read-only")
+    replace_file(target, text.encode("utf-8", errors="surrogateescape"))

@@ -1,0 +1,131 @@
+"""The command ``forklint init``: shows what it would add to a project, asks, and writes it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from forklint.cli.parameters import CLEAN, FOUND, Failure, one_line_errors
+
+if TYPE_CHECKING:
+    from forklint.setup.proposal import Project, Proposal
+
+NOT_WRITTEN = FOUND
+"""The exit code where there is something to write and it was not written, as with ``--diff``."""
+
+
+@click.command(short_help="Add forklint to a project.")
+@click.argument("folder", type=click.Path(path_type=Path), default=Path())
+@click.option("-y", "--yes", is_flag=True, help="Write without asking.")
+@click.option("--no-config", is_flag=True, help="Leave the configuration alone.")
+@click.option("--no-hook", is_flag=True, help="Leave the commit hooks alone.")
+def init(folder: Path, **options: bool) -> None:
+    """Add forklint to the project of FOLDER: a section of its configuration and a pre-commit hook.
+
+    The changes are shown first and written when you say so. Without a terminal to ask on, and without --yes, they
+    are shown alone. What is there already stays as it is.
+
+    Exit codes: 0 nothing (more) to do, 1 something is left to do, 2 forklint could not do its work.
+    """
+    with one_line_errors(verbose=False):
+        sys.exit(_init(folder, **options))
+
+
+def _init(folder: Path, *, yes: bool, no_config: bool, no_hook: bool) -> int:
+    from forklint.setup.advice import advice  # noqa: PLC0415 - `--help` needs none of it
+    from forklint.setup.proposal import find_project  # noqa: PLC0415
+
+    if not folder.is_dir():
+        raise Failure(f"{folder}: no such folder")
+    project = find_project(folder)
+    if project is None:
+        raise Failure(
+            f"{folder.absolute()} is no project: neither it nor a folder above has a pyproject.toml, forklint.toml, "
+            "setup.py, setup.cfg or .git; name the project's folder, or make one of them"
+        )
+    proposals = _proposals(project, no_config=no_config, no_hook=no_hook)
+    _show(proposals)
+    for line in advice(project.folder):
+        click.echo(f"advice: {line}")
+    changes = [proposal for proposal in proposals if proposal.after is not None]
+    by_hand = any(proposal.by_hand for proposal in proposals)
+    if not changes:
+        if not by_hand:
+            click.echo("Nothing to change.")
+        return NOT_WRITTEN if by_hand else CLEAN
+    if not yes:
+        if not (sys.stdin.isatty() and sys.stdout.isatty()):
+            click.echo("Nothing written: --yes writes these changes.")
+            return NOT_WRITTEN
+        if not click.confirm("Write these changes?", default=False):
+            click.echo("Nothing written.")
+            return NOT_WRITTEN
+    _write(changes)
+    if project.repository and any(change.path.name == ".pre-commit-config.yaml" for change in changes):
+        click.echo("Next: `pre-commit install`, once in each clone, and `forklint .` to see what is there now.")
+    return NOT_WRITTEN if by_hand else CLEAN
+
+
+def _proposals(project: Project, *, no_config: bool, no_hook: bool) -> list[Proposal]:
+    from forklint.setup import hook, section  # noqa: PLC0415
+
+    proposals = [] if no_config else [section.propose(project)]
+    if not no_hook:
+        proposed = hook.propose(project)
+        if proposed is None:
+            click.echo(f"{_name(project.folder)}: no git repository, so no commit hook")
+        else:
+            proposals.append(proposed)
+    return proposals
+
+
+def _show(proposals: Sequence[Proposal]) -> None:
+    from forklint.cli.output import print_difference  # noqa: PLC0415
+
+    for proposal in proposals:
+        name = _name(proposal.path)
+        if proposal.note:
+            click.echo(f"{name}: {proposal.note}")
+        elif proposal.by_hand:
+            click.echo(f"{name}: is written in a way that forklint does not add to; add this yourself:")
+            click.echo(proposal.by_hand)
+        elif proposal.after is not None:
+            before = "" if proposal.before is None else proposal.before.decode()
+            print_difference(before, proposal.after.decode(), name, new=proposal.before is None)
+
+
+def _write(changes: Sequence[Proposal]) -> None:
+    """Write the files, in order; raises Failure naming the first that cannot be written."""
+    from forklint.fixing import write_atomically  # noqa: PLC0415
+
+    for change in changes:
+        after = change.after or b""
+        failure = _create(change.path, after) if change.before is None else ""
+        if change.before is not None:
+            failure = write_atomically(change.path, after, change.before)
+        if failure:
+            raise Failure(f"{change.path}: not written: {failure}")
+        click.echo(f"wrote {_name(change.path)}")
+
+
+def _create(path: Path, data: bytes) -> str:
+    """Make a file that is not there; gives the reason if that failed, else ``''``."""
+    try:
+        with path.open("xb") as file:
+            file.write(data)
+    except OSError as error:
+        return error.strerror or str(error)
+    return ""
+
+
+def _name(path: Path) -> str:
+    """A path as seen from the working directory."""
+    from forklint.report import visible  # noqa: PLC0415
+
+    relative = os.path.relpath(path)
+    return visible(str(path) if relative.startswith(os.pardir + os.sep + os.pardir) else Path(relative).as_posix())

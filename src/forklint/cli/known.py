@@ -1,0 +1,82 @@
+"""``--baseline`` and ``--update-baseline``: findings that are known are not reported."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from forklint import baseline
+from forklint.baseline import BaselineError, Scope
+from forklint.cli.output import SKIPPED, say
+from forklint.cli.parameters import Failure
+from forklint.config import SettingsFinder
+from forklint.model import FileReport
+from forklint.report import count
+from forklint.rules import registry
+from forklint.rules.syntax_error import SyntaxFault
+from forklint.source.paths import shown
+
+
+class Baselines:
+    """The baselines that the settings of some files name; most often there is one."""
+
+    def __init__(self, finder: SettingsFinder, files: Sequence[Path], options: dict[str, Any]) -> None:
+        """Read them; raises Failure for one that is missing or broken, unless it is to be written."""
+        self._finder = finder
+        self._updates: bool = options["update_baseline"]
+        self._says = not options["quiet"] and (self._updates or not options["fix_only"])
+        paths = {path for file in files for path in [self._of(file)] if path}
+        if self._updates and files and not paths:
+            raise Failure("--update-baseline writes the file of --baseline, or of the key `baseline`: name it there")
+        try:
+            self._counts = {
+                path: {} if self._updates and not path.exists() else baseline.read(path) for path in sorted(paths)
+            }
+        except BaselineError as error:
+            raise Failure(str(error)) from None
+
+    def _of(self, file: Path) -> Path | None:
+        path = self._finder.for_file(file).baseline_file
+        return Path(shown(path)) if path else None
+
+    def sift(self, reports: Sequence[FileReport]) -> list[FileReport]:
+        """Take out what is known, update the baselines first if asked, and say how many; raises Failure."""
+        sifted = list(reports)
+        for path in self._counts:
+            places = [place for place, report in enumerate(reports) if self._of(Path(report.path)) == path]
+            own = [reports[place] for place in places]
+            scope = Scope({baseline.path_in(path, Path(one.path)): self._judged(one) for one in own}, path.parent)
+            if self._updates:
+                self._update(path, own, scope)
+            done = baseline.sift(path, self._counts[path], own, scope)
+            for place, report in zip(places, done.reports, strict=True):
+                sifted[place] = report
+            if self._says and done.known and not self._updates:
+                say(f"{count(done.known, 'finding')} in {path} {'is' if done.known == 1 else 'are'} not shown")
+            if self._says and done.gone:
+                what = f"{count(done.gone, 'finding')} in {path} no longer {'occurs' if done.gone == 1 else 'occur'}"
+                say(f"{what}; --update-baseline drops {'it' if done.gone == 1 else 'them'}")
+        return sifted
+
+    def _update(self, path: Path, reports: Sequence[FileReport], scope: Scope) -> None:
+        found = baseline.entries(path, reports)
+        try:
+            change = baseline.update(path, found, scope)
+        except BaselineError as error:
+            raise Failure(str(error)) from None
+        self._counts[path] = dict(found)
+        if self._says:
+            say(f"{path}: {count(change.added, 'finding')} added, {change.dropped} dropped, {change.total} in all")
+
+    def _judged(self, report: FileReport) -> frozenset[str]:
+        """Codes of the rules that had their say in a file."""
+        for note in report.notes:
+            if note.failure or note.message.startswith(SKIPPED) or "was left out" in note.message:
+                return frozenset()
+        if any(finding.code == SyntaxFault.code for finding in report.findings):
+            return frozenset([SyntaxFault.code])
+        settings, path, codes = self._finder.for_file(Path(report.path)), Path(report.path), registry.codes()
+        return frozenset(
+            code for code in settings.enabled(codes) if not settings.ignored_in(path, code, codes[code][0])
+        )

@@ -1,0 +1,101 @@
+"""What came of a run: printed in the chosen form, and as an exit code."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import click
+
+from forklint.cli.output import print_findings, print_fixed, print_notes, print_summary, show_diff
+from forklint.cli.output_file import output_to
+from forklint.cli.parameters import CLEAN, FAILED, FOUND
+from forklint.config import SettingsFinder
+from forklint.fixing import Fixed
+from forklint.model import FileReport, Note, Severity
+from forklint.report import Outcome, all_findings
+from forklint.report.formats import FORMATS
+from forklint.report.sources import Sources
+from forklint.rules import registry
+from forklint.source.discovery import Missing
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What came of a run."""
+
+    reports: Sequence[FileReport]
+    fixed: Sequence[Fixed] = ()
+    missing: Sequence[Missing] = ()
+    named: Collection[str] | None = None
+    """Paths that the user gave, as shown; None for every note on a file that is not meant for us."""
+    overlay: Mapping[str, bytes] = field(default_factory=dict)
+    """As in Sources."""
+    closing: str = ""
+    """A line that closes the output in place of the summary."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether forklint could not do all of its work."""
+        return bool(self.missing) or any(note.failure for report in self.reports for note in report.notes)
+
+
+def tell(ran: Ran, finder: SettingsFinder, options: dict[str, Any]) -> int:
+    """Print what came of a run; gives the exit code."""
+    if options["diff"]:
+        code = show_diff(ran.fixed, ran.reports, ran.missing, ran.named)
+        return CLEAN if options["exit_zero"] and code == FOUND else code
+    print_notes(ran.reports, ran.named, verbose=options["verbose"] or options["fix"] or bool(ran.closing))
+    outcome = _outcome(ran, finder, fix_only=options["fix_only"])
+    with output_to(options["output_file"]):
+        print_findings(outcome, options)
+        if options["fix"]:
+            print_fixed(ran.fixed, outcome.findings, options)
+        elif options["quiet"] or options["update_baseline"] or not FORMATS[options["output_format"]].for_people:
+            pass
+        elif ran.closing:
+            click.echo(ran.closing)
+        else:
+            print_summary(outcome.findings, ran.reports)
+    return _exit_code(ran, finder, options)
+
+
+def _outcome(ran: Ran, finder: SettingsFinder, *, fix_only: bool) -> Outcome:
+    """What the run has to tell, for the formats."""
+    settings = {id(one): one for one in (finder.for_file(Path(report.path)) for report in ran.reports)}.values()
+    return Outcome(
+        [] if fix_only else all_findings(ran.reports),
+        notes=[
+            *(Note(str(item.path), item.reason, failure=True) for item in ran.missing),
+            *(
+                note
+                for report in ran.reports
+                for note in report.notes
+                if not note.only_if_named or ran.named is None or note.path in ran.named
+            ),
+        ],
+        files=[report.path for report in ran.reports],
+        enabled=frozenset().union(*(one.enabled(registry.codes()) for one in settings)),
+        sources=Sources(ran.overlay),
+    )
+
+
+def _exit_code(ran: Ran, finder: SettingsFinder, options: dict[str, Any]) -> int:
+    if ran.failed:
+        return FAILED
+    if options["exit_zero"]:
+        return CLEAN
+    if options["exit_non_zero_on_fix"] and any(result.applied for result in ran.fixed):
+        return FOUND
+    return FOUND if not options["fix_only"] and _fails(ran.reports, finder) else CLEAN
+
+
+def _fails(reports: Sequence[FileReport], finder: SettingsFinder) -> bool:
+    """Whether a finding is as severe as ``exit-on`` says."""
+    for report in reports:
+        threshold: Severity = finder.for_file(Path(report.path)).exit_on
+        if any(finding.severity.rank >= threshold.rank for finding in report.findings):
+            return True
+    return False

@@ -1,0 +1,132 @@
+"""``--watch``: a run now, and again whenever a file changes that may matter to it."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from forklint.cli.output import say
+from forklint.cli.parameters import Failure
+from forklint.config import FILES, ConfigError, SettingsFinder, find_root
+from forklint.source import discovery
+from forklint.source.discovery import IGNORE_FILES, NEVER
+from forklint.source.kinds import SUFFIXES
+
+INTERRUPTED = 130
+"""What a shell says of a command that Ctrl-C has ended."""
+SETTINGS = (*FILES, *IGNORE_FILES)
+States = dict[Path, tuple[int, int]]
+
+
+def watch(paths: Sequence[Path], finder: Callable[[], SettingsFinder], run: Callable[[], object]) -> int:
+    """Call ``run`` now and after each change below the projects of ``paths``, until Ctrl-C; gives the exit code.
+
+    All is linted again each time, since a change of one file may make or mend a finding in another. Raises Failure
+    if nothing can be watched.
+    """
+    import watchfiles  # noqa: PLC0415 - only needed here
+
+    folders, named = _folders(paths), [path.absolute() for path in paths if path.is_file()]
+    try:
+        seen = _files(folders, named, finder())
+        _again(run)
+        say(f"watching {', '.join(map(str, folders))}; Ctrl-C ends")
+        events = watchfiles.watch(
+            *folders, watch_filter=_Names(folders, named), rust_timeout=500, yield_on_timeout=True, raise_interrupt=True
+        )
+        first = True
+        for changes in events:
+            if not (changes or first):
+                continue
+            first = False  # what changed before the watch began shows in the first comparison
+            now = _files(folders, named, _settings(finder))
+            if now != seen or any(Path(path).name in SETTINGS for _, path in changes):
+                seen = now
+                _again(run)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except (FileNotFoundError, OSError) as error:
+        raise Failure(f"cannot watch {', '.join(map(str, folders))}: {error}") from None
+    return 0
+
+
+def _folders(paths: Sequence[Path]) -> list[Path]:
+    """The project of each path, without those that lie in another: imports and settings come from there."""
+    for path in paths:
+        if not path.exists():
+            raise Failure(f"{path}: no such file or folder, so it cannot be watched")
+    roots = {find_root(path / "x" if path.is_dir() else path) for path in paths}
+    return sorted(root for root in roots if not any(parent in roots for parent in root.parents))
+
+
+@dataclass(frozen=True)
+class _Names:
+    """Passes over what no run reads, by its name alone: training may write thousands of files a minute."""
+
+    folders: Sequence[Path]
+    named: Sequence[Path]
+
+    def __call__(self, _change: object, path: str) -> bool:
+        file = Path(path)
+        if file in self.named:
+            return True
+        within = next((file.relative_to(folder) for folder in self.folders if folder in file.parents), file)
+        read = file.suffix.lower() in SUFFIXES or file.name in SETTINGS
+        return read and NEVER.isdisjoint(within.parts)
+
+
+def _settings(finder: Callable[[], SettingsFinder]) -> SettingsFinder | None:
+    try:
+        return finder()
+    except ConfigError:
+        return None
+
+
+def _files(folders: Iterable[Path], named: Iterable[Path], finder: SettingsFinder | None) -> States:
+    """The files that a run may read, with what shows that they changed."""
+    discovery.forget_ignore_files()
+
+    def excluded(path: Path) -> bool:
+        try:
+            return finder is not None and finder.for_file(path).excludes(path)
+        except ConfigError:
+            return False
+
+    found: States = {}
+    below = [path for path in discovery.find_files(folders, excluded) if isinstance(path, Path)]
+    settings = [path for folder in folders for path in _settings_of(folder, finder)]
+    for path in (*below, *settings, *named):
+        try:
+            status = path.stat()
+        except OSError:
+            continue
+        found[path] = (status.st_mtime_ns, status.st_size)
+    return found
+
+
+def _settings_of(folder: Path, finder: SettingsFinder | None) -> list[Path]:
+    try:
+        baseline = finder.for_folder(folder).baseline_file if finder else None
+    except ConfigError:
+        baseline = None
+    return [*(folder / name for name in SETTINGS), *([baseline] if baseline else [])]
+
+
+def _again(run: Callable[[], object]) -> None:
+    """One run on a clean screen; what it cannot do is said, and the watch goes on."""
+    if sys.stdout.isatty():
+        click.clear()
+    try:
+        run()
+    except ConfigError as error:
+        say(str(error))
+    except click.ClickException as error:
+        say(error.format_message())
+    sys.stdout.flush()
+    gc.enable()  # a run leaves its trees to the end of the process, which is far away here
+    gc.collect()

@@ -1,0 +1,234 @@
+"""forklint inside flake8: the same engine, asked about one file at a time.
+
+flake8 has its own selection, its own answer to files that it cannot parse, and no notes. So FKL001 and FKL002 are
+not given here, and what forklint could not do is reported as FKL000, on the first line of the file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import re
+import tokenize
+from collections.abc import Callable, Iterator, Sequence
+from configparser import RawConfigParser
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from forklint import __version__
+
+if TYPE_CHECKING:
+    import ast
+
+    from flake8.options.manager import OptionManager
+
+    from forklint.engine import Linters
+    from forklint.model import FileReport
+
+PREFIX = "FKL"
+FAILURE = "FKL000"
+"""The code of what is no finding: forklint, or one of its rules, failed."""
+LEFT_TO_FLAKE8 = ("FKL001", "FKL002")
+"""Unused comments cannot be told where flake8 and other plugins read them too; flake8 has E999 for syntax."""
+Violation = tuple[int, int, str, type]
+"""Row from 1, column from 0, code and message, and who says so."""
+
+
+class Flag(argparse.Action):
+    """An option without a value, whose value in a configuration file is checked like any other."""
+
+    def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: Any = None) -> None:
+        """Switch it on."""
+        setattr(namespace, self.dest, True)
+
+
+class Plugin:
+    """What flake8 makes of each file that it could parse; ``run`` gives the findings."""
+
+    name = "forklint"
+    version = __version__
+    current: ClassVar[Run]
+    """The run that flake8 is at; set whenever it has read its options."""
+
+    def __init__(self, tree: ast.AST, filename: str, lines: Sequence[str]) -> None:
+        self._filename = filename  # `tree` goes unused: asking for it is how a plugin says that it wants whole files
+        self._lines = lines
+
+    @classmethod
+    def add_options(cls, manager: OptionManager) -> None:
+        """Add forklint's options to flake8's command line and configuration."""
+        for name, reader, metavar, help_ in (
+            ("platform", _platforms, "NAMES", "Where the code runs: linux, darwin, windows."),
+            ("target-python", _python_range, "RANGE", "Pythons on which it runs: 3.12 or 3.10-3.13."),
+            ("select", _selectors, "CODES", "Rules to run: codes, prefixes, names, ALL."),
+            ("ignore", _selectors, "CODES", "Rules to leave out."),
+            ("config", str, "FILE", "Use this configuration of forklint and no other."),
+        ):
+            option = f"--forklint-{name}"
+            manager.add_option(option, type=reader, metavar=metavar, help=help_, parse_from_config=True)
+        for name, help_ in (
+            ("preview", "Run rules that are still in preview."),
+            ("isolated", "Read no configuration of forklint."),
+        ):
+            option = f"--forklint-{name}"
+            manager.add_option(option, action=Flag, nargs=0, type=_boolean, help=help_, parse_from_config=True)
+
+    @classmethod
+    def parse_options(cls, options: argparse.Namespace) -> None:
+        """Begin a run: flake8 calls this once for each, and in each process that it starts anew."""
+        cls.current = Run(options)
+
+    def run(self) -> Iterator[Violation]:
+        """Give what flake8 is to report for the file; raises ExecutionError for a wrong configuration."""
+        if not self.current.may_report:
+            return
+        from forklint.config import ConfigError  # noqa: PLC0415 - flake8 loads the plugin whether it is used or not
+
+        try:
+            report = self.current.lint(self._filename, "".join(self._lines))
+        except ConfigError as error:
+            from flake8.exceptions import ExecutionError  # noqa: PLC0415
+
+            raise ExecutionError(str(error)) from None
+        except Exception as error:  # noqa: BLE001 - flake8 would end in a traceback and say nothing of other files
+            problem = f"forklint itself failed ({type(error).__name__}: {error}); please report it"
+            yield 1, 0, f"{FAILURE} {_on_one_line(problem)}", type(self)
+            return
+        for note in report.notes if report else ():
+            if note.failure:
+                yield 1, 0, f"{FAILURE} {_on_one_line(note.message)}", type(self)
+        for finding in report.findings if report else ():
+            if finding.code not in LEFT_TO_FLAKE8:
+                text = f"{finding.code} {_on_one_line(finding.message)}"
+                yield finding.span.row, finding.span.column - 1, text, type(self)
+
+
+class Run:
+    """One run of flake8 in this process: its options, and what was read of the projects while it lasts.
+
+    An editor's server may run flake8 again and again in one process, with files that changed in between. What was
+    read is kept for one set of files alone: flake8 puts a new list in place for each, and gives no file twice.
+    """
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self._options = options
+        self._linters: Linters | None = None
+        self._filenames: Any = None
+        self._seen: set[str] = set()
+
+    @property
+    def may_report(self) -> bool:
+        """Whether flake8's selection takes any of our codes: ``--select E9`` is not to pay for the others."""
+        if self._options.select is None:
+            return True
+        chosen = (*self._options.select, *(self._options.extend_select or ()))
+        return any(code.startswith(PREFIX) or PREFIX.startswith(code) for code in chosen)
+
+    def lint(self, filename: str, text: str) -> FileReport | None:
+        """Lint a file whose text is ``text``, wherever that came from; None if the settings exclude it.
+
+        ``filename`` is as flake8 gives it: a path, the name given with ``--stdin-display-name``, or ``stdin``.
+        Raises ConfigError.
+        """
+        from forklint.source.kinds import Kind, kind_of  # noqa: PLC0415
+
+        path = Path(os.path.abspath(filename))  # noqa: PTH100 - resolve() would follow links
+        if kind_of(path) is not Kind.PYTHON:  # a preset that is named outright may well parse as Python
+            return None
+        linter = self._linters_for(str(path)).of(path)
+        if linter.settings.excludes(path):
+            return None
+        known = linter.project.data(path)
+        return linter.lint_bytes(path, known if _reads_as(known, text) else _encoded(text))
+
+    def _linters_for(self, path: str) -> Linters:
+        if self._linters is None or self._options.filenames is not self._filenames or path in self._seen:
+            self._linters = self._new_linters()
+            self._filenames = self._options.filenames
+            self._seen.clear()
+        self._seen.add(path)
+        return self._linters
+
+    def _new_linters(self) -> Linters:
+        from forklint.config import SettingsFinder  # noqa: PLC0415
+        from forklint.engine import Linters, Options  # noqa: PLC0415
+
+        given = self._options
+        overrides = {
+            "platforms": given.forklint_platform,
+            "target_python": given.forklint_target_python,
+            "select": given.forklint_select,
+            "ignore": given.forklint_ignore,
+            "preview": given.forklint_preview,
+        }
+        finder = SettingsFinder(
+            {key: value for key, value in overrides.items() if value is not None},
+            config=Path(given.forklint_config) if given.forklint_config else None,
+            isolated=bool(given.forklint_isolated),
+        )
+        return Linters(finder, Options(with_fixes=False, suppress=not given.disable_noqa))
+
+
+def _reads_as(data: bytes, text: str) -> bool:
+    """Whether ``text`` is what flake8 reads from a file that holds ``data``."""
+    from forklint.source import document  # noqa: PLC0415
+
+    try:
+        read = document.decode(Path(), data).text
+    except document.UnreadableError:
+        read = data.removeprefix(document.BOM).decode("latin-1")
+    return read.replace("\r\n", "\n").replace("\r", "\n") == text
+
+
+def _encoded(text: str) -> bytes:
+    """Bytes that read as ``text``, in the encoding that its own cookie names."""
+    data = text.encode(errors="surrogatepass")
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        return text.encode(encoding)
+    except (SyntaxError, UnicodeError, LookupError):
+        return data
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(text.splitlines())
+
+
+# Readers of options: those of the configuration, for texts. argparse shows the message of an ArgumentTypeError alone.
+
+
+def _checked(read: Callable[[Any], Any], value: Any) -> Any:
+    try:
+        return read(value)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in re.split(r"[,\s]+", text) if word]
+
+
+def _platforms(text: str) -> Any:
+    from forklint import config  # noqa: PLC0415
+
+    return _checked(config.platforms, _words(text))
+
+
+def _python_range(text: str) -> Any:
+    from forklint import config  # noqa: PLC0415
+
+    return _checked(config.python_range, text)
+
+
+def _selectors(text: str) -> Any:
+    from forklint import config  # noqa: PLC0415
+
+    return _checked(config.selectors, _words(text))
+
+
+def _boolean(text: str) -> Any:
+    states = RawConfigParser.BOOLEAN_STATES
+    if text.lower() not in states:
+        raise argparse.ArgumentTypeError(f"must be true or false, not '{text}'")
+    return states[text.lower()]

@@ -1,0 +1,38 @@
+"""A project as a notebook sees it: the notebook is one more file of it, and no other file knows of that."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+
+from forklint.project.graph import ImportGraph
+from forklint.project.index import Project
+from forklint.project.module import Module
+
+
+class GuestProject(Project):
+    """The project of a notebook with the notebook in it.
+
+    Nothing imports a notebook, so what is concluded of other files must not depend on which notebook was linted
+    before: conclusions are this view's own; files, trees and imports are the project's.
+    """
+
+    def __init__(self, home: Project, guest: Module) -> None:
+        super().__init__(home.root, home.settings)
+        self._home = home
+        self._guest = guest
+        self.resolver = home.resolver
+        self.graph = ImportGraph(self, home.graph.known)
+
+    def data(self, path: Path) -> bytes:
+        """Bytes of a file as rules see them: of the notebook those of its program."""
+        return self._guest.document.code if path == self._guest.path else self._home.data(path)
+
+    def load(self, path: Path) -> Module:
+        """The module of a file; raises what ``Project.load`` raises."""
+        return self._guest if path == self._guest.path else self._home.load(path)
+
+    @cached_property
+    def files(self) -> tuple[Path, ...]:
+        """Every Python file of the project that is not ignored, and the notebook."""
+        return (*self._home.files, self._guest.path)

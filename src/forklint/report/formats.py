@@ -1,0 +1,50 @@
+"""The formats that there are, by the name that ``--output-format`` knows them by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from importlib import import_module
+
+from forklint.report import Outcome
+
+
+class Counts(Enum):
+    """How a format tells how many findings there are of each rule (``--statistics``)."""
+
+    TABLE = "table"
+    JSON = "json"
+    JSON_LINES = "json-lines"
+
+
+@dataclass(frozen=True)
+class Format:
+    """One format: the module that writes it, and how it behaves beside findings."""
+
+    module: str
+    statistics: Counts | None = None
+    """None if its readers know findings alone."""
+
+    @property
+    def for_people(self) -> bool:
+        """Whether people read it: then a summary follows, and a terminal shows it in colour."""
+        return self.statistics is Counts.TABLE
+
+    def render(self, outcome: Outcome) -> str:
+        """Write a run's outcome in this format; the module is imported now."""
+        write: Callable[[Outcome], str] = import_module(f"forklint.report.{self.module}").render
+        return write(outcome)
+
+
+FORMATS = {
+    "full": Format("full", Counts.TABLE),
+    "concise": Format("concise", Counts.TABLE),
+    "grouped": Format("grouped", Counts.TABLE),
+    "json": Format("json", Counts.JSON),
+    "json-lines": Format("json_lines", Counts.JSON_LINES),
+    "sarif": Format("sarif"),
+    "github": Format("github"),
+    "gitlab": Format("gitlab"),
+    "junit": Format("junit"),
+}

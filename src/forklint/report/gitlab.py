@@ -1,0 +1,42 @@
+"""A code quality report of GitLab, for ``artifacts:reports:codequality``.
+
+Fields: https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-format.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from typing import Any
+
+from forklint.model import Finding, Severity
+from forklint.report import Outcome, repository, spelt_out
+
+SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO: "info"}
+
+
+def render(outcome: Outcome) -> str:
+    """All findings as one JSON array."""
+    seen: Counter[str] = Counter()
+    issues = []
+    for finding in outcome.findings:
+        seen[finding.fingerprint] += 1
+        issues.append(_issue(finding, seen[finding.fingerprint]))
+    return json.dumps(issues, indent=2) + "\n"
+
+
+def _issue(finding: Finding, number: int) -> dict[str, Any]:
+    """One finding; ``number`` tells apart those that are alike, since GitLab drops what it has seen."""
+    cell = finding.notebook_cell
+    where = "" if cell is None else f"cell {cell}, line {finding.span.row}: "
+    return {
+        "description": spelt_out(f"{where}{finding.message}"),
+        "check_name": f"{finding.code} {finding.name}",
+        "fingerprint": hashlib.sha256(f"{finding.fingerprint}:{number}".encode()).hexdigest(),
+        "severity": SEVERITIES[finding.severity],
+        "location": {
+            "path": repository.plain(finding.path),
+            "lines": {"begin": finding.span.row, "end": finding.span.end_row} if cell is None else {"begin": 1},
+        },
+    }

@@ -1,0 +1,13 @@
+"""One JSON object a line, each as in the JSON array."""
+
+from __future__ import annotations
+
+import json
+
+from forklint.report import Outcome
+from forklint.report.json import to_dict
+
+
+def render(outcome: Outcome) -> str:
+    """Each finding on a line of its own; nothing where there is none."""
+    return "".join(json.dumps(to_dict(finding)) + "\n" for finding in outcome.findings)

@@ -1,0 +1,54 @@
+"""The text around a finding: of the file on the disk, or of what was linted in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from forklint.source import document
+from forklint.source.document import BrokenError, UnreadableError
+from forklint.source.lines import split_lines
+
+if TYPE_CHECKING:
+    from forklint.source.notebook import Notebook
+
+
+class Sources:
+    """The texts that findings point into, read when they are asked for.
+
+    ``overlay`` holds the bytes of files that were linted as they came from elsewhere (standard input), by their path
+    as shown to the user.
+    """
+
+    def __init__(self, overlay: Mapping[str, bytes] | None = None) -> None:
+        self._overlay = overlay or {}
+        self._sources: dict[str, str | Notebook] = {}
+        self._lines: dict[tuple[str, int | None], list[str]] = {}
+
+    def lines(self, path: str, notebook_cell: int | None = None) -> list[str]:
+        """Give the lines of a file, or of one cell of a notebook, with their ends; none if it cannot be read."""
+        key = (path, notebook_cell)
+        if key not in self._lines:
+            source = self._source(path)
+            if isinstance(source, str):
+                self._lines[key] = split_lines(source) if notebook_cell is None else []
+            elif notebook_cell is None:
+                self._lines[key] = split_lines(source.text)
+            else:
+                self._lines[key] = source.lines_of(notebook_cell)
+        return self._lines[key]
+
+    def _source(self, path: str) -> str | Notebook:
+        """The text of a file; of a notebook with its cells."""
+        if path not in self._sources:
+            data = b""
+            try:
+                data = self._overlay[path] if path in self._overlay else document.read(Path(path))
+                doc = document.decode(Path(path), data)
+                self._sources[path] = doc.text if doc.notebook is None else doc.notebook
+            except BrokenError:
+                self._sources[path] = data.decode(errors="replace")
+            except UnreadableError:
+                self._sources[path] = ""
+        return self._sources[path]

@@ -1,0 +1,60 @@
+"""What the settings of other linters should say so that they get on with forklint: advice, never written."""
+
+from __future__ import annotations
+
+import configparser
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+CODES = "FKL"
+
+
+def advice(folder: Path) -> Iterator[str]:
+    """Give one line for each linter of a project whose settings work against forklint's."""
+    for name in ("ruff.toml", ".ruff.toml", "pyproject.toml"):
+        settings = _table(folder / name)
+        if name == "pyproject.toml":
+            tools = settings.get("tool")
+            settings = tools.get("ruff", {}) if isinstance(tools, dict) else {}
+        if isinstance(settings, dict) and settings:
+            if not _external(settings):
+                key = "tool.ruff.lint.external" if name == "pyproject.toml" else "lint.external"
+                yield f'{name}: set {key} = ["{CODES}"], so that Ruff keeps comments such as `# noqa: {CODES}301`'
+            break
+    for name in (".flake8", "setup.cfg", "tox.ini"):
+        chosen = _flake8_selection(folder / name)
+        if chosen and not any(CODES.startswith(word[:3]) for word in chosen):
+            yield f"{name}: flake8's `select` leaves out {CODES}; add it there to see the findings in flake8, too"
+
+
+def _table(path: Path) -> Any:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):  # TOMLDecodeError and UnicodeDecodeError are ValueErrors
+        return {}
+
+
+def _external(settings: dict[str, Any]) -> bool:
+    lint = settings.get("lint")
+    tables = (settings, lint if isinstance(lint, dict) else {})
+    return any(str(code).startswith(CODES) for table in tables for code in _list(table.get("external")))
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _flake8_selection(path: Path) -> list[str]:
+    parser = configparser.RawConfigParser()
+    try:
+        parser.read(path, encoding="utf-8")
+        return parser.get("flake8", "select", fallback="").replace(",", " ").split()
+    except (configparser.Error, UnicodeDecodeError, OSError):
+        return []

@@ -1,0 +1,63 @@
+"""A proposed change to one file, and where it belongs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from forklint.config import ROOT_MARKS, ConfigError
+
+PROJECT_MARKS = (*ROOT_MARKS, "setup.py", "setup.cfg")
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """What one file would become, or why it is left as it is."""
+
+    path: Path
+    before: bytes | None = None
+    """What the file holds now; None if there is none."""
+    after: bytes | None = None
+    """What it would hold; None if it is to stay."""
+    note: str = ""
+    """Why it is to stay."""
+    by_hand: str = ""
+    """What its owner has to add, where forklint cannot do it without harm."""
+
+
+@dataclass(frozen=True)
+class Project:
+    """The folder of a project, and the repository that it lies in."""
+
+    folder: Path
+    repository: Path | None
+
+
+def find_project(folder: Path) -> Project | None:
+    """Find the project that a folder belongs to: the nearest folder, here or above, that looks like one."""
+    here = folder.absolute()
+    around = (here, *here.parents)
+    found = next((parent for parent in around if any((parent / mark).exists() for mark in PROJECT_MARKS)), None)
+    if found is None:
+        return None
+    above = (found, *found.parents)
+    return Project(found, next((parent for parent in above if (parent / ".git").exists()), None))
+
+
+def read(path: Path) -> tuple[bytes, str] | None:
+    """The bytes and the text of a file; None if there is none; raises ConfigError if it cannot be read."""
+    if not path.exists() and not path.is_symlink():
+        return None
+    try:
+        data = path.read_bytes()
+        return data, data.decode("utf-8")
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path}: not UTF-8") from None
+
+
+def line_end(text: str) -> str:
+    """How the lines of a text end: as the first one does."""
+    line, found, _ = text.partition("\n")
+    return "\r\n" if found and line.endswith("\r") else "\n"

@@ -1,0 +1,78 @@
+"""The section of the configuration: ``[tool.forklint]`` at the end of pyproject.toml, or a forklint.toml."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from forklint.config import FILES, ConfigError
+from forklint.setup.proposal import Project, Proposal, line_end, read
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+HEADER = "[tool.forklint]\n"
+SUGGESTIONS = """\
+# Remove a "#" to use a line; `forklint --show-settings .` prints what holds.
+# platforms = ["linux"]        # where the project runs; unset: linux, darwin and windows
+# target-python = "3.10-3.13"  # unset: {unset}
+# extend-ignore = ["FKL401"]   # codes, prefixes or names of rules
+# exclude = ["third_party/"]   # like the lines of a .gitignore
+"""
+
+
+def propose(project: Project) -> Proposal:
+    """Propose the section; raises ConfigError if pyproject.toml cannot be read."""
+    path = project.folder / "pyproject.toml"
+    there = read(path)
+    data = _parse(path, there[1]) if there else {}
+    governing = _governing(project.folder)
+    if governing is not None:
+        return Proposal(governing, note="configures forklint already; left as it is")
+    wanted = data.get("project")
+    requires = wanted.get("requires-python") if isinstance(wanted, dict) else None
+    unset = f'from requires-python, "{requires}"' if isinstance(requires, str) else "3.10 to the newest known"
+    lines = SUGGESTIONS.format(unset=unset)
+    if there is None:
+        return Proposal(project.folder / "forklint.toml", after=lines.encode())
+    before, text = there
+    end = line_end(text)
+    gap = "" if not text else end if text.endswith("\n") else 2 * end
+    after = text + gap + (HEADER + lines).replace("\n", end)
+    if not _adds_a_section(after, data):
+        return Proposal(path, before, by_hand=HEADER + lines)
+    return Proposal(path, before, after.encode())
+
+
+def _parse(path: Path, text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path}: not valid TOML: {error}; mend it, or pass --no-config") from None
+
+
+def _governing(folder: Path) -> Path | None:
+    """The configuration that holds in a folder, whatever it says."""
+    for parent in (folder, *folder.parents):
+        for name in FILES:
+            path = parent / name
+            try:
+                there = read(path)
+                if there and (name != "pyproject.toml" or "forklint" in tomllib.loads(there[1]).get("tool", {})):
+                    return path
+            except (ConfigError, tomllib.TOMLDecodeError, TypeError):  # another project's, and none of ours
+                continue
+    return None
+
+
+def _adds_a_section(text: str, before: dict[str, Any]) -> bool:
+    """Whether a text says what was said before, and an empty section: not so where ``tool`` is an inline table."""
+    try:
+        after = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return False
+    tool = before.get("tool", {})
+    return isinstance(tool, dict) and after == {**before, "tool": {**tool, "forklint": {}}}

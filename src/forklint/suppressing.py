@@ -1,0 +1,216 @@
+"""Writes ``# noqa`` for every finding of a file, on lines where the comment counts and is legal."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from forklint.edits.comments import line_end, with_ignored, with_noqa
+from forklint.edits.text import split_lines
+from forklint.engine import Linter
+from forklint.fixing import line_named, write_atomically
+from forklint.model import Edit, FileReport, Finding, Note
+from forklint.project.index import UNPARSABLE
+from forklint.rules.syntax_error import SyntaxFault
+from forklint.rules.unused_suppression import UnusedSuppression
+from forklint.source import document
+from forklint.source.document import Document, UnreadableError
+from forklint.source.kinds import Kind, kind_of
+
+STAY = frozenset((SyntaxFault.code, UnusedSuppression.code))
+"""A comment cannot silence the one; the other is mended instead."""
+
+
+class NoPlaceError(Exception):
+    """A file that gets no comments; the message says why in a few words."""
+
+
+@dataclass(frozen=True)
+class Suppressed:
+    """One file after suppressing."""
+
+    report: FileReport
+    """What is left, with a note on what could not be done."""
+    silenced: int = 0
+    """How many findings are silenced now."""
+    mended: int = 0
+    """How many idle comments were mended on the way."""
+
+
+def suppress(linter: Linter, path: Path, report: FileReport, reason: str) -> Suppressed:
+    """Silence the findings of a file that was linted by comments with ``reason``, take idle codes out, and write it."""
+    if not report.findings:
+        return Suppressed(report)
+    try:
+        if kind_of(path) is Kind.PRESET:
+            raise NoPlaceError(f"a {kind_of(path).value} gets no comments, silence it with per-file-ignores")
+        absolute = path.absolute()
+        doc = document.decode(absolute, linter.project.data(absolute))
+        return _suppress(linter, path, doc, report, reason)
+    except (NoPlaceError, UnreadableError) as error:
+        return Suppressed(_noted(report, report, [f"no comments were added: {error}"], failure=True))
+
+
+def _suppress(linter: Linter, path: Path, doc: Document, report: FileReport, reason: str) -> Suppressed:
+    first = linter.lint_bytes(path, doc.data)
+    try:
+        clean, mended = _without_idle(linter, path, doc)
+        before = linter.lint_bytes(path, clean.data)
+        text, nowhere = _with_comments(
+            clean.text, [_in_program(one, clean) for one in _wanted(first, before, report)], reason, _magic_rows(clean)
+        )
+        data = clean.encode(text)
+        if not _same_code(doc.text, document.decode(doc.path, data).text):
+            raise NoPlaceError("they would change what the code means")
+        after = linter.lint_bytes(path, data)
+        failure = write_atomically(path, data, doc.data) if data != doc.data else ""
+        if failure:
+            raise NoPlaceError(failure)
+    except UnicodeEncodeError:
+        linter.project.replace(doc.path, doc.data)
+        raise NoPlaceError(f"the reason cannot be written in {doc.encoding}") from None
+    except (NoPlaceError, UnreadableError):
+        linter.project.replace(doc.path, doc.data)
+        raise
+    notes = [f"{_place(one, clean)} has no place for a comment: {one.code} stays" for one in nowhere]
+    return Suppressed(_noted(after, report, notes), len(before.findings) - len(after.findings), mended)
+
+
+def _in_program(finding: Finding, doc: Document) -> Finding:
+    """A finding of a notebook's cell with its rows in the program; any other as it is."""
+    if doc.notebook is None:
+        return finding
+    above = next(part.first_row for part in doc.notebook.parts if part.number == finding.notebook_cell) - 1
+    span, (first, last) = finding.span, finding.comment_rows
+    rows = replace(span, row=span.row + above, end_row=span.end_row + above)
+    return replace(finding, span=rows, comment_rows=(first + above, last + above))
+
+
+def _magic_rows(doc: Document) -> dict[int, str]:
+    """Lines that are no Python as written, by their rows in the program: what follows there is no comment."""
+    rows = {}
+    for part in doc.notebook.parts if doc.notebook else ():
+        for number, (python, written) in enumerate(zip(part.masked.lines, part.source.split("\n"), strict=False)):
+            if python != written:
+                rows[part.first_row + number] = written
+    return rows
+
+
+def _place(finding: Finding, doc: Document) -> str:
+    if doc.notebook is None:
+        return line_named(finding)
+    return line_named(doc.notebook.localized(replace(finding, fixes=(), chain=()), str(doc.path)))
+
+
+def _wanted(first: FileReport, now: FileReport, asked: FileReport) -> list[Finding]:
+    """The findings there are ``now`` of those that were asked for: a baseline may have taken some out.
+
+    Between the first report and the one of now only idle comments went, so both have the same findings in one order.
+    """
+    places = {(one.code, one.span, one.message) for one in asked.findings}
+    before, after = ([one for one in report.findings if one.code not in STAY] for report in (first, now))
+    return [two for one, two in zip(before, after, strict=False) if (one.code, one.span, one.message) in places]
+
+
+def _noted(report: FileReport, first: FileReport, texts: Sequence[str], *, failure: bool = False) -> FileReport:
+    return replace(report, notes=(*first.notes, *(Note(report.path, text, failure=failure) for text in texts)))
+
+
+def _same_code(before: str, after: str) -> bool:
+    try:
+        return ast.dump(ast.parse(before)) == ast.dump(ast.parse(after))
+    except UNPARSABLE:
+        return before == after
+
+
+def _without_idle(linter: Linter, path: Path, doc: Document) -> tuple[Document, int]:
+    """The file with all idle codes taken out, and how many comments that mended."""
+    mended = 0
+    while True:
+        edits: dict[tuple[int | None, int], tuple[Edit, ...]] = {}
+        for finding in linter.lint_bytes(path, doc.data).findings:
+            if finding.code == UnusedSuppression.code and finding.fix:
+                edits.setdefault((finding.notebook_cell, finding.span.row), finding.fix.edits)  # one of a line at once
+        candidate = doc.edited(tuple(edit for each in edits.values() for edit in each))
+        if candidate == doc.whole:
+            return doc, mended
+        doc, mended = document.decode(doc.path, doc.encode_whole(candidate)), mended + len(edits)
+
+
+def _with_comments(
+    text: str, findings: Sequence[Finding], reason: str, magics: Mapping[int, str]
+) -> tuple[str, list[Finding]]:
+    """The text with a comment for each finding, and the findings for which no line has a place."""
+    if not findings:
+        return text, []
+    lines = split_lines(text)
+    closed = _closed_rows(text, lines)
+    behind: dict[int, set[str]] = defaultdict(set)
+    above: dict[int, set[str]] = defaultdict(set)
+    nowhere = []
+    for finding in findings:
+        first = finding.comment_rows[0]
+        open_rows = (row for row in _rows(finding) if row not in closed and row not in magics)
+        row = next((row for row in open_rows if _holds_code(lines[row - 1])), None)
+        if row is not None:
+            behind[row].add(finding.code)
+        elif first - 1 not in closed and not magics.get(first, "").startswith("%%"):  # that stands first in its cell
+            above[first].add(finding.code)
+        else:
+            nowhere.append(finding)
+    for row, codes in behind.items():
+        lines[row - 1] = with_noqa(lines[row - 1], codes, reason)
+    for row, codes in sorted(above.items(), reverse=True):
+        _put_above(lines, row, codes, reason)
+    return "".join(lines), nowhere
+
+
+def _rows(finding: Finding) -> Iterator[int]:
+    """Rows on which a comment silences a finding: its own, where flake8 looks, then those below, then those above."""
+    first, last = finding.comment_rows
+    yield from range(finding.span.row, last + 1)
+    yield from range(finding.span.row - 1, first - 1, -1)
+
+
+def _holds_code(line: str) -> bool:
+    return bool(line.strip()) and not line.lstrip().startswith("#")
+
+
+def _closed_rows(text: str, lines: Sequence[str]) -> set[int]:
+    """Rows at whose end no comment is legal: within a string, or after a backslash."""
+    closed: set[int] = set()
+    commented: set[int] = set()
+    starts: list[int] = []
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text, newline=None).readline):
+            name = tokenize.tok_name[token.type]
+            if name.endswith("STRING_START"):  # from Python 3.12 on an f-string is many tokens
+                starts.append(token.start[0])
+            elif name.endswith("STRING_END"):
+                closed.update(range(starts.pop(), token.end[0]))
+            elif token.type == tokenize.STRING:
+                closed.update(range(token.start[0], token.end[0]))
+            elif token.type == tokenize.COMMENT:
+                commented.add(token.start[0])
+    except (tokenize.TokenError, SyntaxError):
+        raise NoPlaceError("it cannot be cut into tokens") from None
+    backslashes = {row for row, line in enumerate(lines, 1) if line.rstrip("\r\n").endswith("\\")}
+    return closed | (backslashes - commented)
+
+
+def _put_above(lines: list[str], row: int, codes: Collection[str], reason: str) -> None:
+    """Put ``# forklint: ignore[...]`` above a row, into the one that stands there if one does."""
+    merged = with_ignored(lines[row - 2], codes) if row > 1 else None
+    if merged:
+        lines[row - 2] = merged
+        return
+    indent = re.match(r"[ \t\f]*", lines[row - 1])
+    end = line_end(lines[row - 1]) or line_end(lines[0]) or "\n"
+    words = f" {reason}" if reason else ""
+    lines.insert(row - 1, f"{indent[0] if indent else ''}# forklint: ignore[{', '.join(sorted(codes))}]{words}{end}")

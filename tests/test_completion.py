@@ -1,0 +1,61 @@
+"""Shell completion, through the protocol by which shells ask for it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+def complete(forklint, folder: Path, *words: str) -> list[str]:
+    """What is offered for the last of these words."""
+    env = {
+        "_FORKLINT_COMPLETE": "bash_complete",
+        "COMP_WORDS": "\n".join(("forklint", *words)),
+        "COMP_CWORD": str(len(words)),
+    }
+    result = forklint(cwd=folder, env=env)
+    assert result.stderr == ""
+    return result.stdout.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        (["rule", "FKL3"], ["plain,FKL301"]),
+        (["src", "--select", "FKL2,FKL3"], ["plain,FKL2,FKL301"]),
+        (["lint", "--ignore", "fkl3"], ["plain,FKL301"]),
+        (["--platform", "linux,d"], ["plain,linux,darwin"]),
+        (["--exit-on", "w"], ["plain,warning"]),
+        (["--exit-n"], ["plain,--exit-non-zero-on-fix"]),
+        (["ru"], ["file,ru", "plain,rule"]),
+    ],
+)
+def test_what_is_offered(forklint, tmp_path: Path, words: list[str], offered: list[str]) -> None:
+    assert complete(forklint, tmp_path, *words) == offered
+
+
+@pytest.mark.skipif(shutil.which("bash") is None or os.name == "nt", reason="needs bash")
+def test_bash_itself(tmp_path: Path) -> None:
+    command = tmp_path / "forklint"
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m forklint "$@"\n')
+    command.chmod(0o755)
+    script = (
+        'eval "$(_FORKLINT_COMPLETE=bash_source forklint)"\n'
+        "COMP_WORDS=(forklint rule FKL3); COMP_CWORD=2\n"
+        "_forklint_completion forklint FKL3 rule\n"
+        'echo "${COMPREPLY[@]}"\n'
+    )
+    env = {**os.environ, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["FKL301"], done.stderr
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_other_shells_have_a_script(forklint, tmp_path: Path, shell: str) -> None:
+    result = forklint(cwd=tmp_path, env={"_FORKLINT_COMPLETE": f"{shell}_source"})
+    assert "_FORKLINT_COMPLETE" in result.stdout
