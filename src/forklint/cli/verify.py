@@ -15,6 +15,7 @@ from forklint.cli.output import say
 from forklint.cli.parameters import CLEAN, CODES, FAILED, FOUND, Failure, one_line_errors, overrides
 from forklint.model import Finding
 from forklint.source.discovery import Missing, find_files
+from forklint.source.kinds import Kind, kind_of
 
 if TYPE_CHECKING:
     from forklint.verify.proving import Planned, Result
@@ -50,6 +51,7 @@ class VerifyCommand(click.Command):
     "--budget", type=click.FloatRange(min=0), default=60, show_default=True, help="Seconds to provoke one race."
 )
 @click.option("--start-method", type=click.Choice(METHODS), multiple=True, help="Start methods to try: all by default.")
+@click.option("--until-loader", is_flag=True, help="Run other loaders met on the way in full, not for one batch.")
 @click.option("--select", type=CODES, multiple=True, help="Rules whose findings are proved.")
 @click.option("--ignore", type=CODES, multiple=True, help="Rules to leave out.")
 @click.option("--config", "config_file", type=click.Path(path_type=Path), help="Use this file and no other.")
@@ -75,10 +77,13 @@ def run(options: dict[str, Any], arguments: Sequence[str] | None) -> int:
     from forklint.verify import proving  # noqa: PLC0415
     from forklint.verify.doctor import ProbeError, probe  # noqa: PLC0415
     from forklint.verify.experiments.base import Context  # noqa: PLC0415
+    from forklint.verify.subjects import Factory  # noqa: PLC0415
 
     entry = _entry(options["paths"], arguments)
     finder = config.SettingsFinder(overrides(options), config=options["config_file"], isolated=options["isolated"])
-    findings, failed = _findings(finder, options)
+    files, failed = _files(finder, options["paths"] or (Path(),))
+    findings = _findings(finder, files)
+    scripts = tuple(path.absolute() for path in files if kind_of(path) is Kind.PYTHON)
     python = options["python"] or Path(sys.executable)
     try:
         environment = probe(python)
@@ -87,11 +92,17 @@ def run(options: dict[str, Any], arguments: Sequence[str] | None) -> int:
 
     def context_of(finding: Finding) -> Context:
         path = Path(finding.path)
+        settings = finder.for_file(path)
+        given = settings.verify
         return Context(
             root=config.find_root(path.absolute()),
-            settings=finder.for_file(path),
+            settings=settings,
             environment=environment,
             entry=entry,
+            factories=tuple(Factory(call, given["args"]) for call in given.get("loaders", ())),
+            scripts=scripts,
+            variables=given.get("env", {}),
+            others="all" if options["until_loader"] else "one",
             start_methods=options["start_method"],
             workers=options["workers"],
             seconds=options["timeout"],
@@ -124,20 +135,21 @@ def _entry(paths: Sequence[Path], arguments: Sequence[str] | None) -> tuple[str,
     return (str(paths[0].absolute()), *arguments)
 
 
-def _findings(finder: config.SettingsFinder, options: dict[str, Any]) -> tuple[list[Finding], bool]:
-    """Lint PATHS; gives the findings and whether something could not be linted."""
+def _files(finder: config.SettingsFinder, paths: Sequence[Path]) -> tuple[list[Path], bool]:
+    """The files to lint, and whether some path has none; says which."""
+    found = list(find_files(paths, lambda path: finder.for_file(path).excludes(path)))
+    missing = [item for item in found if isinstance(item, Missing)]
+    for item in missing:
+        say(f"{item.path}: {item.reason}")
+    return [item for item in found if isinstance(item, Path)], bool(missing)
+
+
+def _findings(finder: config.SettingsFinder, files: Sequence[Path]) -> list[Finding]:
     from forklint.engine import Linters, Options  # noqa: PLC0415
     from forklint.report import all_findings  # noqa: PLC0415
 
     linters = Linters(finder, Options(with_fixes=False))
-    found = list(find_files(options["paths"] or (Path(),), lambda path: finder.for_file(path).excludes(path)))
-    failed = False
-    for item in found:
-        if isinstance(item, Missing):
-            say(f"{item.path}: {item.reason}")
-            failed = True
-    reports = [linters.of(path).lint(path) for path in found if isinstance(path, Path)]
-    return all_findings(reports), failed
+    return all_findings([linters.of(path).lint(path) for path in files])
 
 
 def _prove(planned: Sequence[Planned], python: Path, options: dict[str, Any]) -> list[Result]:
