@@ -35,6 +35,7 @@ def truth(controls: Iterable[Observation]) -> Truth:
     """Compare the controls with each other: in order, shuffled, and in parts in processes of their own."""
     seen: dict[Index, set[str | None]] = defaultdict(set)
     streams: list[frozenset[str | None]] = []
+    is_cut = any(one["is_cut"] for control in controls for one in control.of("pass"))
     for control in controls:
         stream: set[str | None] = set()
         for record in control.records:
@@ -46,7 +47,7 @@ def truth(controls: Iterable[Observation]) -> Truth:
         for index, digest in _pairs(control):
             seen[index].add(digest)
     known = {index: next(iter(digests)) for index, digests in seen.items() if len(digests) == 1}
-    same = streams[0] if streams and len(set(streams)) == 1 and None not in streams[0] else None
+    same = streams[0] if streams and not is_cut and len(set(streams)) == 1 and None not in streams[0] else None
     return Truth(
         {index: digest for index, digest in known.items() if digest is not None},
         frozenset(index for index, digests in seen.items() if len(digests) > 1),
@@ -60,7 +61,9 @@ def wrong(seen: Observation, known: Truth) -> list[Index]:
     found = {index for index, digest in _pairs(seen) if index in known.digests and digest != known.digests[index]}
     if known.stream is not None:
         read = {digest for record in seen.of("samples") if record["indices"] is None for digest in record["digests"]}
-        missing = known.stream - read if all(one["ended"] for one in seen.of("pass")) else frozenset()
+        missing = (
+            known.stream - read if all(one["ended"] and not one["is_cut"] for one in seen.of("pass")) else frozenset()
+        )
         return list(range(len(read - known.stream) + len(missing)))
     return sorted(found, key=lambda index: (isinstance(index, str), index))
 
