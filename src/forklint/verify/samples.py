@@ -10,7 +10,8 @@ from typing import Any
 from forklint.verify.words import Observation
 
 Index = Any
-STREAM = "stream"
+READINGS = 2
+"""So many controls at least must have read a sample, each after other samples, before it is believed."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Truth:
 
 def truth(controls: Iterable[Observation]) -> Truth:
     """Compare the controls with each other: in order, shuffled, and in parts in processes of their own."""
-    seen: dict[Index, set[str | None]] = defaultdict(set)
+    seen: dict[Index, list[str | None]] = defaultdict(list)
     streams: list[frozenset[str | None]] = []
     is_cut = any(one["is_cut"] for control in controls for one in control.of("pass"))
     for control in controls:
@@ -45,12 +46,12 @@ def truth(controls: Iterable[Observation]) -> Truth:
                 streams.append(frozenset(stream))
                 stream = set()
         for index, digest in _pairs(control):
-            seen[index].add(digest)
-    known = {index: next(iter(digests)) for index, digests in seen.items() if len(digests) == 1}
+            seen[index].append(digest)
+    known = {index: found[0] for index, found in seen.items() if len(set(found)) == 1 and len(found) >= READINGS}
     same = streams[0] if streams and not is_cut and len(set(streams)) == 1 and None not in streams[0] else None
     return Truth(
         {index: digest for index, digest in known.items() if digest is not None},
-        frozenset(index for index, digests in seen.items() if len(digests) > 1),
+        frozenset(index for index, found in seen.items() if len(set(found)) > 1),
         frozenset(index for index, digest in known.items() if digest is None),
         frozenset(digest for digest in same if digest) if same else None,
     )
