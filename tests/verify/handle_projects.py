@@ -250,6 +250,31 @@ class Lines(torch.utils.data.IterableDataset):
             yield line
 """
 
+LAZY_STREAM = """
+class Lines(torch.utils.data.IterableDataset):
+    def __init__(self, path="lines.txt"):
+        self.path = path
+        self.lines = None
+
+    def __iter__(self):
+        info = torch.utils.data.get_worker_info()
+        with open(self.path) as lines:
+            for number, line in enumerate(lines):
+                if info is None or number % info.num_workers == info.id:
+                    yield line
+"""
+
+SLOW = """
+class Slow(Base):
+    def __init__(self, path="records.bin"):
+        self.file = open(path, "rb")
+
+    def __getitem__(self, index):
+        time.sleep(0.2)
+        self.file.seek(index * 400)
+        return self.file.read(400)
+"""
+
 
 def _lmdb(folder: Path) -> None:
     import lmdb
@@ -324,6 +349,8 @@ PROJECTS: dict[str, Project] = {
     "file-and-generator": (FILE_AND_GENERATOR, "Noisy", "file", _records),
     "lazy": (PID_LAZY, "Lazy", "file", _records),
     "global": (GLOBAL, "Shared", "RECORDS", _records),
+    "stream-lazy": (LAZY_STREAM, "Lines", "lines", _lines),
+    "slow": (SLOW, "Slow", "file", _records),
     "stream": (STREAM, "Lines", "lines", _lines),
 }
 

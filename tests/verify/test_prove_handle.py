@@ -112,7 +112,7 @@ def test_lazy_handle_is_refuted(tmp_path: Path) -> None:
     assert proof.verdict() == "refuted"
 
 
-HEALTHY = ["augmented", "generator", "counter", "cache"]
+HEALTHY = ["augmented", "generator", "counter", "cache", "stream-lazy"]
 
 
 @pytest.mark.parametrize("name", HEALTHY)
@@ -163,6 +163,12 @@ def test_stream_that_shares_a_file(tmp_path: Path) -> None:
     proof = found("stream", tmp_path, start_methods=("fork",))
     assert proof.verdict() == "confirmed"
     assert "samples of the stream" in proof.judgement.evidence
+
+
+def test_slow_dataset_is_read_for_fewer_samples(tmp_path: Path) -> None:
+    proof = found("slow", tmp_path, start_methods=("fork",), seconds=24)
+    assert proof.verdict() in {"confirmed", "not reproduced"}
+    assert 8 <= proof.judgement.details["samples"] < 100
 
 
 DEATHS = {

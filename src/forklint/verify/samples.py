@@ -10,7 +10,8 @@ from typing import Any
 from forklint.verify.words import Observation
 
 Index = Any
-STREAM = "stream"
+READINGS = 2
+"""So many controls at least must have read a sample, each after other samples, before it is believed."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,9 @@ class Truth:
 
 def truth(controls: Iterable[Observation]) -> Truth:
     """Compare the controls with each other: in order, shuffled, and in parts in processes of their own."""
-    seen: dict[Index, set[str | None]] = defaultdict(set)
+    seen: dict[Index, list[str | None]] = defaultdict(list)
     streams: list[frozenset[str | None]] = []
+    is_cut = any(one["is_cut"] for control in controls for one in control.of("pass"))
     for control in controls:
         stream: set[str | None] = set()
         for record in control.records:
@@ -44,12 +46,12 @@ def truth(controls: Iterable[Observation]) -> Truth:
                 streams.append(frozenset(stream))
                 stream = set()
         for index, digest in _pairs(control):
-            seen[index].add(digest)
-    known = {index: next(iter(digests)) for index, digests in seen.items() if len(digests) == 1}
-    same = streams[0] if streams and len(set(streams)) == 1 and None not in streams[0] else None
+            seen[index].append(digest)
+    known = {index: found[0] for index, found in seen.items() if len(set(found)) == 1 and len(found) >= READINGS}
+    same = streams[0] if streams and not is_cut and len(set(streams)) == 1 and None not in streams[0] else None
     return Truth(
         {index: digest for index, digest in known.items() if digest is not None},
-        frozenset(index for index, digests in seen.items() if len(digests) > 1),
+        frozenset(index for index, found in seen.items() if len(set(found)) > 1),
         frozenset(index for index, digest in known.items() if digest is None),
         frozenset(digest for digest in same if digest) if same else None,
     )
@@ -60,7 +62,9 @@ def wrong(seen: Observation, known: Truth) -> list[Index]:
     found = {index for index, digest in _pairs(seen) if index in known.digests and digest != known.digests[index]}
     if known.stream is not None:
         read = {digest for record in seen.of("samples") if record["indices"] is None for digest in record["digests"]}
-        missing = known.stream - read if all(one["ended"] for one in seen.of("pass")) else frozenset()
+        missing = (
+            known.stream - read if all(one["ended"] and not one["is_cut"] for one in seen.of("pass")) else frozenset()
+        )
         return list(range(len(read - known.stream) + len(missing)))
     return sorted(found, key=lambda index: (isinstance(index, str), index))
 

@@ -23,6 +23,8 @@ from forklint.verify.words import Experiment, Factors, Judgement, Observation, T
 
 LOADER = "a loader of its dataset"
 WORST = (Verdict.CONFIRMED, Verdict.INCONCLUSIVE, Verdict.NOT_REPRODUCED, Verdict.REFUTED, Verdict.UNSUPPORTED)
+PASSES_IN_TIME = 6
+"""A pass may take this part of a trial's limit: a slow dataset is read for fewer samples."""
 SPAWNED_WORKERS = 2
 """Workers that get a pickle: whether that works does not depend on how many there are."""
 
@@ -68,6 +70,7 @@ class HandleInInit(Experimenter):
             "openers": list(proof["openers"]),
             "samples": context.samples,
             "seconds": context.provoking,
+            "patience": context.seconds / PASSES_IN_TIME,
             "others": context.others,
         }
 

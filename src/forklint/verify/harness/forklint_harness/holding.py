@@ -154,6 +154,8 @@ ASKED: Dict[str, Callable[[Any], Any]] = {
 _uses: List["Uses"] = []
 PAUSE = 2e-5
 """Seconds for which a worker stops where it takes the handle: that lets others run between its seek and its read."""
+MOST_PAUSES = 5000
+"""Such pauses in one worker."""
 MOST_CALLS = 50000
 """Calls watched in a worker for one of a handle's methods."""
 
@@ -176,6 +178,7 @@ class Uses:
         self._home = os.getpid()
         self._inherited = {id(one.value) for one in held if one.state == "open"}
         self._told: Set[int] = set()
+        self._pauses: Dict[int, int] = {}
         for kind, attribute in {(type(one.holder), one.attribute) for one in held}:
             if kind is not type and getattr(kind, "__module__", "") != "builtins":
                 self._watch(kind, attribute)
@@ -187,13 +190,18 @@ class Uses:
             value = look_up(holder, name)
             if name == attribute and os.getpid() != self._home and value is not None:
                 self._tell(attribute, value)
-                time.sleep(PAUSE)
+                self._pause()
             return value
 
         try:
             kind.__getattribute__ = __getattribute__
         except (AttributeError, TypeError):
             return
+
+    def _pause(self) -> None:
+        if self._pauses.get(os.getpid(), 0) < MOST_PAUSES:
+            self._pauses[os.getpid()] = self._pauses.get(os.getpid(), 0) + 1
+            time.sleep(PAUSE)
 
     def watch_calls(self) -> None:
         """Tell of the first call of a handle's method in this process, however the program came by the handle."""

@@ -13,6 +13,8 @@ from forklint_harness.workers import WorkerStart, seed, tell_of, watch_fetches
 SIZES = (4, 16)
 """Samples in a batch, for two passes each."""
 
+LONGEST_STREAM = 5000
+"""Batches of an iterable dataset in one pass."""
 MOMENT = 0.3
 """Seconds for a worker to die in."""
 
@@ -46,6 +48,10 @@ class Batches:
         size = self._size or 1
         starts = range(part * size, len(self._indices), parts * size)
         self._indices = [index for start in starts for index in self._indices[start : start + size]][::-1]
+
+    def keep(self, batches: int) -> None:
+        """Let later passes read no more than the first batches of this one."""
+        self._indices = self.order[: batches * (self._size or 1)]
 
     def __len__(self) -> int:
         return -(-len(self.order) // self._size) if self._size else len(self.order)
@@ -89,11 +95,11 @@ class Cell:
         self._program = loader
         self._workers = int(factors.get("workers") or 0)
         self._method = factors.get("start_method")
-        self._most = int(spec.get("samples", 240))
+        self._patience = float(spec.get("patience", 10.0))
         self._batches: Optional[Batches] = None
         size = None if loader.batch_size is None and loader.batch_sampler is None else SIZES[0]
         if not isinstance(loader.dataset, IterableDataset):
-            self._batches = Batches(indices_of(loader, self._most), size)
+            self._batches = Batches(indices_of(loader, int(spec.get("samples", 240))), size)
             if "part" in spec:
                 self._batches.take_part(int(spec["part"]), int(spec["parts"]))
         self._loader = self._make(size)
@@ -124,14 +130,18 @@ class Cell:
             seed("worker")
         iterator: Any = None
         ended = False
+        is_cut = False
         seen = 0
         try:
             iterator = iter(self._loader)
             for _ in iterator:
                 seen += 1
-                if self._batches is None and seen >= self._most * max(1, self._workers):
+                is_cut = seen >= LONGEST_STREAM or time.monotonic() - began > self._patience
+                if is_cut:
                     break
             ended = True
+            if is_cut and self._batches is not None:
+                self._batches.keep(seen)
         except Exception as error:
             self._tell(error, iterator)
         finally:
@@ -142,6 +152,7 @@ class Cell:
                 order=order,
                 workers=pids,
                 ended=ended,
+                is_cut=is_cut,
                 batches=seen,
                 seconds=time.monotonic() - began,
             )

@@ -3,8 +3,8 @@
 The order's spec: ``classes`` (``file`` and ``qualname`` of classes that workers of the loader get), ``attributes``,
 ``keeper`` (the class that keeps them, or null for names of a module), ``file`` (of the finding), ``openers``
 (qualified names), ``mode`` (``control``, ``part`` with ``part`` and ``parts``, or ``workers``), ``samples``,
-``passes`` (at most), ``seconds`` (after which no further pass begins), ``others`` (``one`` or ``all`` batches of
-other loaders).
+``passes`` (at most), ``seconds`` (after which no further pass begins), ``patience`` (seconds after which a pass is cut
+short, and later ones with it), ``others`` (``one`` or ``all`` batches of other loaders).
 """
 
 from __future__ import annotations
