@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from forklint.model import Finding
+from forklint.parallel import available_cores
 from forklint.verify.experiments.base import Context
 from forklint.verify.experiments.registry import experimenters
 from forklint.verify.runner import Runner
@@ -78,6 +79,7 @@ def prove(planned: Planned, runner: Runner, budget: float, tell: Tell) -> Result
 def _run(trials: Sequence[Trial], experiment: Experiment, runner: Runner, tell: Tell) -> list[Observation]:
     return runner.run_all(
         trials,
+        available_cores() if experiment.side_by_side else 1,
         on_start=lambda trial: tell(experiment.finding, trial, None),
         on_end=lambda seen: tell(experiment.finding, seen.trial, seen),
     )

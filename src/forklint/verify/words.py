@@ -135,5 +135,7 @@ class Experiment:
     finding: Finding
     claim: str
     trials: tuple[Trial, ...]
+    side_by_side: bool = False
+    """Whether its trials may run at the same time: only where that cannot change what they show."""
     rounds: int = 1
     """How often treatments may be run while no harm is seen: more than once for races."""

@@ -47,7 +47,7 @@ class LateEnvVar(Experimenter):
             self.trial(finding, early, "threads", spec, Factors(environment="early"), is_control=True),
             self.trial(finding, subject, "threads", {**spec, "absent": True}, Factors(environment="late")),
         )
-        return Experiment(finding, f"{variable} is set after its reader has read it", trials)
+        return Experiment(finding, f"{variable} is set after its reader has read it", trials, side_by_side=True)
 
     def judge(self, experiment: Experiment, observations: Sequence[Observation]) -> Judgement:
         """Confirmed for each pool that follows the variable when it is set early and not when it is set late."""

@@ -29,7 +29,7 @@ class MissingMainGuard(Experimenter):
             self.trial(finding, subject, "guard", {}, Factors(start_method=method), is_control=method == "fork")
             for method in (*context.methods("fork"), *treatments)
         )
-        return Experiment(finding, "children start processes while they import the program", trials)
+        return Experiment(finding, "children start processes while they import the program", trials, side_by_side=True)
 
     def judge(self, experiment: Experiment, observations: Sequence[Observation]) -> Judgement:
         """Confirmed if a child was refused its start, refuted if each child came to its work."""
