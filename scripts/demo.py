@@ -1,4 +1,4 @@
-"""Runs the main job on the example: find, mend a copy, train it under fork and spawn, guard it with a commit hook."""
+"""Runs the main job on the example: find, mend a copy, train it, guard it with a commit hook, prove what was found."""
 
 from __future__ import annotations
 
@@ -67,6 +67,16 @@ def main() -> None:
             command = [sys.executable, "train.py", "--epochs", "1"]
             step(title, command, copy / "ocr", expect=0, PYTHONPATH=os.pathsep.join([str(platform), PATH]))
         commit(folder, folder / "examples")
+        prove(folder)
+
+
+def prove(folder: Path) -> None:
+    """Run what was found, in the example as it was and in the mended copy."""
+    shutil.copytree(ROOT / "examples", folder / "before", ignore=shutil.ignore_patterns(".data", "__pycache__"))
+    (folder / "before" / "forklint.toml").touch()
+    verify = [*FORKLINT, "verify"]
+    step("Prove what was found, by running it", [*verify, "ocr"], folder / "before", expect=1)
+    step("After the fixes nothing is left to prove", [*verify, "examples", "--quiet"], folder, expect=0)
 
 
 def commit(folder: Path, mended: Path) -> None:

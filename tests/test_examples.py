@@ -49,6 +49,15 @@ def test_all_five_are_found_where_they_lie(forklint) -> None:
     assert result.returncode == 1
 
 
+def test_what_is_found_is_proved_by_running_it(example: Path, forklint) -> None:
+    (example / "forklint.toml").touch()
+    result = forklint("verify", "ocr", "--output-format", "json", cwd=example, timeout=400)
+    assert result.returncode == 1, result.stderr
+    verdicts = {one["finding"]["code"]: one["verdict"] for one in json.loads(result.stdout)["experiments"]}
+    on_linux = dict.fromkeys(ALL, "confirmed") | {"FKL401": "unsupported here"}
+    assert verdicts == (on_linux if sys.platform == "linux" else dict.fromkeys(ALL, "confirmed"))
+
+
 def test_a_plain_fix_mends_what_is_safe(example: Path, forklint) -> None:
     result = forklint(".", "--fix", cwd=example)
     assert result.stdout.splitlines()[-1] == "3 fixed, 2 more with --unsafe-fixes, 2 left"

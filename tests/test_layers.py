@@ -23,6 +23,7 @@ LAYERS = [
     "suppressing",
     "baseline",
     "parallel",
+    "verify",
     "pages",
     "report",
     "setup",

@@ -50,6 +50,8 @@ class Settings:
     """More rows for knowledge/env_vars.toml."""
     starters: tuple[Mapping[str, Any], ...] = ()
     """More rows for knowledge/starters.toml."""
+    verify: Mapping[str, Any] = field(default_factory=dict)
+    """What ``forklint verify`` may run: ``loaders``, their ``args``, and ``env``."""
     base: Path = field(default=Path(), compare=False)
     """The folder that patterns are relative to: that of the configuration file."""
     source: Path | None = field(default=None, compare=False)
@@ -336,6 +338,24 @@ def _rows(kind: str) -> Callable[[Any], tuple[Mapping[str, Any], ...]]:
     return read
 
 
+def _verify(value: Any) -> dict[str, Any]:
+    known: dict[str, Any] = {"loaders": (), "args": {}, "env": {}}
+    if not isinstance(value, dict):
+        raise ValueError(f"must be a table, not {value!r}")
+    for key in value:
+        if key not in known:
+            raise ValueError(f"unknown key '{key}'{nearest(key, known)}")
+    table = {**known, **value}
+    for call in strings(table["loaders"]):
+        if not re.fullmatch(r"[\w.]+:[\w.]+", call):
+            raise ValueError(f"'{call}' names no callable; write package.module:function")
+    if not isinstance(table["args"], dict):
+        raise ValueError(f"args: must be a table of keyword arguments, not {table['args']!r}")
+    if not isinstance(table["env"], dict) or not all(isinstance(text, str) for text in table["env"].values()):
+        raise ValueError(f"env: must be a table of variables and strings, not {table['env']!r}")
+    return table
+
+
 READERS: dict[str, Callable[[Any], Any]] = {
     "select": selectors,
     "ignore": selectors,
@@ -352,6 +372,7 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "handles": _rows("handles"),
     "env-vars": _rows("env_vars"),
     "starters": _rows("starters"),
+    "verify": _verify,
 }
 """Each key of the configuration and what reads its value (raising ValueError)."""
 

@@ -156,6 +156,7 @@ class Linter:
             text=module.document.lines[span.row - 1],
             project_path=relative_to(module.path, self.project.root),
             comment_rows=module.header_rows(statement),
+            proof=rule.proof(suspect, module),
         )
 
     def _severity(self, rule: Rule, suspect: Suspect) -> Severity:

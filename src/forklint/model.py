@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any
 
 PLATFORMS = ("linux", "darwin", "windows")
 NEWEST_PYTHON = (3, 15)
@@ -126,6 +128,8 @@ class Finding:
     """First and last row on which a comment may suppress it."""
     notebook_cell: int | None = None
     """In a notebook, the number of the cell, from 1, counting cells of every type; rows then count from its start."""
+    proof: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    """What an experiment needs to know to prove it, as JSON can hold it; the rule says what is in it."""
 
     @property
     def fix(self) -> Fix | None:

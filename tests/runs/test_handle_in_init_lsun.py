@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -17,6 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from proven import findings, prove
+
+from forklint.verify.subjects import Factory
 
 torch = pytest.importorskip("torch")
 lmdb = pytest.importorskip("lmdb")
@@ -98,6 +102,7 @@ def read(dataset: Any, workers: int, method: str | None) -> list[list[int]]:
 
 
 def test_lsun_is_found_and_its_fix_loads(package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = Path(shutil.copytree(package, tmp_path / "tree"))
     lsun = package / "torchvision" / "datasets" / "lsun.py"
     (finding,) = json.loads(forklint(package, "--output-format", "json"))
     row = finding["location"]["row"]
@@ -122,3 +127,33 @@ def test_lsun_is_found_and_its_fix_loads(package: Path, tmp_path: Path, monkeypa
         assert read(dataset, 0, None) == expected
         del dataset  # lmdb lets a process open an environment once
     assert multiprocessing.active_children() == []
+
+
+LOADING = """
+from torchvision.datasets.lsun import LSUNClass
+
+def pixels(image):
+    return list(image.tobytes())
+
+def make_dataset(root):
+    return LSUNClass(root, transform=pixels)
+"""
+
+
+def test_lsun_is_proved(package: Path, tmp_path: Path) -> None:
+    tree = tmp_path / "tree"
+    shutil.copytree(package, tree)
+    (tree / "loading.py").write_text(LOADING)
+    root = images(tmp_path / "bedroom_train_lmdb")
+    (finding,) = findings(tree, "torchvision/datasets/lsun.py")
+    factories = (Factory("loading:make_dataset", {"root": root}),)
+
+    before = prove(finding, tree, factories=factories)
+    assert before.cells, before.judgement.evidence
+    assert before.verdict("fork") == "not reproduced"
+    assert "workers that did not open it" in before.evidence("fork")
+    assert before.verdict("spawn") == "confirmed"
+    assert "cannot pickle 'Environment' object (dataset.env)" in before.evidence("spawn")
+
+    forklint(tree, "--fix", "--unsafe-fixes")
+    assert prove(finding, tree, factories=factories).verdict() == "refuted"

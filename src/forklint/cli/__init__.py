@@ -8,7 +8,13 @@ import click
 
 from forklint import __version__
 
-COMMANDS = {"init": "forklint.cli.init", "lint": "forklint.cli.lint", "rule": "forklint.cli.rule"}
+COMMANDS = {
+    "lint": "forklint.cli.lint",
+    "verify": "forklint.cli.verify",
+    "doctor": "forklint.cli.doctor",
+    "rule": "forklint.cli.rule",
+    "init": "forklint.cli.init",
+}
 """Each command's module, imported when the command is called; the function has the command's name."""
 
 

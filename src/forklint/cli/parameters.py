@@ -139,7 +139,7 @@ def check_together(options: dict[str, Any], *, from_stdin: bool) -> None:
 
 
 def overrides(options: dict[str, Any]) -> dict[str, Any]:
-    """Settings that the command line gives, by the names of Settings' fields."""
+    """Settings that the command line gives, by the names of Settings' fields; a command may lack some options."""
     values: dict[str, Any] = {}
     for name, key in (
         ("select", "select"),
@@ -148,14 +148,14 @@ def overrides(options: dict[str, Any]) -> dict[str, Any]:
         ("extend_ignore", "extend_ignore"),
         ("platform", "platforms"),
     ):
-        if options[name]:
+        if options.get(name):
             values[key] = tuple(word for words in options[name] for word in words)
     for name in ("target_python", "exit_on", "preview", "force_exclude"):
-        if options[name] is not None:
+        if options.get(name) is not None:
             values[name] = options[name]
-    if options["baseline"]:
+    if options.get("baseline"):
         values["baseline"] = str(options["baseline"].absolute())
-    if options["per_file_ignores"]:
+    if options.get("per_file_ignores"):
         values["per_file_ignores"] = _per_file_ignores(options["per_file_ignores"])
     return values
 

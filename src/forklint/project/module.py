@@ -195,6 +195,11 @@ class ClassFacts:
         """Dotted path of definitions within the module."""
         return self.scope.qualname
 
+    @property
+    def place(self) -> tuple[str, str]:
+        """Its file and its qualified name: how it is found again where the program runs."""
+        return str(self.module.path), self.qualname
+
     @cached_property
     def methods(self) -> dict[str, Function]:
         """Functions of the class body by name, the last of each name (decorated or not)."""

@@ -6,7 +6,7 @@ import ast
 import inspect
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -99,6 +99,10 @@ class Rule(ABC):
     def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterable[Proposal]:
         """Propose ways to mend a suspect, the best first; ``tree.statements`` are numbered as ``module.ordinals``."""
         return ()
+
+    def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
+        """Say what the rule's experiment in ``verify/experiments`` needs to know, as JSON can hold it."""
+        return {}
 
     def may_hold_preset(self, path: Path, data: bytes) -> bool:
         """Screen of a file of settings: False only if no finding of this rule can stand in it."""

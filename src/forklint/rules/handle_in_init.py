@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from forklint.edits import lazy_handle
 from forklint.edits.proposal import Proposal
@@ -128,6 +129,19 @@ class HandleInInit(Rule):
                     severity=_severity(shared.opened.row, cells),
                     facts=shared,
                 )
+
+    def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
+        """The class that workers get, the one that keeps the handle, under which names, and what opened it."""
+        found: Carried | SharedHandle = suspect.facts
+        keeper = found.keeper if isinstance(found, Carried) else found.dataset
+        return {
+            "dataset": found.dataset.place,
+            "keeper": keeper.place,
+            "attributes": found.attributes if isinstance(found, Carried) else (),
+            "name": found.name if isinstance(found, SharedHandle) else "",
+            "openers": found.opened.row.call,
+            "kind": found.opened.row.kind,
+        }
 
     def _chain(self, module: Module, carried: Carried) -> Iterator:  # type: ignore[type-arg]
         if carried.dataset != carried.keeper:

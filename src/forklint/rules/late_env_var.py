@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from forklint.edits import moving
 from forklint.edits.proposal import Proposal
@@ -115,6 +116,13 @@ class LateEnvVar(Rule):
                     severity=max((one.row.severity for one in late), key=lambda severity: severity.rank),
                     facts=late,
                 )
+
+    def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
+        """The variable, the value if it is written out, and who has read it by then."""
+        late: list[Late] = suspect.facts
+        setting = late[0].setting
+        readers = tuple(dict.fromkeys(one.reader.what for one in late))
+        return {"variable": setting.name, "value": setting.literal, "readers": readers}
 
     def _chain(self, late: Late) -> Iterator[Link]:
         event = late.event

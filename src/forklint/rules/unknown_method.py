@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from forklint.edits import cst
 from forklint.edits.proposal import Proposal
@@ -83,6 +84,14 @@ class UnknownMethod(Rule):
         for wrong in misspelt(self.project, module):
             message = f"`{wrong.owner.path}` has no `{wrong.name}`{_hint(wrong.near)}"
             yield Suspect(wrong.node, message, self.settings.cells, facts=wrong)
+
+    def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
+        """The name, and the class of the project or the module or class of torch that lacks it."""
+        wrong: Lacking | Misspelt = suspect.facts
+        owner = wrong.owner
+        if isinstance(owner, ClassFacts):
+            return {"name": wrong.name, "class": owner.place}
+        return {"name": wrong.name, "torch": owner.path}
 
     def _chain(self, lacking: Lacking) -> Iterator[Link]:
         owner = lacking.owner

@@ -1,0 +1,199 @@
+"""The command ``forklint verify``: proves findings by running them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from forklint import config
+from forklint.cli.output import say
+from forklint.cli.parameters import CLEAN, CODES, FAILED, FOUND, Failure, one_line_errors, overrides
+from forklint.model import Finding
+from forklint.source.discovery import Missing, find_files
+from forklint.source.kinds import Kind, kind_of
+
+if TYPE_CHECKING:
+    from forklint.verify.proving import Planned, Result
+    from forklint.verify.words import Observation, Trial
+
+UNDECIDED = 3
+"""Exit code: nothing was confirmed, and something is inconclusive."""
+METHODS = ("fork", "forkserver", "spawn")
+
+
+class VerifyCommand(click.Command):
+    """What stands behind ``--`` are the arguments of the entry, whatever they look like."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep them aside in ``ctx.obj``; None if there is no ``--``."""
+        ctx.obj = None
+        if "--" in args:
+            place = args.index("--")
+            args, ctx.obj = args[:place], tuple(args[place + 1 :])
+        return super().parse_args(ctx, args)
+
+
+@click.command(cls=VerifyCommand, options_metavar="[OPTIONS]", epilog="Runs code of the project: see --plan first.")
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--plan", is_flag=True, help="Show what would be run, and run nothing.")
+@click.option("--replay", metavar="ID", help="Run the one trial of this name, and show what it printed.")
+@click.option("--python", type=click.Path(path_type=Path), help="The project's interpreter, which has torch.")
+@click.option(
+    "--timeout", type=click.FloatRange(min=1), default=60, show_default=True, help="Seconds for one trial at most."
+)
+@click.option("--workers", type=click.IntRange(min=1), default=4, show_default=True, help="Worker processes to try.")
+@click.option(
+    "--budget", type=click.FloatRange(min=0), default=60, show_default=True, help="Seconds to provoke one race."
+)
+@click.option("--start-method", type=click.Choice(METHODS), multiple=True, help="Start methods to try: all by default.")
+@click.option("--until-loader", is_flag=True, help="Run other loaders met on the way in full, not for one batch.")
+@click.option("--select", type=CODES, multiple=True, help="Rules whose findings are proved.")
+@click.option("--ignore", type=CODES, multiple=True, help="Rules to leave out.")
+@click.option("--config", "config_file", type=click.Path(path_type=Path), help="Use this file and no other.")
+@click.option("--isolated", is_flag=True, help="Read no configuration.")
+@click.option("--allow-inconclusive", is_flag=True, help="Exit with 0 though something be inconclusive.")
+@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("-q", "--quiet", is_flag=True, help="Print verdicts alone, and no progress.")
+@click.option("-v", "--verbose", is_flag=True, help="Show where forklint itself failed.")
+@click.pass_context
+def verify(ctx: click.Context, /, **options: Any) -> None:
+    """Prove the findings in PATHS by running them; with -- ARGS, PATHS is one script and is run with them.
+
+    Exits with 0 if all ended and none was confirmed, 1 if one was, 2 if it could not do its work, 3 if none was
+    confirmed and one is inconclusive.
+    """
+    with one_line_errors(verbose=options["verbose"]):
+        sys.exit(run(options, ctx.obj))
+
+
+def run(options: dict[str, Any], arguments: Sequence[str] | None) -> int:
+    """Do what the options say; gives the exit code; raises ConfigError and Failure."""
+    from forklint.report import verdicts  # noqa: PLC0415 - `--help` needs none of it
+    from forklint.verify import proving  # noqa: PLC0415
+    from forklint.verify.doctor import ProbeError, probe  # noqa: PLC0415
+    from forklint.verify.experiments.base import Context  # noqa: PLC0415
+    from forklint.verify.subjects import Factory  # noqa: PLC0415
+
+    entry = _entry(options["paths"], arguments)
+    finder = config.SettingsFinder(overrides(options), config=options["config_file"], isolated=options["isolated"])
+    files, failed = _files(finder, options["paths"] or (Path(),))
+    findings = _findings(finder, files)
+    scripts = tuple(path.absolute() for path in files if kind_of(path) is Kind.PYTHON)
+    python = options["python"] or Path(sys.executable)
+    try:
+        environment = probe(python)
+    except ProbeError as error:
+        raise Failure(str(error)) from None
+
+    def context_of(finding: Finding) -> Context:
+        path = Path(finding.path)
+        settings = finder.for_file(path)
+        given = settings.verify
+        return Context(
+            root=config.find_root(path.absolute()),
+            settings=settings,
+            environment=environment,
+            entry=entry,
+            factories=tuple(Factory(call, given["args"]) for call in given.get("loaders", ())),
+            scripts=scripts,
+            variables=given.get("env", {}),
+            others="all" if options["until_loader"] else "one",
+            start_methods=options["start_method"],
+            workers=options["workers"],
+            seconds=options["timeout"],
+        )
+
+    planned = proving.plan(findings, context_of)
+    if options["plan"]:
+        click.echo(verdicts.plan(planned), nl=False)
+        return FAILED if failed else CLEAN
+    if not environment.torch:
+        raise Failure(f"{python} cannot import torch: name the project's Python with --python")
+    if options["replay"]:
+        return _replay(options["replay"], planned, python)
+    results = _prove(planned, python, options)
+    if options["output_format"] == "json":
+        click.echo(verdicts.to_json(environment, results), nl=False)
+    else:
+        click.echo("" if options["quiet"] else verdicts.environment(environment))
+        click.echo(verdicts.text(results), nl=False)
+        click.echo(verdicts.summary(results))
+    return FAILED if failed else _exit_code(results, allow_inconclusive=options["allow_inconclusive"])
+
+
+def _entry(paths: Sequence[Path], arguments: Sequence[str] | None) -> tuple[str, ...]:
+    """The command of the entry, if there is one: the one script in PATHS, with what stands behind ``--``."""
+    if arguments is None:
+        return ()
+    if len(paths) != 1 or not paths[0].is_file():
+        raise Failure("what stands behind -- is for one script: forklint verify train.py -- --config x.yaml")
+    return (str(paths[0].absolute()), *arguments)
+
+
+def _files(finder: config.SettingsFinder, paths: Sequence[Path]) -> tuple[list[Path], bool]:
+    """The files to lint, and whether some path has none; says which."""
+    found = list(find_files(paths, lambda path: finder.for_file(path).excludes(path)))
+    missing = [item for item in found if isinstance(item, Missing)]
+    for item in missing:
+        say(f"{item.path}: {item.reason}")
+    return [item for item in found if isinstance(item, Path)], bool(missing)
+
+
+def _findings(finder: config.SettingsFinder, files: Sequence[Path]) -> list[Finding]:
+    from forklint.engine import Linters, Options  # noqa: PLC0415
+    from forklint.report import all_findings  # noqa: PLC0415
+
+    linters = Linters(finder, Options(with_fixes=False))
+    return all_findings([linters.of(path).lint(path) for path in files])
+
+
+def _prove(planned: Sequence[Planned], python: Path, options: dict[str, Any]) -> list[Result]:
+    """Run all experiments, with their progress on standard error where that is a terminal."""
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+
+    from forklint.verify.proving import prove  # noqa: PLC0415
+    from forklint.verify.runner import Runner  # noqa: PLC0415
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    console = Console(stderr=True)
+    hidden = options["quiet"] or not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=hidden) as progress, Runner(python) as runner:
+        bar = progress.add_task("planning", total=sum(len(one.trials) for one in planned))
+
+        def tell(finding: Finding, trial: Trial, seen: Observation | None) -> None:
+            place = f"{finding.code} {finding.path}:{finding.span.row}"
+            progress.update(bar, description=f"{place}: {trial.factors}", advance=0 if seen is None else 1)
+
+        return [prove(one, runner, options["budget"], tell) for one in planned]
+
+
+def _replay(name: str, planned: Sequence[Planned], python: Path) -> int:
+    """Run one trial and print what it printed and what was seen of it; exits as the trial's first process did."""
+    from forklint.report.verdicts import ended  # noqa: PLC0415
+    from forklint.verify.runner import Runner  # noqa: PLC0415
+
+    trials = {trial.name: trial for one in planned for trial in one.trials}
+    if name not in trials:
+        raise Failure(f"no trial '{name}'{config.nearest(name, list(trials))}: --plan lists them")
+    with Runner(python) as runner:
+        seen = runner.run(trials[name])
+    click.echo(seen.output, nl=False)
+    for record in seen.records:
+        click.echo(json.dumps(record))
+    say(f"{name}: {ended(seen)}")
+    return CLEAN
+
+
+def _exit_code(results: Sequence[Result], *, allow_inconclusive: bool) -> int:
+    from forklint.verify.words import Verdict  # noqa: PLC0415
+
+    verdicts = {result.judgement.verdict for result in results}
+    if Verdict.CONFIRMED in verdicts:
+        return FOUND
+    return UNDECIDED if Verdict.INCONCLUSIVE in verdicts and not allow_inconclusive else CLEAN

@@ -1,0 +1,121 @@
+"""What an experimenter is: it plans the trials for a finding of one rule, and judges what they showed."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
+
+from forklint.config import Settings
+from forklint.model import Finding
+from forklint.verify.doctor import Environment
+from forklint.verify.subjects import Factory
+from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Trial, Verdict
+
+
+@dataclass(frozen=True)
+class Context:
+    """What there is to run with."""
+
+    root: Path
+    """The project's."""
+    settings: Settings
+    environment: Environment
+    """Of the interpreter that runs the trials."""
+    entry: tuple[str, ...] = ()
+    """The script and its arguments, if the user named an entry."""
+    start_methods: tuple[str, ...] = ()
+    """Those to try; empty: all that the platform has."""
+    workers: int = 4
+    seconds: float = 60.0
+    """Limit of one trial."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """Environment variables for every trial."""
+    factories: tuple[Factory, ...] = ()
+    """Callables that give loaders, as the user named them."""
+    scripts: tuple[Path, ...] = ()
+    """Files that may be run as they are, if the user named no entry: those of PATHS."""
+    others: str = "one"
+    """``one`` or ``all``: the batches that a script gets of loaders other than the one that a trial is about."""
+    samples: int = 240
+    """How many samples of a dataset are read."""
+    provoking: float = 2.0
+    """Seconds for which a treatment goes on within its trial while no error is raised."""
+
+    def methods(self, *wanted: str) -> tuple[str, ...]:
+        """Those of the wanted start methods that the platform has and the user did not leave out."""
+        chosen = self.start_methods or self.environment.start_methods
+        return tuple(method for method in wanted if method in chosen and method in self.environment.start_methods)
+
+
+class Experimenter(ABC):
+    """One rule's experiment; a file in this folder with a subclass is all it takes."""
+
+    code: ClassVar[str]
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+
+    @abstractmethod
+    def plan(self, finding: Finding) -> Experiment | Judgement:
+        """The trials that decide, or the verdict at once if none can be run here."""
+
+    def follow_up(self, experiment: Experiment, observations: Sequence[Observation]) -> tuple[Trial, ...]:
+        """Further trials that the judgement needs after the first ones, such as controls for what these showed."""
+        return ()
+
+    @abstractmethod
+    def judge(self, experiment: Experiment, observations: Sequence[Observation]) -> Judgement:
+        """What the trials say; called again when treatments were repeated, with all observations so far."""
+
+    def trial(  # noqa: PLR0913 - a trial has so many sides
+        self,
+        finding: Finding,
+        subject: Subject,
+        task: str,
+        spec: Mapping[str, object],
+        factors: Factors,
+        *,
+        is_control: bool = False,
+    ) -> Trial:
+        """Make a trial, with a name that is the same the next time."""
+        cell = str(factors).replace(", ", "-").replace(" ", "")
+        name = f"{finding.code.lower()}-{finding.fingerprint[:6]}-{cell}"
+        return Trial(name, subject, task, spec, factors, is_control, self.context.seconds)
+
+
+def module_of(path: Path) -> tuple[str, Path]:
+    """The dotted name under which a file can be imported, and the folder from which: above its topmost package."""
+    folder = path.parent
+    parts = [] if path.stem == "__init__" else [path.stem]
+    while (folder / "__init__.py").exists():
+        parts.insert(0, folder.name)
+        folder = folder.parent
+    return ".".join(parts), folder
+
+
+def inconclusive(why: str, advice: str) -> Judgement:
+    """A verdict that says nothing, with the one thing to do about it."""
+    return Judgement(Verdict.INCONCLUSIVE, why, advice)
+
+
+def not_ended(observation: Observation) -> Judgement | None:
+    """The judgement for a trial that had to be stopped before it showed anything; None if it ended by itself."""
+    ending = observation.ending
+    if ending.stopped_for == "time":
+        why = f"nothing was shown within {observation.trial.seconds:.0f} seconds"
+        return inconclusive(why, "give it more with --timeout, or an entry that gets there sooner")
+    if ending.stopped_for:
+        return inconclusive(
+            f"the trial was stopped for its use of {ending.stopped_for}", "see its output with --replay"
+        )
+    if ending.signal:
+        return inconclusive(f"it died of {ending.signal} before it came there", "see its output with --replay")
+    return None
+
+
+def last_line(output: str) -> str:
+    """The last line of an output that says something, the place where Python puts an error."""
+    return next((line.strip() for line in reversed(output.splitlines()) if line.strip()), "")

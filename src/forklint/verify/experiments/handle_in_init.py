@@ -1,0 +1,152 @@
+"""FKL301: an open handle crosses the start of workers.
+
+The control reads the loader's samples with no workers: in order, shuffled and in order again. Each treatment differs
+from it in the workers and how they start. Where samples differ, the control is run again in as many parts as there
+were workers, each in a fresh process, before the difference is believed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from forklint.model import Finding
+from forklint.project.index import Project
+from forklint.verify import samples
+from forklint.verify.experiments.base import Experimenter, inconclusive
+from forklint.verify.handle_harm import Cell, cell_of
+from forklint.verify.subjects import Sources, subject_for
+from forklint.verify.unreached import why_unreached
+from forklint.verify.words import Experiment, Factors, Judgement, Observation, Trial, Verdict
+
+LOADER = "a loader of its dataset"
+WORST = (Verdict.CONFIRMED, Verdict.INCONCLUSIVE, Verdict.NOT_REPRODUCED, Verdict.REFUTED, Verdict.UNSUPPORTED)
+PASSES_IN_TIME = 6
+"""A pass may take this part of a trial's limit: a slow dataset is read for fewer samples."""
+SPAWNED_WORKERS = 2
+"""Workers that get a pickle: whether that works does not depend on how many there are."""
+
+
+class HandleInInit(Experimenter):
+    """One control, a treatment for each start method, and the control in parts where samples were seen to differ."""
+
+    code = "FKL301"
+
+    def plan(self, finding: Finding) -> Experiment | Judgement:
+        """Find something to run, and make a trial for each cell."""
+        proof, context = finding.proof, self.context
+        dataset, qualname = proof["dataset"]
+        sources = Sources(context.root, context.entry, context.factories, context.scripts, context.variables)
+        subject = subject_for(Path(dataset), qualname, sources, Project(context.root, context.settings))
+        if isinstance(subject, Judgement):
+            return subject
+        spec = self._spec(finding)
+        names = " and ".join(f"`{name}`" for name in spec["attributes"])
+        claim = f"{names}: the {proof['kind']} is shared by workers, or cannot be sent to them"
+        control = self.trial(
+            finding, subject, "samples", {**spec, "mode": "control"}, Factors(workers=0), is_control=True
+        )
+        treatments = [
+            self.trial(finding, subject, "samples", {**spec, "mode": "workers"}, factors) for factors in self._cells()
+        ]
+        return Experiment(finding, claim, (control, *treatments))
+
+    def _cells(self) -> Iterator[Factors]:
+        for method in self.context.methods("fork", "spawn", "forkserver"):
+            workers = self.context.workers
+            yield Factors(method, workers if method == "fork" else min(SPAWNED_WORKERS, workers))
+
+    def _spec(self, finding: Finding) -> dict[str, Any]:
+        proof, context = finding.proof, self.context
+        places = [dict(zip(("file", "qualname"), proof[key], strict=True)) for key in ("keeper", "dataset")]
+        owner, _, name = proof["name"].rpartition(".")
+        return {
+            "classes": places,
+            "keeper": None if name and not owner else places[0],
+            "attributes": [name] if name else list(proof["attributes"]),
+            "file": str(Path(finding.path).absolute()),
+            "openers": list(proof["openers"]),
+            "samples": context.samples,
+            "seconds": context.provoking,
+            "patience": context.seconds / PASSES_IN_TIME,
+            "others": context.others,
+        }
+
+    def follow_up(self, experiment: Experiment, observations: Sequence[Observation]) -> tuple[Trial, ...]:
+        """The control in as many parts as a treatment had workers, if that treatment's samples differ from it.
+
+        Each part is what one worker read, in a fresh process: a dataset that keeps a generator, a counter or a cache
+        gives other samples there, too, and is told by that from one whose handle is shared.
+        """
+        controls = [seen for seen in observations if seen.trial.is_control]
+        if len(controls) != 1 or why_unreached(controls[0], LOADER):
+            return ()
+        known = samples.truth(controls)
+        suspects = [seen for seen in observations if not seen.trial.is_control and samples.wrong(seen, known)]
+        parts = max((seen.trial.factors.workers or 0 for seen in suspects), default=0)
+        control = controls[0].trial
+        return tuple(
+            replace(
+                control,
+                name=f"{control.name}-part-{part}",
+                spec={**control.spec, "mode": "part", "part": part, "parts": parts},
+            )
+            for part in range(parts)
+        )
+
+    def judge(self, experiment: Experiment, observations: Sequence[Observation]) -> Judgement:
+        """Judge each cell, then the finding: the worst of its cells."""
+        controls = [seen for seen in observations if seen.trial.is_control]
+        for control in controls:
+            problem = why_unreached(control, LOADER) or _failed(control)
+            if problem:
+                return problem
+        known = samples.truth(controls)
+        cells: dict[str, list[Cell]] = {}
+        for seen in observations:
+            if not seen.trial.is_control:
+                cells.setdefault(str(seen.trial.factors), []).append(cell_of(seen, controls, known))
+        judged = {factors: min(found, key=lambda cell: WORST.index(cell.verdict)) for factors, found in cells.items()}
+        if not judged:
+            return inconclusive("no start method to try", "leave out --start-method")
+        return _whole(judged, known)
+
+
+def _whole(judged: Mapping[str, Cell], known: samples.Truth) -> Judgement:
+    verdict = min((cell.verdict for cell in judged.values()), key=WORST.index)
+    told: dict[str, list[str]] = {}
+    for factors, cell in judged.items():
+        if cell.verdict is verdict:
+            told.setdefault(cell.evidence, []).append(factors)
+    return Judgement(
+        verdict,
+        "; ".join(f"{' and '.join(factors)}: {evidence}" for evidence, factors in told.items()),
+        next(cell.advice for cell in judged.values() if cell.verdict is verdict),
+        {
+            "cells": {factors: cell.verdict.value for factors, cell in judged.items()},
+            "shown": {factors: cell.as_json() for factors, cell in judged.items()},
+            "samples": len(known.digests),
+            "stateful": len(known.stateful),
+            "undigestable": len(known.undigestable),
+        },
+    )
+
+
+def _failed(control: Observation) -> Judgement | None:
+    """A judgement if the loader cannot be read without workers, either."""
+    errors = control.of("error")
+    if not errors:
+        return None
+    error = errors[0]
+    where = f" ({error['frame']})" if error["frame"] else ""
+    return Judgement(
+        Verdict.INCONCLUSIVE,
+        f"reading fails without workers, too: {error['type']}: {_first_line(error['text'])}{where}",
+        "make the dataset work with num_workers=0 first",
+    )
+
+
+def _first_line(text: str) -> str:
+    return (text.splitlines() or [""])[0]

@@ -1,0 +1,97 @@
+"""How FKL101 is proved: the same program with the variable set from the start, and where the program sets it."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from forklint.model import Finding
+from forklint.verify.experiments.base import Experimenter, inconclusive, last_line, module_of, not_ended
+from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Verdict
+
+COUNTS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "GOTO_NUM_THREADS")
+"""Variables that size a pool which threadpoolctl can ask."""
+RUNTIMES = {"openblas": "OpenBLAS", "openmp": "OpenMP", "mkl": "MKL", "blis": "BLIS"}
+
+
+class LateEnvVar(Experimenter):
+    """Thread pools early against late, by a value that no pool would choose by itself."""
+
+    code = "FKL101"
+
+    def plan(self, finding: Finding) -> Experiment | Judgement:
+        """A control with the variable in the environment of the process, and the program as it is."""
+        variable = finding.proof["variable"]
+        if variable not in COUNTS:
+            why = f"there is no experiment for {variable}"
+            return inconclusive(
+                why, f"print what its reader holds after the import, with {variable} set early and late"
+            )
+        path, context = Path(finding.path).absolute(), self.context
+        module, folder = module_of(path)
+        run = ("-m", module) if "." in module else (str(path),)
+        subject = Subject("entry", context.entry or run, context.root if context.entry else folder)
+        value = "2" if context.environment.facts["cores"] == 1 else "1"  # pools take all cores by themselves
+        rows = (finding.span.row, finding.span.end_row)
+        spec = {
+            "variable": variable,
+            "value": value,
+            "file": str(path),
+            "rows": rows,
+            "threadpoolctl": _threadpoolctl(),
+        }
+        early = Subject(subject.kind, subject.command, subject.folder, environment={variable: value})
+        trials = (
+            self.trial(finding, early, "threads", spec, Factors(environment="early"), is_control=True),
+            self.trial(finding, subject, "threads", {**spec, "absent": True}, Factors(environment="late")),
+        )
+        return Experiment(finding, f"{variable} is set after its reader has read it", trials, side_by_side=True)
+
+    def judge(self, experiment: Experiment, observations: Sequence[Observation]) -> Judgement:
+        """Confirmed for each pool that follows the variable when it is set early and not when it is set late."""
+        seen = {trial.trial.factors.environment: trial for trial in observations}
+        for one in observations:
+            if not one.of("pools"):
+                place = f"{experiment.finding.path}:{experiment.finding.span.row}"
+                why = last_line(one.output) or f"line {experiment.finding.span.row} was never reached"
+                return not_ended(one) or inconclusive(why, f"name an entry that reaches {place}")
+        early, late = (seen[when].of("pools")[0] for when in ("early", "late"))
+        wanted = int(experiment.trials[0].spec["value"])
+        table = {name: _row(count, _pools(late).get(name), wanted) for name, count in _pools(early).items()}
+        table = {name: row for name, row in table.items() if row}
+        words = "; ".join(f"{name}: {row['verdict']}, {row['evidence']}" for name, row in sorted(table.items()))
+        details = {"pools": table}
+        if any(row["verdict"] == "confirmed" for row in table.values()):
+            return Judgement(Verdict.CONFIRMED, words, details=details)
+        if table:
+            return Judgement(Verdict.REFUTED, words, details=details)
+        variable = experiment.finding.proof["variable"]
+        return inconclusive(
+            f"no thread pool of this program follows {variable}", "run it where the reader is installed"
+        )
+
+
+def _pools(record: Mapping[str, Any]) -> dict[str, int]:
+    """Threads of each runtime; of several of one kind the largest, since one that did not follow is enough."""
+    counts: dict[str, int] = {}
+    for pool in record["pools"]:
+        name = RUNTIMES.get(pool["internal_api"], RUNTIMES.get(pool["user_api"], pool["internal_api"]))
+        counts[name] = max(counts.get(name, 0), pool["num_threads"])
+    return counts
+
+
+def _row(early: int, late: int | None, wanted: int) -> dict[str, str]:
+    """What one pool shows; empty if it does not follow the variable at all."""
+    if early != wanted or late is None:
+        return {}
+    if late == wanted:
+        return {"verdict": "refuted", "evidence": f"{late} threads though it was set late"}
+    return {"verdict": "confirmed", "evidence": f"{late} threads instead of {wanted}"}
+
+
+def _threadpoolctl() -> str | None:
+    """The file of threadpoolctl, which asks pools for their size; it is one file that needs nothing else."""
+    spec = importlib.util.find_spec("threadpoolctl")
+    return spec.origin if spec else None

@@ -1,0 +1,66 @@
+"""How FKL201 is proved: the script is run where processes are spawned; a child that starts one itself is seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from forklint.model import Finding
+from forklint.source.paths import relative_to
+from forklint.verify.experiments.base import Experimenter, inconclusive, last_line, not_ended
+from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Verdict
+
+
+class MissingMainGuard(Experimenter):
+    """The control starts processes by fork, where no child imports the program; the treatments spawn them."""
+
+    code = "FKL201"
+
+    def plan(self, finding: Finding) -> Experiment | Judgement:
+        """Run the script as it is run in life, up to the first child."""
+        context = self.context
+        treatments = context.methods("spawn", "forkserver")
+        if not treatments:
+            return Judgement(Verdict.UNSUPPORTED, "it needs spawn or forkserver", "leave out --start-method")
+        path = Path(finding.path).absolute()
+        command = context.entry or (str(path),)
+        subject = Subject("entry", command, context.root if context.entry else path.parent)
+        trials = tuple(
+            self.trial(finding, subject, "guard", {}, Factors(start_method=method), is_control=method == "fork")
+            for method in (*context.methods("fork"), *treatments)
+        )
+        return Experiment(finding, "children start processes while they import the program", trials, side_by_side=True)
+
+    def judge(self, experiment: Experiment, observations: Sequence[Observation]) -> Judgement:
+        """Confirmed if a child was refused its start, refuted if each child came to its work."""
+        cells = {str(seen.trial.factors): _cell(seen) for seen in observations}
+        for seen in observations:
+            for record in seen.of("starts-while-importing"):
+                line = f", at {relative_to(Path(record['place']), self.context.root)}" if record["place"] else ""
+                words = "RuntimeError: an attempt has been made to start a new process before the current process has "
+                evidence = f"under {seen.trial.factors.start_method}{line}: {words}finished its bootstrapping phase"
+                return Judgement(Verdict.CONFIRMED, evidence, details={"cells": cells})
+        treatments = [seen for seen in observations if not seen.trial.is_control]
+        if all(seen.of("child-works") for seen in treatments):
+            methods = " and ".join(str(seen.trial.factors.start_method) for seen in treatments)
+            evidence = f"under {methods} the child came to its work without starting a process"
+            return Judgement(Verdict.REFUTED, evidence, details={"cells": cells})
+        silent = next(seen for seen in treatments if not seen.of("child-works"))
+        ended = not_ended(silent)
+        if ended:
+            return ended
+        why = f"no process was started under {silent.trial.factors.start_method}: {_words(silent)}"
+        return inconclusive(why, "name an entry that gets there: forklint verify SCRIPT -- ARGUMENTS")
+
+
+def _cell(seen: Observation) -> str:
+    if seen.trial.is_control:
+        return "control"
+    if seen.of("starts-while-importing"):
+        return "confirmed"
+    return "refuted" if seen.of("child-works") else "inconclusive"
+
+
+def _words(seen: Observation) -> str:
+    code = seen.ending.exit_code
+    return f"it ended with exit code {code}" + (f", {last_line(seen.output)}" if code else "")

@@ -1,0 +1,204 @@
+"""One cell of FKL301's experiment: what happened to the handle, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Any
+
+from forklint.verify import samples
+from forklint.verify.samples import Truth
+from forklint.verify.unreached import why_unreached
+from forklint.verify.words import Observation, Verdict
+
+BOOTSTRAPPING = "before the current process has finished its bootstrapping phase"
+MOST_NAMED = 8
+"""Wrong indices named in one line."""
+OPEN = "open"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The verdict on one cell."""
+
+    verdict: Verdict
+    evidence: str
+    advice: str = ""
+    wrong: tuple[Any, ...] = ()
+    """Indices of samples that differ from the control."""
+    passes: int = 0
+    stack: str = field(default="", repr=False)
+
+    def as_json(self) -> Mapping[str, Any]:
+        """The cell as the report's grid has it."""
+        return {
+            "verdict": self.verdict.value,
+            "evidence": self.evidence,
+            "advice": self.advice,
+            "wrong": list(self.wrong),
+            "passes": self.passes,
+            "stack": self.stack,
+        }
+
+
+def cell_of(seen: Observation, controls: Sequence[Observation], known: Truth) -> Cell:
+    """Judge one treatment."""
+    hung = seen.ending.stopped_for == "time" and bool(seen.of("handle-held"))
+    died = seen.ending.signal if seen.of("handle-held") else ""
+    unreached = None if hung or died else why_unreached(seen, "a loader of its dataset")
+    if unreached:
+        return Cell(unreached.verdict, unreached.evidence, unreached.advice)
+    held = seen.of("handle-held")
+    if not held:
+        words = "the loader's dataset holds no object of the class that keeps the handle"
+        return Cell(Verdict.INCONCLUSIVE, words, "pass an entry that builds it")
+    states = {record["state"] for record in held}
+    harm = _harm(seen, controls, known, hung=hung)
+    if OPEN not in states:
+        return _unsendable(seen) or _nothing_open(held, harm)
+    if (seen.trial.factors.start_method or "fork") == "fork":
+        return _forked(seen, harm, known)
+    return _pickled(seen, harm, known)
+
+
+def _passes(seen: Observation) -> int:
+    return len(seen.of("pass"))
+
+
+def _nothing_open(held: Sequence[Mapping[str, Any]], harm: Cell | None) -> Cell:
+    state = held[0]["state"]
+    words = {
+        "closed": "it is closed",
+        "none": "it is None",
+        "absent": "nothing is kept",
+        "array": f"it holds {held[0]['type']}, which shares no offset and no lock",
+        "plain": f"it holds {held[0]['type']}, no handle",
+    }[state]
+    if harm is None:
+        return Cell(Verdict.REFUTED, f"{words} when workers start")
+    advice = "look for another handle or other state that workers share"
+    return Cell(Verdict.INCONCLUSIVE, f"{words} when workers start, and yet: {harm.evidence}", advice, harm.wrong)
+
+
+def _forked(seen: Observation, harm: Cell | None, known: Truth) -> Cell:
+    users = {record["user"] for record in seen.of("handle-used") if record["opener"] != record["user"]}
+    moved = seen.of("offset-moved")
+    opened = _opening(seen)
+    passes = _passes(seen)
+    if not users and not moved:
+        if harm is None:
+            own = {record["user"] for record in seen.of("handle-used")}
+            words = f"each of {len(own)} workers opened its own" if own else "no worker used it"
+            return Cell(Verdict.REFUTED, f"open when workers start, but {words}", passes=passes)
+        advice = "look for other state that workers share"
+        evidence = f"no worker was seen to use the handle, and yet: {harm.evidence}"
+        return Cell(Verdict.INCONCLUSIVE, evidence, advice, harm.wrong, passes)
+    witness = f"{opened}, used in {len(users)} workers that did not open it" if users else opened
+    if moved:
+        witness += ", whose reads moved the parent's file offset"
+    if harm is not None:
+        return Cell(Verdict.CONFIRMED, f"{harm.evidence} ({witness})", "", harm.wrong, passes, harm.stack)
+    count = samples.compared(seen, known)
+    if count and not samples.agreeing(seen, known):
+        return _depending(passes)
+    if not count:
+        words = "its samples depend on what was read before them, so that they cannot be compared"
+        if known.undigestable and not known.stateful:
+            words = "its samples cannot be compared"
+        advice = "make samples a function of their index, or name a factory that does"
+        return Cell(Verdict.INCONCLUSIVE, f"{witness}; no error in {passes} passes, but {words}", advice, (), passes)
+    words = f"{witness}; no harm in {passes} passes, {count} samples compared"
+    return Cell(Verdict.NOT_REPRODUCED, words, passes=passes)
+
+
+def _depending(passes: int) -> Cell:
+    words = "every sample differs, every time: they depend on the worker that reads them"
+    return Cell(Verdict.INCONCLUSIVE, words, "make samples a function of their index", (), passes)
+
+
+def _pickled(seen: Observation, harm: Cell | None, known: Truth) -> Cell:
+    passes = _passes(seen)
+    unsendable = _unsendable(seen)
+    if unsendable:
+        return unsendable
+    culprits = seen.of("unpicklable")
+    if culprits:
+        names = ", ".join(f"{one['path']} ({one['type']}: {one['text']})" for one in culprits)
+        words = f"the dataset cannot be sent to a worker, but for another part: {names}"
+        return Cell(Verdict.INCONCLUSIVE, words, f"make {culprits[0]['path']} picklable first")
+    if BOOTSTRAPPING in seen.output:
+        words = "the script starts its workers anew in every worker"
+        return Cell(Verdict.INCONCLUSIVE, words, 'put what it runs under `if __name__ == "__main__":` first')
+    if harm is not None:
+        return Cell(Verdict.CONFIRMED, harm.evidence, "", harm.wrong, passes, harm.stack)
+    count = samples.compared(seen, known)
+    if count and not samples.agreeing(seen, known):
+        return _depending(passes)
+    words = f"the dataset is sent without it or it opens anew, and {count} samples in {passes} passes agree"
+    return Cell(Verdict.REFUTED, words, passes=passes)
+
+
+def _unsendable(seen: Observation) -> Cell | None:
+    """The cell of a dataset that does not pickle because of the attribute; a closed handle does not, either."""
+    states = {record["attribute"]: record["state"] for record in seen.of("handle-held")}
+    for culprit in seen.of("unpicklable"):
+        for attribute, state in states.items():
+            if culprit["path"].startswith(attribute):
+                error = f"{culprit['type']}: {culprit['text']} ({culprit['path']}{', closed' * (state == 'closed')})"
+                return Cell(Verdict.CONFIRMED, f"the dataset cannot be sent to a worker: {error}")
+    return None
+
+
+def _opening(seen: Observation) -> str:
+    record = next(one for one in seen.of("handle-held") if one["state"] == OPEN)
+    place = record["opened_at"]
+    where = f" at {PurePath(place).name}" if place else ""
+    return f"{record['type'].rpartition('.')[2]} opened in process {record['opener']}{where}"
+
+
+def _harm(seen: Observation, controls: Sequence[Observation], known: Truth, *, hung: bool) -> Cell | None:
+    """What went wrong in this cell and not in the control; the verdict in it means nothing."""
+    told = list(_deaths(seen)) + list(_errors(seen, controls))
+    wrong = tuple(samples.wrong(seen, known))
+    if wrong and samples.agreeing(seen, known):
+        told.append(_differing(seen, wrong, known, quietly=not told))
+    if seen.ending.signal:
+        told.append(f"the program died of {seen.ending.signal}")
+    if hung:
+        told.append(f"hangs: no end after {seen.trial.seconds:g} s")
+    if not told:
+        return None
+    stack = next((one["stack"] for one in seen.of("worker-died") if one["stack"]), "")
+    return Cell(Verdict.CONFIRMED, "; ".join(told), "", wrong, _passes(seen), stack or seen.stacks)
+
+
+def _deaths(seen: Observation) -> Iterator[str]:
+    found: dict[str, int] = {}
+    for record in seen.of("worker-died"):
+        name = record["signal"] or f"exit code {record['exit_code']}"
+        found[name] = found.get(name, 0) + 1
+    for name, count in found.items():
+        yield f"{'a worker' if count == 1 else f'{count} workers'} died of {name}"
+
+
+def _errors(seen: Observation, controls: Sequence[Observation]) -> Iterator[str]:
+    usual = {record["type"] for control in controls for record in control.of("error")}
+    errors = [record for record in seen.of("error") if record["type"] not in usual]
+    inner = [record for record in errors if record["phase"] == "worker"]
+    for record in (inner or errors)[:1]:
+        if inner or not seen.of("worker-died"):  # what the loader says of a dead worker was told
+            where = f" ({PurePath(record['frame']).name})" if record["frame"] else ""
+            text = (record["text"].strip().splitlines() or [""])[0]
+            yield f"{record['type']}{': ' if text else ''}{text}{where}"
+
+
+def _differing(seen: Observation, wrong: Sequence[Any], known: Truth, *, quietly: bool) -> str:
+    after = ", though every process exits 0" if quietly else ""
+    if known.stream is not None:
+        return f"{len(wrong)} samples of the stream are not those of the control{after}"
+    named = ", ".join(map(str, wrong[:MOST_NAMED])) + (", ..." if len(wrong) > MOST_NAMED else "")
+    return (
+        f"{len(wrong)} of {len(known.digests)} samples differ from the control in {_passes(seen)} passes"
+        f" (indices {named}){after}"
+    )

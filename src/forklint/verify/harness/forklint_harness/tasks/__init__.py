@@ -1,0 +1,1 @@
+"""What a trial does: one module a task, with ``install(order)``."""

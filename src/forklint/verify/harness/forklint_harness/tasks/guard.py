@@ -1,0 +1,61 @@
+"""For FKL201: whether a child that is started by this method gets as far as its work, or starts processes itself."""
+
+from __future__ import annotations
+
+import multiprocessing.context
+import multiprocessing.process
+import multiprocessing.spawn
+from typing import Any, Dict
+
+from forklint_harness import ending, journal
+from forklint_harness.frames import caller
+
+
+def install(order: Dict[str, Any]) -> None:
+    """Make the cell's start method the default one, as another platform would, and watch children begin."""
+    method = order["factors"].get("start_method")
+    if method:
+        default: Any = multiprocessing.context._default_context
+        default._default_context = multiprocessing.context._concrete_contexts[method]  # type: ignore[attr-defined]
+    ending.watch(order["journal"])
+    multiprocessing.process.BaseProcess.__reduce__ = _without_work  # type: ignore[method-assign,assignment]
+    _watch_work(order)
+    _watch_imports(order)
+
+
+def _without_work(process: multiprocessing.process.BaseProcess) -> Any:
+    """Pickle a process without its work: a payload that cannot be pickled is another hazard, and hides this one."""
+    return _idle, (process.name,)
+
+
+def _idle(name: str) -> multiprocessing.process.BaseProcess:
+    return multiprocessing.process.BaseProcess(name=name)
+
+
+def _watch_work(order: Dict[str, Any]) -> None:
+    """A child that comes to its own work has the program imported without starting processes."""
+    process: Any = multiprocessing.process.BaseProcess
+    bootstrap = process._bootstrap
+
+    def _bootstrap(self: Any, *args: Any, **kwargs: Any) -> Any:
+        journal.record("child-works", name=self.name)
+        ending.end(order["journal"])
+        return bootstrap(self, *args, **kwargs)
+
+    process._bootstrap = _bootstrap
+
+
+def _watch_imports(order: Dict[str, Any]) -> None:
+    """A child that starts a process while it imports the program is refused by multiprocessing; see where."""
+    spawn: Any = multiprocessing.spawn
+    check = spawn._check_not_importing_main
+
+    def _check_not_importing_main() -> None:
+        try:
+            check()
+        except RuntimeError as error:
+            journal.record("starts-while-importing", error=" ".join(str(error).split()), place=caller())
+            ending.end(order["journal"])
+            raise
+
+    spawn._check_not_importing_main = _check_not_importing_main

@@ -1,0 +1,125 @@
+"""Reads the samples of one loader by index, in one cell; says who opened and who used a handle on the way.
+
+The order's spec: ``classes`` (``file`` and ``qualname`` of classes that workers of the loader get), ``attributes``,
+``keeper`` (the class that keeps them, or null for names of a module), ``file`` (of the finding), ``openers``
+(qualified names), ``mode`` (``control``, ``part`` with ``part`` and ``parts``, or ``workers``), ``samples``,
+``passes`` (at most), ``seconds`` (after which no further pass begins), ``patience`` (seconds after which a pass is cut
+short, and later ones with it), ``others`` (``one`` or ``all`` batches of other loaders).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+import traceback
+from typing import Any, List, Mapping
+
+from forklint_harness import journal, openers
+from forklint_harness.frames import caller
+from forklint_harness.holding import Held, Uses, held_by, offset_of
+from forklint_harness.imports import after_import
+from forklint_harness.loaders import Watch, name_of
+from forklint_harness.passes import Cell
+from forklint_harness.workers import tell_of
+
+CONTROL_PASSES = 3
+FEWEST_PASSES = 2
+BROKEN = 70
+
+
+def install(order: Mapping[str, Any]) -> None:
+    """Wait for the loader that is meant."""
+    spec = order["spec"]
+    openers.wrap(spec.get("openers", []))
+    watch = Watch(spec["classes"], lambda loader: take(loader, order), others=spec.get("others", "one"))
+    after_import("torch.utils.data.dataloader", watch.install)
+
+
+def take(loader: Any, order: Mapping[str, Any]) -> None:
+    """Run the trial on the loader, and end the process: nothing of the program runs any more."""
+    code = 0
+    try:
+        journal.record("target", dataset=name_of(type(loader.dataset)), where=caller(), workers=loader.num_workers)
+        read(loader, order)
+        journal.record("done")
+    except BaseException as error:
+        code = BROKEN
+        trace = traceback.format_exc()
+        journal.record("broken", type=type(error).__name__, text=str(error), trace=trace)
+    finish(code)
+
+
+def read(loader: Any, order: Mapping[str, Any]) -> None:
+    """Read the samples pass after pass; an error ends it."""
+    spec, factors = order["spec"], order["factors"]
+    held = [
+        one
+        for attribute in spec["attributes"]
+        for one in held_by(loader.dataset, spec.get("keeper"), attribute, spec["file"])
+    ]
+    for one in held:
+        one.record()
+    try:
+        cell = Cell(loader, factors, spec)
+    except Exception as error:
+        tell_of(error, "length")
+        return
+    try:
+        run_passes(cell, held, order)
+    finally:
+        cell.close()
+
+
+def run_passes(cell: Cell, held: List[Held], order: Mapping[str, Any]) -> None:
+    """As many passes as the trial's mode has, up to the first that does not come to its end."""
+    spec, factors = order["spec"], order["factors"]
+    if spec["mode"] != "workers":
+        for number in range(CONTROL_PASSES if spec["mode"] == "control" else 1):
+            if not cell.run(number):
+                return
+        return
+    is_forked = factors.get("start_method") == "fork"
+    uses = Uses(held) if is_forked else None
+    if factors.get("start_method") == "forkserver":
+        preload()
+    end = time.monotonic() + spec.get("seconds", 3.0)
+    for number in range(spec.get("passes", 200) if is_forked else FEWEST_PASSES):
+        if number >= FEWEST_PASSES and time.monotonic() > end:
+            return
+        before = [offset_of(one.value) for one in held]
+        ended = cell.run(number)
+        if uses is not None:
+            tell_of_offsets(held, before, number)
+        if not ended:
+            return
+
+
+def tell_of_offsets(held: List[Held], before: List[Any], number: int) -> None:
+    """Say which handles' file offset a worker moved under this process, which read nothing meanwhile."""
+    for index, one in enumerate(held):
+        after = offset_of(one.value)
+        if after is not None and before[index] is not None and after != before[index]:
+            journal.record("offset-moved", attribute=one.path, before=before[index], after=after, number=number)
+
+
+def preload() -> None:
+    """Let the fork server import torch once, not each of its workers."""
+    from multiprocessing import forkserver
+
+    server: Any = forkserver._forkserver
+    if "torch" not in server._preload_modules:
+        server.set_forkserver_preload([*server._preload_modules, "torch"])
+
+
+def finish(code: int) -> None:
+    """End the process with all that torch and multiprocessing began, but with nothing that the program registered."""
+    from multiprocessing import util
+
+    leave: Any = getattr(util, "_exit_function")  # noqa: B009 - what multiprocessing itself has at exit
+    try:
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        leave()
+    finally:
+        os._exit(code)

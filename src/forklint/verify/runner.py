@@ -1,0 +1,288 @@
+"""Runs trials: each in fresh processes under a supervisor of its own, each ending with an Observation.
+
+What may happen to a trial is told in the Observation and reaches neither the other trials nor this process. However a
+run ends, this process killed with SIGKILL included, nothing that a trial made stays: see ``supervision`` for where
+that holds and what is left elsewhere.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from dataclasses import asdict
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from forklint.verify.limits import MIB, Limits
+from forklint.verify.supervision.afterwards import VARIABLE, clear_away
+from forklint.verify.supervision.order import Order
+from forklint.verify.supervision.shared import SharedMemory
+from forklint.verify.words import Ending, Observation, Trial
+
+HARNESS = Path(__file__).parent / "harness"
+SUPERVISOR = [sys.executable, "-I", "-S", str(Path(__file__).parent / "supervision")]
+PATIENCE = 60.0
+"""Seconds beyond a trial's limit after which its supervisor itself is taken for stuck and killed."""
+LARGEST_JOURNAL = 64 * MIB
+"""Bytes read of what the harness wrote down in one trial."""
+OFFLINE = {
+    "WANDB_MODE": "offline",
+    "COMET_MODE": "offline",
+    "NEPTUNE_MODE": "offline",
+    "CLEARML_OFFLINE_MODE": "1",
+    "DO_NOT_TRACK": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+}
+"""Keeps the trackers of experiments from writing a trial into somebody's records."""
+SUPERVISOR_LOST, CANCELLED = "supervisor", "interrupt"
+"""Further reasons in ``Ending.stopped_for``: its supervisor was killed; forklint was told to stop."""
+
+
+class CannotRunError(ValueError):
+    """A trial that cannot be started at all; the message is one line for the user."""
+
+
+class Runner:
+    """Runs trials with one interpreter; as a context manager it leaves nothing behind."""
+
+    def __init__(self, python: Path, limits: Limits | None = None, workplace: Path | None = None) -> None:
+        """Take the trials' interpreter, what they may hold, and where their folders are made.
+
+        The workplace must exist and is the folder for temporary files by default. A short path is better: sockets
+        that multiprocessing makes in TMPDIR may have no more than 107 bytes. Raises CannotRunError.
+        """
+        if not os.access(python, os.X_OK):
+            raise CannotRunError(f"{python}: no Python interpreter that can be run")
+        self.python = python.absolute()  # not resolved: a link is what makes a virtual environment
+        self.limits = limits or Limits()
+        self._workplace = (workplace or Path(tempfile.gettempdir())).absolute()
+        self._lock = threading.Lock()
+        self._running: set[subprocess.Popen[bytes]] = set()
+        self._cancelled = False
+
+    def __enter__(self) -> Runner:  # noqa: PYI034 - Self needs Python 3.11
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.cancel()
+
+    def cancel(self) -> None:
+        """End all running trials, from any thread; they and later ones give ``interrupt`` as their reason."""
+        with self._lock:
+            self._cancelled = True
+            for supervisor in self._running:
+                _cut(supervisor)
+
+    def run(self, trial: Trial, side_by_side: int = 1) -> Observation:
+        """Run one trial to its end. Raises CannotRunError."""
+        if self._cancelled:
+            return Observation(trial, Ending(stopped_for=CANCELLED))
+        prefix = f"fkl{secrets.token_hex(3)}"
+        folder = self._workplace / f"forklint-{prefix[3:]}"
+        order = self._order(trial, prefix, folder, side_by_side)
+        shared = SharedMemory(prefix)
+        supervisor = self._start()
+        timer = threading.Timer(trial.seconds + PATIENCE, supervisor.kill)
+        timer.daemon = True
+        timer.start()
+        try:
+            report = self._ask(supervisor, order)
+            records = tuple(_records(folder / "journal"))
+        finally:
+            timer.cancel()
+            complaint = self._end(supervisor)
+        if report is None:
+            leaked = tuple(clear_away(folder, shared))
+            ending = Ending(stopped_for=CANCELLED if self._cancelled else SUPERVISOR_LOST)
+            return Observation(trial, ending, records, output=complaint, leaked=leaked)
+        return _observation(trial, report, records)
+
+    def run_all(
+        self,
+        trials: Sequence[Trial],
+        side_by_side: int = 1,
+        on_start: Callable[[Trial], None] | None = None,
+        on_end: Callable[[Observation], None] | None = None,
+    ) -> list[Observation]:
+        """Run all, so many at a time; gives their observations in the order of the trials.
+
+        The two functions are called from other threads, one call at a time. If one trial cannot be run, or this
+        thread is interrupted, the others are ended before the error goes on.
+        """
+        telling = threading.Lock()
+
+        def one(trial: Trial) -> Observation:
+            if on_start and not self._cancelled:
+                with telling:
+                    on_start(trial)
+            seen = self.run(trial, side_by_side)
+            if on_end:
+                with telling:
+                    on_end(seen)
+            return seen
+
+        with ThreadPoolExecutor(max(1, side_by_side), thread_name_prefix="trial") as threads:
+            try:
+                futures = [threads.submit(one, trial) for trial in trials]
+                wait(futures, return_when=FIRST_EXCEPTION)
+                return [future.result() for future in futures]
+            except BaseException:
+                self.cancel()
+                threads.shutdown(wait=True, cancel_futures=True)
+                raise
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        """A supervisor that waits for its order: in a session of its own, so that Ctrl-C does not reach it."""
+        supervisor = subprocess.Popen(  # noqa: S603
+            SUPERVISOR,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd="/",
+            start_new_session=True,
+        )
+        with self._lock:
+            self._running.add(supervisor)
+            if self._cancelled:
+                _cut(supervisor)
+        return supervisor
+
+    def _ask(self, supervisor: subprocess.Popen[bytes], order: Order) -> Mapping[str, Any] | None:
+        """The report on the trial; None if the supervisor was killed."""
+        assert supervisor.stdin is not None  # noqa: S101 - pipes were asked for
+        assert supervisor.stdout is not None  # noqa: S101
+        with contextlib.suppress(OSError, ValueError):  # it was killed, or the trial cancelled, before it heard
+            supervisor.stdin.write(json.dumps(order._asdict()).encode() + b"\n")
+            supervisor.stdin.flush()
+        line = supervisor.stdout.readline()
+        if not line.endswith(b"\n"):
+            return None
+        report: dict[str, Any] = json.loads(line)
+        if "error" in report:
+            raise CannotRunError(f"a trial could not be started: {report['error']}")
+        return report
+
+    def _end(self, supervisor: subprocess.Popen[bytes]) -> str:
+        """Let the supervisor go, and wait until it has cleaned up; gives what it said of an error of its own."""
+        with self._lock:
+            _cut(supervisor)
+        assert supervisor.stdout is not None  # noqa: S101 - pipes were asked for
+        assert supervisor.stderr is not None  # noqa: S101
+        with supervisor.stdout, supervisor.stderr:
+            complaint = supervisor.stderr.read().decode(errors="replace")
+            supervisor.wait()
+        with self._lock:
+            self._running.discard(supervisor)
+        return complaint
+
+    def _order(self, trial: Trial, prefix: str, folder: Path, side_by_side: int) -> Order:
+        subject = trial.subject
+        if not subject.folder.is_dir():
+            raise CannotRunError(f"{subject.folder}: no such folder to run {' '.join(subject.command)} in")
+        return Order(
+            command=[str(self.python), *subject.command],
+            environment=self._environment(trial, folder),
+            directory=str(subject.folder),
+            folder=str(folder),
+            trial={
+                "journal": str(folder / "journal"),
+                "prefix": prefix,
+                "task": trial.task,
+                "spec": dict(trial.spec),
+                "factors": asdict(trial.factors),
+            },
+            prefix=prefix,
+            seconds=trial.seconds,
+            memory=self.limits.memory_of_one(side_by_side),
+            processes=self.limits.processes,
+            scratch=self.limits.scratch_of_one(self._workplace, side_by_side),
+            output=self.limits.output,
+        )
+
+    def _environment(self, trial: Trial, folder: Path) -> dict[str, str]:
+        scratch = str(folder / "tmp")
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith(VARIABLE)}
+        environment = {**inherited, **OFFLINE, **trial.subject.environment}
+        paths = [str(HARNESS), *map(str, trial.subject.paths), environment.get("PYTHONPATH", "")]
+        return environment | {
+            "PYTHONPATH": os.pathsep.join(path for path in paths if path),
+            "PYTHONFAULTHANDLER": "1",
+            "PYTHONUNBUFFERED": "1",  # what a killed process printed is evidence
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "TORCH_SHOW_CPP_STACKTRACES": "1",
+            "TMPDIR": scratch,
+            "TEMP": scratch,
+            "TMP": scratch,
+            "WANDB_DIR": scratch,
+            "MLFLOW_TRACKING_URI": (folder / "tmp" / "mlruns").as_uri(),
+            VARIABLE: str(folder / "order.json"),
+        }
+
+
+def _cut(supervisor: subprocess.Popen[bytes]) -> None:
+    if supervisor.stdin is not None:
+        with contextlib.suppress(OSError):
+            supervisor.stdin.close()
+
+
+def _observation(trial: Trial, report: Mapping[str, Any], records: tuple[Mapping[str, Any], ...]) -> Observation:
+    reason = report["stopped_for"]
+    ending = Ending(
+        exit_code=report.get("exit_code"),
+        signal=report.get("signal", ""),
+        stopped_for=CANCELLED if reason == "forklint" else reason,
+    )
+    output = report.get("output", "")
+    stacks = report.get("stacks", "")
+    if ending.signal:
+        stacks = "\n\n".join(part for part in (_last_words(output), stacks) if part)
+    return Observation(
+        trial,
+        ending,
+        records,
+        output,
+        stacks,
+        leaked=tuple(report.get("leaked", ())),
+        wall_seconds=report.get("wall_seconds", 0.0),
+        peak_bytes=report.get("peak_bytes", 0),
+    )
+
+
+def _last_words(output: str) -> str:
+    """What faulthandler printed when a process died, out of all that was printed."""
+    at = output.rfind("Fatal Python error: ")
+    return output[at:].rstrip() if at >= 0 else ""
+
+
+def _records(journal: Path) -> Iterable[Mapping[str, Any]]:
+    """What the processes of a trial wrote down, in the order of time; half a line of a killed one is left out."""
+    records = []
+    room = LARGEST_JOURNAL
+    for path in sorted(journal.glob("*.jsonl")):
+        if not path.is_file():  # to open a pipe that the trial put there would never end
+            continue
+        with contextlib.suppress(OSError), path.open("rb") as file:
+            data = file.read(room)
+            room -= len(data)
+            records += [record for line in data.splitlines() if (record := _record(line)) is not None]
+    return sorted(records, key=lambda record: record["time"])
+
+
+def _record(line: bytes) -> dict[str, Any] | None:
+    with contextlib.suppress(ValueError, RecursionError):
+        record = json.loads(line)
+        if isinstance(record, dict) and isinstance(record.get("kind"), str):
+            time = record.get("time")
+            return {**record, "time": time if isinstance(time, (int, float)) else 0.0}
+    return None

@@ -1,0 +1,26 @@
+"""What a supervisor is told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+
+class Order(NamedTuple):
+    """One trial to run and the limits that it must keep; sizes in bytes. Sent as one line of JSON."""
+
+    command: list[str]
+    environment: dict[str, str]
+    directory: str
+    """Working directory."""
+    folder: str
+    """The trial's own folder, made and removed by the supervisor: ``order.json``, ``journal/``, ``tmp/``."""
+    trial: Mapping[str, Any]
+    """Content of ``order.json``, which the harness reads."""
+    prefix: str
+    """Beginning of the names of shared memory and semaphores that the trial makes."""
+    seconds: float
+    memory: int
+    processes: int
+    scratch: int
+    output: int

@@ -1,0 +1,53 @@
+"""How much memory and disk the processes of a trial hold, at a bounded cost."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+
+from . import files, tree
+from .order import Order
+from .tree import Process
+
+PAUSE = 0.5
+"""Seconds between two weighings when nothing seems to grow."""
+SHARE = 20
+"""And at least so many times what a weighing costs: the map of a process that has loaded torch takes milliseconds."""
+
+
+class Scales:
+    """Weighs a trial against its order.
+
+    Memory is the sum of the proportional set sizes, which is costly to read; between two weighings it cannot have
+    grown by more than the resident sizes have, which are known anyway: where that may be too much, it is weighed.
+    """
+
+    def __init__(self, order: Order) -> None:
+        self.peak = 0
+        self._order = order
+        self._total = 0
+        self._resident: dict[int, int] = {}
+        self._next = 0.0
+
+    @property
+    def is_due(self) -> bool:
+        """Whether it is time for a weighing."""
+        return time.monotonic() >= self._next
+
+    def excess(self, alive: Mapping[int, Process]) -> str:
+        """What they hold too much of: ``memory``, ``scratch``, or nothing."""
+        grown = sum(max(0, process.resident - self._resident.get(pid, 0)) for pid, process in alive.items())
+        is_due = self.is_due
+        if not is_due and self._total + grown <= self._order.memory:
+            return ""
+        began = time.thread_time()
+        self._total = sum(tree.proportional_bytes(process) for process in alive.values())
+        self._resident = {pid: process.resident for pid, process in alive.items()}
+        self.peak = max(self.peak, self._total)
+        if self._total > self._order.memory:
+            return "memory"
+        if not is_due:
+            return ""
+        held = files.size(self._order.folder) + files.deleted_size(alive, self._order.folder)
+        self._next = time.monotonic() + max(PAUSE, SHARE * (time.thread_time() - began))
+        return "scratch" if held > self._order.scratch else ""

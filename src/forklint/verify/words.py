@@ -1,0 +1,141 @@
+"""The words of proving, as data: experiments, trials, observations, verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from forklint.model import Finding
+
+
+class Verdict(str, Enum):
+    """What the trials of one experiment say about its claim."""
+
+    CONFIRMED = "confirmed"
+    """Harm was seen, and not in the control."""
+    REFUTED = "refuted"
+    """The mechanism did not happen."""
+    NOT_REPRODUCED = "not reproduced"
+    """The mechanism happened and no harm was seen: never called safe."""
+    UNSUPPORTED = "unsupported here"
+    """It needs a platform, a device or a Python that is not at hand."""
+    INCONCLUSIVE = "inconclusive"
+    """The trials say nothing; the advice names the one thing to do about it."""
+
+
+@dataclass(frozen=True)
+class Factors:
+    """The cell in which a trial runs; None leaves a factor as the program has it."""
+
+    start_method: str | None = None
+    workers: int | None = None
+    pin_memory: bool | None = None
+    environment: str | None = None
+    """``early`` or ``late``: whether a variable is set before the process starts or where the program sets it."""
+    device: str | None = None
+
+    def __str__(self) -> str:
+        parts = [self.start_method, None if self.workers is None else f"{self.workers} workers"]
+        parts += [None if self.pin_memory is None else f"pin_memory={self.pin_memory}", self.environment, self.device]
+        return ", ".join(part for part in parts if part) or "as it is"
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What a trial runs: the program's own entry, a factory, a class built with its defaults, or a stand-in."""
+
+    kind: str
+    """``entry``, ``factory``, ``class``, ``module`` or ``stand-in``."""
+    command: tuple[str, ...]
+    """Arguments of the interpreter: ``("train.py", "--config", "x.yaml")`` or ``("-m", "forklint_harness", ...)``."""
+    folder: Path
+    """Working directory of the trial."""
+    paths: tuple[Path, ...] = ()
+    """Folders that must be importable, put on PYTHONPATH behind the harness."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One run of one cell."""
+
+    name: str
+    """Unique within a run of verify, and the same the next time: ``--replay`` takes it."""
+    subject: Subject
+    task: str
+    """What the harness does in it: the name of one of its tasks."""
+    spec: Mapping[str, Any] = field(default_factory=dict)
+    """What the task wants to know, as JSON can hold it."""
+    factors: Factors = field(default_factory=Factors)
+    is_control: bool = False
+    seconds: float = 60.0
+    """Wall-clock limit."""
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How the first process of a trial ended, and what had to be done about the rest."""
+
+    exit_code: int | None = None
+    """None if a signal ended it or it had to be killed."""
+    signal: str = ""
+    """``SIGSEGV`` and the like, if a signal that forklint did not send ended it."""
+    stopped_for: str = ""
+    """Why forklint ended it: ``time``, ``memory``, ``processes``, ``scratch``, ``output``; empty if it did not.
+
+    ``supervisor``: the process that watched it was killed. ``interrupt``: forklint was told to stop.
+    """
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What one trial showed."""
+
+    trial: Trial
+    ending: Ending
+    records: tuple[Mapping[str, Any], ...] = ()
+    """What the harness wrote down, in every process of the trial: each has ``kind``, ``pid``, ``role`` and ``time``."""
+    output: str = ""
+    """First and last part of what it printed."""
+    stacks: str = ""
+    """Stacks of all its processes if it was stopped for time, of those that crashed otherwise."""
+    leaked: tuple[str, ...] = ()
+    """Processes, shared-memory segments and semaphores that it left behind and that were cleaned away.
+
+    Empty if it was stopped: it had no time to tidy up.
+    """
+    wall_seconds: float = 0.0
+    peak_bytes: int = 0
+    """Largest sum of proportional set sizes of its processes."""
+
+    def of(self, kind: str) -> tuple[Mapping[str, Any], ...]:
+        """The records of one kind."""
+        return tuple(record for record in self.records if record["kind"] == kind)
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A verdict with the evidence for it."""
+
+    verdict: Verdict
+    evidence: str
+    """One line."""
+    advice: str = ""
+    """For ``inconclusive`` and ``unsupported here``: the one thing to do."""
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One finding, one claim, a control and treatments that differ from it in one factor."""
+
+    finding: Finding
+    claim: str
+    trials: tuple[Trial, ...]
+    side_by_side: bool = False
+    """Whether its trials may run at the same time: only where that cannot change what they show."""
+    rounds: int = 1
+    """How often treatments may be run while no harm is seen: more than once for races."""

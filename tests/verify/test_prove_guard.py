@@ -1,0 +1,71 @@
+"""FKL201 proved: an unguarded script is confirmed under spawn, with the line at which a child starts processes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+LOADER = """
+import sys
+
+import torch
+from torch.utils.data import DataLoader
+
+{guard}loader = DataLoader(list(range(8)), num_workers=2)
+{indent}for batch in loader:
+{indent}    print(batch)
+"""
+
+
+@pytest.fixture
+def verdict(forklint, tmp_path: Path):
+    def run(text: str, *arguments: str) -> list[dict]:
+        (tmp_path / "forklint.toml").touch()
+        (tmp_path / "train.py").write_text(text)
+        done = forklint("verify", "train.py", "--output-format", "json", *arguments, cwd=tmp_path)
+        return json.loads(done.stdout)["experiments"]
+
+    return run
+
+
+def test_no_guard_is_confirmed_under_spawn(verdict) -> None:
+    (found,) = verdict(LOADER.format(guard="", indent=""))
+    assert found["verdict"] == "confirmed"
+    assert "under spawn, at train.py:8" in found["evidence"]
+    assert "bootstrapping phase" in found["evidence"]
+    assert found["details"]["cells"] == {"fork": "control", "spawn": "confirmed", "forkserver": "confirmed"}
+
+
+def test_a_payload_that_cannot_be_pickled_does_not_hide_it(verdict) -> None:
+    text = LOADER.format(guard="", indent="").replace("list(range(8))", "list(range(8)), collate_fn=lambda b: b")
+    (found,) = verdict(text, "--start-method", "spawn", "--start-method", "fork")
+    assert found["details"]["cells"] == {"fork": "control", "spawn": "confirmed"}
+
+
+def test_a_guard_by_other_words_is_refuted(verdict) -> None:
+    """The rule cannot know this condition: what runs in the child decides."""
+    guard = "if not any('fork' in word for word in sys.argv[1:]) and 'spawn_main' not in str(sys.orig_argv):\n    "
+    text = LOADER.format(guard=guard, indent="    ")
+    experiments = verdict(text, "--start-method", "spawn")
+    assert [found["verdict"] for found in experiments] == ["refuted"], experiments
+
+
+def test_a_script_that_wants_arguments_gets_them_as_an_entry(verdict, forklint, tmp_path: Path) -> None:
+    text = "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--config', required=True)\n"
+    text += "options = parser.parse_args()\n" + LOADER.format(guard="", indent="")
+    (found,) = verdict(text, "--start-method", "spawn")
+    assert found["verdict"] == "inconclusive"
+    assert "--config" in found["evidence"]
+    assert "forklint verify SCRIPT -- ARGUMENTS" in found["advice"]
+    done = forklint(
+        "verify", "train.py", "--output-format", "json", "--start-method", "spawn", "--", "--config", "x", cwd=tmp_path
+    )
+    (found,) = json.loads(done.stdout)["experiments"]
+    assert found["verdict"] == "confirmed"
+
+
+def test_only_fork_cannot_show_it(verdict) -> None:
+    (found,) = verdict(LOADER.format(guard="", indent=""), "--start-method", "fork")
+    assert found["verdict"] == "unsupported here"

@@ -1,0 +1,213 @@
+"""FKL301 proved on real libraries: what is confirmed, what is only witnessed, what is refuted."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+from handle_projects import write, write_dying
+from proven import Proof, findings, forced, prove
+
+pytest.importorskip("torch")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="both start methods exist on Linux alone")
+
+
+def found(name: str, folder: Path, **options: object) -> Proof:
+    """Prove what forklint finds in a project."""
+    write(name, folder)
+    (finding,) = findings(folder)
+    return prove(finding, folder, **options)
+
+
+def in_spite(name: str, folder: Path, **options: object) -> Proof:
+    """Force an experiment on a class in which forklint finds nothing."""
+    qualname, attribute = write(name, folder)
+    assert findings(folder) == []
+    return prove(forced(folder, qualname, attribute), folder, **options)
+
+
+def test_lmdb_with_its_lock(tmp_path: Path) -> None:
+    pytest.importorskip("lmdb")
+    proof = found("lmdb", tmp_path, start_methods=("fork", "spawn", "forkserver"))
+    assert proof.verdict("fork") == "confirmed"
+    assert "MDB_READERS_FULL" in proof.evidence("fork") or "MDB_BAD_RSLOT" in proof.evidence("fork")
+    assert "data.py:" in proof.evidence("fork")
+    for method in ("spawn", "forkserver"):
+        assert proof.verdict(method) == "confirmed"
+        assert "cannot pickle 'Environment' object (dataset.env)" in proof.evidence(method)
+
+
+def test_lmdb_without_a_lock(tmp_path: Path) -> None:
+    pytest.importorskip("lmdb")
+    proof = found("lmdb-unlocked", tmp_path)
+    assert proof.verdict("fork") == "not reproduced"
+    assert "workers that did not open it" in proof.evidence("fork")
+    assert proof.verdict("spawn") == "confirmed"
+    assert proof.verdict() == "confirmed"
+
+
+def test_file_with_seek_and_read(tmp_path: Path) -> None:
+    proof = found("file", tmp_path)
+    assert proof.verdict("fork") == "confirmed"
+    assert "though every process exits 0" in proof.evidence("fork")
+    assert "moved the parent's file offset" in proof.evidence("fork")
+    wrong = proof.cell("fork")["wrong"]
+    assert wrong
+    assert set(wrong) <= set(range(240))
+    assert f"indices {wrong[0]}" in proof.evidence("fork")
+    assert "(dataset.file)" in proof.evidence("spawn")
+    assert {seen.ending.exit_code for seen in proof.observations} == {0}
+
+
+@pytest.mark.soak
+def test_file_is_confirmed_again_and_again(tmp_path: Path) -> None:
+    write("file", tmp_path)
+    (finding,) = findings(tmp_path)
+    verdicts = [prove(finding, tmp_path, start_methods=("fork",)).verdict() for _ in range(20)]
+    assert verdicts.count("confirmed") >= 19, verdicts
+
+
+def test_zip(tmp_path: Path) -> None:
+    proof = found("zip", tmp_path, start_methods=("fork",))
+    assert proof.verdict() == "confirmed"
+    assert "BadZipFile" in proof.judgement.evidence or "samples differ" in proof.judgement.evidence
+
+
+def test_tar(tmp_path: Path) -> None:
+    assert found("tar", tmp_path, start_methods=("fork",), provoking=2.0).verdict() == "confirmed"
+
+
+@pytest.mark.parametrize(("name", "needs"), [("hdf5", "h5py"), ("sqlite", "sqlite3")])
+def test_witnessed_under_fork_and_refused_by_pickle(name: str, needs: str, tmp_path: Path) -> None:
+    pytest.importorskip(needs)
+    proof = found(name, tmp_path)
+    assert proof.verdict("fork") == "not reproduced"
+    assert "workers that did not open it" in proof.evidence("fork")
+    assert proof.verdict("spawn") == "confirmed"
+
+
+def test_memmap_is_refuted(tmp_path: Path) -> None:
+    pytest.importorskip("numpy")
+    proof = in_spite("memmap", tmp_path)
+    assert proof.verdict() == "refuted"
+    assert "numpy.memmap" in proof.judgement.evidence
+
+
+def test_closed_handle_is_refuted(tmp_path: Path) -> None:
+    assert in_spite("closed", tmp_path).verdict() == "refuted"
+
+
+def test_closed_file_that_is_kept_cannot_be_pickled(tmp_path: Path) -> None:
+    proof = in_spite("closed-and-kept", tmp_path)
+    assert proof.verdict("fork") == "refuted"
+    assert proof.evidence("fork") == "it is closed when workers start"
+    assert proof.verdict("spawn") == "confirmed"
+    assert "(dataset.file, closed)" in proof.evidence("spawn")
+
+
+def test_lazy_handle_is_refuted(tmp_path: Path) -> None:
+    proof = in_spite("lazy", tmp_path)
+    assert proof.verdict() == "refuted"
+
+
+HEALTHY = ["augmented", "generator", "counter", "cache", "stream-lazy"]
+
+
+@pytest.mark.parametrize("name", HEALTHY)
+def test_healthy_code_is_never_confirmed(name: str, tmp_path: Path) -> None:
+    pytest.importorskip("numpy")
+    assert in_spite(name, tmp_path, start_methods=("fork",)).verdict() == "refuted"
+
+
+@pytest.mark.parametrize("name", HEALTHY)
+@pytest.mark.soak
+def test_healthy_code_is_never_confirmed_again_and_again(name: str, tmp_path: Path) -> None:
+    qualname, attribute = write(name, tmp_path)
+    finding = forced(tmp_path, qualname, attribute)
+    verdicts = [prove(finding, tmp_path).verdict() for _ in range(20)]
+    assert "confirmed" not in verdicts, verdicts
+
+
+def test_samples_that_depend_on_history_do_not_judge_a_handle(tmp_path: Path) -> None:
+    pytest.importorskip("numpy")
+    qualname, attribute = write("file-and-generator", tmp_path)
+    proof = prove(forced(tmp_path, qualname, attribute), tmp_path, start_methods=("fork",))
+    assert proof.verdict() == "inconclusive"
+    assert "depend on what was read before" in proof.judgement.evidence
+    assert proof.judgement.advice
+
+
+def test_counter_that_repeats_in_each_control_is_told_by_the_parts(tmp_path: Path) -> None:
+    qualname, attribute = write("file-and-first", tmp_path)
+    proof = prove(forced(tmp_path, qualname, attribute), tmp_path, start_methods=("fork",))
+    assert any(seen.trial.spec["mode"] == "part" for seen in proof.observations)
+    assert proof.verdict() != "confirmed"
+
+
+def test_samples_that_depend_on_the_worker_do_not_judge_a_handle(tmp_path: Path) -> None:
+    qualname, attribute = write("worker-number", tmp_path)
+    proof = prove(forced(tmp_path, qualname, attribute), tmp_path, start_methods=("fork",))
+    assert proof.verdict() == "inconclusive"
+    assert "depend on the worker" in proof.judgement.evidence
+
+
+def test_global_handle(tmp_path: Path) -> None:
+    proof = found("global", tmp_path, start_methods=("fork",), provoking=3.0)
+    assert proof.verdict() in {"confirmed", "not reproduced"}
+    assert "workers that did not open it" in proof.judgement.evidence
+
+
+def test_stream_that_shares_a_file(tmp_path: Path) -> None:
+    proof = found("stream", tmp_path, start_methods=("fork",))
+    assert proof.verdict() == "confirmed"
+    assert "samples of the stream" in proof.judgement.evidence
+
+
+def test_slow_dataset_is_read_for_fewer_samples(tmp_path: Path) -> None:
+    proof = found("slow", tmp_path, start_methods=("fork",), seconds=24)
+    assert proof.verdict() in {"confirmed", "not reproduced"}
+    assert 8 <= proof.judgement.details["samples"] < 100
+
+
+DEATHS = {
+    "SIGSEGV": "os.kill(os.getpid(), signal.SIGSEGV)",
+    "SIGBUS": "os.kill(os.getpid(), signal.SIGBUS)",
+    "SIGKILL": "os.kill(os.getpid(), signal.SIGKILL)",
+    "SIGABRT": "os.abort()",
+    "exit code 7": "os._exit(7)",
+}
+
+
+@pytest.mark.parametrize("name", DEATHS)
+def test_death_of_a_worker_is_named(name: str, tmp_path: Path) -> None:
+    write_dying(DEATHS[name], tmp_path)
+    (finding,) = findings(tmp_path)
+    proof = prove(finding, tmp_path, start_methods=("fork",))
+    assert proof.verdict() == "confirmed"
+    assert f"a worker died of {name}" in proof.judgement.evidence
+    has_stack = hasattr(signal, name) and name != "SIGKILL"
+    assert ("in __getitem__" in proof.cell("fork")["stack"]) == has_stack
+
+
+@pytest.mark.soak
+def test_worker_that_hangs(tmp_path: Path) -> None:
+    write_dying("time.sleep(600)", tmp_path)
+    (finding,) = findings(tmp_path)
+    proof = prove(finding, tmp_path, start_methods=("fork",), seconds=20)
+    assert proof.verdict() == "confirmed"
+    assert "hangs: no end after 20 s" in proof.judgement.evidence
+    assert "in __getitem__" in proof.cell("fork")["stack"]
+
+
+def test_after_the_fix_there_is_nothing(tmp_path: Path, forklint) -> None:
+    pytest.importorskip("lmdb")
+    for name in ("lmdb", "lmdb-unlocked"):
+        folder = tmp_path / name
+        folder.mkdir()
+        write(name, folder)
+        (finding,) = findings(folder)
+        done = forklint("data.py", "--isolated", "--select", "FKL301", "--fix", "--unsafe-fixes", cwd=folder)
+        assert done.returncode == 0, done.stdout
+        assert prove(finding, folder).verdict() == "refuted"

@@ -1,0 +1,83 @@
+"""FKL501 proved: a method that is not there is confirmed, one that the class supplies is refuted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+SCRIPT = """
+import torch
+
+
+class Samples(torch.utils.data.Dataset):
+    def __len__(self):
+        return 3
+
+    def generate_sample(self, index):
+        return torch.zeros(index + 1)
+
+
+def main():
+    samples = Samples()
+    samples.generate_synthetic_data()
+
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.fixture
+def verdict(forklint, tmp_path: Path):
+    def run(text: str, *arguments: str, expect: int) -> dict:
+        (tmp_path / "forklint.toml").touch()
+        (tmp_path / "train.py").write_text(text)
+        done = forklint("verify", "train.py", "--output-format", "json", *arguments, cwd=tmp_path)
+        assert done.returncode == expect, done.stdout + done.stderr
+        return json.loads(done.stdout)["experiments"]
+
+    return run
+
+
+def test_a_method_that_is_not_there(verdict) -> None:
+    (found,) = verdict(SCRIPT, expect=1)
+    assert found["verdict"] == "confirmed"
+    assert found["evidence"] == "AttributeError: 'Samples' object has no attribute 'generate_synthetic_data'"
+
+
+@pytest.mark.parametrize(
+    ("added", "where"),
+    [
+        ("'generate_' + 'synthetic_data', lambda self: None", "on the class"),
+        ("'__get' + 'attr__', lambda self, name: print", "supplied when it is asked for"),
+    ],
+)
+def test_a_name_that_another_module_supplies_is_there(verdict, tmp_path: Path, added: str, where: str) -> None:
+    """The rule cannot see it: it is silent where the class's own module does such things."""
+    (tmp_path / "added.py").write_text(f"def add(cls):\n    setattr(cls, {added})\n")
+    text = SCRIPT.replace("def main", "__import__('added').add(Samples)\n\n\ndef main")
+    (found,) = verdict(text, expect=0)
+    assert (found["verdict"], found["evidence"]) == ("refuted", f"`generate_synthetic_data` is there, {where}")
+
+
+def test_a_module_that_cannot_be_imported_decides_nothing(verdict) -> None:
+    text = "import torch\nimport no_such_package_here\n" + SCRIPT
+    (found,) = verdict(text, expect=3)
+    assert found["verdict"] == "inconclusive"
+    assert "No module named 'no_such_package_here'" in found["evidence"]
+    assert "train.py:2" in found["evidence"]
+    assert verdict(text, "--allow-inconclusive", expect=0)
+
+
+def test_a_misspelt_name_of_torch(verdict) -> None:
+    (found,) = verdict("import torch\n\ntorch.set_num_thread(1)\n", expect=1)
+    assert found["evidence"] == "AttributeError: module 'torch' has no attribute 'set_num_thread'"
+
+
+def test_the_last_line_says_how_many_were_decided(forklint, tmp_path: Path) -> None:
+    (tmp_path / "forklint.toml").touch()
+    (tmp_path / "train.py").write_text(SCRIPT)
+    done = forklint("verify", "train.py", "-q", cwd=tmp_path)
+    assert done.stdout.splitlines()[-1] == "1 of 1 finding proved or refuted: 1 confirmed"

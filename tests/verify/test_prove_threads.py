@@ -1,0 +1,68 @@
+"""FKL101 proved: by the pools themselves, with a value that none of them would choose by itself."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+TAIL = """
+
+import torch
+
+print(torch.get_num_threads())
+"""
+
+
+@pytest.fixture
+def verdict(forklint, tmp_path: Path):
+    def run(text: str, *arguments: str, **environment: str) -> dict:
+        (tmp_path / "forklint.toml").touch()
+        (tmp_path / "train.py").write_text(text)
+        options = {"cwd": tmp_path, "env": environment}
+        done = forklint("verify", "train.py", "--select", "FKL101", "--output-format", "json", *arguments, **options)
+        (found,) = json.loads(done.stdout)["experiments"]
+        return found
+
+    return run
+
+
+def test_after_torch_it_is_confirmed(verdict) -> None:
+    found = verdict('import os\nimport torch\n\nos.environ["OMP_NUM_THREADS"] = "1"\n')
+    assert found["verdict"] == "confirmed"
+    assert found["details"]["pools"]["OpenMP"]["verdict"] == "confirmed"
+
+
+def test_a_value_that_is_the_default_does_not_matter(verdict) -> None:
+    cores = len(os.sched_getaffinity(0))
+    found = verdict(f'import os\nimport torch\n\nos.environ["OMP_NUM_THREADS"] = "{cores}"\n')
+    assert found["verdict"] == "confirmed"
+
+
+def test_between_numpy_and_torch_one_pool_has_read_it_and_one_has_not(verdict) -> None:
+    found = verdict('import os\nimport numpy\n\nos.environ["OMP_NUM_THREADS"] = "1"' + TAIL)
+    assert {name: row["verdict"] for name, row in found["details"]["pools"].items()} == {
+        "OpenBLAS": "confirmed",
+        "OpenMP": "refuted",
+    }
+    assert found["verdict"] == "confirmed"
+
+
+def test_a_variable_of_the_users_own_shell_does_not_decide(verdict) -> None:
+    found = verdict('import os\nimport torch\n\nos.environ["OMP_NUM_THREADS"] = "1"\n', OMP_NUM_THREADS="1")
+    assert found["verdict"] == "confirmed"
+
+
+def test_a_line_that_is_never_reached_decides_nothing(verdict) -> None:
+    text = 'import os\nimport sys\nimport torch\n\nif len(sys.argv) > 5:\n    os.environ["OMP_NUM_THREADS"] = "1"\n'
+    found = verdict(text)
+    assert found["verdict"] == "inconclusive"
+    assert "line 6" in found["evidence"]
+
+
+def test_a_variable_that_no_pool_reads_has_no_experiment(verdict) -> None:
+    found = verdict('import os\nimport torch\n\nos.environ["TORCH_LOGS"] = "dynamo"\n')
+    assert found["verdict"] == "inconclusive"
+    assert "TORCH_LOGS" in found["evidence"]

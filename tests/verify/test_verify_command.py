@@ -1,0 +1,151 @@
+"""``forklint verify`` as a command: what it shows, what it runs, how it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+RECORDS = """
+import pathlib
+
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+pathlib.Path(__file__).with_name("ran").touch()
+
+
+class Records(Dataset):
+    def __init__(self, path):
+        self.file = open(path, "rb")
+
+    def __len__(self):
+        return 400
+
+    def __getitem__(self, index):
+        self.file.seek(index * 64)
+        return self.file.read(64)
+
+
+def make_loader(path="records.bin"):
+    return DataLoader(Records(path), batch_size=4, num_workers=2, collate_fn=list)
+"""
+MISSPELT = "import torch\n\ntorch.set_num_thread(1)\n"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "forklint.toml").write_text('[verify]\nloaders = ["records:make_loader"]\n')
+    (tmp_path / "records.bin").write_bytes(b"".join(index.to_bytes(64, "big") for index in range(400)))
+    (tmp_path / "records.py").write_text(RECORDS)
+    return tmp_path
+
+
+def test_plan_shows_the_trials_and_runs_nothing(forklint, project: Path) -> None:
+    done = forklint("verify", "records.py", "--plan", cwd=project)
+    assert done.returncode == 0
+    assert "FKL301 records.py:12" in done.stdout
+    for cell in ("0 workers", "fork, 4 workers", "spawn, 2 workers", "forkserver, 2 workers"):
+        assert cell in done.stdout
+    assert not (project / "ran").exists()
+
+
+def test_one_trial_is_run_again_by_its_name(forklint, project: Path) -> None:
+    plan = forklint("verify", "records.py", "--plan", cwd=project).stdout
+    name = next(line.split(":")[0].strip() for line in plan.splitlines() if "spawn" in line)
+    done = forklint("verify", "records.py", "--replay", name, cwd=project)
+    assert done.returncode == 0
+    assert "cannot pickle" in done.stdout
+    assert (project / "ran").exists()
+    wrong = forklint("verify", "records.py", "--replay", name[:-1], cwd=project)
+    assert wrong.returncode == 2
+    assert f"did you mean '{name}'" in wrong.stderr
+
+
+def test_a_factory_of_the_settings_gives_the_loader(forklint, project: Path) -> None:
+    done = forklint("verify", ".", "--start-method", "spawn", cwd=project)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "FKL301 records.py:12: confirmed" in done.stdout
+    assert "cannot pickle '_io.BufferedReader' object (dataset.file)" in " ".join(done.stdout.split())
+    assert done.stdout.splitlines()[-1] == "1 of 1 finding proved or refuted: 1 confirmed"
+
+
+def test_without_a_way_to_build_it_the_one_thing_to_do_is_named(forklint, project: Path) -> None:
+    (project / "forklint.toml").write_text("")
+    quiet = [line for line in RECORDS.splitlines(keepends=True) if "touch" not in line]
+    (project / "records.py").write_text("".join(quiet))  # so that it does not look like a script
+    done = forklint("verify", "records.py", cwd=project)
+    assert done.returncode == 3
+    assert "no way to build Records(path)" in done.stdout
+    assert "loaders" in done.stdout
+    assert forklint("verify", "records.py", "--allow-inconclusive", cwd=project).returncode == 0
+
+
+def test_nothing_found_is_said_so(forklint, tmp_path: Path) -> None:
+    (tmp_path / "clean.py").write_text("import torch\n")
+    done = forklint("verify", "-q", cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[-1] == "0 of 0 findings proved or refuted"
+
+
+def test_wrong_settings_and_wrong_words_are_one_line(forklint, project: Path) -> None:
+    for text, words in (
+        ('[verify]\nloader = ["a:b"]\n', "did you mean 'loaders'"),
+        ('[verify]\nloaders = ["records.make_loader"]\n', "package.module:function"),
+        ("[verify]\nenv = { A = 1 }\n", "variables and strings"),
+    ):
+        (project / "forklint.toml").write_text(text)
+        done = forklint("verify", "records.py", cwd=project)
+        assert done.returncode == 2
+        assert len(done.stderr.strip().splitlines()) == 1
+        assert words in done.stderr
+    (project / "forklint.toml").write_text("")
+    for arguments in (["none.py"], [".", "--", "--config", "x"], ["records.py", "--python", "none"]):
+        done = forklint("verify", *arguments, cwd=project)
+        assert done.returncode == 2, arguments
+        assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_the_projects_own_interpreter_needs_no_forklint(forklint, tmp_path: Path) -> None:
+    """A second environment with torch and without forklint: torch comes from this one's folder, by a path file."""
+    import torch
+
+    environment = tmp_path / "environment"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", environment], check=True)
+    python = environment / "bin" / "python"
+    (folder,) = environment.glob("lib/python*/site-packages")
+    packages = tmp_path / "packages"
+    packages.mkdir()
+    here = Path(torch.__file__).parent.parent
+    for entry in here.iterdir():
+        if not entry.name.lower().startswith(("forklint", "__editable__", "_forklint", "click", "libcst", "rich")):
+            (packages / entry.name).symlink_to(entry)
+    (folder / "others.pth").write_text(f"{packages}\n")
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "forklint.toml").touch()
+    (project / "train.py").write_text(MISSPELT)
+    clean = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    probe = [python, "-c", "import torch, importlib.util as u; assert not u.find_spec('forklint')"]
+    subprocess.run(probe, check=True, env=clean, cwd=project)
+    source = str(Path(__file__).parent.parent.parent / "src")
+    done = forklint(
+        "verify", "train.py", "--python", python, "--output-format", "json", cwd=project, env={"PYTHONPATH": source}
+    )
+    found = json.loads(done.stdout)
+    assert found["environment"]["executable"] == str(python)
+    assert [one["verdict"] for one in found["experiments"]] == ["confirmed"]
+
+
+def test_a_python_without_torch_is_told_of_before_anything_runs(forklint, tmp_path: Path) -> None:
+    (tmp_path / "forklint.toml").touch()
+    (tmp_path / "train.py").write_text(MISSPELT)
+    environment = tmp_path / "environment"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", environment], check=True)
+    done = forklint("verify", "train.py", "--python", environment / "bin" / "python", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "cannot import torch: name the project's Python with --python" in done.stderr
