@@ -10,7 +10,7 @@ $(READY): pyproject.toml constraints-dev.txt
 	$(BIN)/python -m pip install --quiet --editable '.[dev]' --constraint constraints-dev.txt
 	touch $(READY)
 
-demo: $(READY)  ## find, mend, train and prove the example
+demo: $(READY)  ## find, mend, train, commit and prove the example
 	$(BIN)/python scripts/demo.py
 
 test: $(READY)  ## run the tests
