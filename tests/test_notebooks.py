@@ -86,6 +86,15 @@ def test_diff_is_shown_cell_by_cell(forklint, folder: Path) -> None:
     assert path.read_bytes() == text
 
 
+def test_diff_passes_notebooks_without_a_fix(forklint, folder: Path) -> None:
+    write(folder / "clean.ipynb", "x = 1")
+    write(folder / "late.ipynb", IMPORTS, "if torch:\n    %env OMP_NUM_THREADS=1")
+    (folder / "none.ipynb").write_text("{}")
+    result = forklint(".", "--diff", cwd=folder)
+    assert (result.returncode, result.stdout) == (0, "")
+    assert "0 files would change" in result.stderr
+
+
 def test_a_guard_is_not_asked_for(forklint, folder: Path) -> None:
     loop = "loader = DataLoader(range(9), num_workers=2)\nfor batch in loader:\n    print(batch)"
     write(folder / "loop.ipynb", IMPORTS, loop)

@@ -34,6 +34,8 @@ BROKEN = {
     "twice.toml": b"[mac]\nnum_workers = 4\n[mac]\nx = 1\n",
     "deep.toml": b"mac = " + b"[" * 5000 + b"]" * 5000 + b"\nnum_workers = 4\n",
     "cut.toml": b"=",
+    "digits.json": b'{"mac": {"num_workers": 4}, "x": ' + b"9" * 5000 + b"}",
+    "digits.toml": b"[mac]\nnum_workers = 4\nx = " + b"9" * 5000,
 }
 ODD = {
     "tag.yaml": "mac: !new\n  num_workers: 4\n  path: !!python/object/apply:os.system [exit]\n",
@@ -106,6 +108,12 @@ def test_odd_files_are_read_and_mended(root: Path, name: str) -> None:
 def test_nothing_is_constructed(root: Path) -> None:
     findings(root / "a.yaml", f"mac:\n  num_workers: 4\n  x: !!python/object/apply:os.mkdir [{root / 'made'}]\n")
     assert not (root / "made").exists()
+
+
+def test_a_text_of_thousands_of_digits_is_no_count(forklint, root: Path) -> None:
+    (root / "a.json").write_text('{"mac": {"num_workers": "%s"}}' % ("9" * 5000))
+    done = forklint(".", cwd=root)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_of_a_key_twice_in_json_nothing_is_said(root: Path) -> None:
