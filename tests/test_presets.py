@@ -274,6 +274,37 @@ def test_comments_silence(root: Path) -> None:
     assert findings(root / "a.yaml", "mac: {num_workers: 4, x: ' # noqa'}\n") != ()
 
 
+def test_comments_that_silence_nothing_are_found_and_taken_out(forklint, root: Path) -> None:
+    (root / "a.yaml").write_text(
+        "# forklint: ignore-file[FKL301]\nmac:\n  num_workers: 4 # noqa: FKL201, FKL401\n"
+        "linux:\n  num_workers: 4 # noqa: FKL401, E501\n  a: '# noqa: FKL401'\n  b: |\n    # noqa: FKL401\n"
+    )
+    (root / "b.toml").write_text('a = "# noqa: FKL401"\r\n# noqa: FKL401\r\nb = 1\r\n', newline="")
+    (root / "c.yaml").write_text("a: [ # noqa: FKL401\n")
+    (root / "d.json").write_text('["# noqa: FKL401"]')
+    found = json.loads(forklint(".", "--output-format", "json", cwd=root).stdout)
+    assert [(Path(one["filename"]).name, one["code"], one["location"]["row"]) for one in found] == [
+        ("a.yaml", "FKL001", 1),
+        ("a.yaml", "FKL001", 3),
+        ("a.yaml", "FKL001", 5),
+        ("b.toml", "FKL001", 2),
+    ]
+    assert forklint(".", "--fix", cwd=root).returncode == 0
+    assert (root / "a.yaml").read_text() == (
+        "mac:\n  num_workers: 4 # noqa: FKL401\n"
+        "linux:\n  num_workers: 4 # noqa: E501\n  a: '# noqa: FKL401'\n  b: |\n    # noqa: FKL401\n"
+    )
+    assert (root / "b.toml").read_bytes() == b'a = "# noqa: FKL401"\r\nb = 1\r\n'
+
+
+def test_a_file_with_more_counts_than_people_write_costs_little_and_is_not_fixed(forklint, root: Path) -> None:
+    (root / "a.yaml").write_text(f"---\n{MAC}" * 500)
+    done = forklint("a.yaml", "--fix", "--statistics", cwd=root, timeout=20)
+    assert done.returncode == 1
+    assert "500  FKL401" in done.stdout
+    assert done.stderr.startswith("forklint: a.yaml: never fixed: it has more than 50 findings\n")
+
+
 @pytest.mark.parametrize("text", ["[", "a: [1\nb: 2", "a: 1\na: 2", "\tx: 1", "x: *y", "{{ x }}: }"])
 def test_broken_yaml_is_one_error(text: str) -> None:
     with pytest.raises(PresetError) as caught:

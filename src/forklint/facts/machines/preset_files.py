@@ -203,7 +203,11 @@ def _is_count(entry: Entry, keys: tuple[str, ...]) -> bool:
     value = entry.value.real.value
     if "worker" not in entry.key.lower() and not (keys and "worker" in keys[-1].lower()):
         return False  # no other name is a count's, and there may be thousands of keys
-    positive = value > 0 if type(value) is int else isinstance(value, str) and len(value) < 20 and value.isdecimal() and int(value) > 0
+    positive = (
+        value > 0
+        if type(value) is int
+        else isinstance(value, str) and len(value) < 20 and value.isdecimal() and int(value) > 0
+    )
     if not positive:
         return False
     by_platform = bool(keys) and bool(presets.count_kind(last_part(keys[-1]))) and bool(presets.machine_of(entry.key))
