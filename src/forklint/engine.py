@@ -73,6 +73,8 @@ class Linter:
             data = document.read(path)
         except UnreadableError as error:
             return FileReport(shown(path), notes=(Note(shown(path), f"cannot be read: {error}", failure=True),))
+        if kind_of(path) is Kind.PRESET and self.presets.is_idle(path, data):
+            return FileReport(shown(path))  # the project need not keep it: there may be thousands with data
         return self.lint_bytes(path, data)
 
     def lint_bytes(self, path: Path, data: bytes) -> FileReport:

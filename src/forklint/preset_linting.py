@@ -48,18 +48,25 @@ class PresetLinter:
         absolute = path.absolute()
         if len(data) > presets.LARGEST[presets.format_of(path)]:
             return _skipped(path, TOO_LARGE)
-        wanted = [rule for rule in self.rules if not self.screen or rule.may_hold_preset(absolute, data)]
-        is_checked = shown(path) in self.named and len(data) <= LARGEST_CHECKED
-        if not wanted and not is_checked and not self._may_be_idle(path, data):
+        if self.is_idle(path, data):
             return FileReport(shown(path))
         try:
             preset = presets.read(document.decode(absolute, data))
         except (UnreadableError, PresetError) as error:
             return _skipped(path, str(error))
-        return self._ask(path, preset, wanted)
+        return self._ask(path, preset, self._wanted(path, data))
 
-    def _may_be_idle(self, path: Path, data: bytes) -> bool:
-        """Screen: whether a comment for us may stand in a file, which then silences nothing."""
+    def is_idle(self, path: Path, data: bytes) -> bool:
+        """Screen: whether nothing can be said of a file, so that it need not be read as settings."""
+        is_checked = shown(path) in self.named and len(data) <= LARGEST_CHECKED
+        return not is_checked and not self._wanted(path, data) and not self._may_hold_comment(path, data)
+
+    def _wanted(self, path: Path, data: bytes) -> list[Rule]:
+        """The rules that may find something in a file."""
+        return [rule for rule in self.rules if not self.screen or rule.may_hold_preset(path.absolute(), data)]
+
+    def _may_hold_comment(self, path: Path, data: bytes) -> bool:
+        """Whether a comment for us may stand in a file, which then silences nothing."""
         is_asked = self.suppress and any(rule.code == UnusedSuppression.code for rule in self.rules)
         return is_asked and presets.format_of(path) != "json" and bool(suppressions.TOKENS.search(data))
 
