@@ -159,6 +159,7 @@ def test_layouts_of_the_fix(root: Path, name: str, before: str, after: str) -> N
         ("mac: {num_workers: 4, prefetch_factor: '${factor}'}", Applicability.UNSAFE),
         ("loader: {prefetch_factor: 4}\nmac: {num_workers: 4}", Applicability.UNSAFE),
         ("linux: {prefetch_factor: 4, num_workers: 8}\nmac: {num_workers: 4}", Applicability.SAFE),
+        ("base: {prefetch_factor: 4, num_workers: 8}\nmac: {num_workers: 4}", Applicability.UNSAFE),
         ("prefetch_factor: 4\nmac_num_workers: 4", Applicability.UNSAFE),
         ("mac: &m {num_workers: 4}\nlinux: {<<: *m}", Applicability.DISPLAY),
         ("mac: &m {num_workers: 4}\nmacbook: {<<: *m}", Applicability.SAFE),
@@ -168,6 +169,31 @@ def test_layouts_of_the_fix(root: Path, name: str, before: str, after: str) -> N
 def test_how_safe_the_fix_is(root: Path, text: str, applicability: Applicability) -> None:
     found = findings(root / "a.yaml", text)
     assert {finding.fixes[0].applicability for finding in found} == {applicability}
+
+
+@pytest.mark.parametrize(
+    ("name", "other", "text", "applicability"),
+    [
+        ("configs/linux.yaml", "num_workers: 8\npersistent_workers: true\n", "num_workers: 4\n", Applicability.SAFE),
+        ("configs/base.yaml", "num_workers: 8\npersistent_workers: true\n", "num_workers: 4\n", Applicability.UNSAFE),
+        ("configs/base.yaml", "num_workers: 8\npersistent_workers: False\n", "num_workers: 4\n", Applicability.SAFE),
+        ("conf/loader.yaml", "prefetch_factor: 4\n", "num_workers: 4\n", Applicability.UNSAFE),
+        ("conf/loader.json", '{"prefetch_factor": 4}', "num_workers: 4\n", Applicability.SAFE),
+        (
+            "configs/linux.yaml",
+            "num_workers: 8\nprefetch_factor: 4\n",
+            "defaults: [linux]\nnum_workers: 4\n",
+            Applicability.UNSAFE,
+        ),
+    ],
+)
+def test_options_of_files_that_it_is_put_together_with(
+    root: Path, name: str, other: str, text: str, applicability: Applicability
+) -> None:
+    (root / name).parent.mkdir()
+    (root / name).write_text(other)
+    (finding,) = findings(root / "configs" / "mac.yaml", text)
+    assert finding.fixes[0].applicability is applicability
 
 
 def test_an_option_that_code_sets_makes_the_fix_unsafe(root: Path) -> None:

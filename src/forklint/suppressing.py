@@ -93,13 +93,16 @@ def _in_program(finding: Finding, doc: Document) -> Finding:
     return replace(finding, span=rows, comment_rows=(first + above, last + above))
 
 
-def _magic_rows(doc: Document) -> dict[int, str]:
-    """Lines that are no Python as written, by their rows in the program: what follows there is no comment."""
+def _magic_rows(doc: Document) -> dict[int, bool]:
+    """Rows in the program whose lines are no Python as written, so that what follows there is no comment.
+
+    For each, whether a comment may stand above it: not where a magic must be the first or the only line of its cell.
+    """
     rows = {}
     for part in doc.notebook.parts if doc.notebook else ():
         for number, (python, written) in enumerate(zip(part.masked.lines, part.source.split("\n"), strict=False)):
             if python != written:
-                rows[part.first_row + number] = written
+                rows[part.first_row + number] = not (part.masked.sealed or written.startswith("%%"))
     return rows
 
 
@@ -148,7 +151,7 @@ def _without_idle(linter: Linter, path: Path, doc: Document) -> tuple[Document, 
 
 
 def _with_comments(
-    doc: Document, findings: Sequence[Finding], reason: str, magics: Mapping[int, str]
+    doc: Document, findings: Sequence[Finding], reason: str, magics: Mapping[int, bool]
 ) -> tuple[str, list[Finding]]:
     """The text with a comment for each finding, and the findings for which no line has a place."""
     if not findings:
@@ -164,7 +167,7 @@ def _with_comments(
         row = next((row for row in open_rows if _holds_code(lines[row - 1])), None)
         if row is not None:
             behind[row].add(finding.code)
-        elif first - 1 not in closed and not magics.get(first, "").startswith("%%"):  # that stands first in its cell
+        elif first - 1 not in closed and magics.get(first, True):
             above[first].add(finding.code)
         else:
             nowhere.append(finding)
