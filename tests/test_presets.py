@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from doc_snippets import snippet
 from fixture_cases import fixed_text, linters
+from identify import extensions
 from ruamel.yaml import YAML
 
 from forklint.model import Applicability, Finding
@@ -118,6 +119,17 @@ def test_a_text_of_thousands_of_digits_is_no_count(forklint, root: Path) -> None
 
 def test_of_a_key_twice_in_json_nothing_is_said(root: Path) -> None:
     assert findings(root / "a.json", '{"mac": {"num_workers": 4, "num_workers": 0}}') == ()
+
+
+def test_what_pre_commit_hands_over_as_settings_is_never_taken_for_python(forklint, root: Path) -> None:
+    kinds = {"yaml", "toml", "json"}
+    names = [name for name, tags in extensions.NAMES.items() if kinds & tags]
+    names += [f"file.{suffix}" for suffix, tags in extensions.EXTENSIONS.items() if kinds & tags and suffix != "ipynb"]
+    assert {"uv.lock", ".clang-format", "Pipfile", "file.geojson"} <= set(names)
+    for name in names:
+        (root / name).write_text("a: b: [=\n")
+    done = forklint(*names, cwd=root)
+    assert (done.returncode, done.stderr.count("\n")) == (0, len(names))
 
 
 # The fix

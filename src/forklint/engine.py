@@ -79,6 +79,11 @@ class Linter:
 
     def lint_bytes(self, path: Path, data: bytes) -> FileReport:
         """Lint one file as ``data`` has it; the rest of the project sees it that way from now on."""
+        if kind_of(path) is Kind.FOREIGN:
+            note = Note(
+                shown(path), "skipped: neither Python, a notebook nor settings of a program", only_if_named=True
+            )
+            return FileReport(shown(path), notes=(note,))
         absolute = path.absolute()
         if self.project.data(absolute) != data:
             self.project.replace(absolute, data)
