@@ -312,6 +312,15 @@ def test_comments_silence(root: Path) -> None:
     assert findings(root / "a.yaml", "mac: {num_workers: 4, x: ' # noqa'}\n") != ()
 
 
+def test_a_file_with_data_is_not_kept(root: Path) -> None:
+    path = root / "boxes.json"
+    path.write_text('{"boxes": [1, 2, 3, 4]}')
+    linter = linters().of(path)
+    assert linter.lint(path).findings == ()
+    path.unlink()
+    assert linter.project.data(path) == b""
+
+
 def test_comments_that_silence_nothing_are_found_and_taken_out(forklint, root: Path) -> None:
     (root / "a.yaml").write_text(
         "# forklint: ignore-file[FKL301]\nmac:\n  num_workers: 4 # noqa: FKL201, FKL401\n"

@@ -22,6 +22,7 @@ WORKERS = re.compile(rb"(?i:workers?)")
 OFF = ("no", "off", "false", "none", "null")
 """What readers of YAML take for no, though it be written as text."""
 COUNTS = re.compile(rb"(?i)(?<!persistent[_-])workers")
+"""A file without a match gives no count of its own."""
 LARGEST_BASE = 20_000
 """Bytes of the largest file that may be one which others take over."""
 MAC = re.compile(rb"(?i:darwin|mps|mac|osx|apple)")
