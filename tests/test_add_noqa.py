@@ -204,6 +204,38 @@ def test_cells_of_a_notebook_get_comments(forklint, tmp_path: Path) -> None:
     assert forklint(cwd=tmp_path).returncode == 0
 
 
+PRESETS = {
+    "behind.yaml": ("mac:\r\n  num_workers: 2 # two\r\n", "mac:\r\n  num_workers: 2 # two  # noqa: FKL401 later\r\n"),
+    "merged.yaml": (
+        "b: &b {num_workers: 2}\nmac:\n  <<: *b",
+        "b: &b {num_workers: 2}\nmac:\n  <<: *b  # noqa: FKL401 later",
+    ),
+    "above.yaml": (
+        'mac: {num_workers: 2, name: "a\n  b"}\n',
+        '# forklint: ignore[FKL401] later\nmac: {num_workers: 2, name: "a\n  b"}\n',
+    ),
+    "idle.yaml": ("mac:\n  num_workers: 2 # noqa: FKL201\n", "mac:\n  num_workers: 2  # noqa: FKL401 later\n"),
+    "table.toml": ("[mac]\nl = {num_workers=2}\n", "[mac]\nl = {num_workers=2}  # noqa: FKL401 later\n"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_files_of_settings_get_comments(forklint, tmp_path: Path, name: str) -> None:
+    before, after = PRESETS[name]
+    (tmp_path / name).write_bytes(before.encode())
+    assert forklint("--add-noqa=later", cwd=tmp_path).returncode == 0
+    assert (tmp_path / name).read_bytes() == after.encode()
+    assert forklint(cwd=tmp_path).returncode == 0
+
+
+def test_a_file_without_comments_is_passed_over_with_a_line(forklint, tmp_path: Path) -> None:
+    (tmp_path / "mac.json").write_text('{"num_workers": 2}')
+    result = forklint("--add-noqa", cwd=tmp_path)
+    assert result.returncode == 1
+    assert result.stderr == "forklint: mac.json: JSON has no comments: silence it with per-file-ignores\n"
+    assert (tmp_path / "mac.json").read_text() == '{"num_workers": 2}'
+
+
 @pytest.mark.parametrize("other", ["--fix", "--diff", "--statistics", "-"])
 def test_it_stands_alone(forklint, tmp_path: Path, other: str) -> None:
     result = forklint("--add-noqa", other, cwd=tmp_path, stdin=subprocess.DEVNULL)

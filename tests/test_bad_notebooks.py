@@ -50,6 +50,12 @@ def test_what_is_no_notebook_is_one_line(forklint, folder: Path, text: bytes, me
     assert (folder / "bad.ipynb").read_bytes() == text
 
 
+def test_a_number_that_python_does_not_read_is_an_error_at_its_place(forklint, folder: Path) -> None:
+    (folder / "long.ipynb").write_text('{"cells": [],\n "nbformat": ' + "4" * 5000 + "}")
+    (finding,) = found(forklint, ".", cwd=folder)
+    assert (finding["code"], finding["location"]["row"]) == ("FKL002", 2)
+
+
 def test_a_notebook_that_is_not_json_is_an_error_at_its_place(forklint, folder: Path) -> None:
     path = write(folder / "words.ipynb", IMPORTS, WORDS)
     text = path.read_text().replace(' "cells"', '<<<<<<< HEAD\n "cells"', 1)

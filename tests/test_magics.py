@@ -126,10 +126,11 @@ def test_names_that_a_magic_binds_are_bound() -> None:
     assert stored == {"model", "log", "t", "numpy", "files"}
 
 
-def test_magics_without_a_sign_are_masked_where_asked() -> None:
-    source = "pip install torch\nls = 3\ncd (x)\ncat.sound()\ncd /content"
-    assert set(Masker("mark_").mask(source, automatic=True).masks) == {0, 4}
-    assert not Masker("mark_").mask(source).masks
+def test_a_magic_without_a_sign_is_masked_where_it_is_the_whole_cell() -> None:
+    for source in ("pip install torch", "cd /content\n", "cd ..", "ls ./data"):
+        assert Masker("mark_").automatic(source)
+    for source in ("pip install torch\nls", "ls = 3", "cd (x)", "cat.sound()", "nothing at all"):
+        assert Masker("mark_").automatic(source) is None
 
 
 @pytest.mark.parametrize(

@@ -86,6 +86,25 @@ def test_diff_is_shown_cell_by_cell(forklint, folder: Path) -> None:
     assert path.read_bytes() == text
 
 
+def test_diff_passes_notebooks_without_a_fix(forklint, folder: Path) -> None:
+    write(folder / "clean.ipynb", "x = 1")
+    write(folder / "late.ipynb", IMPORTS, "if torch:\n    %env OMP_NUM_THREADS=1")
+    (folder / "none.ipynb").write_text("{}")
+    result = forklint(".", "--diff", cwd=folder)
+    assert (result.returncode, result.stdout) == (0, "")
+    assert "0 files would change" in result.stderr
+
+
+def test_a_magic_without_a_sign_stays_alone_in_its_cell(forklint, folder: Path) -> None:
+    path = write(folder / "threads.ipynb", "import torch", "env OMP_NUM_THREADS=1")
+    text = path.read_bytes()
+    for argument in ("--fix", "--add-noqa"):
+        result = forklint("threads.ipynb", argument, "--output-format", "concise", cwd=folder)
+        assert "threads.ipynb:cell 2:1:1: FKL101 `OMP" in result.stdout
+        assert path.read_bytes() == text
+    assert "line 1 of cell 2 has no place for a comment: FKL101 stays" in result.stderr
+
+
 def test_a_guard_is_not_asked_for(forklint, folder: Path) -> None:
     loop = "loader = DataLoader(range(9), num_workers=2)\nfor batch in loader:\n    print(batch)"
     write(folder / "loop.ipynb", IMPORTS, loop)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -158,7 +157,6 @@ def test_a_notebook_is_mended_like_a_module(repository: Repository) -> None:
     assert passed.returncode == 0, passed.stdout
 
 
-@pytest.mark.skipif(find_spec("forklint.source.presets") is None, reason="this tree does not read presets")
 def test_settings_that_are_no_presets_do_not_stop_a_commit(repository: Repository) -> None:
     files = {
         "pyproject.toml": '[project]\nname = "train"\n',
@@ -171,6 +169,8 @@ def test_settings_that_are_no_presets_do_not_stop_a_commit(repository: Repositor
         "empty.json": "",
         "binary.yml": b"\x00\xff\xfe",
         "two.yaml": "a: 1\n---\na: 2\n",
+        "uv.lock": '[[package]]\nname = "train"\n',
+        ".clang-format": "BasedOnStyle: LLVM\n",
     }
     for name, content in files.items():
         repository.write(name, content)

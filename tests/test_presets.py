@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from doc_snippets import snippet
 from fixture_cases import fixed_text, linters
+from identify import extensions
 from ruamel.yaml import YAML
 
 from forklint.model import Applicability, Finding
@@ -34,6 +35,8 @@ BROKEN = {
     "twice.toml": b"[mac]\nnum_workers = 4\n[mac]\nx = 1\n",
     "deep.toml": b"mac = " + b"[" * 5000 + b"]" * 5000 + b"\nnum_workers = 4\n",
     "cut.toml": b"=",
+    "digits.json": b'{"mac": {"num_workers": 4}, "x": ' + b"9" * 5000 + b"}",
+    "digits.toml": b"[mac]\nnum_workers = 4\nx = " + b"9" * 5000,
 }
 ODD = {
     "tag.yaml": "mac: !new\n  num_workers: 4\n  path: !!python/object/apply:os.system [exit]\n",
@@ -108,8 +111,25 @@ def test_nothing_is_constructed(root: Path) -> None:
     assert not (root / "made").exists()
 
 
+def test_a_text_of_thousands_of_digits_is_no_count(forklint, root: Path) -> None:
+    (root / "a.json").write_text('{"mac": {"num_workers": "%s"}}' % ("9" * 5000))
+    done = forklint(".", cwd=root)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_of_a_key_twice_in_json_nothing_is_said(root: Path) -> None:
     assert findings(root / "a.json", '{"mac": {"num_workers": 4, "num_workers": 0}}') == ()
+
+
+def test_what_pre_commit_hands_over_as_settings_is_never_taken_for_python(forklint, root: Path) -> None:
+    kinds = {"yaml", "toml", "json"}
+    names = [name for name, tags in extensions.NAMES.items() if kinds & tags]
+    names += [f"file.{suffix}" for suffix, tags in extensions.EXTENSIONS.items() if kinds & tags and suffix != "ipynb"]
+    assert {"uv.lock", ".clang-format", "Pipfile", "file.geojson"} <= set(names)
+    for name in names:
+        (root / name).write_text("a: b: [=\n")
+    done = forklint(*names, cwd=root)
+    assert (done.returncode, done.stderr.count("\n")) == (0, len(names))
 
 
 # The fix
@@ -151,6 +171,7 @@ def test_layouts_of_the_fix(root: Path, name: str, before: str, after: str) -> N
         ("mac: {num_workers: 4, prefetch_factor: '${factor}'}", Applicability.UNSAFE),
         ("loader: {prefetch_factor: 4}\nmac: {num_workers: 4}", Applicability.UNSAFE),
         ("linux: {prefetch_factor: 4, num_workers: 8}\nmac: {num_workers: 4}", Applicability.SAFE),
+        ("base: {prefetch_factor: 4, num_workers: 8}\nmac: {num_workers: 4}", Applicability.UNSAFE),
         ("prefetch_factor: 4\nmac_num_workers: 4", Applicability.UNSAFE),
         ("mac: &m {num_workers: 4}\nlinux: {<<: *m}", Applicability.DISPLAY),
         ("mac: &m {num_workers: 4}\nmacbook: {<<: *m}", Applicability.SAFE),
@@ -160,6 +181,31 @@ def test_layouts_of_the_fix(root: Path, name: str, before: str, after: str) -> N
 def test_how_safe_the_fix_is(root: Path, text: str, applicability: Applicability) -> None:
     found = findings(root / "a.yaml", text)
     assert {finding.fixes[0].applicability for finding in found} == {applicability}
+
+
+@pytest.mark.parametrize(
+    ("name", "other", "text", "applicability"),
+    [
+        ("configs/linux.yaml", "num_workers: 8\npersistent_workers: true\n", "num_workers: 4\n", Applicability.SAFE),
+        ("configs/base.yaml", "num_workers: 8\npersistent_workers: true\n", "num_workers: 4\n", Applicability.UNSAFE),
+        ("configs/base.yaml", "num_workers: 8\npersistent_workers: False\n", "num_workers: 4\n", Applicability.SAFE),
+        ("conf/loader.yaml", "prefetch_factor: 4\n", "num_workers: 4\n", Applicability.UNSAFE),
+        ("conf/loader.json", '{"prefetch_factor": 4}', "num_workers: 4\n", Applicability.SAFE),
+        (
+            "configs/linux.yaml",
+            "num_workers: 8\nprefetch_factor: 4\n",
+            "defaults: [linux]\nnum_workers: 4\n",
+            Applicability.UNSAFE,
+        ),
+    ],
+)
+def test_options_of_files_that_it_is_put_together_with(
+    root: Path, name: str, other: str, text: str, applicability: Applicability
+) -> None:
+    (root / name).parent.mkdir()
+    (root / name).write_text(other)
+    (finding,) = findings(root / "configs" / "mac.yaml", text)
+    assert finding.fixes[0].applicability is applicability
 
 
 def test_an_option_that_code_sets_makes_the_fix_unsafe(root: Path) -> None:
@@ -264,6 +310,46 @@ def test_comments_silence(root: Path) -> None:
     assert findings(root / "a.yaml", "mac:\n  # forklint: ignore[FKL401]\n  num_workers: 4\n") == ()
     assert findings(root / "a.toml", "[mac]\nnum_workers = 4 # forklint: ignore\n") == ()
     assert findings(root / "a.yaml", "mac: {num_workers: 4, x: ' # noqa'}\n") != ()
+
+
+def test_a_file_with_data_is_not_kept(root: Path) -> None:
+    path = root / "boxes.json"
+    path.write_text('{"boxes": [1, 2, 3, 4]}')
+    linter = linters().of(path)
+    assert linter.lint(path).findings == ()
+    path.unlink()
+    assert linter.project.data(path) == b""
+
+
+def test_comments_that_silence_nothing_are_found_and_taken_out(forklint, root: Path) -> None:
+    (root / "a.yaml").write_text(
+        "# forklint: ignore-file[FKL301]\nmac:\n  num_workers: 4 # noqa: FKL201, FKL401\n"
+        "linux:\n  num_workers: 4 # noqa: FKL401, E501\n  a: '# noqa: FKL401'\n  b: |\n    # noqa: FKL401\n"
+    )
+    (root / "b.toml").write_text('a = "# noqa: FKL401"\r\n# noqa: FKL401\r\nb = 1\r\n', newline="")
+    (root / "c.yaml").write_text("a: [ # noqa: FKL401\n")
+    (root / "d.json").write_text('["# noqa: FKL401"]')
+    found = json.loads(forklint(".", "--output-format", "json", cwd=root).stdout)
+    assert [(Path(one["filename"]).name, one["code"], one["location"]["row"]) for one in found] == [
+        ("a.yaml", "FKL001", 1),
+        ("a.yaml", "FKL001", 3),
+        ("a.yaml", "FKL001", 5),
+        ("b.toml", "FKL001", 2),
+    ]
+    assert forklint(".", "--fix", cwd=root).returncode == 0
+    assert (root / "a.yaml").read_text() == (
+        "mac:\n  num_workers: 4 # noqa: FKL401\n"
+        "linux:\n  num_workers: 4 # noqa: E501\n  a: '# noqa: FKL401'\n  b: |\n    # noqa: FKL401\n"
+    )
+    assert (root / "b.toml").read_bytes() == b'a = "# noqa: FKL401"\r\nb = 1\r\n'
+
+
+def test_a_file_with_more_counts_than_people_write_costs_little_and_is_not_fixed(forklint, root: Path) -> None:
+    (root / "a.yaml").write_text(f"---\n{MAC}" * 500)
+    done = forklint("a.yaml", "--fix", "--statistics", cwd=root, timeout=20)
+    assert done.returncode == 1
+    assert "500  FKL401" in done.stdout
+    assert done.stderr.startswith("forklint: a.yaml: never fixed: it has more than 50 findings\n")
 
 
 @pytest.mark.parametrize("text", ["[", "a: [1\nb: 2", "a: 1\na: 2", "\tx: 1", "x: *y", "{{ x }}: }"])

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forklint.config import SettingsFinder, find_root
-from forklint.edits.comments import without
-from forklint.edits.text import split_lines, without_blank_tail
+from forklint.edits.text import without_blank_tail
 from forklint.edits.tree import UnparsableError
 from forklint.edits.tree import parse as parse_tree
-from forklint.model import PLATFORMS, Applicability, FileReport, Finding, Fix, Note, Severity, Span
+from forklint.model import PLATFORMS, FileReport, Finding, Fix, Note, Severity, Span
 from forklint.preset_linting import PresetLinter
 from forklint.project.guest import GuestProject
 from forklint.project.index import UNPARSABLE, Project
@@ -74,10 +73,17 @@ class Linter:
             data = document.read(path)
         except UnreadableError as error:
             return FileReport(shown(path), notes=(Note(shown(path), f"cannot be read: {error}", failure=True),))
+        if kind_of(path) is Kind.PRESET and self.presets.is_idle(path, data):
+            return FileReport(shown(path))  # the project need not keep it: there may be thousands with data
         return self.lint_bytes(path, data)
 
     def lint_bytes(self, path: Path, data: bytes) -> FileReport:
         """Lint one file as ``data`` has it; the rest of the project sees it that way from now on."""
+        if kind_of(path) is Kind.FOREIGN:
+            note = Note(
+                shown(path), "skipped: neither Python, a notebook nor settings of a program", only_if_named=True
+            )
+            return FileReport(shown(path), notes=(note,))
         absolute = path.absolute()
         if self.project.data(absolute) != data:
             self.project.replace(absolute, data)
@@ -131,7 +137,9 @@ class Linter:
         notebook = module.document.notebook
         answers = list(self._faulty_cells(path, notebook, suppressions.of_file(comments))) if notebook else []
         if UnusedSuppression.code in ran:
-            findings += self._unused(path, module, comments, ran)
+            idle = UnusedSuppression.findings(module.document.text, comments, ran, registry.names())
+            where = relative_to(module.path, self.project.root)
+            findings += [replace(one, path=shown(path), project_path=where) for one in idle]
         if notebook is not None:
             findings = [notebook.localized(finding, str(module.path)) for finding in findings]
             findings += [answer for answer in answers if isinstance(answer, Finding)]
@@ -215,22 +223,6 @@ class Linter:
     def _comments(self, doc: Document) -> list[suppressions.Suppression]:
         speaks = self.options.suppress and suppressions.TOKENS.search(doc.code)
         return suppressions.find(doc.text) if speaks else []
-
-    def _unused(
-        self, path: Path, module: Module, comments: list[suppressions.Suppression], ran: set[str]
-    ) -> list[Finding]:
-        names = {rule.code: rule.name for rule in registry.all_rules()}
-        lines = split_lines(module.document.text) if comments else []
-        found = []
-        for comment, codes in UnusedSuppression.unused(comments, ran, names):
-            span = Span(comment.row, comment.column, comment.row, comment.end_column)
-            words = ", ".join(codes)
-            message = f"nothing to suppress {'in this file' if comment.whole_file else 'here'} for {words}"
-            edit = without(lines, comment, codes)
-            fix = Fix(f"remove {words}", Applicability.SAFE, (edit,))
-            one = self._plain_finding(UnusedSuppression, path, span, message, comment.text)
-            found.append(replace(one, fixes=(fix,)))
-        return found
 
     def _plain_finding(self, rule: type[Rule], path: Path, span: Span, message: str, text: str) -> Finding:
         """Make a finding that speaks of the text, not of a process start: no cells, no chain."""

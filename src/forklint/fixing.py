@@ -38,14 +38,15 @@ class Fixed:
 
     def changes(self) -> Iterator[tuple[int | None, str, str]]:
         """Give what differs, before and after: the whole text, or each changed cell of a notebook with its number."""
+        if not self.changed:
+            return
         if kind_of(Path(self.report.path)) is not Kind.NOTEBOOK:
-            if self.changed:
-                yield None, self.before, self.after
+            yield None, self.before, self.after
             return
         from forklint.source import notebook_json  # noqa: PLC0415 - most projects have none
 
         pairs = zip(*(notebook_json.read(text).cells for text in (self.before, self.after)), strict=True)
-        for old, new in pairs if self.changed else ():
+        for old, new in pairs:
             if old.source != new.source:
                 yield old.number, old.source, new.source
 

@@ -8,7 +8,9 @@ from pathlib import Path
 
 from forklint.model import FileReport, Finding, Note
 from forklint.project.index import Project
+from forklint.rules import registry
 from forklint.rules.base import PresetSuspect, Rule
+from forklint.rules.unused_suppression import UnusedSuppression
 from forklint.source import document, presets, suppressions
 from forklint.source.document import UnreadableError
 from forklint.source.paths import relative_to, shown
@@ -16,6 +18,8 @@ from forklint.source.presets import Preset, PresetError
 
 LARGEST_CHECKED = 100_000
 """Bytes of the largest file that is read for no more than to say whether it can be; YAML takes a second for so many."""
+MOST_MENDED = 50
+"""Findings of a file for which fixes are made; each costs a reading of the file, and people do not write as many."""
 TOO_LARGE = "it is larger than settings that people write"
 
 
@@ -44,34 +48,54 @@ class PresetLinter:
         absolute = path.absolute()
         if len(data) > presets.LARGEST[presets.format_of(path)]:
             return _skipped(path, TOO_LARGE)
-        wanted = [rule for rule in self.rules if not self.screen or rule.may_hold_preset(absolute, data)]
-        is_checked = shown(path) in self.named and len(data) <= LARGEST_CHECKED
-        if not wanted and not is_checked:
+        if self.is_idle(path, data):
             return FileReport(shown(path))
         try:
             preset = presets.read(document.decode(absolute, data))
         except (UnreadableError, PresetError) as error:
             return _skipped(path, str(error))
-        return self._ask(path, preset, wanted)
+        return self._ask(path, preset, self._wanted(path, data))
+
+    def is_idle(self, path: Path, data: bytes) -> bool:
+        """Screen: whether nothing can be said of a file, so that it need not be read as settings."""
+        is_checked = shown(path) in self.named and len(data) <= LARGEST_CHECKED
+        return not is_checked and not self._wanted(path, data) and not self._may_hold_comment(path, data)
+
+    def _wanted(self, path: Path, data: bytes) -> list[Rule]:
+        """The rules that may find something in a file."""
+        return [rule for rule in self.rules if not self.screen or rule.may_hold_preset(path.absolute(), data)]
+
+    def _may_hold_comment(self, path: Path, data: bytes) -> bool:
+        """Whether a comment for us may stand in a file, which then silences nothing."""
+        is_asked = self.suppress and any(rule.code == UnusedSuppression.code for rule in self.rules)
+        return is_asked and presets.format_of(path) != "json" and bool(suppressions.TOKENS.search(data))
 
     def _ask(self, path: Path, preset: Preset, wanted: Sequence[Rule]) -> FileReport:
-        findings, notes = [], []
+        found: list[tuple[Rule, PresetSuspect, Finding]] = []
+        notes: list[Note] = []
+        settings = self.project.settings
+        ran = {rule.code for rule in self.rules if not settings.ignored_in(preset.path, rule.code, rule.name)}
         for rule in wanted:
-            if self.project.settings.ignored_in(preset.path, rule.code, rule.name):
+            if rule.code not in ran:
                 continue
             try:
-                for suspect in rule.preset_suspects(preset):
-                    finding = self._finding(path, preset, rule, suspect)
-                    fixes = tuple(rule.preset_fixes(suspect, preset)) if self.with_fixes else ()
-                    findings.append(replace(finding, fixes=fixes))
+                found += [(rule, one, self._finding(path, preset, rule, one)) for one in rule.preset_suspects(preset)]
             except Exception as error:  # noqa: BLE001 - a fault in one rule is said and costs that rule alone
-                what = f"{rule.code} failed: {type(error).__name__}: {error}; please report it"
-                notes.append(Note(shown(path), what, failure=True))
-        comments = preset.suppressions() if findings and self.suppress else []
+                ran.discard(rule.code)
+                notes.append(_fault(shown(path), rule, error))
+        comments = preset.suppressions() if self.suppress else []
         rows, whole = suppressions.by_row(comments), suppressions.of_file(comments)
-        kept = {finding for finding in findings if not suppressions.silenced(finding, rows, whole)}
-        ordered = sorted(kept, key=lambda finding: finding.sort_key)
-        return FileReport(shown(path), tuple(ordered), tuple(notes), len(findings) - len(kept))
+        kept = [item for item in found if not suppressions.silenced(item[2], rows, whole)]
+        is_mended = self.with_fixes and len(kept) <= MOST_MENDED
+        if self.with_fixes and not is_mended:
+            notes.append(Note(shown(path), f"never fixed: it has more than {MOST_MENDED} findings"))
+        findings = {_fixed(item, preset, notes) if is_mended else item[2] for item in kept}
+        if UnusedSuppression.code in ran:
+            idle = UnusedSuppression.findings(preset.text, comments, ran, registry.names())
+            where = relative_to(preset.path, self.project.root)
+            findings |= {replace(one, path=shown(path), project_path=where) for one in idle}
+        ordered = sorted(findings, key=lambda finding: finding.sort_key)
+        return FileReport(shown(path), tuple(ordered), tuple(notes), len(found) - len(kept))
 
     def _finding(self, path: Path, preset: Preset, rule: Rule, suspect: PresetSuspect) -> Finding:
         return Finding(
@@ -101,3 +125,17 @@ class PresetLinter:
 def _skipped(path: Path, reason: str) -> FileReport:
     """Say why a file is passed over, where it was named outright: in a folder most are not meant for us."""
     return FileReport(shown(path), notes=(Note(shown(path), f"skipped: {reason}", only_if_named=True),))
+
+
+def _fixed(item: tuple[Rule, PresetSuspect, Finding], preset: Preset, notes: list[Note]) -> Finding:
+    """A finding with its fixes; without them, and with a note, if the rule fails."""
+    rule, suspect, finding = item
+    try:
+        return replace(finding, fixes=tuple(rule.preset_fixes(suspect, preset)))
+    except Exception as error:  # noqa: BLE001 - as where it was found
+        notes.append(_fault(finding.path, rule, error))
+        return finding
+
+
+def _fault(path: str, rule: Rule, error: Exception) -> Note:
+    return Note(path, f"{rule.code} failed: {type(error).__name__}: {error}; please report it", failure=True)

@@ -19,9 +19,10 @@ from forklint.model import Edit, FileReport, Finding, Note
 from forklint.project.index import UNPARSABLE
 from forklint.rules.syntax_error import SyntaxFault
 from forklint.rules.unused_suppression import UnusedSuppression
-from forklint.source import document
+from forklint.source import document, presets
 from forklint.source.document import Document, UnreadableError
 from forklint.source.kinds import Kind, kind_of
+from forklint.source.presets import PresetError
 
 STAY = frozenset((SyntaxFault.code, UnusedSuppression.code))
 """A comment cannot silence the one; the other is mended instead."""
@@ -48,8 +49,8 @@ def suppress(linter: Linter, path: Path, report: FileReport, reason: str) -> Sup
     if not report.findings:
         return Suppressed(report)
     try:
-        if kind_of(path) is Kind.PRESET:
-            raise NoPlaceError(f"a {kind_of(path).value} gets no comments, silence it with per-file-ignores")
+        if kind_of(path) is Kind.PRESET and presets.format_of(path) == "json":
+            return Suppressed(_noted(report, report, ["JSON has no comments: silence it with per-file-ignores"]))
         absolute = path.absolute()
         doc = document.decode(absolute, linter.project.data(absolute))
         return _suppress(linter, path, doc, report, reason)
@@ -63,10 +64,10 @@ def _suppress(linter: Linter, path: Path, doc: Document, report: FileReport, rea
         clean, mended = _without_idle(linter, path, doc)
         before = linter.lint_bytes(path, clean.data)
         text, nowhere = _with_comments(
-            clean.text, [_in_program(one, clean) for one in _wanted(first, before, report)], reason, _magic_rows(clean)
+            clean, [_in_program(one, clean) for one in _wanted(first, before, report)], reason, _magic_rows(clean)
         )
         data = clean.encode(text)
-        if not _same_code(doc.text, document.decode(doc.path, data).text):
+        if not _same_meaning(doc, document.decode(doc.path, data)):
             raise NoPlaceError("they would change what the code means")
         after = linter.lint_bytes(path, data)
         failure = write_atomically(path, data, doc.data) if data != doc.data else ""
@@ -92,13 +93,16 @@ def _in_program(finding: Finding, doc: Document) -> Finding:
     return replace(finding, span=rows, comment_rows=(first + above, last + above))
 
 
-def _magic_rows(doc: Document) -> dict[int, str]:
-    """Lines that are no Python as written, by their rows in the program: what follows there is no comment."""
+def _magic_rows(doc: Document) -> dict[int, bool]:
+    """Rows in the program whose lines are no Python as written, so that what follows there is no comment.
+
+    For each, whether a comment may stand above it: not where a magic must be the first or the only line of its cell.
+    """
     rows = {}
     for part in doc.notebook.parts if doc.notebook else ():
         for number, (python, written) in enumerate(zip(part.masked.lines, part.source.split("\n"), strict=False)):
             if python != written:
-                rows[part.first_row + number] = written
+                rows[part.first_row + number] = not (part.masked.sealed or written.startswith("%%"))
     return rows
 
 
@@ -122,11 +126,14 @@ def _noted(report: FileReport, first: FileReport, texts: Sequence[str], *, failu
     return replace(report, notes=(*first.notes, *(Note(report.path, text, failure=failure) for text in texts)))
 
 
-def _same_code(before: str, after: str) -> bool:
+def _same_meaning(before: Document, after: Document) -> bool:
     try:
-        return ast.dump(ast.parse(before)) == ast.dump(ast.parse(after))
-    except UNPARSABLE:
-        return before == after
+        if kind_of(before.path) is Kind.PRESET:
+            old, new = ([list(tree.tokens()) for tree in presets.read(doc).trees] for doc in (before, after))
+            return old == new
+        return ast.dump(ast.parse(before.text)) == ast.dump(ast.parse(after.text))
+    except (PresetError, *UNPARSABLE):
+        return before.text == after.text
 
 
 def _without_idle(linter: Linter, path: Path, doc: Document) -> tuple[Document, int]:
@@ -144,13 +151,13 @@ def _without_idle(linter: Linter, path: Path, doc: Document) -> tuple[Document, 
 
 
 def _with_comments(
-    text: str, findings: Sequence[Finding], reason: str, magics: Mapping[int, str]
+    doc: Document, findings: Sequence[Finding], reason: str, magics: Mapping[int, bool]
 ) -> tuple[str, list[Finding]]:
     """The text with a comment for each finding, and the findings for which no line has a place."""
     if not findings:
-        return text, []
-    lines = split_lines(text)
-    closed = _closed_rows(text, lines)
+        return doc.text, []
+    lines = split_lines(doc.text)
+    closed = _closed_rows_of_preset(doc) if kind_of(doc.path) is Kind.PRESET else _closed_rows(doc.text, lines)
     behind: dict[int, set[str]] = defaultdict(set)
     above: dict[int, set[str]] = defaultdict(set)
     nowhere = []
@@ -160,7 +167,7 @@ def _with_comments(
         row = next((row for row in open_rows if _holds_code(lines[row - 1])), None)
         if row is not None:
             behind[row].add(finding.code)
-        elif first - 1 not in closed and not magics.get(first, "").startswith("%%"):  # that stands first in its cell
+        elif first - 1 not in closed and magics.get(first, True):
             above[first].add(finding.code)
         else:
             nowhere.append(finding)
@@ -202,6 +209,13 @@ def _closed_rows(text: str, lines: Sequence[str]) -> set[int]:
         raise NoPlaceError("it cannot be cut into tokens") from None
     backslashes = {row for row, line in enumerate(lines, 1) if line.rstrip("\r\n").endswith("\\")}
     return closed | (backslashes - commented)
+
+
+def _closed_rows_of_preset(doc: Document) -> set[int]:
+    """Rows at whose end no comment is legal: a text goes on in the next one."""
+    preset = presets.read(doc)
+    spans = (preset.span(node.start, node.end) for tree in preset.trees for node in tree.walk() if not node.parts)
+    return {row for span in spans for row in range(span.row, span.end_row)}
 
 
 def _put_above(lines: list[str], row: int, codes: Collection[str], reason: str) -> None:

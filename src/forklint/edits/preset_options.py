@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from forklint.edits.preset_text import Change, changed
 from forklint.edits.text import edits_between
-from forklint.facts.machines.preset_files import PresetCount, is_literal, last_part
+from forklint.facts.machines.preset_files import PresetCount, is_literal, last_part, options_in_other_files
 from forklint.facts.machines.preset_readers import PresetReaders
 from forklint.model import Applicability, Fix
 from forklint.project.index import Project
@@ -61,7 +61,7 @@ def fixes(project: Project, preset: Preset, count: PresetCount) -> Iterator[Fix]
         names = ", ".join(entry.key for entry in options)
         message = "load in the main process" + (f", without {names}" if names else "")
         certain = all(map(is_literal, (entry.value for entry in options))) and not count.has_options_elsewhere(preset)
-        safe = certain and not readers.sets_options()
+        safe = certain and not readers.sets_options() and not options_in_other_files(project, preset)
         applicability = Applicability.SAFE if safe else Applicability.UNSAFE
         yield Fix(message, applicability, edits_between(preset.text, new))
     elif count.shared:

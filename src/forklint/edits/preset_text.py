@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from forklint.source.presets import parse
-from forklint.source.presets.nodes import MERGE, Address, Entry, Node, PresetError, Shape
+from forklint.source.presets.nodes import MERGE, Address, Entry, Node, PresetError
 
 REST_OF_LINE = re.compile(r"[ \t]*,?[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n|$)")
 COMMA_AND_REST = re.compile(r"[ \t]*,[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n)")
@@ -65,19 +65,11 @@ def _find(text: str, language: str, home: Address) -> Node:
 
 def _signature(text: str, language: str, home: Node, wanted: dict[str, str | None]) -> list[object]:
     """All keys and values of a text in order, but for some entries of one mapping."""
-    return [token for tree in _trees(text, language) for token in _tokens(tree, home.start, home.shape, wanted)]
 
+    def left_out(node: Node, entry: Entry) -> bool:
+        return entry.key in wanted and node.shape is home.shape and node.start == home.start
 
-def _tokens(node: Node, start: int, shape: Shape, wanted: dict[str, str | None]) -> Iterator[object]:
-    yield (node.shape, repr(node.value), node.anchor)
-    here = node.shape is shape and node.start == start
-    for entry in node.entries:
-        if not (here and entry.key in wanted):
-            yield entry.key
-            yield from _tokens(entry.value, start, shape, wanted)
-    for item in node.items:
-        yield from _tokens(item, start, shape, wanted)
-    yield "end"
+    return [token for tree in _trees(text, language) for token in tree.tokens(left_out)]
 
 
 def _made(text: str, home: Node, change: Change) -> str:

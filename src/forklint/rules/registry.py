@@ -31,6 +31,12 @@ def codes() -> dict[str, tuple[str, bool]]:
     return {rule.code: (rule.name, rule.preview) for rule in all_rules()}
 
 
+@cache
+def names() -> dict[str, str]:
+    """Map each code to its rule's name."""
+    return {rule.code: rule.name for rule in all_rules()}
+
+
 def find(word: str) -> type[Rule] | None:
     """The rule of this code or name, if there is one."""
     return next((rule for rule in all_rules() if word.upper() == rule.code or word.lower() == rule.name), None)

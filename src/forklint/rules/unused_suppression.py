@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator
 
-from forklint.model import Severity
+from forklint.edits.comments import without
+from forklint.edits.text import split_lines
+from forklint.model import Applicability, Finding, Fix, Severity, Span
 from forklint.project.module import Module
 from forklint.rules.base import Rule, Suspect
 from forklint.source.suppressions import Suppression
@@ -70,3 +72,23 @@ class UnusedSuppression(Rule):
             own = [word for word in idle if cls.code == word.upper() or cls.name == word.lower()]
             if idle and (not own or own == idle):
                 yield comment, idle
+
+    @classmethod
+    def findings(
+        cls, text: str, comments: list[Suppression], ran: Collection[str], names: dict[str, str]
+    ) -> Iterator[Finding]:
+        """Give a finding, still of no path, for each comment with words that silenced nothing; see ``unused``."""
+        lines = split_lines(text) if comments else []
+        for comment, codes in cls.unused(comments, ran, names):
+            words = ", ".join(codes)
+            yield Finding(
+                code=cls.code,
+                name=cls.name,
+                severity=cls.severity,
+                path="",
+                span=Span(comment.row, comment.column, comment.row, comment.end_column),
+                message=f"nothing to suppress {'in this file' if comment.whole_file else 'here'} for {words}",
+                fixes=(Fix(f"remove {words}", Applicability.SAFE, (without(lines, comment, codes),)),),
+                text=comment.text,
+                comment_rows=(comment.row, comment.row),
+            )

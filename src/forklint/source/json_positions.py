@@ -118,6 +118,8 @@ class _Reader:
             raise JsonError(_lower(error.msg), self._text, error.pos) from None
         except RecursionError:
             raise DepthError(self._text, start) from None
+        except ValueError:  # the interpreter's limit for int()
+            raise JsonError("a number has too many digits", self._text, start) from None
         return Node(value, start, end)
 
     def _array(self, start: int, depth: int) -> Node:

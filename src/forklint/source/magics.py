@@ -22,7 +22,8 @@ OTHER_CELLS = frozenset(
 )
 """Line magics that speak of the whole cell on platforms that know no cell magics."""
 AUTOMATIC = frozenset({"pip", "conda", "mamba", "cd", "ls", "ll", "mkdir", "rm", "cp", "mv", "cat", "pwd", "env"})
-"""Magics that IPython also takes without their percent sign."""
+"""Magics that IPython also takes without their percent sign, where a cell is a single line."""
+AUTOMATIC_LINE = re.compile(r"(\w+)\b(?![ \t]*[=([]|\.)")
 CELL_MAGIC = re.compile(r"(?:[ \t]*(?:\#[^\n]*)?\n)*%%(?P<name>[\w.!-]+)(?P<rest>[^\n]*)")
 ASSIGNED = re.compile(r"(?P<target>[^=!%#'\"\n]+?)[ \t]*=[ \t]*(?P<kind>%(?=\w)|!(?!=))(?P<rest>.*)", re.DOTALL)
 QUESTION = re.compile(r"[^#'\"]*[\w\])*?][ \t]*\?\??[ \t]*$")
@@ -47,6 +48,8 @@ class Masked:
 
     lines: list[str] = field(default_factory=list)
     masks: dict[int, Mask] = field(default_factory=dict)
+    sealed: bool = False
+    """Whether one statement stands for the whole cell, which holds nothing else before and after a fix."""
 
     @property
     def text(self) -> str:
@@ -67,13 +70,13 @@ class Masker:
         self._mark = mark
         self._count = 0
 
-    def mask(self, source: str, *, automatic: bool = False) -> Masked:
-        r"""Mask what is no Python in a cell (lines end in ``\n``); ``automatic``: magics without a sign as well."""
+    def mask(self, source: str) -> Masked:
+        r"""Mask what is no Python in a cell (lines end in ``\n``)."""
         lines, done = source.split("\n"), Masked()
         place = _Place()
         while len(done.lines) < len(lines):
             row = len(done.lines)
-            taken = self._at(lines, row, automatic=automatic) if place.begins else None
+            taken = self._at(lines, row) if place.begins else None
             if taken is None:
                 place.advance(lines[row])
                 done.lines.append(lines[row])
@@ -86,13 +89,20 @@ class Masker:
     def sealed(self, source: str) -> Masked:
         """Mask a whole cell by one line: a program of its own."""
         statement = self._call("run_cell_magic", cell_magic(source), source[CELL_MAGIC.match(source).end() :])  # type: ignore[union-attr]  # asked before
-        return Masked([statement], {0: Mask(statement, source)})
+        return Masked([statement], {0: Mask(statement, source)}, sealed=True)
 
-    def _at(self, lines: list[str], row: int, *, automatic: bool) -> Mask | None:
+    def automatic(self, source: str) -> Masked | None:
+        """Mask a cell that is a magic without its percent sign; None for any other."""
+        word = AUTOMATIC_LINE.match(source)
+        if word is None or word[1] not in AUTOMATIC or "\n" in source.rstrip("\n"):
+            return None
+        mask = self._magic(source.rstrip("\n"), "%")
+        return Masked([mask.statement], {0: Mask(mask.statement, source)}, sealed=True)
+
+    def _at(self, lines: list[str], row: int) -> Mask | None:
         text = lines[row].lstrip()
-        first_word = re.match(r"(\w+)(?![ \t]*[=(.\[])", text) if automatic else None
-        if (text[:1] and text[0] in "%!") or (first_word and first_word[1] in AUTOMATIC):
-            return self._magic(_continued(lines, row).lstrip(), "%" if first_word else "")
+        if text[:1] and text[0] in "%!":
+            return self._magic(_continued(lines, row).lstrip())
         if (text[:1] and text[0] in SIGNS) or QUESTION.match(text):
             return self._masked(text, self._call("run_line_magic", "pinfo", text))
         match = ASSIGNED.match(_continued(lines, row).lstrip()) if "=" in text else None
@@ -102,7 +112,7 @@ class Masker:
             return self._masked(match[0], f"{match['target']} = {call}")
         return None
 
-    def _magic(self, written: str, sign: str) -> Mask:
+    def _magic(self, written: str, sign: str = "") -> Mask:
         if written[0] == "!":
             return self._masked(written, self._call("system", written.lstrip("!").strip()))
         name, _, rest = (sign + written).lstrip("%").partition(" ")

@@ -42,8 +42,6 @@ class Part:
     masked: Masked
     first_row: int
     """Row of its first line in the program, from 1."""
-    sealed: bool = False
-    """Whether it is a program of its own, which one statement stands for."""
 
     @property
     def number(self) -> int:
@@ -175,8 +173,8 @@ class Notebook:
 
     @staticmethod
     def _lost_place(part: Part, lines: Sequence[str]) -> bool:
-        """Whether a program of its own was changed, or the magic of a whole cell is no longer its first statement."""
-        if part.sealed:
+        """Whether a cell that one statement stands for was changed, or the magic of a whole cell is no longer first."""
+        if part.masked.sealed:
             return "\n".join(lines).strip() != part.masked.text
         if not cell_magic(part.source):
             return False
@@ -242,7 +240,7 @@ def read(text: str) -> Notebook:
             faults += _faults(masker, raw, masked)
         elif masked is not None:
             row += bool(parts)
-            parts.append(Part(raw, masked, row, sealed=_is_sealed(raw)))
+            parts.append(Part(raw, masked, row))
             row += len(masked.lines)
     raws = {raw.number: raw for raw in document.cells}
     return Notebook(text, tuple(parts), mark, tuple(faults), tuple(notes), not document.doubled, raws)
@@ -256,10 +254,6 @@ def _unused_mark(cells: Sequence[RawCell]) -> str:
     return f"forklint_{number}_"
 
 
-def _is_sealed(raw: RawCell) -> bool:
-    return cell_magic(_plain_ends(raw.source)) in SHELL_CELLS
-
-
 def _masked(masker: Masker, raw: RawCell) -> Masked | Exception | None:
     """A cell as Python; None if it is none, the error if it should be and is not."""
     source = _plain_ends(raw.source)
@@ -268,16 +262,12 @@ def _masked(masker: Masker, raw: RawCell) -> Masked | Exception | None:
         return masker.sealed(source)
     if (magic and magic not in PYTHON_CELLS) or not source.strip():
         return None
-    first: Exception | None = None
-    for automatic in (False, True):
-        masked = masker.mask(source, automatic=automatic)
-        try:
-            _parse(masked.text)
-        except UNPARSABLE as error:
-            first = first or error
-        else:
-            return masked
-    return first
+    masked = masker.mask(source)
+    try:
+        _parse(masked.text)
+    except UNPARSABLE as error:
+        return masker.automatic(source) or error
+    return masked
 
 
 def _parse(text: str) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 
 from forklint.facts.machines import preset_places
@@ -14,12 +15,16 @@ from forklint.facts.machines.preset_readers import PresetReaders
 from forklint.knowledge import presets
 from forklint.model import Link
 from forklint.project.index import Project
-from forklint.source.presets import Preset
+from forklint.source.presets import Preset, format_of
 from forklint.source.presets.nodes import MERGE, Address, Entry, Node, Shape
 
 WORKERS = re.compile(rb"(?i:workers?)")
 OFF = ("no", "off", "false", "none", "null")
 """What readers of YAML take for no, though it be written as text."""
+COUNTS = re.compile(rb"(?i)(?<!persistent[_-])workers")
+"""A file without a match gives no count of its own."""
+LARGEST_BASE = 20_000
+"""Bytes of the largest file that may be one which others take over."""
 MAC = re.compile(rb"(?i:darwin|mps|mac|osx|apple)")
 
 
@@ -88,10 +93,17 @@ class PresetCount:
                 yield Link(str(preset.path), *preset.place(entry.start), message)
 
     def has_options_elsewhere(self, preset: Preset) -> bool:
-        """Whether an option that raises without workers stands elsewhere in the document, with no count beside it."""
+        """Whether an option that raises without workers stands elsewhere in the document and may reach this mapping.
+
+        One with a count beside it does not, unless it is under a key such as ``base:``, which others take over.
+        """
         beside = {id(entry) for entry, _ in self.options()}
-        for node in preset.trees[int(self.address[0])].walk():
-            if node is not self.home and any(presets.count_kind(last_part(key)) for key in node.effective()):
+        nodes = list(preset.trees[int(self.address[0])].walk())
+        entries = (entry for node in nodes for entry in node.entries)
+        bases = {id(entry.value.real) for entry in entries if entry.key.lower() in presets.listed("files", "bases")}
+        for node in nodes:
+            is_apart = node is not self.home and id(node) not in bases
+            if is_apart and any(presets.count_kind(last_part(key)) for key in node.effective()):
                 continue
             for entry in node.entries:
                 name, _ = option_of(entry.key)
@@ -109,6 +121,37 @@ class PresetCount:
             if not _is_neutral(entry.value, name):
                 found.append((entry, presets.options()[name]))
         return found
+
+
+def options_in_other_files(project: Project, preset: Preset) -> bool:
+    """Whether a file that this one may be put together with gives an option that raises without workers.
+
+    Judged by bytes. Where this file takes over others (Hydra's ``defaults``) that may be any in its language; else one
+    that is named as a base, or that gives such an option and no count.
+    """
+    inherits = preset_places.any_key(preset.trees, presets.listed("files", "inherits"))
+    for path in project.presets:
+        if path == preset.path or format_of(path) != preset.format or _size(path) > LARGEST_BASE:
+            continue
+        data = project.data(path)
+        is_base = inherits or path.stem.lower() in presets.listed("files", "bases") or not COUNTS.search(data)
+        if is_base and _given_options().search(data):
+            return True
+    return False
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+@cache
+def _given_options() -> re.Pattern[bytes]:
+    """Finds options that raise when the loader is made without workers, with a value that does not mean none."""
+    names = "|".join(name for name in presets.options() if name != "timeout")
+    return re.compile(rf"(?:{names})[\"']?\s*[:=]\s*(?!(?i:{'|'.join(OFF)})\b|~)[^\s#]".encode())
 
 
 @dataclass(frozen=True)
@@ -203,7 +246,11 @@ def _is_count(entry: Entry, keys: tuple[str, ...]) -> bool:
     value = entry.value.real.value
     if "worker" not in entry.key.lower() and not (keys and "worker" in keys[-1].lower()):
         return False  # no other name is a count's, and there may be thousands of keys
-    positive = value > 0 if type(value) is int else isinstance(value, str) and value.isdecimal() and int(value) > 0
+    positive = (
+        value > 0
+        if type(value) is int
+        else isinstance(value, str) and len(value) < 20 and value.isdecimal() and int(value) > 0
+    )
     if not positive:
         return False
     by_platform = bool(keys) and bool(presets.count_kind(last_part(keys[-1]))) and bool(presets.machine_of(entry.key))

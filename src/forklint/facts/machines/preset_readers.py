@@ -35,6 +35,13 @@ class PresetReaders:
 
     def find(self) -> list[Reader]:
         """The places that certainly name the file, by its path or, if no other preset has it, by its name alone."""
+        memory = self.project.memory("readers of presets")
+        if self.path not in memory:
+            memory[self.path] = self._found()
+        found: list[Reader] = memory[self.path]
+        return found
+
+    def _found(self) -> list[Reader]:
         name, stem = self.path.name.encode(), self.path.stem.encode()
         found = []
         for file in self.project.files:

@@ -62,7 +62,14 @@ class Preset:
         """The comments that silence findings; JSON has none."""
         if self.format == "json":
             return []
-        texts = [node for tree in self.trees for node in tree.walk() if isinstance(node.value, str)]
+        if not SUPPRESSION.search(self.text):
+            return []
+        texts = [
+            node
+            for tree in self.trees
+            for node in tree.walk()
+            if isinstance(node.value, str) and "#" in self.text[node.start : node.end]
+        ]
         found = []
         for match in SUPPRESSION.finditer(self.text):
             before = self.text[match.start() - 1 : match.start()] if match.start() else "\n"

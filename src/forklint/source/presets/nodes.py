@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -66,6 +66,17 @@ class Node:
             node = waiting.pop()
             yield node
             waiting += reversed(node.parts)
+
+    def tokens(self, left_out: Callable[[Node, Entry], bool] = lambda _node, _entry: False) -> Iterator[object]:
+        """Give all that it says, in order, and nothing of where that stands; some entries of mappings left out."""
+        yield (self.shape, repr(self.value), self.anchor)
+        for entry in self.entries:
+            if not left_out(self, entry):
+                yield entry.key
+                yield from entry.value.tokens(left_out)
+        for item in self.items:
+            yield from item.tokens(left_out)
+        yield "end"
 
     def own(self, key: str) -> Entry | None:
         """The entry under a key, if there is just one."""

@@ -32,6 +32,8 @@ def parse(text: str) -> Node:
         values = tomllib.loads(text, parse_float=str)
     except tomllib.TOMLDecodeError as error:
         raise PresetError(f"not valid TOML: {_lower(str(error))}") from None
+    except ValueError:  # the interpreter's limit for int()
+        raise PresetError("not valid TOML: a number has too many digits") from None
     tree = _Reader(text).document()
     if plain(tree) != values:
         raise PresetError("its TOML cannot be followed")
