@@ -42,7 +42,8 @@ def step(title: str, command: list[str], folder: Path, *, expect: int, **environ
     words = [Path(word).name if word == sys.executable else word for word in command]
     if words[1:2] == ["-m"]:
         words = [words[2].replace("_", "-"), *words[3:]]
-    print(f"\n\033[1m# {title}\033[0m\n$ {shlex.join(words)}", flush=True)
+    title = f"\033[1m# {title}\033[0m" if sys.stdout.isatty() else f"# {title}"
+    print(f"\n{title}\n$ {shlex.join(words)}", flush=True)
     done = subprocess.run(command, cwd=folder, env={**os.environ, **environment}, stderr=subprocess.STDOUT, check=False)
     if done.returncode != expect:
         sys.exit(f"demo: expected exit code {expect}, got {done.returncode}")

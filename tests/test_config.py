@@ -50,6 +50,7 @@ def test_the_command_line_comes_on_top(tmp_path: Path) -> None:
         ('[[handles]]\ncall = ["a.b"]', "handles: a row needs 'kind'"),
         ('[[handles]]\ncall = "a.b"\nkind = "x"', "handles: 'call' must be a list"),
         ("select = [", "not valid TOML"),
+        ("[tool.forklint]\npreview = true", "unknown key 'tool'; the keys stand here without [tool.forklint]"),
         ("target-python = 3.12", "target-python: write it as a string"),
         ('target-python = "2.7"', "target-python: '2.7' is no range of Pythons"),
         ('target-python = "3.13-3.10"', "target-python: '3.13-3.10' is no range of Pythons"),
@@ -67,6 +68,12 @@ def test_a_wrong_setting_names_file_and_key(tmp_path: Path, text: str, message: 
 
 def test_a_broken_pyproject_of_someone_else_is_passed_over(tmp_path: Path) -> None:
     assert load(write(tmp_path / "pyproject.toml", "[tool.black\n")) is None
+
+
+def test_a_broken_pyproject_that_speaks_of_forklint_is_told_of(tmp_path: Path) -> None:
+    path = write(tmp_path / "pyproject.toml", '[tool.forklint]\nignore = ["FKL401"\nx\n')
+    with pytest.raises(ConfigError, match="not valid TOML"):
+        load(path)
 
 
 def test_requires_python_counts_without_a_table_of_ours(tmp_path: Path) -> None:

@@ -223,6 +223,20 @@ def test_an_option_that_code_reads_by_its_key_stays(root: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "code",
+    [
+        "def load(num_workers, persistent_workers): ...\nload(**settings)\n",
+        "@dataclass\nclass Settings:\n    num_workers: int\n    persistent_workers: bool\n",
+        'def load(given):\n    return {key: given[key] for key in ("num_workers", "persistent_workers")}\n',
+    ],
+)
+def test_an_option_that_code_wants_as_an_argument_stays(root: Path, code: str) -> None:
+    (root / "train.py").write_text(code)
+    text = "mac:\n  num_workers: 4\n  persistent_workers: true\n"
+    assert mended(root / "a.yaml", text) == "mac:\n  num_workers: 0\n  persistent_workers: false\n"
+
+
+@pytest.mark.parametrize(
     "path",
     sorted((Path(__file__).parent / "fixtures/FKL401_workers_on_darwin").glob("bad_*.yaml")),
     ids=lambda path: path.name,

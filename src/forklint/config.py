@@ -186,14 +186,17 @@ class SettingsFinder:
 def load(path: Path, *, explicit: bool = False) -> Settings | None:
     """Read one configuration file; None for a pyproject.toml without ``[tool.forklint]``.
 
-    Raises ConfigError for a file that cannot be read and for any key or value that is not known.
+    A broken pyproject.toml that does not speak of forklint is left to whom it belongs. Raises ConfigError for a file
+    that cannot be read and for any key or value that is not known.
     """
+    text = b""
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_bytes()
+        data = tomllib.loads(text.decode())
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        if path.name == "pyproject.toml" and not explicit:
+        if path.name == "pyproject.toml" and not explicit and b"forklint" not in text:
             return None
         raise ConfigError(f"{path}: not valid TOML: {error}") from None
     table: Any = data
@@ -226,7 +229,8 @@ def from_table(table: Any, path: Path) -> Settings:
     for key, value in table.items():
         reader = READERS.get(key)
         if reader is None:
-            raise ConfigError(f"{path}: unknown key '{key}'{nearest(key, READERS)}")
+            here = "; the keys stand here without [tool.forklint]" if key == "tool" else nearest(key, READERS)
+            raise ConfigError(f"{path}: unknown key '{key}'{here}")
         try:
             values[key.replace("-", "_")] = reader(value)
         except ValueError as error:

@@ -88,7 +88,7 @@ def print_fixed(results: Sequence[Any], findings: Sequence[Finding], options: di
         click.echo(f"{len(applied)} fixed")
         return
     summary = Summary.of(findings)
-    tail = "" if options["unsafe_fixes"] else f", {summary.unsafe} more with --unsafe-fixes"
+    tail = f", {summary.unsafe} more with --unsafe-fixes" if summary.unsafe and not options["unsafe_fixes"] else ""
     click.echo(f"{len(applied)} fixed{tail}, {summary.findings} left")
 
 

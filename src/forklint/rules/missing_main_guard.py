@@ -64,6 +64,9 @@ class MissingMainGuard(Rule):
     child imports them again. Nor does any under fork, so the same script runs well on Linux up to Python 3.13, unless
     it asks for spawn itself.
 
+    A number of workers that is known only at run time says nothing, so a script whose `num_workers` comes from the
+    command line, whatever its default, or from a file is passed over.
+
     `multiprocessing.parent_process() is None` guards nothing: it holds in a child too, for as long as that imports the
     script (measured with Python 3.10 to 3.13).
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from forklint.facts.machines import entries
-from forklint.facts.machines.entries import last_name
+from forklint.facts.machines.entries import last_name, text_of
 from forklint.knowledge import presets
 from forklint.project.index import Project
 from forklint.project.module import Module
@@ -56,7 +56,7 @@ class PresetReaders:
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and self._is_named(node.value):
                 yield node
             elif isinstance(node, ast.Call) and any(key == "config_name" for key, _ in entries.of_call(node)):
-                given = {key: entries.text_of(value) for key, value in entries.of_call(node)}
+                given = {key: text_of(value) for key, value in entries.of_call(node)}
                 folder = Path(given.get("config_path") or ".").name
                 is_here = folder == self.path.parent.name or ("config_path" not in given and self._is_only())
                 if given["config_name"].removesuffix(self.path.suffix) == self.path.stem and is_here:
@@ -82,12 +82,13 @@ class PresetReaders:
         return True if True in seen else None if None in seen or not seen else False
 
     def strict(self, keys: frozenset[str]) -> frozenset[str]:
-        """Those keys that code of the project reads as if they were always there."""
+        """Those keys that code of the project reads as if they were always there, or takes as an argument."""
         return frozenset(
             key
             for key in keys
             for module in self.project.mentioning(key)
             if any(isinstance(node, (ast.Subscript, ast.Attribute)) for node in reads(module, key))
+            or any(_takes(node, key) for node in ast.walk(module.tree))
         )
 
     def sets_options(self) -> bool:
@@ -107,13 +108,22 @@ def reads(module: Module, key: str) -> Iterator[ast.expr]:
     """Give where a module takes something by a key: ``c["key"]``, ``c.key``, ``c.get("key")``."""
     for node in ast.walk(module.tree):
         if isinstance(node, (ast.Subscript, ast.Attribute)) and isinstance(node.ctx, ast.Load):
-            found = node.attr == key if isinstance(node, ast.Attribute) else entries.text_of(node.slice) == key
+            found = node.attr == key if isinstance(node, ast.Attribute) else text_of(node.slice) == key
         elif isinstance(node, ast.Call) and last_name(node.func) in {"get", "pop", "getattr"}:
-            found = any(entries.text_of(argument) == key for argument in node.args[:2])
+            found = any(text_of(argument) == key for argument in node.args[:2])
         else:
             continue
         if found and isinstance(node, ast.expr):
             yield node
+
+
+def _takes(node: ast.AST, key: str) -> bool:
+    """Whether a node is a parameter or a field of that name, or lists the key: ``for k in ("a", "b"): c[k]``."""
+    if isinstance(node, ast.arg):
+        return node.arg == key
+    if isinstance(node, ast.AnnAssign):
+        return isinstance(node.target, ast.Name) and node.target.id == key
+    return isinstance(node, (ast.Tuple, ast.List, ast.Set)) and any(text_of(item) == key for item in node.elts)
 
 
 def _goes_to_loader(module: Module, node: ast.expr) -> bool | None:
