@@ -12,14 +12,17 @@ import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+import notebook_cases
 import pytest
 from click import unstyle
+from notebook_cases import IMPORTS, LATE
 from report_cases import HAZARD, finding_of, outcome_of
 
 from forklint.model import Note, Severity, Span
 from forklint.report import github, gitlab, grouped, json_lines, junit
 from forklint.report.formats import FORMATS
 
+WORDS = f"from torch.utils.data import Dataset\n\n{notebook_cases.WORDS}"  # 30 and 80 characters end within lines
 MACHINE = [name for name, form in FORMATS.items() if not form.for_people]
 NOT_ROOT = pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write anywhere")
 
@@ -79,7 +82,8 @@ def test_github_escapes_and_levels() -> None:
     assert long[0] == "notice"
     assert (long[1]["line"], long[1]["endLine"]) == ("7", "8")
     assert not {"col", "endColumn"} & set(long[1])
-    assert "line" not in cell[1]
+    assert cell[1]["line"] == "1"  # it is not to be found
+    assert not {"col", "endColumn"} & set(cell[1])
     assert cell[2].startswith("cell 2, line 7: ")
 
 
@@ -98,6 +102,41 @@ def test_gitlab_has_what_it_requires(forklint, project: Path) -> None:
     assert before == after
 
 
+@pytest.mark.parametrize("written", ["list", "text", "odd"])
+@pytest.mark.parametrize("piped", [False, True])
+def test_services_are_told_the_lines_of_a_notebooks_json(forklint, project: Path, written: str, piped: bool) -> None:
+    path = notebook_cases.write(project / "src" / "words.ipynb", IMPORTS, "#md prose", WORDS, LATE)
+    content = json.loads(path.read_text())
+    cell = content["cells"][2]
+    source = "".join(cell["source"])
+    cell["source"] = {"list": cell["source"], "text": source, "odd": [source[:30], source[30:80], source[80:]]}[written]
+    path.write_text("\n\n" + json.dumps(content, indent=1))
+    lines = path.read_text().splitlines()
+    row, imported = (
+        next(number for number, line in enumerate(lines, 1) if text in line)
+        for text in ("self.env = lmdb", "import torch")
+    )
+    arguments = ["words.ipynb"]
+    options = {}
+    if piped:
+        options["input"] = path.read_text()
+        arguments = ["-", "--stdin-filename", "words.ipynb"]
+        path.write_text("{}")
+
+    def told(name: str, code: str = "FKL301") -> str:
+        return forklint(*arguments, "--output-format", name, "--select", code, cwd=path.parent, **options).stdout
+
+    ((_, properties, message),) = commands(told("github"))
+    assert (properties["line"], message[:16]) == (str(row), "cell 3, line 5: ")
+    (issue,) = json.loads(told("gitlab"))
+    assert issue["location"]["lines"] == {"begin": row, "end": row}
+    (result,) = json.loads(told("sarif"))["runs"][0]["results"]
+    assert result["locations"][0]["physicalLocation"]["region"] == {"startLine": row, "endLine": row}
+    (result,) = json.loads(told("sarif", "FKL101"))["runs"][0]["results"]
+    assert imported in {place["physicalLocation"]["region"]["startLine"] for place in result["relatedLocations"]}
+    assert ET.fromstring(told("junit")).find("testsuite/testcase").get("line") == str(row)
+
+
 def test_gitlab_tells_apart_what_is_alike() -> None:
     alike = outcome_of(finding_of(), finding_of(span=Span(8, 9, 8, 50)))
     assert len({finding.fingerprint for finding in alike.findings}) == 1
@@ -105,7 +144,7 @@ def test_gitlab_tells_apart_what_is_alike() -> None:
 
 
 def test_junit_counts_and_survives_any_character() -> None:
-    hard = finding_of(path="odd\udcff\x00.py", message="<&\x1b\ud800\n>")
+    hard = finding_of(path="odd\udcff\x01.py", message="<&\x1b\ud800\n>")
     outcome = outcome_of(hard, finding_of(), notes=[Note("lost.py", "cannot be read", failure=True)])
     suites = ET.fromstring(junit.render(outcome).encode())
     assert {key: suites.get(key) for key in ("tests", "failures", "errors")} == {
@@ -113,14 +152,14 @@ def test_junit_counts_and_survives_any_character() -> None:
         "failures": "2",
         "errors": "1",
     }
-    assert [suite.get("name") for suite in suites] == ["odd\\udcff\\x00.py", "data.py", "lost.py"]
+    assert [suite.get("name") for suite in suites] == ["odd\\udcff\\x01.py", "data.py", "lost.py"]
     failure = suites.find("testsuite/testcase/failure")
     assert failure is not None
     assert failure.get("message") == "<&\\x1b\\ud800\\n>"
 
 
 def test_junit_has_a_case_for_a_clean_file(forklint, project: Path) -> None:
-    suites = ET.fromstring(forklint("--output-format", "junit", cwd=project).stdout)
+    suites = ET.fromstring(forklint("--output-format", "junit", cwd=project / "src").stdout)
     cases = {case.get("classname"): case.find("failure") is None for case in suites.iter("testcase")}
     assert cases == {"src/data.py": False, "src/model.py": True}
 
