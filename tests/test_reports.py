@@ -87,6 +87,23 @@ def test_github_escapes_and_levels() -> None:
     assert cell[2].startswith("cell 2, line 7: ")
 
 
+def test_a_path_up_and_down_again_is_the_path(forklint, project: Path) -> None:
+    (project / "tools").mkdir()
+    (project / "tools" / "pyproject.toml").write_text('[tool.forklint]\nignore = ["FKL301"]\n')
+    (project / "far").symlink_to(project / "src", target_is_directory=True)
+
+    def names(*arguments: str, cwd: Path, **options) -> list[str]:
+        done = forklint(*arguments, "--output-format", "json", cwd=cwd, **options)
+        return [Path(found["filename"]).relative_to(project).as_posix() for found in json.loads(done.stdout)]
+
+    for cwd, path in ((project / "tools", "../src"), (project / "src", "../src/data.py"), (project, "far/../src")):
+        assert names(path, cwd=cwd) == ["src/data.py"]  # the settings of tools speak of what is in it
+    name = ("-", "--stdin-filename", "../src/data.py")
+    assert names(*name, cwd=project / "tools", input=HAZARD) == ["src/data.py"]
+    printed = forklint("../src", "..", "--output-format", "concise", cwd=project / "src").stdout
+    assert printed.startswith("data.py:7:9: FKL301")
+
+
 def test_gitlab_has_what_it_requires(forklint, project: Path) -> None:
     (project / "src" / "more.py").write_text(HAZARD)
     issues = json.loads(forklint("--output-format", "gitlab", cwd=project).stdout)
@@ -221,6 +238,8 @@ def test_the_file_has_what_would_be_printed(forklint, project: Path, name: str) 
     report = project / "report"
     report.write_text("old")
     report.chmod(0o640)
+    if name == "json":
+        assert forklint("src", "--output-format", name, "--output-file", "-", cwd=project).stdout == printed.stdout
     done = forklint("src", "--output-format", name, "--output-file", report, "--color", "always", cwd=project)
     assert (done.returncode, done.stdout, done.stderr) == (1, "", "")
     assert report.read_text(encoding="utf-8") == printed.stdout
@@ -243,6 +262,7 @@ def test_a_new_file_has_the_usual_permissions_and_links_stay(forklint, project: 
     [
         ("nowhere/report", "there is no folder"),
         ("src", "it is a folder"),
+        ("src/data.py", "that is the name of a source file"),
         ("src/data.py/report", "there is no folder"),
         ("loop", "a loop of links"),
         ("two\nlines/report", "two\\nlines/report: there is no folder"),

@@ -17,7 +17,7 @@ from forklint.cli.parameters import CLEAN, FAILED, check_together, overrides
 from forklint.cli.settings import show_settings
 from forklint.cli.telling import Ran, tell
 from forklint.source.discovery import Missing, find_files, never_walked
-from forklint.source.paths import shown
+from forklint.source.paths import shown, without_parents
 
 if TYPE_CHECKING:
     from forklint.cli.known import Baselines
@@ -30,9 +30,11 @@ def run(options: dict[str, Any]) -> int:
     from forklint.parallel import Job  # noqa: PLC0415
 
     check_options(options)
+    options["paths"] = tuple(map(without_parents, options["paths"]))
     options["fix"] |= options["fix_only"]
     finder = _finder(options)
     name = stdin.named(options)
+    name = without_parents(name) if name else None
     check_together(options, from_stdin=name is not None)
     if options["show_settings"]:
         show_settings(finder, name or (options["paths"] or [Path()])[0])
