@@ -9,6 +9,7 @@ import shutil
 import stat
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -18,6 +19,8 @@ from click import unstyle
 from notebook_cases import IMPORTS, LATE
 from report_cases import HAZARD, finding_of, outcome_of
 
+from forklint.config import SettingsFinder
+from forklint.engine import Linters, Options
 from forklint.model import Note, Severity, Span
 from forklint.report import github, gitlab, grouped, json_lines, junit
 from forklint.report.formats import FORMATS
@@ -230,6 +233,23 @@ def test_statistics_in_each_format(forklint, project: Path) -> None:
         else:
             assert done.returncode == 2
             assert f"--statistics cannot be told as {name}: choose one of full" in done.stderr
+
+
+@pytest.mark.parametrize("arguments", [["--statistics"], ["--output-format", "github"]])
+def test_a_difference_is_worked_out_whatever_the_report_would_show(
+    forklint, project: Path, arguments: list[str]
+) -> None:
+    done = forklint("--diff", *arguments, cwd=project)
+    assert (done.returncode, done.stdout) == (1, forklint("--diff", cwd=project).stdout)
+
+
+def test_formats_without_fixes_say_what_they_would_say_with_them(forklint, project: Path) -> None:
+    reports = Linters(SettingsFinder(isolated=True), Options()).of(project / "src").lint(project / "src" / "data.py")
+    assert reports.findings[0].fixes
+    bare = [replace(finding, fixes=()) for finding in reports.findings]
+    for form in FORMATS.values():
+        if not form.shows_fixes:
+            assert form.render(outcome_of(*bare)) == form.render(outcome_of(*reports.findings))
 
 
 @pytest.mark.parametrize("name", list(FORMATS))

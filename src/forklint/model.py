@@ -139,7 +139,7 @@ class Finding:
 
     @property
     def fingerprint(self) -> str:
-        """Stable when lines move or a comment changes: of rule, path, qualified name and text with its spaces normalised."""
+        """Stable when lines move or comments change: of rule, path, qualified name and text, its spaces made equal."""
         parts = (self.code, self.project_path, self.qualname, " ".join(self.text.split()))
         return hashlib.sha256("\0".join(parts).encode(errors="surrogateescape")).hexdigest()[:16]
 

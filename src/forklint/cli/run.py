@@ -16,6 +16,7 @@ from forklint.cli.output import check_options, say
 from forklint.cli.parameters import CLEAN, FAILED, check_together, overrides
 from forklint.cli.settings import show_settings
 from forklint.cli.telling import Ran, tell
+from forklint.report.formats import FORMATS
 from forklint.source.discovery import Missing, find_files, never_walked
 from forklint.source.paths import shown, without_parents
 
@@ -55,17 +56,18 @@ def run(options: dict[str, Any]) -> int:
     known = Baselines(finder, files, options)
     outright = frozenset(map(shown, files if name else options["paths"] or (Path(),)))
     named = None if options["verbose"] else outright
+    changes = options["fix"] or options["diff"]
     job = Job(
         overrides=overrides(options),
         config=options["config_file"],
         isolated=options["isolated"],
         screen=not options["no_screen"],
-        with_fixes=not options["statistics"] or options["fix"],
+        with_fixes=changes or (not options["statistics"] and FORMATS[options["output_format"]].shows_fixes),
         named=outright,
     )
     if name:
         return _run_stdin(job, finder, known, name, options)
-    if options["fix"] or options["diff"]:
+    if changes:
         from forklint.parallel import fix_all  # noqa: PLC0415
 
         write = options["fix"] and not options["diff"]
