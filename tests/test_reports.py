@@ -24,6 +24,7 @@ from forklint.engine import Linters, Options
 from forklint.model import Note, Severity, Span
 from forklint.report import github, gitlab, grouped, json_lines, junit
 from forklint.report.formats import FORMATS
+from forklint.source import writing
 
 WORDS = f"from torch.utils.data import Dataset\n\n{notebook_cases.WORDS}"  # 30 and 80 characters end within lines
 MACHINE = [name for name, form in FORMATS.items() if not form.for_people]
@@ -299,6 +300,16 @@ def test_a_file_that_cannot_be_written_is_said_before_work(forklint, project: Pa
     assert re.fullmatch(r"Error: --output-file [^\n]*\n", done.stderr)
     assert message in done.stderr
     assert (project / "src" / "data.py").read_text() == HAZARD
+
+
+def test_an_interrupted_write_leaves_nothing(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(_: int) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("os.fsync", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        writing.replace(project / "report", b"new")
+    assert sorted(path.name for path in project.iterdir()) == [".git", "src"]
 
 
 @pytest.mark.parametrize("other", ["--diff", "--show-files", "--show-settings"])
