@@ -46,7 +46,7 @@ def run(options: dict[str, Any]) -> int:
         def again() -> int:
             return run({**options, "watch": False})
 
-        return watch(options["paths"] or (Path(),), lambda: _finder(options), again)
+        return watch(options["paths"] or (Path(),), lambda: _finder(options), again, options["output_file"])
     files, missing = ([name], []) if name else _files(finder, options["paths"] or (Path(),))
     if options["show_files"]:
         click.echo("".join(f"{path}\n" for path in files), nl=False)
