@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import notebook_cases
 import pytest
 
 HAZARD = """\
@@ -92,6 +93,26 @@ def test_it_holds_when_lines_move_and_folders_change(forklint, project: Path, kn
     shutil.copytree(project, elsewhere)
     shutil.rmtree(project)
     assert forklint(*KNOWN, cwd=elsewhere).returncode == 0
+
+
+def test_what_comments_say_makes_nothing_new(forklint, project: Path) -> None:
+    (project / "src" / "data.py").write_text(HAZARD.replace("root, readonly", "root + '#', readonly"))
+    notebook_cases.write(project / "words.ipynb", HAZARD, "%env OMP_NUM_THREADS=1")
+    (project / "a.yaml").write_text("mac:\n  device: mps\n  num_workers: 4\n")
+    (project / "b.toml").write_text("[mac]\nname = ' # '\ndevice = 'mps'\nnum_workers = 4\n")
+    forklint(*KNOWN, "--update-baseline", cwd=project)
+    paths = {row["path"] for row in rows(project / "known.json")}
+    assert paths == {"a.yaml", "b.toml", "src/data.py", "src/train.py", "words.ipynb"}
+    opens, opens_alike = "readonly=True)", "readonly=True)  # seen by Ada, 'tis known"
+    notebook_cases.write(project / "words.ipynb", HAZARD.replace(opens, opens_alike), "%env OMP_NUM_THREADS=1")
+    for name in ("src/data.py", "src/train.py", "a.yaml", "b.toml"):
+        text = (project / name).read_text().replace(opens, opens_alike)
+        text = text.replace("workers=2):", "workers=2):# x").replace("workers: 4", "workers: 4\t# a # b")
+        (project / name).write_text(text.replace("workers = 4", "workers = 4# why"))
+    result = forklint(*KNOWN, cwd=project)
+    assert (result.returncode, result.stdout) == (0, "All checks passed.\n")
+    (project / "src" / "data.py").write_text(HAZARD.replace("root, readonly", "root + '#2', readonly"))
+    assert forklint(*KNOWN, cwd=project).returncode == 1
 
 
 def test_equal_findings_of_one_file_are_counted(forklint, project: Path) -> None:

@@ -269,6 +269,22 @@ def test_odd_files(flake8: Flake8, project: Path) -> None:
     assert len(result.stdout.splitlines()) == 6, "a file that is named twice is reported twice, as flake8 does"
 
 
+def test_a_notebook_that_reads_as_python_is_left_to_the_command(flake8: Flake8, forklint, project: Path) -> None:
+    cell = {"cell_type": "code", "source": HAZARD, "metadata": {}, "outputs": [], "execution_count": 1}
+    (project / "words.ipynb").write_text(json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4}))
+    assert forklint("words.ipynb", cwd=project).returncode == 1
+    assert flake8("--select", "FKL,E9", "words.ipynb", cwd=project).stdout == ""
+
+
+def test_formats_and_files_of_flake8(flake8: Flake8, project: Path) -> None:
+    row, message = PLACE.split(":")[1], "[FKL301] `self.env` keeps an LMDB environment open"
+    result = flake8("--select", "FKL", "--format", "pylint", "--tee", "--output-file", "report", "data.py", cwd=project)
+    assert result.stdout == (project / "report").read_text()
+    assert result.stdout.startswith(f"data.py:{row}: {message}")
+    counted = flake8("--select", "FKL", "-qq", "--statistics", "--count", "data.py", cwd=project).stdout.split()
+    assert (counted[:2], counted[-1]) == (["1", "FKL301"], "1")
+
+
 FAULT = f"""
 from forklint.rules.unknown_method import UnknownMethod
 

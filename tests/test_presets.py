@@ -324,6 +324,7 @@ def test_comments_silence(root: Path) -> None:
     assert findings(root / "a.yaml", "mac:\n  # forklint: ignore[FKL401]\n  num_workers: 4\n") == ()
     assert findings(root / "a.toml", "[mac]\nnum_workers = 4 # forklint: ignore\n") == ()
     assert findings(root / "a.yaml", "mac: {num_workers: 4, x: ' # noqa'}\n") != ()
+    assert findings(root / "a.yaml", "mac: {num_workers: 4, x: ' # a'} # noqa\n") == ()
 
 
 def test_a_file_with_data_is_not_kept(root: Path) -> None:

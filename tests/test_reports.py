@@ -9,17 +9,24 @@ import shutil
 import stat
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+import notebook_cases
 import pytest
 from click import unstyle
+from notebook_cases import IMPORTS, LATE
 from report_cases import HAZARD, finding_of, outcome_of
 
+from forklint.config import SettingsFinder
+from forklint.engine import Linters, Options
 from forklint.model import Note, Severity, Span
 from forklint.report import github, gitlab, grouped, json_lines, junit
 from forklint.report.formats import FORMATS
+from forklint.source import writing
 
+WORDS = f"from torch.utils.data import Dataset\n\n{notebook_cases.WORDS}"  # 30 and 80 characters end within lines
 MACHINE = [name for name, form in FORMATS.items() if not form.for_people]
 NOT_ROOT = pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write anywhere")
 
@@ -79,8 +86,26 @@ def test_github_escapes_and_levels() -> None:
     assert long[0] == "notice"
     assert (long[1]["line"], long[1]["endLine"]) == ("7", "8")
     assert not {"col", "endColumn"} & set(long[1])
-    assert "line" not in cell[1]
+    assert cell[1]["line"] == "1"  # it is not to be found
+    assert not {"col", "endColumn"} & set(cell[1])
     assert cell[2].startswith("cell 2, line 7: ")
+
+
+def test_a_path_up_and_down_again_is_the_path(forklint, project: Path) -> None:
+    (project / "tools").mkdir()
+    (project / "tools" / "pyproject.toml").write_text('[tool.forklint]\nignore = ["FKL301"]\n')
+    (project / "far").symlink_to(project / "src", target_is_directory=True)
+
+    def names(*arguments: str, cwd: Path, **options) -> list[str]:
+        done = forklint(*arguments, "--output-format", "json", cwd=cwd, **options)
+        return [Path(found["filename"]).relative_to(project).as_posix() for found in json.loads(done.stdout)]
+
+    for cwd, path in ((project / "tools", "../src"), (project / "src", "../src/data.py"), (project, "far/../src")):
+        assert names(path, cwd=cwd) == ["src/data.py"]  # the settings of tools speak of what is in it
+    name = ("-", "--stdin-filename", "../src/data.py")
+    assert names(*name, cwd=project / "tools", input=HAZARD) == ["src/data.py"]
+    printed = forklint("../src", "..", "--output-format", "concise", cwd=project / "src").stdout
+    assert printed.startswith("data.py:7:9: FKL301")
 
 
 def test_gitlab_has_what_it_requires(forklint, project: Path) -> None:
@@ -98,6 +123,41 @@ def test_gitlab_has_what_it_requires(forklint, project: Path) -> None:
     assert before == after
 
 
+@pytest.mark.parametrize("written", ["list", "text", "odd"])
+@pytest.mark.parametrize("piped", [False, True])
+def test_services_are_told_the_lines_of_a_notebooks_json(forklint, project: Path, written: str, piped: bool) -> None:
+    path = notebook_cases.write(project / "src" / "words.ipynb", IMPORTS, "#md prose", WORDS, LATE)
+    content = json.loads(path.read_text())
+    cell = content["cells"][2]
+    source = "".join(cell["source"])
+    cell["source"] = {"list": cell["source"], "text": source, "odd": [source[:30], source[30:80], source[80:]]}[written]
+    path.write_text("\n\n" + json.dumps(content, indent=1))
+    lines = path.read_text().splitlines()
+    row, imported = (
+        next(number for number, line in enumerate(lines, 1) if text in line)
+        for text in ("self.env = lmdb", "import torch")
+    )
+    arguments = ["words.ipynb"]
+    options = {}
+    if piped:
+        options["input"] = path.read_text()
+        arguments = ["-", "--stdin-filename", "words.ipynb"]
+        path.write_text("{}")
+
+    def told(name: str, code: str = "FKL301") -> str:
+        return forklint(*arguments, "--output-format", name, "--select", code, cwd=path.parent, **options).stdout
+
+    ((_, properties, message),) = commands(told("github"))
+    assert (properties["line"], message[:16]) == (str(row), "cell 3, line 5: ")
+    (issue,) = json.loads(told("gitlab"))
+    assert issue["location"]["lines"] == {"begin": row, "end": row}
+    (result,) = json.loads(told("sarif"))["runs"][0]["results"]
+    assert result["locations"][0]["physicalLocation"]["region"] == {"startLine": row, "endLine": row}
+    (result,) = json.loads(told("sarif", "FKL101"))["runs"][0]["results"]
+    assert imported in {place["physicalLocation"]["region"]["startLine"] for place in result["relatedLocations"]}
+    assert ET.fromstring(told("junit")).find("testsuite/testcase").get("line") == str(row)
+
+
 def test_gitlab_tells_apart_what_is_alike() -> None:
     alike = outcome_of(finding_of(), finding_of(span=Span(8, 9, 8, 50)))
     assert len({finding.fingerprint for finding in alike.findings}) == 1
@@ -105,7 +165,7 @@ def test_gitlab_tells_apart_what_is_alike() -> None:
 
 
 def test_junit_counts_and_survives_any_character() -> None:
-    hard = finding_of(path="odd\udcff\x00.py", message="<&\x1b\ud800\n>")
+    hard = finding_of(path="odd\udcff\x01.py", message="<&\x1b\ud800\n>")
     outcome = outcome_of(hard, finding_of(), notes=[Note("lost.py", "cannot be read", failure=True)])
     suites = ET.fromstring(junit.render(outcome).encode())
     assert {key: suites.get(key) for key in ("tests", "failures", "errors")} == {
@@ -113,14 +173,14 @@ def test_junit_counts_and_survives_any_character() -> None:
         "failures": "2",
         "errors": "1",
     }
-    assert [suite.get("name") for suite in suites] == ["odd\\udcff\\x00.py", "data.py", "lost.py"]
+    assert [suite.get("name") for suite in suites] == ["odd\\udcff\\x01.py", "data.py", "lost.py"]
     failure = suites.find("testsuite/testcase/failure")
     assert failure is not None
     assert failure.get("message") == "<&\\x1b\\ud800\\n>"
 
 
 def test_junit_has_a_case_for_a_clean_file(forklint, project: Path) -> None:
-    suites = ET.fromstring(forklint("--output-format", "junit", cwd=project).stdout)
+    suites = ET.fromstring(forklint("--output-format", "junit", cwd=project / "src").stdout)
     cases = {case.get("classname"): case.find("failure") is None for case in suites.iter("testcase")}
     assert cases == {"src/data.py": False, "src/model.py": True}
 
@@ -176,12 +236,31 @@ def test_statistics_in_each_format(forklint, project: Path) -> None:
             assert f"--statistics cannot be told as {name}: choose one of full" in done.stderr
 
 
+@pytest.mark.parametrize("arguments", [["--statistics"], ["--output-format", "github"]])
+def test_a_difference_is_worked_out_whatever_the_report_would_show(
+    forklint, project: Path, arguments: list[str]
+) -> None:
+    done = forklint("--diff", *arguments, cwd=project)
+    assert (done.returncode, done.stdout) == (1, forklint("--diff", cwd=project).stdout)
+
+
+def test_formats_without_fixes_say_what_they_would_say_with_them(forklint, project: Path) -> None:
+    reports = Linters(SettingsFinder(isolated=True), Options()).of(project / "src").lint(project / "src" / "data.py")
+    assert reports.findings[0].fixes
+    bare = [replace(finding, fixes=()) for finding in reports.findings]
+    for form in FORMATS.values():
+        if not form.shows_fixes:
+            assert form.render(outcome_of(*bare)) == form.render(outcome_of(*reports.findings))
+
+
 @pytest.mark.parametrize("name", list(FORMATS))
 def test_the_file_has_what_would_be_printed(forklint, project: Path, name: str) -> None:
     printed = forklint("src", "--output-format", name, cwd=project)
     report = project / "report"
     report.write_text("old")
     report.chmod(0o640)
+    if name == "json":
+        assert forklint("src", "--output-format", name, "--output-file", "-", cwd=project).stdout == printed.stdout
     done = forklint("src", "--output-format", name, "--output-file", report, "--color", "always", cwd=project)
     assert (done.returncode, done.stdout, done.stderr) == (1, "", "")
     assert report.read_text(encoding="utf-8") == printed.stdout
@@ -204,6 +283,7 @@ def test_a_new_file_has_the_usual_permissions_and_links_stay(forklint, project: 
     [
         ("nowhere/report", "there is no folder"),
         ("src", "it is a folder"),
+        ("src/data.py", "that is the name of a source file"),
         ("src/data.py/report", "there is no folder"),
         ("loop", "a loop of links"),
         ("two\nlines/report", "two\\nlines/report: there is no folder"),
@@ -220,6 +300,16 @@ def test_a_file_that_cannot_be_written_is_said_before_work(forklint, project: Pa
     assert re.fullmatch(r"Error: --output-file [^\n]*\n", done.stderr)
     assert message in done.stderr
     assert (project / "src" / "data.py").read_text() == HAZARD
+
+
+def test_an_interrupted_write_leaves_nothing(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(_: int) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("os.fsync", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        writing.replace(project / "report", b"new")
+    assert sorted(path.name for path in project.iterdir()) == [".git", "src"]
 
 
 @pytest.mark.parametrize("other", ["--diff", "--show-files", "--show-settings"])

@@ -273,7 +273,7 @@ def test_a_notebook_is_named_by_cell() -> None:
     (result,) = run["results"]
     assert result["properties"]["notebookCell"] == 3
     assert result["locations"][0]["logicalLocations"][0]["name"] == "cell 3, line 7"
-    assert result["locations"][0]["physicalLocation"]["region"] == {"startLine": 1}
+    assert result["locations"][0]["physicalLocation"]["region"] == {"startLine": 1, "endLine": 1}
     assert result["relatedLocations"][0]["logicalLocations"][0]["name"] == "cell 2, line 2"
     assert result["message"]["text"].endswith("([it is opened \\[here\\]](1))")
     assert "fixes" not in result

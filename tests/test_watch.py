@@ -31,6 +31,24 @@ PATIENCE = 30
 """Seconds to wait for a run; each takes a fraction of one."""
 
 
+def test_the_report_of_a_run_is_no_reason_for_another(tmp_path: Path) -> None:
+    (tmp_path / "data.py").write_text(HAZARD)
+    report = tmp_path / "report.json"
+    watched = Watched(tmp_path, "--output-format", "json", "--output-file", str(report))
+    try:
+        watched.until("watching")
+        deadline = time.monotonic() + PATIENCE
+        while not report.exists() and time.monotonic() < deadline:
+            time.sleep(0.1)
+        time.sleep(1.5)  # three times as long as it waits for changes: it may take up one from before it began
+        before = report.stat().st_mtime_ns
+        time.sleep(1.5)
+        assert report.stat().st_mtime_ns == before
+    finally:
+        watched.process.send_signal(signal.SIGINT)
+        watched.process.wait(PATIENCE)
+
+
 class Watched:
     """A running ``forklint --watch``, with its lines as they come."""
 

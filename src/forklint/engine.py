@@ -21,6 +21,7 @@ from forklint.rules.base import Rule, Suspect
 from forklint.rules.syntax_error import SyntaxFault
 from forklint.rules.unused_suppression import UnusedSuppression
 from forklint.source import document, nesting, suppressions
+from forklint.source.comments import uncommented
 from forklint.source.document import BrokenError, Document, UnreadableError
 from forklint.source.kinds import Kind, kind_of
 from forklint.source.paths import relative_to, shown
@@ -161,7 +162,7 @@ class Linter:
             cells=suspect.cells,
             chain=tuple(suspect.chain),
             qualname=module.qualname_at(suspect.node),
-            text=module.document.lines[span.row - 1],
+            text=uncommented(module.document.lines, span.row, module.document.comments),
             project_path=relative_to(module.path, self.project.root),
             comment_rows=module.header_rows(statement),
             proof=rule.proof(suspect, module),

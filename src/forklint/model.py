@@ -122,6 +122,7 @@ class Finding:
     fixes: tuple[Fix, ...] = ()
     qualname: str = ""
     text: str = ""
+    """Its first line, without a comment: what is said beside the code may change."""
     project_path: str = ""
     """Relative to the project's root, with forward slashes, so that fingerprints agree between machines."""
     comment_rows: tuple[int, int] = (0, 0)
@@ -138,7 +139,7 @@ class Finding:
 
     @property
     def fingerprint(self) -> str:
-        """Stable under moves of lines: made of rule, path, qualified name and text with its spaces normalised."""
+        """Stable when lines move or comments change: of rule, path, qualified name and text, its spaces made equal."""
         parts = (self.code, self.project_path, self.qualname, " ".join(self.text.split()))
         return hashlib.sha256("\0".join(parts).encode(errors="surrogateescape")).hexdigest()[:16]
 

@@ -12,6 +12,7 @@ from forklint.rules import registry
 from forklint.rules.base import PresetSuspect, Rule
 from forklint.rules.unused_suppression import UnusedSuppression
 from forklint.source import document, presets, suppressions
+from forklint.source.comments import uncommented
 from forklint.source.document import UnreadableError
 from forklint.source.paths import relative_to, shown
 from forklint.source.presets import Preset, PresetError
@@ -108,7 +109,7 @@ class PresetLinter:
             cells=suspect.cells,
             chain=suspect.chain,
             qualname=suspect.qualname,
-            text=preset.line(suspect.span.row),
+            text=uncommented(preset.document.lines, suspect.span.row, preset.comments),
             project_path=relative_to(preset.path, self.project.root),
             comment_rows=(suspect.span.row, suspect.span.end_row),
         )

@@ -78,6 +78,8 @@ def lint(ctx: click.Context, /, **options: Any) -> None:
     """Lint PATHS (files and folders, by default the current one; `-` is standard input), and fix them with --fix."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal without Unicode shows what it can
+    if options["output_file"] == Path("-"):  # standard output, as in other commands
+        options["output_file"] = None
     ctx.color = False if options["output_file"] else {"always": True, "never": False}.get(options["color"])
     with one_line_errors(verbose=options["verbose"]):
         from forklint.cli.run import run  # noqa: PLC0415 - `--help` needs none of it

@@ -24,6 +24,8 @@ def check(path: Path | None) -> None:
     reason = ""
     if path.is_dir():
         reason = "it is a folder; name a file"
+    elif path.suffix in (".py", ".pyi", ".ipynb"):
+        reason = "that is the name of a source file; name another"
     elif path.exists():
         reason = "" if os.access(path, os.W_OK) else "the file is not writable"
     elif target.is_symlink():

@@ -16,8 +16,9 @@ from forklint.cli.output import check_options, say
 from forklint.cli.parameters import CLEAN, FAILED, check_together, overrides
 from forklint.cli.settings import show_settings
 from forklint.cli.telling import Ran, tell
+from forklint.report.formats import FORMATS
 from forklint.source.discovery import Missing, find_files, never_walked
-from forklint.source.paths import shown
+from forklint.source.paths import shown, without_parents
 
 if TYPE_CHECKING:
     from forklint.cli.known import Baselines
@@ -30,9 +31,11 @@ def run(options: dict[str, Any]) -> int:
     from forklint.parallel import Job  # noqa: PLC0415
 
     check_options(options)
+    options["paths"] = tuple(map(without_parents, options["paths"]))
     options["fix"] |= options["fix_only"]
     finder = _finder(options)
     name = stdin.named(options)
+    name = without_parents(name) if name else None
     check_together(options, from_stdin=name is not None)
     if options["show_settings"]:
         show_settings(finder, name or (options["paths"] or [Path()])[0])
@@ -43,7 +46,7 @@ def run(options: dict[str, Any]) -> int:
         def again() -> int:
             return run({**options, "watch": False})
 
-        return watch(options["paths"] or (Path(),), lambda: _finder(options), again)
+        return watch(options["paths"] or (Path(),), lambda: _finder(options), again, options["output_file"])
     files, missing = ([name], []) if name else _files(finder, options["paths"] or (Path(),))
     if options["show_files"]:
         click.echo("".join(f"{path}\n" for path in files), nl=False)
@@ -53,17 +56,18 @@ def run(options: dict[str, Any]) -> int:
     known = Baselines(finder, files, options)
     outright = frozenset(map(shown, files if name else options["paths"] or (Path(),)))
     named = None if options["verbose"] else outright
+    changes = options["fix"] or options["diff"]
     job = Job(
         overrides=overrides(options),
         config=options["config_file"],
         isolated=options["isolated"],
         screen=not options["no_screen"],
-        with_fixes=not options["statistics"] or options["fix"],
+        with_fixes=changes or (not options["statistics"] and FORMATS[options["output_format"]].shows_fixes),
         named=outright,
     )
     if name:
         return _run_stdin(job, finder, known, name, options)
-    if options["fix"] or options["diff"]:
+    if changes:
         from forklint.parallel import fix_all  # noqa: PLC0415
 
         write = options["fix"] and not options["diff"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -23,17 +24,25 @@ SETTINGS = (*FILES, *IGNORE_FILES)
 States = dict[Path, tuple[int, int]]
 
 
-def watch(paths: Sequence[Path], finder: Callable[[], SettingsFinder], run: Callable[[], object]) -> int:
+def watch(
+    paths: Sequence[Path], finder: Callable[[], SettingsFinder], run: Callable[[], object], report: Path | None
+) -> int:
     """Call ``run`` now and after each change below the projects of ``paths``, until Ctrl-C; gives the exit code.
 
-    All is linted again each time, since a change of one file may make or mend a finding in another. Raises Failure
-    if nothing can be watched.
+    All is linted again each time, since a change of one file may make or mend a finding in another; ``report`` is
+    what the runs themselves write. Raises Failure if nothing can be watched.
     """
     import watchfiles  # noqa: PLC0415 - only needed here
 
     folders, named = _folders(paths), [path.absolute() for path in paths if path.is_file()]
+
+    def state(settings: SettingsFinder | None) -> States:
+        found = _files(folders, named, settings)
+        found.pop(Path(os.path.realpath(report or os.devnull)), None)
+        return found
+
     try:
-        seen = _files(folders, named, finder())
+        seen = state(finder())
         _again(run)
         say(f"watching {', '.join(map(str, folders))}; Ctrl-C ends")
         events = watchfiles.watch(
@@ -44,7 +53,7 @@ def watch(paths: Sequence[Path], finder: Callable[[], SettingsFinder], run: Call
             if not (changes or first):
                 continue
             first = False  # what changed before the watch began shows in the first comparison
-            now = _files(folders, named, _settings(finder))
+            now = state(_settings(finder))
             if now != seen or any(Path(path).name in SETTINGS for _, path in changes):
                 seen = now
                 _again(run)

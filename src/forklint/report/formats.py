@@ -25,6 +25,8 @@ class Format:
     module: str
     statistics: Counts | None = None
     """None if its readers know findings alone."""
+    shows_fixes: bool = True
+    """False if it says nothing of fixes: then none need be worked out."""
 
     @property
     def for_people(self) -> bool:
@@ -44,7 +46,7 @@ FORMATS = {
     "json": Format("json", Counts.JSON),
     "json-lines": Format("json_lines", Counts.JSON_LINES),
     "sarif": Format("sarif"),
-    "github": Format("github"),
-    "gitlab": Format("gitlab"),
-    "junit": Format("junit"),
+    "github": Format("github", shows_fixes=False),
+    "gitlab": Format("gitlab", shows_fixes=False),
+    "junit": Format("junit", shows_fixes=False),
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from forklint.model import Finding, Severity
 from forklint.report import Outcome, repository, visible
+from forklint.report.sources import Sources
 
 COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
 DATA = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
@@ -16,10 +17,10 @@ PROPERTY = {**DATA, **str.maketrans({":": "%3A", ",": "%2C"})}
 
 def render(outcome: Outcome) -> str:
     """``::error file=...,line=...,title=...::message``, a line each; nothing where there is no finding."""
-    return "".join(_command(finding) + "\n" for finding in outcome.findings)
+    return "".join(_command(finding, outcome.sources) + "\n" for finding in outcome.findings)
 
 
-def _command(finding: Finding) -> str:
+def _command(finding: Finding, sources: Sources) -> str:
     span, cell = finding.span, finding.notebook_cell
     message = _printable(finding.message)
     properties = {"file": _printable(repository.plain(finding.path))}
@@ -27,8 +28,9 @@ def _command(finding: Finding) -> str:
         properties |= {"line": str(span.row), "endLine": str(span.end_row)}
         if span.end_row == span.row:  # GitHub drops columns that are not on one line
             properties |= {"col": str(span.column), "endColumn": str(span.end_column)}
-    else:  # lines of a cell are no lines of the file
+    else:  # rows of a cell are no rows of the file, and columns none of its JSON
         message = f"cell {cell}, line {span.row}: {message}"
+        properties["line"] = str(sources.file_row(finding.path, span.row, cell))
     properties["title"] = f"forklint ({finding.code})"
     pairs = ",".join(f"{name}={value.translate(PROPERTY)}" for name, value in properties.items())
     return f"::{COMMANDS[finding.severity]} {pairs}::{message.translate(DATA)}"

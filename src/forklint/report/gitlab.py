@@ -12,6 +12,7 @@ from typing import Any
 
 from forklint.model import Finding, Severity
 from forklint.report import Outcome, repository, spelt_out
+from forklint.report.sources import Sources
 
 SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO: "info"}
 
@@ -22,14 +23,15 @@ def render(outcome: Outcome) -> str:
     issues = []
     for finding in outcome.findings:
         seen[finding.fingerprint] += 1
-        issues.append(_issue(finding, seen[finding.fingerprint]))
+        issues.append(_issue(finding, seen[finding.fingerprint], outcome.sources))
     return json.dumps(issues, indent=2) + "\n"
 
 
-def _issue(finding: Finding, number: int) -> dict[str, Any]:
+def _issue(finding: Finding, number: int, sources: Sources) -> dict[str, Any]:
     """One finding; ``number`` tells apart those that are alike, since GitLab drops what it has seen."""
-    cell = finding.notebook_cell
-    where = "" if cell is None else f"cell {cell}, line {finding.span.row}: "
+    span, cell = finding.span, finding.notebook_cell
+    first, last = (sources.file_row(finding.path, row, cell) for row in (span.row, span.end_row))
+    where = "" if cell is None else f"cell {cell}, line {span.row}: "
     return {
         "description": spelt_out(f"{where}{finding.message}"),
         "check_name": f"{finding.code} {finding.name}",
@@ -37,6 +39,6 @@ def _issue(finding: Finding, number: int) -> dict[str, Any]:
         "severity": SEVERITIES[finding.severity],
         "location": {
             "path": repository.plain(finding.path),
-            "lines": {"begin": finding.span.row, "end": finding.span.end_row} if cell is None else {"begin": 1},
+            "lines": {"begin": first, "end": last},
         },
     }

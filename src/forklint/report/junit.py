@@ -6,7 +6,8 @@ from itertools import groupby
 from xml.etree import ElementTree as ET
 
 from forklint.model import Finding, Note
-from forklint.report import Outcome, visible
+from forklint.report import Outcome, repository, visible
+from forklint.report.sources import Sources
 
 DECLARATION = '<?xml version="1.0" encoding="utf-8"?>'
 
@@ -19,15 +20,15 @@ def render(outcome: Outcome) -> str:
     suites = ET.Element("testsuites", name="forklint")
     for path in paths:
         broken = [note for note in failures if note.path == path]
-        _suite(suites, path, findings.get(path, []), broken)
+        _suite(suites, path, findings.get(path, []), broken, outcome.sources)
     for name in ("tests", "failures", "errors"):
         suites.set(name, str(sum(int(suite.get(name, "0")) for suite in suites)))
     ET.indent(suites)
     return f"{DECLARATION}\n{ET.tostring(suites, encoding='unicode')}\n"
 
 
-def _suite(suites: ET.Element, path: str, findings: list[Finding], failures: list[Note]) -> None:
-    name = visible(path)
+def _suite(suites: ET.Element, path: str, findings: list[Finding], failures: list[Note], sources: Sources) -> None:
+    name = visible(repository.plain(path))
     suite = ET.SubElement(suites, "testsuite", name=name)
     counts = {
         "tests": max(1, len(findings) + len(failures)),
@@ -40,7 +41,7 @@ def _suite(suites: ET.Element, path: str, findings: list[Finding], failures: lis
     for finding in findings:
         case = ET.SubElement(suite, "testcase", classname=name, file=name)
         case.set("name", f"{finding.code} {finding.name} ({_place(finding)})")
-        case.set("line", str(finding.span.row))
+        case.set("line", str(sources.file_row(path, finding.span.row, finding.notebook_cell)))
         text = visible(finding.message)
         failure = ET.SubElement(case, "failure", message=text, type=finding.severity.value)
         failure.text = f"{name}:{_place(finding)}: {finding.code} {text}"

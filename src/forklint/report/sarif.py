@@ -108,7 +108,7 @@ def _result(finding: Finding, rule_index: int, sources: Sources) -> Json:
         "level": LEVELS[finding.severity],
         "message": {"text": _message(finding)},
         "locations": [_location(finding, sources)],
-        "relatedLocations": [_related(number, link) for number, link in enumerate(finding.chain, 1)],
+        "relatedLocations": [_related(number, link, sources) for number, link in enumerate(finding.chain, 1)],
         "partialFingerprints": {FINGERPRINT: finding.fingerprint},
         "fixes": _fixes(finding, sources),
         "properties": properties,
@@ -128,10 +128,10 @@ def _linked(text: str) -> str:
 
 
 def _location(finding: Finding, sources: Sources) -> Json:
-    place: Json = {"artifactLocation": _artifact(finding.path)}
     if finding.notebook_cell is not None:
-        return {"physicalLocation": place | {"region": {"startLine": 1}}, **_cell(finding.notebook_cell, finding.span)}
+        return _in_cell(finding.path, finding.notebook_cell, finding.span, sources)
     lines = sources.lines(finding.path)
+    place: Json = {"artifactLocation": _artifact(finding.path)}
     place["region"] = _region(finding.span) | _snippet(_text_of(lines, finding.span))
     first, last = max(1, finding.span.row - CONTEXT), min(len(lines), finding.span.end_row + CONTEXT)
     context = _snippet("".join(lines[first - 1 : last]))
@@ -140,19 +140,23 @@ def _location(finding: Finding, sources: Sources) -> Json:
     return {"physicalLocation": place}
 
 
-def _related(number: int, link: Link) -> Json:
-    place: Json = {"artifactLocation": _artifact(link.path), "region": {"startLine": 1}}
-    span = Span(link.row, link.column, link.row, link.column)
-    where = {} if link.notebook_cell is None else _cell(link.notebook_cell, span)
+def _related(number: int, link: Link, sources: Sources) -> Json:
     if link.notebook_cell is None:
-        place["region"] = {"startLine": link.row, "startColumn": link.column}
-    return {"id": number, "message": {"text": spelt_out(link.message)}, "physicalLocation": place, **where}
+        region = {"startLine": link.row, "startColumn": link.column}
+        where: Json = {"physicalLocation": {"artifactLocation": _artifact(link.path), "region": region}}
+    else:
+        where = _in_cell(link.path, link.notebook_cell, Span(link.row, link.column, link.row, link.column), sources)
+    return {"id": number, "message": {"text": spelt_out(link.message)}, **where}
 
 
-def _cell(number: int, span: Span) -> Json:
-    """The cell of a notebook: its lines are no lines of the file, so they are told by name."""
+def _in_cell(path: str, number: int, span: Span, sources: Sources) -> Json:
+    """A place in a notebook: the lines of its JSON, whole, and the cell and its own line by name."""
+    first, last = (sources.file_row(path, row, number) for row in (span.row, span.end_row))
     name = f"cell {number}, line {span.row}"
-    return {"logicalLocations": [{"name": name, "fullyQualifiedName": name}]}
+    return {
+        "physicalLocation": {"artifactLocation": _artifact(path), "region": {"startLine": first, "endLine": last}},
+        "logicalLocations": [{"name": name, "fullyQualifiedName": name}],
+    }
 
 
 def _fixes(finding: Finding, sources: Sources) -> list[Json]:

@@ -22,7 +22,7 @@ class Sources:
     """
 
     def __init__(self, overlay: Mapping[str, bytes] | None = None) -> None:
-        self._overlay = overlay or {}
+        self._overlay = {Path(path).absolute(): data for path, data in (overlay or {}).items()}
         self._sources: dict[str, str | Notebook] = {}
         self._lines: dict[tuple[str, int | None], list[str]] = {}
 
@@ -39,12 +39,20 @@ class Sources:
                 self._lines[key] = source.lines_of(notebook_cell)
         return self._lines[key]
 
+    def file_row(self, path: str, row: int, notebook_cell: int | None) -> int:
+        """The row of the file itself: in a notebook a cell has rows of its own, and 1 stands for one not found."""
+        if notebook_cell is None:
+            return row
+        source = self._source(path)
+        return 1 if isinstance(source, str) else source.file_row(notebook_cell, row)
+
     def _source(self, path: str) -> str | Notebook:
         """The text of a file; of a notebook with its cells."""
         if path not in self._sources:
             data = b""
             try:
-                data = self._overlay[path] if path in self._overlay else document.read(Path(path))
+                known = self._overlay.get(Path(path).absolute())
+                data = document.read(Path(path)) if known is None else known
                 doc = document.decode(Path(path), data)
                 self._sources[path] = doc.text if doc.notebook is None else doc.notebook
             except BrokenError:

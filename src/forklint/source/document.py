@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from forklint.source.comments import Comment, comments
 from forklint.source.kinds import Kind, kind_of
 from forklint.source.lines import apply_edits
 
@@ -64,6 +65,11 @@ class Document:
     def lines(self) -> list[str]:
         r"""Lines of the text with their ends, split where Python splits them (``\\n``, ``\\r\\n``, ``\\r``)."""
         return self.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+    @cached_property
+    def comments(self) -> tuple[Comment, ...]:
+        """The comments of the text."""
+        return tuple(comments(self.text))
 
     def encode(self, text: str) -> bytes:
         """The file with another source: ``text`` in this document's encoding, or in the cells of a notebook.

@@ -95,6 +95,11 @@ class Notebook:
         raw = self.raws.get(number)
         return split_lines(raw.source) if raw is not None else []
 
+    def file_row(self, number: int, row: int) -> int:
+        """The row of the file in which a row of a cell is written."""
+        raw = self.raws.get(number)
+        return self.text.count("\n", 0, raw.place_of(row)) + 1 if raw is not None else 1
+
     def local(self, span: Span) -> tuple[int, Span]:
         """Give the number of a span's cell, and the span in it; what was masked is spanned as it is written."""
         part = self.part_at(span.row)
@@ -111,12 +116,14 @@ class Notebook:
     def localized(self, finding: Finding, path: str) -> Finding:
         """A finding of the program as one of its cell; ``path`` is the notebook's as links have it."""
         number, span = self.local(finding.span)
-        first = self.part_at(finding.span.row).first_row - 1
+        part = self.part_at(finding.span.row)
+        first = part.first_row - 1
+        is_masked = finding.span.row - part.first_row in part.masked.masks
         return replace(
             finding,
             span=span,
             notebook_cell=number,
-            text=self.lines_of(number)[span.row - 1].rstrip("\r\n"),
+            text=part.source.split("\n")[span.row - 1] if is_masked else finding.text,
             comment_rows=(finding.comment_rows[0] - first, finding.comment_rows[1] - first),
             chain=tuple(self._local_link(link) if link.path == path else link for link in finding.chain),
             fixes=tuple(self.localized_fix(fix) for fix in finding.fixes),

@@ -36,6 +36,15 @@ class RawCell:
     """The texts that a list of texts is made of; None for a single text."""
     is_python: bool = True
 
+    def place_of(self, row: int) -> int:
+        """Where in the JSON text the text begins that holds a row of the source, from 1."""
+        before = sum(map(len, split_lines(self.source)[: row - 1]))
+        for item in self.items or ():
+            if before < len(item.value):
+                return item.start
+            before -= len(item.value)
+        return self.items[-1].start if self.items else self.start
+
     def respelt(self, source: str, text: str) -> str:
         """Another source as JSON in the style of this one, which stands in ``text``; lines keep their spelling."""
         plain = text.isascii() and ESCAPED.search(text) is not None

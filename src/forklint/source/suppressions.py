@@ -7,12 +7,12 @@ project that switches Ruff off in a file does not say that its workers are safe 
 
 from __future__ import annotations
 
-import io
 import re
-import tokenize
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from forklint.model import Finding
+from forklint.source.comments import Comment, comments
 
 CODE = r"[A-Z]+[0-9]+"
 NOQA = re.compile(rf"#\s*noqa(?::\s*(?P<codes>{CODE}(?:[\s,]+{CODE})*))?", re.IGNORECASE)
@@ -52,27 +52,23 @@ def find(text: str) -> list[Suppression]:
     """Find the suppression comments of a source text; none if it cannot be tokenized."""
     if not re.search(r"#.*(noqa|forklint)", text, re.IGNORECASE):
         return []
-    found = []
-    try:
-        for token in tokenize.generate_tokens(io.StringIO(text, newline=None).readline):
-            if token.type == tokenize.COMMENT:
-                alone = not token.line[: token.start[1]].strip()
-                found.extend(read_comment(token.string, token.start[0], token.start[1], alone=alone))
-    except (tokenize.TokenError, SyntaxError):
-        return found
-    return found
+    return read(comments(text), text.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
 
 
-def read_comment(comment: str, row: int, column: int, *, alone: bool) -> list[Suppression]:
-    """Read one comment that starts in a row, at a column counted from 0."""
+def read(written: Iterable[Comment], lines: Sequence[str]) -> list[Suppression]:
+    """Read the comments of a text that has these lines."""
+    return [found for one in written for found in _read(one, alone=not lines[one.row - 1][: one.column].strip())]
+
+
+def _read(comment: Comment, *, alone: bool) -> list[Suppression]:
     found = []
     for pattern, whole_file in ((NOQA, False), (IGNORE, False), (NOQA_FILE, True), (IGNORE_FILE, True)):
-        match = pattern.match(comment) if whole_file else pattern.search(comment)
+        match = pattern.match(comment.text) if whole_file else pattern.search(comment.text)
         if match and (alone or not whole_file):
             codes = tuple(re.findall(r"[\w-]+", match["codes"] or ""))
-            start, end = column + match.start() + 1, column + match.end() + 1
+            start, end = comment.column + match.start() + 1, comment.column + match.end() + 1
             above = alone and pattern is IGNORE
-            found.append(Suppression(row, start, end, codes, above, match[0], whole_file))
+            found.append(Suppression(comment.row, start, end, codes, above, match[0], whole_file))
     return found
 
 

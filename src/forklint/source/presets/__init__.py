@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,13 +11,15 @@ from pathlib import Path
 
 from forklint.model import Span
 from forklint.source import suppressions
+from forklint.source.comments import Comment
 from forklint.source.document import Document
 from forklint.source.presets.nodes import Node, PresetError
 from forklint.source.suppressions import Suppression
 
 LARGEST = {"yaml": 200_000, "toml": 500_000, "json": 1_000_000}
 """Bytes of the largest file that is read: a preset is written by hand, what is larger is data. Each takes a second."""
-SUPPRESSION = re.compile(r"#[^\r\n]*(?:noqa|forklint)[^\r\n]*", re.IGNORECASE)
+COMMENTS = {"yaml": re.compile(r"(?<!\S)#"), "toml": re.compile("#")}
+"""Where a comment may start, outside of texts."""
 __all__ = ["LARGEST", "Preset", "PresetError", "parse", "read"]
 
 
@@ -45,8 +48,6 @@ class Preset:
 
     def place(self, offset: int) -> tuple[int, int]:
         """Row and column, from 1, of a character of the text."""
-        from bisect import bisect_right  # noqa: PLC0415 - needed where something was found
-
         row = bisect_right(self._starts, offset)
         return row, offset - self._starts[row - 1] + 1
 
@@ -54,30 +55,25 @@ class Preset:
         """The rows and columns of a stretch of the text."""
         return Span(*self.place(start), *self.place(max(start, end)))
 
-    def line(self, row: int) -> str:
-        """One line of the text, without its end."""
-        return self.document.lines[row - 1]
-
     def suppressions(self) -> list[Suppression]:
         """The comments that silence findings; JSON has none."""
-        if self.format == "json":
-            return []
-        if not SUPPRESSION.search(self.text):
-            return []
-        texts = [
-            node
-            for tree in self.trees
-            for node in tree.walk()
-            if isinstance(node.value, str) and "#" in self.text[node.start : node.end]
-        ]
-        found = []
-        for match in SUPPRESSION.finditer(self.text):
-            before = self.text[match.start() - 1 : match.start()] if match.start() else "\n"
-            if before.isspace() and not any(node.start <= match.start() < node.end for node in texts):
-                row, column = self.place(match.start())
-                alone = not self.line(row)[: column - 1].strip()
-                found += suppressions.read_comment(match[0], row, column - 1, alone=alone)
-        return found
+        return suppressions.read(self.comments, self.document.lines)
+
+    @cached_property
+    def comments(self) -> tuple[Comment, ...]:
+        """Its comments; JSON has none."""
+        if self.format == "json" or "#" not in self.text:
+            return ()
+        nodes = (node for tree in self.trees for node in tree.walk())
+        texts = sorted((node.start, node.end) for node in nodes if isinstance(node.value, str))
+        found: list[Comment] = []
+        for match in COMMENTS[self.format].finditer(self.text):
+            row, column = self.place(match.start())
+            before = bisect_right(texts, (match.start(), len(self.text)))
+            if (before and match.start() < texts[before - 1][1]) or (found and found[-1].row == row):
+                continue
+            found.append(Comment(row, column - 1, self.document.lines[row - 1][column - 1 :]))
+        return tuple(found)
 
 
 def format_of(path: Path) -> str:
