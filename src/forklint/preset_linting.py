@@ -13,7 +13,7 @@ from forklint.rules.base import PresetSuspect, Rule
 from forklint.rules.unused_suppression import UnusedSuppression
 from forklint.source import document, presets, suppressions
 from forklint.source.document import UnreadableError
-from forklint.source.paths import relative_to, shown
+from forklint.source.paths import from_root, relative_to, shown
 from forklint.source.presets import Preset, PresetError
 
 LARGEST_CHECKED = 100_000
@@ -45,7 +45,7 @@ class PresetLinter:
 
     def lint(self, path: Path, data: bytes) -> FileReport:
         """Lint one file as ``data`` has it."""
-        absolute = path.absolute()
+        absolute = from_root(path)
         if len(data) > presets.LARGEST[presets.format_of(path)]:
             return _skipped(path, TOO_LARGE)
         if self.is_idle(path, data):

@@ -22,6 +22,7 @@ from forklint.rules.unused_suppression import UnusedSuppression
 from forklint.source import document, presets
 from forklint.source.document import Document, UnreadableError
 from forklint.source.kinds import Kind, kind_of
+from forklint.source.paths import from_root
 from forklint.source.presets import PresetError
 
 STAY = frozenset((SyntaxFault.code, UnusedSuppression.code))
@@ -51,7 +52,7 @@ def suppress(linter: Linter, path: Path, report: FileReport, reason: str) -> Sup
     try:
         if kind_of(path) is Kind.PRESET and presets.format_of(path) == "json":
             return Suppressed(_noted(report, report, ["JSON has no comments: silence it with per-file-ignores"]))
-        absolute = path.absolute()
+        absolute = from_root(path)
         doc = document.decode(absolute, linter.project.data(absolute))
         return _suppress(linter, path, doc, report, reason)
     except (NoPlaceError, UnreadableError) as error:

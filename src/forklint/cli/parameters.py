@@ -16,6 +16,7 @@ from click.shell_completion import CompletionItem
 from forklint import config
 from forklint.config import ConfigError
 from forklint.model import PLATFORMS, Severity
+from forklint.source.paths import from_root
 
 CLEAN, FOUND, FAILED = 0, 1, 2
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG)
@@ -154,7 +155,7 @@ def overrides(options: dict[str, Any]) -> dict[str, Any]:
         if options.get(name) is not None:
             values[name] = options[name]
     if options.get("baseline"):
-        values["baseline"] = str(options["baseline"].absolute())
+        values["baseline"] = str(from_root(options["baseline"]))
     if options.get("per_file_ignores"):
         values["per_file_ignores"] = _per_file_ignores(options["per_file_ignores"])
     return values

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forklint.cli.parameters import Failure
+from forklint.source.paths import from_root
 
 if TYPE_CHECKING:
     from forklint.fixing import Fixed
@@ -55,4 +56,4 @@ def lint(job: Job, name: Path, data: bytes, *, fix: bool, unsafe: bool) -> Passe
     if not fix:
         return Passed(Fixed(linter.lint_bytes(name, data), (), "", ""), data)
     result = fix_file(linter, name, unsafe=unsafe, write=False, data=data)
-    return Passed(result, linter.project.data(name.absolute()) if result.changed else data)
+    return Passed(result, linter.project.data(from_root(name)) if result.changed else data)

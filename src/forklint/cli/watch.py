@@ -16,6 +16,7 @@ from forklint.config import FILES, ConfigError, SettingsFinder, find_root
 from forklint.source import discovery
 from forklint.source.discovery import IGNORE_FILES, NEVER
 from forklint.source.kinds import SUFFIXES
+from forklint.source.paths import from_root
 
 INTERRUPTED = 130
 """What a shell says of a command that Ctrl-C has ended."""
@@ -31,7 +32,7 @@ def watch(paths: Sequence[Path], finder: Callable[[], SettingsFinder], run: Call
     """
     import watchfiles  # noqa: PLC0415 - only needed here
 
-    folders, named = _folders(paths), [path.absolute() for path in paths if path.is_file()]
+    folders, named = _folders(paths), [from_root(path) for path in paths if path.is_file()]
     try:
         seen = _files(folders, named, finder())
         _again(run)
