@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
+import subprocess
+import sys
 import textwrap
 from pathlib import Path
 
@@ -277,3 +281,15 @@ def test_idle_suppressions_are_reported(forklint, project: Path) -> None:
     assert [one["location"]["row"] for one in found] == [1, 2]
     (project / "src" / "model.py").write_text(lines)
     assert findings(forklint("src/model.py", "--ignore", "FKL3,FKL2", "--output-format", "json", cwd=project)) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends SIGINT")
+def test_ctrl_c_ends_with_its_own_code_and_no_word(tmp_path: Path) -> None:
+    slow = tmp_path / "forklint.toml"
+    os.mkfifo(slow)
+    command = [sys.executable, "-m", "forklint", "--config", slow.name, "."]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    with slow.open("w"):  # waits for the reader
+        process.send_signal(signal.SIGINT)
+        said = process.communicate(timeout=60)
+    assert (process.returncode, *said) == (130, "", "")

@@ -8,8 +8,8 @@ from typing import Any
 
 from forklint import baseline
 from forklint.baseline import BaselineError, Scope
+from forklint.cli.ending import Failure
 from forklint.cli.output import SKIPPED, say
-from forklint.cli.parameters import Failure
 from forklint.config import SettingsFinder
 from forklint.model import FileReport
 from forklint.report import count

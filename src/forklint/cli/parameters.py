@@ -1,61 +1,17 @@
-"""What the options of the command mean: exit codes, checked values, settings given on the command line."""
+"""What the values of options mean: checked, completed in a shell, and as settings."""
 
 from __future__ import annotations
 
-import errno
-import os
-import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
 from forklint import config
-from forklint.config import ConfigError
+from forklint.cli.ending import Failure
 from forklint.model import PLATFORMS, Severity
 from forklint.source.paths import from_root
-
-CLEAN, FOUND, FAILED = 0, 1, 2
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG)
-"""What a stream says that takes no more."""
-
-
-class Failure(click.ClickException):
-    """Ends the command with one line and the exit code that says that it could not do its work."""
-
-    exit_code = FAILED
-
-
-@contextmanager
-def one_line_errors(*, verbose: bool) -> Iterator[None]:
-    """Turn what goes wrong within into one line and exit code 2: a crash must not look like findings.
-
-    With ``verbose`` an error of forklint's own comes as it is, with its traceback.
-    """
-    try:
-        yield
-    except ConfigError as error:
-        raise Failure(str(error)) from None
-    except (click.ClickException, click.Abort, BrokenPipeError):
-        raise
-    except Exception as error:
-        if isinstance(error, OSError) and error.errno in FULL and error.filename is None:
-            _silence_stdout()
-            raise Failure(f"cannot print the report: {error.strerror}") from None
-        if verbose:
-            raise
-        raise Failure(
-            f"forklint itself failed ({type(error).__name__}: {error}); -v shows where, please report it"
-        ) from None
-
-
-def _silence_stdout() -> None:
-    """Let what is still buffered go nowhere: Python writes it at its end, and would fail again."""
-    with Path(os.devnull).open("wb") as nowhere:
-        os.dup2(nowhere.fileno(), sys.stdout.fileno())
 
 
 class Checked(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.2 on alone
@@ -116,27 +72,6 @@ def complete_paths(ctx: click.Context, _param: click.Parameter, incomplete: str)
     names = group.list_commands(ctx) if first and isinstance(group, click.Group) else []
     commands = [CompletionItem(name) for name in names if name.startswith(incomplete)]
     return [CompletionItem(incomplete, type="file"), *commands]  # a file clears what bash had before
-
-
-APART = (
-    ("--watch", ("fix", "diff", "add_noqa", "update_baseline", "show_files", "stdin"), "a watch changes nothing"),
-    ("--add-noqa", ("fix", "diff", "statistics", "stdin"), "it writes comments for what is left after fixing"),
-    ("--update-baseline", ("diff", "add_noqa", "stdin"), "it keeps what is found in files as they are"),
-)
-"""Options that others make no sense beside: name, the others, and why."""
-
-
-def check_together(options: dict[str, Any], *, from_stdin: bool) -> None:
-    """Raise Failure for options that do not go together."""
-    given = {name for name, value in options.items() if value not in (None, False, ())}
-    given |= {"stdin"} if from_stdin else set()
-    for name, others, why in APART:
-        if name.lstrip("-").replace("-", "_") not in given:
-            continue
-        for other in others:
-            if other in given:
-                word = "`-`" if other == "stdin" else f"--{other.replace('_', '-')}"
-                raise Failure(f"{name} and {word} do not go together: {why}")
 
 
 def overrides(options: dict[str, Any]) -> dict[str, Any]:

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from forklint import config
-from forklint.cli import stdin
-from forklint.cli.output import check_options, say
-from forklint.cli.parameters import CLEAN, FAILED, check_together, overrides
+from forklint.cli import output_file, stdin
+from forklint.cli.ending import CLEAN, FAILED
+from forklint.cli.output import say
+from forklint.cli.parameters import overrides
 from forklint.cli.settings import show_settings
 from forklint.cli.telling import Ran, tell
+from forklint.cli.together import check_together
 from forklint.source.discovery import Missing, find_files, never_walked
 from forklint.source.paths import shown
 
@@ -29,11 +31,11 @@ def run(options: dict[str, Any]) -> int:
     from forklint.cli.known import Baselines  # noqa: PLC0415 - `--version` and `--help` need none of it
     from forklint.parallel import Job  # noqa: PLC0415
 
-    check_options(options)
     options["fix"] |= options["fix_only"]
-    finder = _finder(options)
     name = stdin.named(options)
     check_together(options, from_stdin=name is not None)
+    output_file.check(options["output_file"])
+    finder = _finder(options)
     if options["show_settings"]:
         show_settings(finder, name or (options["paths"] or [Path()])[0])
         return CLEAN

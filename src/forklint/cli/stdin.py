@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from forklint.cli.parameters import Failure
+from forklint.cli.ending import Failure
 from forklint.source.paths import from_root
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Passed:
 
 
 def named(options: dict[str, Any]) -> Path | None:
-    """The name of the text on standard input, if that is what to lint; raises Failure for other paths beside it."""
+    """The name of the text on standard input, if that is what to lint; raises Failure if it cannot be that."""
     paths: Sequence[Path] = options["paths"]
     name: Path | None = options["stdin_filename"]
     if STDIN not in paths and not (name and not paths):
@@ -37,6 +37,8 @@ def named(options: dict[str, Any]) -> Path | None:
         return None
     if any(path != STDIN for path in paths):
         raise Failure("`-` is standard input and stands alone: pass no other path beside it (a file `-` is ./-)")
+    if name and name.is_dir():
+        raise Failure(f"--stdin-filename {name}: it is a folder; name a file, which need not exist")
     return name or STDIN
 
 

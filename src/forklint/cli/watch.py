@@ -10,16 +10,14 @@ from pathlib import Path
 
 import click
 
+from forklint.cli.ending import INTERRUPTED, Failure
 from forklint.cli.output import say
-from forklint.cli.parameters import Failure
 from forklint.config import FILES, ConfigError, SettingsFinder, find_root
 from forklint.source import discovery
 from forklint.source.discovery import IGNORE_FILES, NEVER
 from forklint.source.kinds import SUFFIXES
 from forklint.source.paths import from_root
 
-INTERRUPTED = 130
-"""What a shell says of a command that Ctrl-C has ended."""
 SETTINGS = (*FILES, *IGNORE_FILES)
 States = dict[Path, tuple[int, int]]
 

@@ -28,7 +28,7 @@ def replace(target: Path, data: bytes) -> None:
             shutil.copymode(target, temporary)
             _give_to(status, temporary)
         temporary.replace(target)
-    except OSError:
+    except BaseException:  # Ctrl-C, too
         temporary.unlink(missing_ok=True)
         raise
 
