@@ -161,6 +161,14 @@ def test_two_projects_of_one_repository_do_not_mix(forklint, tmp_path: Path) -> 
     assert forklint(*KNOWN, cwd=tmp_path).returncode == 0
 
 
+def test_a_link_to_a_baseline_is_the_baseline(forklint, project: Path, known: Path, tmp_path: Path) -> None:
+    text = known.read_text()
+    (tmp_path / "link.json").symlink_to(known)
+    done = forklint("--baseline", "link.json", "--update-baseline", "project", cwd=tmp_path)
+    assert done.stderr == "forklint: link.json: 0 findings added, 0 dropped, 2 in all\n"
+    assert ((tmp_path / "link.json").is_symlink(), known.read_text()) == (True, text)
+
+
 def test_it_goes_with_fixes_formats_and_comments(forklint, project: Path, known: Path) -> None:
     (project / "src" / "new.py").write_text(HAZARD.replace("lmdb.open(root", "lmdb.open(root + 'x'"))
     counted = forklint(*KNOWN, "--statistics", "-q", cwd=project)
