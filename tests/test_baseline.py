@@ -171,6 +171,13 @@ def test_two_projects_of_one_repository_do_not_mix(forklint, tmp_path: Path) -> 
     assert forklint(*KNOWN, cwd=tmp_path).returncode == 0
 
 
+def test_without_a_file_to_lint_nothing_is_written_and_that_is_said(forklint, project: Path) -> None:
+    (project / "empty").mkdir()
+    done = forklint(*KNOWN, "--update-baseline", "empty", cwd=project)
+    assert (done.returncode, done.stderr) == (0, "forklint: warning: no files to lint found under the given paths\n")
+    assert not (project / "known.json").exists()
+
+
 def test_a_link_to_a_baseline_is_the_baseline(forklint, project: Path, known: Path, tmp_path: Path) -> None:
     text = known.read_text()
     (tmp_path / "link.json").symlink_to(known)

@@ -52,9 +52,6 @@ def _print_statistics(findings: Sequence[Finding], form: Counts | None) -> None:
 
 def print_summary(findings: Sequence[Finding], reports: Sequence[FileReport]) -> None:
     """Print how many findings there are and how many can be fixed."""
-    if not reports:
-        say("warning: no Python files found under the given paths")
-        return
     skipped = sum(note.message.startswith(SKIPPED) for report in reports for note in report.notes)
     if findings or skipped < len(reports):
         click.echo(Summary.of(findings).line())

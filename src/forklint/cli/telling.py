@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from forklint.cli.ending import CLEAN, FAILED, FOUND
-from forklint.cli.output import print_differences, print_findings, print_fixed, print_notes, print_summary
+from forklint.cli.output import print_differences, print_findings, print_fixed, print_notes, print_summary, say
 from forklint.cli.output_file import output_to
 from forklint.config import SettingsFinder
 from forklint.fixing import Fixed
@@ -54,7 +54,11 @@ def tell(ran: Ran, finder: SettingsFinder, options: dict[str, Any]) -> int:
         print_findings(outcome, options)
         if options["fix"]:
             print_fixed(ran.fixed, outcome.findings, options)
-        elif options["quiet"] or options["update_baseline"] or not FORMATS[options["output_format"]].for_people:
+        elif options["quiet"] or not FORMATS[options["output_format"]].for_people:
+            pass
+        elif not ran.reports:
+            say("warning: no files to lint found under the given paths")
+        elif options["update_baseline"]:
             pass
         elif ran.closing:
             click.echo(ran.closing)

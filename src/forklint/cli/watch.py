@@ -49,7 +49,9 @@ def watch(paths: Sequence[Path], finder: Callable[[], SettingsFinder], run: Call
                 _again(run)
     except KeyboardInterrupt:
         return INTERRUPTED
-    except (FileNotFoundError, OSError) as error:
+    except BrokenPipeError:  # who read the output is gone
+        raise
+    except OSError as error:
         raise Failure(f"cannot watch {', '.join(map(str, folders))}: {error}") from None
     return 0
 
