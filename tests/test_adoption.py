@@ -68,10 +68,13 @@ def test_exit_codes_of_fixing(forklint, project: Path, arguments: list[str], fir
     assert forklint("src", *arguments, cwd=project).returncode == second
 
 
-def test_diff_goes_before_fix_only(forklint, project: Path) -> None:
-    result = forklint("src", "--fix-only", "--diff", cwd=project)
+@pytest.mark.parametrize("other", ["--fix", "--fix-only", "--statistics", "--exit-non-zero-on-fix"])
+def test_diff_goes_before_the_rest(forklint, project: Path, other: str) -> None:
+    result = forklint("src", other, "--diff", cwd=project)
     assert result.returncode == 1
     assert "-x = 1  # noqa: FKL301\n+x = 1\n" in result.stdout
+    assert "-        self.env = lmdb.open(root, readonly=True)\n" in result.stdout
+    assert forklint("src/safe.py", other, "--diff", "--exit-zero", cwd=project).returncode == 0
     assert (project / "src" / "safe.py").read_text() == SAFE
 
 

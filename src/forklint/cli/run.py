@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,12 +41,7 @@ def run(options: dict[str, Any]) -> int:
         show_settings(finder, name or (options["paths"] or [Path()])[0])
         return CLEAN
     if options["watch"]:
-        from forklint.cli.watch import watch  # noqa: PLC0415
-
-        def again() -> int:
-            return run({**options, "watch": False})
-
-        return watch(options["paths"] or (Path(),), lambda: _finder(options), again)
+        return _watch(options)
     files, missing = ([name], []) if name else _files(finder, options["paths"] or (Path(),))
     if options["show_files"]:
         click.echo("".join(f"{path}\n" for path in files), nl=False)
@@ -60,27 +56,36 @@ def run(options: dict[str, Any]) -> int:
         config=options["config_file"],
         isolated=options["isolated"],
         screen=not options["no_screen"],
-        with_fixes=not options["statistics"] or options["fix"],
+        with_fixes=not options["statistics"] or options["fix"] or options["diff"],
         named=outright,
     )
     if name:
         return _run_stdin(job, finder, known, name, options)
+    ran = _run_files(job, known, files, options)
+    return tell(replace(ran, missing=missing, named=named), finder, options)
+
+
+def _watch(options: dict[str, Any]) -> int:
+    from forklint.cli.watch import watch  # noqa: PLC0415
+
+    return watch(options["paths"] or (Path(),), lambda: _finder(options), lambda: run({**options, "watch": False}))
+
+
+def _run_files(job: Job, known: Baselines, files: Sequence[Path], options: dict[str, Any]) -> Ran:
+    from forklint.parallel import fix_all, lint  # noqa: PLC0415
+
     if options["fix"] or options["diff"]:
-        from forklint.parallel import fix_all  # noqa: PLC0415
-
-        write = options["fix"] and not options["diff"]
-        results = fix_all(job, files, options["jobs"], unsafe=options["unsafe_fixes"], write=write)
-        reports = [result.report for result in results]
-        return tell(Ran(reports if options["diff"] else known.sift(reports), results, missing, named), finder, options)
-    from forklint.parallel import lint  # noqa: PLC0415
-
+        write = not options["diff"]
+        fixed = fix_all(job, files, options["jobs"], unsafe=options["unsafe_fixes"], write=write)
+        reports = [result.report for result in fixed]
+        return Ran(known.sift(reports) if write else reports, fixed)
     reports = known.sift(lint(job, files, options["jobs"]))
-    closing = ""
-    if options["add_noqa"] is not None:
-        from forklint.cli.suppress import add_noqa  # noqa: PLC0415
+    if options["add_noqa"] is None:
+        return Ran(reports)
+    from forklint.cli.suppress import add_noqa  # noqa: PLC0415
 
-        reports, closing = add_noqa(job, files, reports, options["add_noqa"])
-    return tell(Ran(reports, missing=missing, named=named, closing=closing), finder, options)
+    left, closing = add_noqa(job, files, reports, options["add_noqa"])
+    return Ran(left, closing=closing)
 
 
 def _finder(options: dict[str, Any]) -> config.SettingsFinder:
