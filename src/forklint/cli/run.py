@@ -14,12 +14,11 @@ import click
 from forklint import config
 from forklint.cli import output_file, stdin
 from forklint.cli.ending import CLEAN, FAILED
-from forklint.cli.output import say
+from forklint.cli.files import find, left_out
 from forklint.cli.parameters import overrides
 from forklint.cli.settings import show_settings
 from forklint.cli.telling import Ran, tell
 from forklint.cli.together import check_together
-from forklint.source.discovery import Missing, find_files, never_walked
 from forklint.source.paths import shown
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ def run(options: dict[str, Any]) -> int:
         return CLEAN
     if options["watch"]:
         return _watch(options)
-    files, missing = ([name], []) if name else _files(finder, options["paths"] or (Path(),))
+    files, missing = ([name], []) if name else find(finder, options["paths"] or (Path(),))
     if options["show_files"]:
         click.echo("".join(f"{path}\n" for path in files), nl=False)
         return FAILED if missing else CLEAN
@@ -92,29 +91,12 @@ def _finder(options: dict[str, Any]) -> config.SettingsFinder:
     return config.SettingsFinder(overrides(options), config=options["config_file"], isolated=options["isolated"])
 
 
-def _files(finder: config.SettingsFinder, paths: Sequence[Path]) -> tuple[list[Path], list[Missing]]:
-    """The files below the paths, and what was named and cannot be linted, of which it speaks."""
-    found = list(
-        find_files(paths, lambda path: finder.for_file(path).excludes(path), lambda path: _left_out(finder, path))
-    )
-    missing = [item for item in found if isinstance(item, Missing)]
-    for item in missing:
-        say(f"{item.path}: {item.reason}")
-    return [item for item in found if isinstance(item, Path)], missing
-
-
-def _left_out(finder: config.SettingsFinder, path: Path) -> bool:
-    """Whether a path is left out though it is named."""
-    settings = finder.for_file(path)
-    return settings.force_exclude and (settings.excludes(path) or never_walked(path, settings.base))
-
-
 def _run_stdin(job: Job, finder: config.SettingsFinder, known: Baselines, name: Path, options: dict[str, Any]) -> int:
     data = stdin.read()
     fixes = options["fix"] or options["diff"]
     prints_source = options["fix"] and not options["diff"]
     passed, code = data, CLEAN
-    if not _left_out(finder, name):
+    if not left_out(finder, name):
         done = stdin.lint(job, name, data, fix=fixes, unsafe=options["unsafe_fixes"])
         passed, reports = done.data, [done.result.report]
         ran = Ran(
