@@ -283,6 +283,18 @@ def test_idle_suppressions_are_reported(forklint, project: Path) -> None:
     assert findings(forklint("src/model.py", "--ignore", "FKL3,FKL2", "--output-format", "json", cwd=project)) == []
 
 
+@pytest.mark.parametrize("option", ["--select", "--ignore", "--platform"])
+def test_an_empty_list_is_one_clear_error(forklint, project: Path, option: str) -> None:
+    result = forklint(option, " ", cwd=project)
+    assert result.returncode == 2
+    assert f"Invalid value for '{option}': it is empty" in result.stderr
+
+
+def test_a_missing_path_is_one_line(forklint, project: Path) -> None:
+    result = forklint("nowhere", cwd=project)
+    assert (result.returncode, result.stdout, result.stderr) == (2, "", "forklint: nowhere: no such file or folder\n")
+
+
 @pytest.mark.skipif(os.name == "nt", reason="sends SIGINT")
 def test_ctrl_c_ends_with_its_own_code_and_no_word(tmp_path: Path) -> None:
     slow = tmp_path / "forklint.toml"

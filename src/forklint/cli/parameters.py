@@ -30,7 +30,12 @@ class Checked(click.ParamType):  # type: ignore[type-arg]  # generic from click 
         if not isinstance(value, str):
             return value
         try:
-            return self._reader([part for part in value.replace(" ", "").split(",") if part] if self._split else value)
+            if not self._split:
+                return self._reader(value)
+            parts = [part for part in value.replace(" ", "").split(",") if part]
+            if not parts:
+                raise ValueError("it is empty: name at least one, or drop the option")
+            return self._reader(parts)
         except ValueError as error:
             self.fail(str(error), param, ctx)
 

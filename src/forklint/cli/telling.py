@@ -56,7 +56,7 @@ def tell(ran: Ran, finder: SettingsFinder, options: dict[str, Any]) -> int:
             print_fixed(ran.fixed, outcome.findings, options)
         elif options["quiet"] or not FORMATS[options["output_format"]].for_people:
             pass
-        elif not ran.reports:
+        elif not ran.reports and not ran.missing:
             say("warning: no files to lint found under the given paths")
         elif options["update_baseline"]:
             pass
