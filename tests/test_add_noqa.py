@@ -10,9 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import FIXTURES
 from flake8_command import Flake8
 
+FIXTURES = Path(__file__).parent / "fixtures"
 HEAD = """\
 import lmdb
 from torch.utils.data import Dataset
