@@ -63,7 +63,7 @@ class PresetLinter:
 
     def _wanted(self, path: Path, data: bytes) -> list[Rule]:
         """The rules that may find something in a file."""
-        return [rule for rule in self.rules if not self.screen or rule.may_hold_preset(path.absolute(), data)]
+        return [rule for rule in self.rules if not self.screen or rule.may_hold_preset(from_root(path), data)]
 
     def _may_hold_comment(self, path: Path, data: bytes) -> bool:
         """Whether a comment for us may stand in a file, which then silences nothing."""

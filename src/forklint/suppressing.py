@@ -214,7 +214,7 @@ def _ends_of_rows(text: str, lines: Sequence[str]) -> tuple[set[int], dict[int, 
 
 
 def _ends_of_preset_rows(doc: Document) -> tuple[set[int], dict[int, int]]:
-    """Rows at whose end no comment is legal (a text goes on in the next one), and the columns of comments that count."""
+    """Rows at whose end no comment is legal (a text goes on in the next one), and where comments that count begin."""
     preset = presets.read(doc)
     spans = (preset.span(node.start, node.end) for tree in preset.trees for node in tree.walk() if not node.parts)
     closed = {row for span in spans for row in range(span.row, span.end_row)}
