@@ -68,24 +68,24 @@ def test_exit_codes_of_fixing(forklint, project: Path, arguments: list[str], fir
     assert forklint("src", *arguments, cwd=project).returncode == second
 
 
-def test_diff_goes_before_fix_only(forklint, project: Path) -> None:
-    result = forklint("src", "--fix-only", "--diff", cwd=project)
+@pytest.mark.parametrize("other", ["--fix", "--fix-only", "--statistics", "--exit-non-zero-on-fix"])
+def test_diff_goes_before_the_rest(forklint, project: Path, other: str) -> None:
+    result = forklint("src", other, "--diff", cwd=project)
     assert result.returncode == 1
     assert "-x = 1  # noqa: FKL301\n+x = 1\n" in result.stdout
+    assert "-        self.env = lmdb.open(root, readonly=True)\n" in result.stdout
+    assert forklint("src/safe.py", other, "--diff", "--exit-zero", cwd=project).returncode == 0
     assert (project / "src" / "safe.py").read_text() == SAFE
 
 
-@pytest.mark.parametrize("named", ["vendored/data.py", "vendored"])
-def test_force_exclude_counts_for_what_is_named(forklint, project: Path, named: str) -> None:
-    assert forklint(named, cwd=project).returncode == 1
-    assert forklint(named, "--force-exclude", cwd=project).returncode == 0
-    (project / "pyproject.toml").write_text('[tool.forklint]\nexclude = ["vendored"]\nforce-exclude = true\n')
-    assert forklint(named, cwd=project).returncode == 0
-    assert forklint("src/data.py", cwd=project).returncode == 1
-
-
-def test_force_exclude_counts_for_folders_that_are_never_walked(forklint, project: Path) -> None:
+def test_force_exclude_counts_for_what_is_named(forklint, project: Path) -> None:
     (project / ".venv").mkdir()
     (project / ".venv" / "data.py").write_text(HAZARD)
-    assert forklint(".venv/data.py", cwd=project).returncode == 1
-    assert forklint(".venv/data.py", "--force-exclude", cwd=project).returncode == 0
+    for named in ("vendored/data.py", "vendored", ".venv/data.py"):  # the last lies in a folder that is never walked
+        shown = forklint(named, "--show-files", cwd=project).stdout
+        assert shown == f"{named.removesuffix('/data.py')}/data.py\n"
+        assert forklint(named, "--show-files", "--force-exclude", cwd=project).stdout == ""
+    assert forklint("vendored/data.py", cwd=project).returncode == 1
+    (project / "pyproject.toml").write_text('[tool.forklint]\nexclude = ["vendored"]\nforce-exclude = true\n')
+    assert forklint("vendored/data.py", "vendored", cwd=project).returncode == 0
+    assert forklint("src/data.py", "vendored/data.py", "--show-files", cwd=project).stdout == "src/data.py\n"

@@ -42,12 +42,22 @@ def project(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def written() -> dict[str, str]:
+    """The baseline of the project, once it has been written."""
+    return {}
+
+
 @pytest.fixture
-def known(forklint, project: Path) -> Path:
-    done = forklint(*KNOWN, "--update-baseline", cwd=project)
-    assert (done.returncode, done.stdout) == (0, "")
-    assert done.stderr == "forklint: known.json: 2 findings added, 0 dropped, 2 in all\n"
-    return project / "known.json"
+def known(forklint, project: Path, written: dict[str, str]) -> Path:
+    path = project / "known.json"
+    if not written:
+        done = forklint(*KNOWN, "--update-baseline", cwd=project)
+        assert (done.returncode, done.stdout) == (0, "")
+        assert done.stderr == "forklint: known.json: 2 findings added, 0 dropped, 2 in all\n"
+        written["text"] = path.read_text()
+    path.write_text(written["text"])
+    return path
 
 
 def rows(path: Path) -> list[dict]:
@@ -180,6 +190,21 @@ def test_two_projects_of_one_repository_do_not_mix(forklint, tmp_path: Path) -> 
     assert [row["path"] for row in rows(tmp_path / "known.json")] == ["one/data.py", "two/data.py"]
     forklint(*KNOWN, "--update-baseline", "one", cwd=tmp_path)
     assert forklint(*KNOWN, cwd=tmp_path).returncode == 0
+
+
+def test_without_a_file_to_lint_nothing_is_written_and_that_is_said(forklint, project: Path) -> None:
+    (project / "empty").mkdir()
+    done = forklint(*KNOWN, "--update-baseline", "empty", cwd=project)
+    assert (done.returncode, done.stderr) == (0, "forklint: warning: no files to lint found under the given paths\n")
+    assert not (project / "known.json").exists()
+
+
+def test_a_link_to_a_baseline_is_the_baseline(forklint, project: Path, known: Path, tmp_path: Path) -> None:
+    text = known.read_text()
+    (tmp_path / "link.json").symlink_to(known)
+    done = forklint("--baseline", "link.json", "--update-baseline", "project", cwd=tmp_path)
+    assert done.stderr == "forklint: link.json: 0 findings added, 0 dropped, 2 in all\n"
+    assert ((tmp_path / "link.json").is_symlink(), known.read_text()) == (True, text)
 
 
 def test_it_goes_with_fixes_formats_and_comments(forklint, project: Path, known: Path) -> None:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
+import subprocess
+import sys
 import textwrap
 from pathlib import Path
 
@@ -277,3 +281,27 @@ def test_idle_suppressions_are_reported(forklint, project: Path) -> None:
     assert [one["location"]["row"] for one in found] == [1, 2]
     (project / "src" / "model.py").write_text(lines)
     assert findings(forklint("src/model.py", "--ignore", "FKL3,FKL2", "--output-format", "json", cwd=project)) == []
+
+
+@pytest.mark.parametrize("option", ["--select", "--ignore", "--platform"])
+def test_an_empty_list_is_one_clear_error(forklint, project: Path, option: str) -> None:
+    result = forklint(option, " ", cwd=project)
+    assert result.returncode == 2
+    assert f"Invalid value for '{option}': it is empty" in result.stderr
+
+
+def test_a_missing_path_is_one_line(forklint, project: Path) -> None:
+    result = forklint("nowhere", cwd=project)
+    assert (result.returncode, result.stdout, result.stderr) == (2, "", "forklint: nowhere: no such file or folder\n")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends SIGINT")
+def test_ctrl_c_ends_with_its_own_code_and_no_word(tmp_path: Path) -> None:
+    slow = tmp_path / "forklint.toml"
+    os.mkfifo(slow)
+    command = [sys.executable, "-m", "forklint", "--config", slow.name, "."]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    with slow.open("w"):  # waits for the reader
+        process.send_signal(signal.SIGINT)
+        said = process.communicate(timeout=60)
+    assert (process.returncode, *said) == (130, "", "")

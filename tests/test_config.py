@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import fields
 from pathlib import Path
 
@@ -143,3 +144,30 @@ def test_a_project_adds_variables_and_starters(forklint, tmp_path: Path) -> None
     )
     output = forklint(".", "--output-format", "concise", "-q", cwd=tmp_path).stdout
     assert [line.split()[1] for line in output.splitlines()] == ["FKL101", "FKL201"], output
+
+
+def test_a_path_with_dots_takes_the_settings_of_its_own_folder(forklint, tmp_path: Path) -> None:
+    here = tmp_path / "here"
+    here.mkdir()
+    (here / "forklint.toml").write_text('ignore = ["FKL002"]\n')
+    (tmp_path / "data.py").write_text("def broken(:\n")
+    (here / "link").symlink_to(tmp_path / "far" / "away")
+    (tmp_path / "far" / "away").mkdir(parents=True)
+    for path in ("../data.py", "..", "link/../../data.py"):
+        result = forklint(path, "--output-format", "concise", cwd=here)
+        assert (result.returncode, result.stdout.count("data.py:1:12: FKL002")) == (1, 1), path
+    source = (tmp_path / "data.py").read_text()
+    assert forklint("-", "--stdin-filename", "../data.py", cwd=here, input=source).returncode == 1
+    assert forklint("--show-settings", "../data.py", cwd=here).stdout.startswith("# from defaults")
+    assert forklint("-", "--stdin-filename", "data.py", cwd=here, input=source).returncode == 0
+
+
+def test_a_path_with_dots_is_known_to_the_same_baseline(forklint, tmp_path: Path) -> None:
+    here = tmp_path / "here"
+    here.mkdir()
+    (tmp_path / "data.py").write_text("def broken(:\n")
+    forklint("..", "--baseline", "../known.json", "--update-baseline", cwd=here)
+    (tmp_path / "forklint.toml").write_text('exclude = ["other.py"]\n')
+    shutil.copy(tmp_path / "data.py", tmp_path / "other.py")
+    assert forklint("..", "--baseline", "../known.json", cwd=here).returncode == 0
+    assert forklint(".", "--baseline", "known.json", cwd=tmp_path).returncode == 0

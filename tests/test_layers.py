@@ -11,8 +11,8 @@ SOURCE = Path(__file__).parent.parent / "src" / "forklint"
 LAYERS = [
     "model",
     "knowledge",
-    "config",
     "source",
+    "config",
     "project",
     "facts",
     "edits",

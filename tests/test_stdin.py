@@ -175,9 +175,10 @@ def test_empty_and_binary_text_are_one_line_each(piped, project: Path) -> None:
     [
         (["-", "src"], b"`-` is standard input and stands alone"),
         (["--stdin-filename", "a.py", "src"], b"pass `-` in place of src"),
+        (["-", "--stdin-filename", "src"], b"--stdin-filename src: it is a folder"),
     ],
 )
-def test_other_paths_beside_it_are_one_clear_error(piped, project: Path, arguments: list[str], message: bytes) -> None:
+def test_other_paths_are_one_clear_error(piped, project: Path, arguments: list[str], message: bytes) -> None:
     result = piped(*arguments, text=b"", cwd=project)
     assert result.returncode == 2
     assert message in result.stderr

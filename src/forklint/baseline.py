@@ -73,14 +73,18 @@ class Sifted:
     """Findings that the baseline holds and that no longer occur."""
 
 
+def folder_of(baseline: Path) -> Path:
+    """The folder that the paths in a baseline are relative to: where it lies itself, if it is reached by a link."""
+    return Path(os.path.realpath(baseline)).parent
+
+
 def path_in(baseline: Path, path: Path) -> str:
     """A file as a baseline names it: relative to its folder, with forward slashes."""
-    absolute = path.absolute()
-    real = os.path.join(os.path.realpath(absolute.parent), absolute.name)  # noqa: PTH118 - the file itself is not followed
+    real = Path(os.path.realpath(path.parent), path.name)  # the file itself is not followed
     try:
-        return Path(os.path.relpath(real, os.path.realpath(baseline.absolute().parent))).as_posix()
+        return Path(os.path.relpath(real, folder_of(baseline))).as_posix()
     except ValueError:  # another drive
-        return Path(real).as_posix()
+        return real.as_posix()
 
 
 def read(path: Path) -> dict[Entry, int]:

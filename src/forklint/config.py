@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from forklint.model import DEFAULT_CELLS, NEWEST_PYTHON, OLDEST_PYTHON, PLATFORMS, Cell, Severity
+from forklint.source.paths import from_root
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -67,7 +68,7 @@ class Settings:
     @property
     def baseline_file(self) -> Path | None:
         """The file with the findings that are known, if one is named."""
-        return self.base.absolute() / self.baseline if self.baseline else None
+        return from_root(self.base / self.baseline) if self.baseline else None
 
     def excludes(self, path: Path) -> bool:
         """Whether ``exclude`` names this path or a folder above it."""
@@ -111,9 +112,9 @@ def _strength(selector: str, code: str, name: str) -> int:
 def _matches(patterns: tuple[str, ...], path: Path, base: Path) -> bool:
     from pathspec import GitIgnoreSpec  # noqa: PLC0415 - not needed where nothing is excluded
 
-    absolute = path.absolute()
+    absolute = from_root(path)
     try:
-        relative = absolute.relative_to(base.absolute())
+        relative = absolute.relative_to(from_root(base))
     except ValueError:
         relative = Path(*absolute.parts[1:])
     return GitIgnoreSpec.from_lines(patterns).match_file(relative.as_posix())
@@ -125,7 +126,7 @@ def find_root(path: Path) -> Path:
     That is the nearest folder with a configuration file or ``.git``; with none, the folder that holds
     the file's outermost package, so that every door to forklint sees the same project.
     """
-    folder = path.absolute().parent
+    folder = from_root(path).parent
     for parent in (folder, *folder.parents):
         if any((parent / mark).exists() for mark in ROOT_MARKS):
             return parent
@@ -154,7 +155,7 @@ class SettingsFinder:
 
     def for_file(self, path: Path) -> Settings:
         """Settings for a file; raises ConfigError."""
-        return self.for_folder(path.absolute().parent)
+        return self.for_folder(from_root(path).parent)
 
     def for_folder(self, folder: Path) -> Settings:
         """Settings for the files in a folder; raises ConfigError."""
@@ -235,7 +236,7 @@ def from_table(table: Any, path: Path) -> Settings:
             values[key.replace("-", "_")] = reader(value)
         except ValueError as error:
             raise ConfigError(f"{path}: {key}: {error}") from None
-    return Settings(**values, base=path.absolute().parent, source=path)
+    return Settings(**values, base=from_root(path).parent, source=path)
 
 
 def nearest(word: str, known: Any) -> str:

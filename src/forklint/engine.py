@@ -24,7 +24,7 @@ from forklint.source import document, nesting, suppressions
 from forklint.source.comments import uncommented
 from forklint.source.document import BrokenError, Document, UnreadableError
 from forklint.source.kinds import Kind, kind_of
-from forklint.source.paths import relative_to, shown
+from forklint.source.paths import from_root, relative_to, shown
 
 if TYPE_CHECKING:
     from forklint.source.notebook import Notebook
@@ -85,7 +85,7 @@ class Linter:
                 shown(path), "skipped: neither Python, a notebook nor settings of a program", only_if_named=True
             )
             return FileReport(shown(path), notes=(note,))
-        absolute = path.absolute()
+        absolute = from_root(path)
         if self.project.data(absolute) != data:
             self.project.replace(absolute, data)
         if kind_of(path) is Kind.PRESET:
@@ -235,7 +235,7 @@ class Linter:
             span=span,
             message=message,
             text=text,
-            project_path=relative_to(path.absolute(), self.project.root),
+            project_path=relative_to(from_root(path), self.project.root),
             comment_rows=(span.row, span.row),
         )
 
@@ -286,7 +286,7 @@ class Linters:
 
     def of(self, path: Path) -> Linter:
         """The Linter for a file; raises ConfigError."""
-        absolute = path.absolute()
+        absolute = from_root(path)
         settings = self._settings.for_file(absolute)
         root = self._roots.get(absolute.parent)
         if root is None:

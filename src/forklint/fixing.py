@@ -14,7 +14,7 @@ from forklint.project.index import UNPARSABLE
 from forklint.source import document
 from forklint.source.document import Document, UnreadableError
 from forklint.source.kinds import Kind, kind_of
-from forklint.source.paths import shown
+from forklint.source.paths import from_root, shown
 from forklint.source.writing import replace
 
 WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
@@ -57,7 +57,7 @@ def fix(linter: Linter, path: Path, *, unsafe: bool, write: bool, data: bytes | 
     With ``data`` that is its content, whatever is on the disk. The linter's project has the result either way.
     """
     report = linter.lint(path) if data is None else linter.lint_bytes(path, data)
-    absolute = path.absolute()
+    absolute = from_root(path)
     try:
         original = document.decode(absolute, linter.project.data(absolute))
     except UnreadableError:

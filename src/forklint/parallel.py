@@ -17,6 +17,7 @@ from forklint.config import SettingsFinder
 from forklint.engine import Linters, Options
 from forklint.fixing import Fixed, applicable, fix
 from forklint.model import FileReport
+from forklint.source.paths import from_root
 
 FEW = 24
 """So few files are linted faster in one process than a second one starts."""
@@ -84,7 +85,7 @@ def fix_all(job: Job, files: Sequence[Path], processes: int | None, *, unsafe: b
 
 def _again(linters: Linters, path: Path) -> FileReport:
     linter = linters.of(path)
-    return linter.lint_bytes(path, linter.project.data(path.absolute()))
+    return linter.lint_bytes(path, linter.project.data(from_root(path)))
 
 
 def _merge(first: Fixed, second: Fixed) -> Fixed:

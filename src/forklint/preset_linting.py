@@ -14,7 +14,7 @@ from forklint.rules.unused_suppression import UnusedSuppression
 from forklint.source import document, presets, suppressions
 from forklint.source.comments import uncommented
 from forklint.source.document import UnreadableError
-from forklint.source.paths import relative_to, shown
+from forklint.source.paths import from_root, relative_to, shown
 from forklint.source.presets import Preset, PresetError
 
 LARGEST_CHECKED = 100_000
@@ -46,7 +46,7 @@ class PresetLinter:
 
     def lint(self, path: Path, data: bytes) -> FileReport:
         """Lint one file as ``data`` has it."""
-        absolute = path.absolute()
+        absolute = from_root(path)
         if len(data) > presets.LARGEST[presets.format_of(path)]:
             return _skipped(path, TOO_LARGE)
         if self.is_idle(path, data):
@@ -64,7 +64,7 @@ class PresetLinter:
 
     def _wanted(self, path: Path, data: bytes) -> list[Rule]:
         """The rules that may find something in a file."""
-        return [rule for rule in self.rules if not self.screen or rule.may_hold_preset(path.absolute(), data)]
+        return [rule for rule in self.rules if not self.screen or rule.may_hold_preset(from_root(path), data)]
 
     def _may_hold_comment(self, path: Path, data: bytes) -> bool:
         """Whether a comment for us may stand in a file, which then silences nothing."""

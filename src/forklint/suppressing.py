@@ -22,6 +22,7 @@ from forklint.rules.unused_suppression import UnusedSuppression
 from forklint.source import document, presets
 from forklint.source.document import Document, UnreadableError
 from forklint.source.kinds import Kind, kind_of
+from forklint.source.paths import from_root
 from forklint.source.presets import PresetError
 
 STAY = frozenset((SyntaxFault.code, UnusedSuppression.code))
@@ -51,7 +52,7 @@ def suppress(linter: Linter, path: Path, report: FileReport, reason: str) -> Sup
     try:
         if kind_of(path) is Kind.PRESET and presets.format_of(path) == "json":
             return Suppressed(_noted(report, report, ["JSON has no comments: silence it with per-file-ignores"]))
-        absolute = path.absolute()
+        absolute = from_root(path)
         doc = document.decode(absolute, linter.project.data(absolute))
         return _suppress(linter, path, doc, report, reason)
     except (NoPlaceError, UnreadableError) as error:
@@ -157,7 +158,8 @@ def _with_comments(
     if not findings:
         return doc.text, []
     lines = split_lines(doc.text)
-    closed = _closed_rows_of_preset(doc) if kind_of(doc.path) is Kind.PRESET else _closed_rows(doc.text, lines)
+    is_preset = kind_of(doc.path) is Kind.PRESET
+    closed, comments = _ends_of_preset_rows(doc) if is_preset else _ends_of_rows(doc.text, lines)
     behind: dict[int, set[str]] = defaultdict(set)
     above: dict[int, set[str]] = defaultdict(set)
     nowhere = []
@@ -172,7 +174,7 @@ def _with_comments(
         else:
             nowhere.append(finding)
     for row, codes in behind.items():
-        lines[row - 1] = with_noqa(lines[row - 1], codes, reason)
+        lines[row - 1] = with_noqa(lines[row - 1], comments.get(row), codes, reason)
     for row, codes in sorted(above.items(), reverse=True):
         _put_above(lines, row, codes, reason)
     return "".join(lines), nowhere
@@ -189,10 +191,10 @@ def _holds_code(line: str) -> bool:
     return bool(line.strip()) and not line.lstrip().startswith("#")
 
 
-def _closed_rows(text: str, lines: Sequence[str]) -> set[int]:
-    """Rows at whose end no comment is legal: within a string, or after a backslash."""
+def _ends_of_rows(text: str, lines: Sequence[str]) -> tuple[set[int], dict[int, int]]:
+    """Rows at whose end no comment is legal (within a string, or after a backslash), and the columns of comments."""
     closed: set[int] = set()
-    commented: set[int] = set()
+    comments: dict[int, int] = {}
     starts: list[int] = []
     try:
         for token in tokenize.generate_tokens(io.StringIO(text, newline=None).readline):
@@ -204,18 +206,19 @@ def _closed_rows(text: str, lines: Sequence[str]) -> set[int]:
             elif token.type == tokenize.STRING:
                 closed.update(range(token.start[0], token.end[0]))
             elif token.type == tokenize.COMMENT:
-                commented.add(token.start[0])
+                comments[token.start[0]] = token.start[1]
     except (tokenize.TokenError, SyntaxError):
         raise NoPlaceError("it cannot be cut into tokens") from None
     backslashes = {row for row, line in enumerate(lines, 1) if line.rstrip("\r\n").endswith("\\")}
-    return closed | (backslashes - commented)
+    return closed | (backslashes - comments.keys()), comments
 
 
-def _closed_rows_of_preset(doc: Document) -> set[int]:
-    """Rows at whose end no comment is legal: a text goes on in the next one."""
+def _ends_of_preset_rows(doc: Document) -> tuple[set[int], dict[int, int]]:
+    """Rows at whose end no comment is legal (a text goes on in the next one), and where comments that count begin."""
     preset = presets.read(doc)
     spans = (preset.span(node.start, node.end) for tree in preset.trees for node in tree.walk() if not node.parts)
-    return {row for span in spans for row in range(span.row, span.end_row)}
+    closed = {row for span in spans for row in range(span.row, span.end_row)}
+    return closed, {comment.row: comment.column - 1 for comment in reversed(preset.suppressions())}
 
 
 def _put_above(lines: list[str], row: int, codes: Collection[str], reason: str) -> None:

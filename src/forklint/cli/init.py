@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from forklint.cli.parameters import CLEAN, FOUND, Failure, one_line_errors
+from forklint.cli.ending import CLEAN, FOUND, Failure, one_line_errors
+from forklint.source.paths import from_root
 
 if TYPE_CHECKING:
     from forklint.setup.proposal import Project, Proposal
@@ -45,7 +46,7 @@ def _init(folder: Path, *, yes: bool, no_config: bool, no_hook: bool) -> int:
     project = find_project(folder)
     if project is None:
         raise Failure(
-            f"{folder.absolute()} is no project: neither it nor a folder above has a pyproject.toml, forklint.toml, "
+            f"{from_root(folder)} is no project: neither it nor a folder above has a pyproject.toml, forklint.toml, "
             "setup.py, setup.cfg or .git; name the project's folder, or make one of them"
         )
     proposals = _proposals(project, no_config=no_config, no_hook=no_hook)

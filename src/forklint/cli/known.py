@@ -8,8 +8,8 @@ from typing import Any
 
 from forklint import baseline
 from forklint.baseline import BaselineError, Scope
+from forklint.cli.ending import Failure
 from forklint.cli.output import SKIPPED, say
-from forklint.cli.parameters import Failure
 from forklint.config import SettingsFinder
 from forklint.model import FileReport
 from forklint.report import count
@@ -46,7 +46,9 @@ class Baselines:
         for path in self._counts:
             places = [place for place, report in enumerate(reports) if self._of(Path(report.path)) == path]
             own = [reports[place] for place in places]
-            scope = Scope({baseline.path_in(path, Path(one.path)): self._judged(one) for one in own}, path.parent)
+            scope = Scope(
+                {baseline.path_in(path, Path(one.path)): self._judged(one) for one in own}, baseline.folder_of(path)
+            )
             if self._updates:
                 self._update(path, own, scope)
             done = baseline.sift(path, self._counts[path], own, scope)

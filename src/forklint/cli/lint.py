@@ -10,7 +10,8 @@ from typing import Any
 import click
 
 from forklint import __version__, config
-from forklint.cli.parameters import CODES, PLATFORM, SEVERITY, Checked, complete_paths, one_line_errors
+from forklint.cli.ending import one_line_errors
+from forklint.cli.parameters import CODES, PLATFORM, SEVERITY, Checked, complete_paths
 from forklint.report.formats import FORMATS
 
 

@@ -7,16 +7,16 @@ import json as json_module
 import os
 from collections import Counter
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from forklint.cli import output_file
-from forklint.cli.parameters import CLEAN, FAILED, FOUND, Failure
 from forklint.model import FileReport, Finding
 from forklint.report import Outcome, Summary, file_and_cell, visible
 from forklint.report.formats import FORMATS, Counts
-from forklint.source.discovery import Missing
+
+if TYPE_CHECKING:
+    from forklint.fixing import Fixed
 
 SKIPPED = ("skipped", "cannot be read")
 """How a note begins that says that a file was not linted."""
@@ -25,19 +25,6 @@ SKIPPED = ("skipped", "cannot be read")
 def say(line: str) -> None:
     """Print to standard error, with characters that cannot be printed made visible."""
     click.echo(f"forklint: {visible(line)}", err=True)
-
-
-def check_options(options: dict[str, Any]) -> None:
-    """Raise Failure for options that do not go together, and for a report that cannot be written."""
-    name = options["output_format"]
-    if options["statistics"] and FORMATS[name].statistics is None:
-        able = ", ".join(other for other, form in FORMATS.items() if form.statistics)
-        raise Failure(f"--statistics cannot be told as {name}: choose one of {able}")
-    if options["output_file"]:
-        for other in ("diff", "show_settings", "show_files"):
-            if options[other]:
-                raise Failure(f"--output-file takes a report, and --{other.replace('_', '-')} prints none: drop one")
-    output_file.check(options["output_file"])
 
 
 def print_findings(outcome: Outcome, options: dict[str, Any]) -> None:
@@ -65,15 +52,12 @@ def _print_statistics(findings: Sequence[Finding], form: Counts | None) -> None:
 
 def print_summary(findings: Sequence[Finding], reports: Sequence[FileReport]) -> None:
     """Print how many findings there are and how many can be fixed."""
-    if not reports:
-        say("warning: no Python files found under the given paths")
-        return
     skipped = sum(note.message.startswith(SKIPPED) for report in reports for note in report.notes)
     if findings or skipped < len(reports):
         click.echo(Summary.of(findings).line())
 
 
-def print_fixed(results: Sequence[Any], findings: Sequence[Finding], options: dict[str, Any]) -> None:
+def print_fixed(results: Sequence[Fixed], findings: Sequence[Finding], options: dict[str, Any]) -> None:
     """Print what was fixed and what is left."""
     applied = [finding for result in results for finding in result.applied]
     for_people = FORMATS[options["output_format"]].for_people
@@ -116,17 +100,11 @@ def print_difference(before: str, after: str, name: str, *, new: bool = False) -
         click.echo(click.style(whole, fg=color), nl=False)
 
 
-def show_diff(
-    results: Sequence[Any], reports: Sequence[FileReport], missing: Sequence[Missing], named: Collection[str] | None
-) -> int:
-    """Print what the fixes change, as unified differences; gives the exit code."""
+def print_differences(results: Sequence[Fixed]) -> None:
+    """Print what the fixes change, as unified differences, and in how many files."""
     changed = 0
     for result in results:
         changed += result.changed
         for cell, before, after in result.changes():
             print_difference(before, after, file_and_cell(result.report.path, cell))
-    print_notes(reports, named, verbose=True)
     say(f"{changed} file{'' if changed == 1 else 's'} would change")
-    if missing or any(note.failure for report in reports for note in report.notes):
-        return FAILED
-    return FOUND if changed else CLEAN

@@ -9,7 +9,8 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from forklint.cli.parameters import Failure
+from forklint.cli.ending import Failure
+from forklint.source.paths import from_root
 from forklint.source.writing import replace
 
 STREAMS = ("/dev/", "/proc/")
@@ -72,7 +73,7 @@ def _must_stay(path: Path, target: Path) -> bool:
     """Whether a file must be written into: a device, a pipe, or one in a folder where no other can be made."""
     if not path.exists():
         return False
-    regular = stat.S_ISREG(path.stat().st_mode) and not path.absolute().as_posix().startswith(STREAMS)
+    regular = stat.S_ISREG(path.stat().st_mode) and not from_root(path).as_posix().startswith(STREAMS)
     return not regular or not os.access(target.parent, os.W_OK | os.X_OK)
 
 

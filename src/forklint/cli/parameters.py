@@ -1,60 +1,17 @@
-"""What the options of the command mean: exit codes, checked values, settings given on the command line."""
+"""What the values of options mean: checked, completed in a shell, and as settings."""
 
 from __future__ import annotations
 
-import errno
-import os
-import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
 from forklint import config
-from forklint.config import ConfigError
+from forklint.cli.ending import Failure
 from forklint.model import PLATFORMS, Severity
-
-CLEAN, FOUND, FAILED = 0, 1, 2
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG)
-"""What a stream says that takes no more."""
-
-
-class Failure(click.ClickException):
-    """Ends the command with one line and the exit code that says that it could not do its work."""
-
-    exit_code = FAILED
-
-
-@contextmanager
-def one_line_errors(*, verbose: bool) -> Iterator[None]:
-    """Turn what goes wrong within into one line and exit code 2: a crash must not look like findings.
-
-    With ``verbose`` an error of forklint's own comes as it is, with its traceback.
-    """
-    try:
-        yield
-    except ConfigError as error:
-        raise Failure(str(error)) from None
-    except (click.ClickException, click.Abort, BrokenPipeError):
-        raise
-    except Exception as error:
-        if isinstance(error, OSError) and error.errno in FULL and error.filename is None:
-            _silence_stdout()
-            raise Failure(f"cannot print the report: {error.strerror}") from None
-        if verbose:
-            raise
-        raise Failure(
-            f"forklint itself failed ({type(error).__name__}: {error}); -v shows where, please report it"
-        ) from None
-
-
-def _silence_stdout() -> None:
-    """Let what is still buffered go nowhere: Python writes it at its end, and would fail again."""
-    with Path(os.devnull).open("wb") as nowhere:
-        os.dup2(nowhere.fileno(), sys.stdout.fileno())
+from forklint.source.paths import from_root
 
 
 class Checked(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.2 on alone
@@ -73,7 +30,12 @@ class Checked(click.ParamType):  # type: ignore[type-arg]  # generic from click 
         if not isinstance(value, str):
             return value
         try:
-            return self._reader([part for part in value.replace(" ", "").split(",") if part] if self._split else value)
+            if not self._split:
+                return self._reader(value)
+            parts = [part for part in value.replace(" ", "").split(",") if part]
+            if not parts:
+                raise ValueError("it is empty: name at least one, or drop the option")
+            return self._reader(parts)
         except ValueError as error:
             self.fail(str(error), param, ctx)
 
@@ -117,27 +79,6 @@ def complete_paths(ctx: click.Context, _param: click.Parameter, incomplete: str)
     return [CompletionItem(incomplete, type="file"), *commands]  # a file clears what bash had before
 
 
-APART = (
-    ("--watch", ("fix", "diff", "add_noqa", "update_baseline", "show_files", "stdin"), "a watch changes nothing"),
-    ("--add-noqa", ("fix", "diff", "statistics", "stdin"), "it writes comments for what is left after fixing"),
-    ("--update-baseline", ("diff", "add_noqa", "stdin"), "it keeps what is found in files as they are"),
-)
-"""Options that others make no sense beside: name, the others, and why."""
-
-
-def check_together(options: dict[str, Any], *, from_stdin: bool) -> None:
-    """Raise Failure for options that do not go together."""
-    given = {name for name, value in options.items() if value not in (None, False, ())}
-    given |= {"stdin"} if from_stdin else set()
-    for name, others, why in APART:
-        if name.lstrip("-").replace("-", "_") not in given:
-            continue
-        for other in others:
-            if other in given:
-                word = "`-`" if other == "stdin" else f"--{other.replace('_', '-')}"
-                raise Failure(f"{name} and {word} do not go together: {why}")
-
-
 def overrides(options: dict[str, Any]) -> dict[str, Any]:
     """Settings that the command line gives, by the names of Settings' fields; a command may lack some options."""
     values: dict[str, Any] = {}
@@ -154,7 +95,7 @@ def overrides(options: dict[str, Any]) -> dict[str, Any]:
         if options.get(name) is not None:
             values[name] = options[name]
     if options.get("baseline"):
-        values["baseline"] = str(options["baseline"].absolute())
+        values["baseline"] = str(from_root(options["baseline"]))
     if options.get("per_file_ignores"):
         values["per_file_ignores"] = _per_file_ignores(options["per_file_ignores"])
     return values

@@ -7,7 +7,8 @@ import json
 import click
 
 from forklint import config
-from forklint.cli.parameters import Failure, complete_rule
+from forklint.cli.ending import Failure
+from forklint.cli.parameters import complete_rule
 
 
 @click.command()

@@ -5,20 +5,22 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from forklint import config
-from forklint.cli import stdin
-from forklint.cli.output import check_options, say
-from forklint.cli.parameters import CLEAN, FAILED, check_together, overrides
+from forklint.cli import output_file, stdin
+from forklint.cli.ending import CLEAN, FAILED
+from forklint.cli.files import find, left_out
+from forklint.cli.parameters import overrides
 from forklint.cli.settings import show_settings
 from forklint.cli.telling import Ran, tell
+from forklint.cli.together import check_together
 from forklint.report.formats import FORMATS
-from forklint.source.discovery import Missing, find_files, never_walked
-from forklint.source.paths import shown, without_parents
+from forklint.source.paths import shown
 
 if TYPE_CHECKING:
     from forklint.cli.known import Baselines
@@ -30,24 +32,17 @@ def run(options: dict[str, Any]) -> int:
     from forklint.cli.known import Baselines  # noqa: PLC0415 - `--version` and `--help` need none of it
     from forklint.parallel import Job  # noqa: PLC0415
 
-    check_options(options)
-    options["paths"] = tuple(map(without_parents, options["paths"]))
     options["fix"] |= options["fix_only"]
-    finder = _finder(options)
     name = stdin.named(options)
-    name = without_parents(name) if name else None
     check_together(options, from_stdin=name is not None)
+    output_file.check(options["output_file"])
+    finder = _finder(options)
     if options["show_settings"]:
         show_settings(finder, name or (options["paths"] or [Path()])[0])
         return CLEAN
     if options["watch"]:
-        from forklint.cli.watch import watch  # noqa: PLC0415
-
-        def again() -> int:
-            return run({**options, "watch": False})
-
-        return watch(options["paths"] or (Path(),), lambda: _finder(options), again, options["output_file"])
-    files, missing = ([name], []) if name else _files(finder, options["paths"] or (Path(),))
+        return _watch(options)
+    files, missing = ([name], []) if name else find(finder, options["paths"] or (Path(),))
     if options["show_files"]:
         click.echo("".join(f"{path}\n" for path in files), nl=False)
         return FAILED if missing else CLEAN
@@ -67,43 +62,40 @@ def run(options: dict[str, Any]) -> int:
     )
     if name:
         return _run_stdin(job, finder, known, name, options)
-    if changes:
-        from forklint.parallel import fix_all  # noqa: PLC0415
+    ran = _run_files(job, known, files, options)
+    return tell(replace(ran, missing=missing, named=named), finder, options)
 
-        write = options["fix"] and not options["diff"]
-        results = fix_all(job, files, options["jobs"], unsafe=options["unsafe_fixes"], write=write)
-        reports = [result.report for result in results]
-        return tell(Ran(reports if options["diff"] else known.sift(reports), results, missing, named), finder, options)
-    from forklint.parallel import lint  # noqa: PLC0415
 
+def _watch(options: dict[str, Any]) -> int:
+    from forklint.cli.watch import watch  # noqa: PLC0415
+
+    return watch(
+        options["paths"] or (Path(),),
+        lambda: _finder(options),
+        lambda: run({**options, "watch": False}),
+        options["output_file"],
+    )
+
+
+def _run_files(job: Job, known: Baselines, files: Sequence[Path], options: dict[str, Any]) -> Ran:
+    from forklint.parallel import fix_all, lint  # noqa: PLC0415
+
+    if options["fix"] or options["diff"]:
+        write = not options["diff"]
+        fixed = fix_all(job, files, options["jobs"], unsafe=options["unsafe_fixes"], write=write)
+        reports = [result.report for result in fixed]
+        return Ran(known.sift(reports) if write else reports, fixed)
     reports = known.sift(lint(job, files, options["jobs"]))
-    closing = ""
-    if options["add_noqa"] is not None:
-        from forklint.cli.suppress import add_noqa  # noqa: PLC0415
+    if options["add_noqa"] is None:
+        return Ran(reports)
+    from forklint.cli.suppress import add_noqa  # noqa: PLC0415
 
-        reports, closing = add_noqa(job, files, reports, options["add_noqa"])
-    return tell(Ran(reports, missing=missing, named=named, closing=closing), finder, options)
+    left, closing = add_noqa(job, files, reports, options["add_noqa"])
+    return Ran(left, closing=closing)
 
 
 def _finder(options: dict[str, Any]) -> config.SettingsFinder:
     return config.SettingsFinder(overrides(options), config=options["config_file"], isolated=options["isolated"])
-
-
-def _files(finder: config.SettingsFinder, paths: Sequence[Path]) -> tuple[list[Path], list[Missing]]:
-    """The files below the paths, and what was named and cannot be linted, of which it speaks."""
-    found = list(
-        find_files(paths, lambda path: finder.for_file(path).excludes(path), lambda path: _left_out(finder, path))
-    )
-    missing = [item for item in found if isinstance(item, Missing)]
-    for item in missing:
-        say(f"{item.path}: {item.reason}")
-    return [item for item in found if isinstance(item, Path)], missing
-
-
-def _left_out(finder: config.SettingsFinder, path: Path) -> bool:
-    """Whether a path is left out though it is named."""
-    settings = finder.for_file(path)
-    return settings.force_exclude and (settings.excludes(path) or never_walked(path, settings.base))
 
 
 def _run_stdin(job: Job, finder: config.SettingsFinder, known: Baselines, name: Path, options: dict[str, Any]) -> int:
@@ -111,7 +103,7 @@ def _run_stdin(job: Job, finder: config.SettingsFinder, known: Baselines, name: 
     fixes = options["fix"] or options["diff"]
     prints_source = options["fix"] and not options["diff"]
     passed, code = data, CLEAN
-    if not _left_out(finder, name):
+    if not left_out(finder, name):
         done = stdin.lint(job, name, data, fix=fixes, unsafe=options["unsafe_fixes"])
         passed, reports = done.data, [done.result.report]
         ran = Ran(

@@ -10,13 +10,14 @@ import click
 
 from forklint import config
 from forklint.model import Severity
+from forklint.source.paths import from_root
 
 
 def show_settings(finder: config.SettingsFinder, path: Path) -> None:
     """Print the settings for a path, the rules that run and the cells that count."""
     from forklint.rules import registry  # noqa: PLC0415
 
-    settings = finder.for_folder(path.absolute()) if path.is_dir() else finder.for_file(path)
+    settings = finder.for_folder(from_root(path)) if path.is_dir() else finder.for_file(path)
     enabled = settings.enabled(registry.codes())
     click.echo(f"# from {settings.source or 'defaults'}")
     for key in config.READERS:

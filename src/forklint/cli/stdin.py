@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from forklint.cli.parameters import Failure
+from forklint.cli.ending import Failure
+from forklint.source.paths import from_root
 
 if TYPE_CHECKING:
     from forklint.fixing import Fixed
@@ -27,7 +28,7 @@ class Passed:
 
 
 def named(options: dict[str, Any]) -> Path | None:
-    """The name of the text on standard input, if that is what to lint; raises Failure for other paths beside it."""
+    """The name of the text on standard input, if that is what to lint; raises Failure if it cannot be that."""
     paths: Sequence[Path] = options["paths"]
     name: Path | None = options["stdin_filename"]
     if STDIN not in paths and not (name and not paths):
@@ -36,6 +37,8 @@ def named(options: dict[str, Any]) -> Path | None:
         return None
     if any(path != STDIN for path in paths):
         raise Failure("`-` is standard input and stands alone: pass no other path beside it (a file `-` is ./-)")
+    if name and name.is_dir():
+        raise Failure(f"--stdin-filename {name}: it is a folder; name a file, which need not exist")
     return name or STDIN
 
 
@@ -55,4 +58,4 @@ def lint(job: Job, name: Path, data: bytes, *, fix: bool, unsafe: bool) -> Passe
     if not fix:
         return Passed(Fixed(linter.lint_bytes(name, data), (), "", ""), data)
     result = fix_file(linter, name, unsafe=unsafe, write=False, data=data)
-    return Passed(result, linter.project.data(name.absolute()) if result.changed else data)
+    return Passed(result, linter.project.data(from_root(name)) if result.changed else data)

@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
-from forklint.cli.output import print_findings, print_fixed, print_notes, print_summary, show_diff
+from forklint.cli.ending import CLEAN, FAILED, FOUND
+from forklint.cli.output import print_differences, print_findings, print_fixed, print_notes, print_summary, say
 from forklint.cli.output_file import output_to
-from forklint.cli.parameters import CLEAN, FAILED, FOUND
 from forklint.config import SettingsFinder
 from forklint.fixing import Fixed
 from forklint.model import FileReport, Note, Severity
@@ -44,16 +44,21 @@ class Ran:
 
 def tell(ran: Ran, finder: SettingsFinder, options: dict[str, Any]) -> int:
     """Print what came of a run; gives the exit code."""
+    verbose = any(options[name] for name in ("verbose", "fix", "diff")) or bool(ran.closing)
+    print_notes(ran.reports, ran.named, verbose=verbose)
     if options["diff"]:
-        code = show_diff(ran.fixed, ran.reports, ran.missing, ran.named)
-        return CLEAN if options["exit_zero"] and code == FOUND else code
-    print_notes(ran.reports, ran.named, verbose=options["verbose"] or options["fix"] or bool(ran.closing))
+        print_differences(ran.fixed)
+        return _exit_code(ran, finder, options)
     outcome = _outcome(ran, finder, fix_only=options["fix_only"])
     with output_to(options["output_file"]):
         print_findings(outcome, options)
         if options["fix"]:
             print_fixed(ran.fixed, outcome.findings, options)
-        elif options["quiet"] or options["update_baseline"] or not FORMATS[options["output_format"]].for_people:
+        elif options["quiet"] or not FORMATS[options["output_format"]].for_people:
+            pass
+        elif not ran.reports and not ran.missing:
+            say("warning: no files to lint found under the given paths")
+        elif options["update_baseline"]:
             pass
         elif ran.closing:
             click.echo(ran.closing)
@@ -87,6 +92,8 @@ def _exit_code(ran: Ran, finder: SettingsFinder, options: dict[str, Any]) -> int
         return FAILED
     if options["exit_zero"]:
         return CLEAN
+    if options["diff"]:
+        return FOUND if any(result.changed for result in ran.fixed) else CLEAN
     if options["exit_non_zero_on_fix"] and any(result.applied for result in ran.fixed):
         return FOUND
     return FOUND if not options["fix_only"] and _fails(ran.reports, finder) else CLEAN

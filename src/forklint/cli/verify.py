@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from forklint import config
+from forklint.cli.ending import CLEAN, FAILED, FOUND, Failure, one_line_errors
+from forklint.cli.files import find
 from forklint.cli.output import say
-from forklint.cli.parameters import CLEAN, CODES, FAILED, FOUND, Failure, one_line_errors, overrides
+from forklint.cli.parameters import CODES, overrides
 from forklint.model import Finding
-from forklint.source.discovery import Missing, find_files
 from forklint.source.kinds import Kind, kind_of
+from forklint.source.paths import from_root
 
 if TYPE_CHECKING:
     from forklint.verify.proving import Planned, Result
@@ -81,9 +83,9 @@ def run(options: dict[str, Any], arguments: Sequence[str] | None) -> int:
 
     entry = _entry(options["paths"], arguments)
     finder = config.SettingsFinder(overrides(options), config=options["config_file"], isolated=options["isolated"])
-    files, failed = _files(finder, options["paths"] or (Path(),))
+    files, missing = find(finder, options["paths"] or (Path(),))
     findings = _findings(finder, files)
-    scripts = tuple(path.absolute() for path in files if kind_of(path) is Kind.PYTHON)
+    scripts = tuple(from_root(path) for path in files if kind_of(path) is Kind.PYTHON)
     python = options["python"] or Path(sys.executable)
     try:
         environment = probe(python)
@@ -95,7 +97,7 @@ def run(options: dict[str, Any], arguments: Sequence[str] | None) -> int:
         settings = finder.for_file(path)
         given = settings.verify
         return Context(
-            root=config.find_root(path.absolute()),
+            root=config.find_root(path),
             settings=settings,
             environment=environment,
             entry=entry,
@@ -111,7 +113,7 @@ def run(options: dict[str, Any], arguments: Sequence[str] | None) -> int:
     planned = proving.plan(findings, context_of)
     if options["plan"]:
         click.echo(verdicts.plan(planned), nl=False)
-        return FAILED if failed else CLEAN
+        return FAILED if missing else CLEAN
     if not environment.torch:
         raise Failure(f"{python} cannot import torch: name the project's Python with --python")
     if options["replay"]:
@@ -123,7 +125,7 @@ def run(options: dict[str, Any], arguments: Sequence[str] | None) -> int:
         click.echo("" if options["quiet"] else verdicts.environment(environment))
         click.echo(verdicts.text(results), nl=False)
         click.echo(verdicts.summary(results))
-    return FAILED if failed else _exit_code(results, allow_inconclusive=options["allow_inconclusive"])
+    return FAILED if missing else _exit_code(results, allow_inconclusive=options["allow_inconclusive"])
 
 
 def _entry(paths: Sequence[Path], arguments: Sequence[str] | None) -> tuple[str, ...]:
@@ -132,16 +134,7 @@ def _entry(paths: Sequence[Path], arguments: Sequence[str] | None) -> tuple[str,
         return ()
     if len(paths) != 1 or not paths[0].is_file():
         raise Failure("what stands behind -- is for one script: forklint verify train.py -- --config x.yaml")
-    return (str(paths[0].absolute()), *arguments)
-
-
-def _files(finder: config.SettingsFinder, paths: Sequence[Path]) -> tuple[list[Path], bool]:
-    """The files to lint, and whether some path has none; says which."""
-    found = list(find_files(paths, lambda path: finder.for_file(path).excludes(path)))
-    missing = [item for item in found if isinstance(item, Missing)]
-    for item in missing:
-        say(f"{item.path}: {item.reason}")
-    return [item for item in found if isinstance(item, Path)], bool(missing)
+    return (str(from_root(paths[0])), *arguments)
 
 
 def _findings(finder: config.SettingsFinder, files: Sequence[Path]) -> list[Finding]:

@@ -11,15 +11,14 @@ from pathlib import Path
 
 import click
 
+from forklint.cli.ending import INTERRUPTED, Failure
 from forklint.cli.output import say
-from forklint.cli.parameters import Failure
 from forklint.config import FILES, ConfigError, SettingsFinder, find_root
 from forklint.source import discovery
 from forklint.source.discovery import IGNORE_FILES, NEVER
 from forklint.source.kinds import SUFFIXES
+from forklint.source.paths import from_root
 
-INTERRUPTED = 130
-"""What a shell says of a command that Ctrl-C has ended."""
 SETTINGS = (*FILES, *IGNORE_FILES)
 States = dict[Path, tuple[int, int]]
 
@@ -34,7 +33,7 @@ def watch(
     """
     import watchfiles  # noqa: PLC0415 - only needed here
 
-    folders, named = _folders(paths), [path.absolute() for path in paths if path.is_file()]
+    folders, named = _folders(paths), [from_root(path) for path in paths if path.is_file()]
 
     def state(settings: SettingsFinder | None) -> States:
         found = _files(folders, named, settings)
@@ -59,7 +58,9 @@ def watch(
                 _again(run)
     except KeyboardInterrupt:
         return INTERRUPTED
-    except (FileNotFoundError, OSError) as error:
+    except BrokenPipeError:  # who read the output is gone
+        raise
+    except OSError as error:
         raise Failure(f"cannot watch {', '.join(map(str, folders))}: {error}") from None
     return 0
 

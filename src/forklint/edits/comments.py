@@ -48,16 +48,16 @@ def _codes_start(comment: str) -> int:
     return match.end() if match else len(comment)
 
 
-def with_noqa(line: str, codes: Collection[str], reason: str) -> str:
-    """Add ``# noqa: CODES REASON`` to a line, or the codes to the ``# noqa: ...`` that it has, sorted.
+def with_noqa(line: str, comment: int | None, codes: Collection[str], reason: str) -> str:
+    """Add ``# noqa: CODES REASON`` to a line, or the codes to the first ``# noqa: ...`` of its comment, sorted.
 
-    A comment that has codes keeps what is written after them. A reason that begins like a code is set off by a dash,
-    so that no reader takes it for one.
+    ``comment`` is the column, from 0, where the line's comment begins, if it has one: what looks like one before that
+    stands in a string. A comment that has codes keeps what is written after them. A reason that begins like a code is
+    set off by a dash, so that no reader takes it for one.
     """
     body, end = line.rstrip("\r\n"), line_end(line)
-    known = [match for match in NOQA.finditer(body) if match["codes"]]
-    if known:
-        match = known[-1]
+    match = NOQA.search(body, comment) if comment is not None else None
+    if match and match["codes"]:
         merged = sorted({*re.findall(CODE, match["codes"], re.IGNORECASE), *codes})
         return body[: match.start("codes")] + ", ".join(merged) + body[match.end("codes") :] + end
     words = f"- {reason}" if CODE_FIRST.match(reason) else reason

@@ -9,6 +9,7 @@ from typing import Any
 from forklint.model import Finding, Fix
 from forklint.pages import URL
 from forklint.report import Outcome
+from forklint.source.paths import from_root
 
 
 def render(outcome: Outcome) -> str:
@@ -24,7 +25,7 @@ def to_dict(finding: Finding) -> dict[str, Any]:
         "name": finding.name,
         "severity": finding.severity.value,
         "message": finding.message,
-        "filename": str(Path(finding.path).absolute()),
+        "filename": str(from_root(Path(finding.path))),
         **_cell(finding.notebook_cell),
         "location": {"row": span.row, "column": span.column},
         "end_location": {"row": span.end_row, "column": span.end_column},

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from forklint.config import ROOT_MARKS, ConfigError
+from forklint.source.paths import from_root
 
 PROJECT_MARKS = (*ROOT_MARKS, "setup.py", "setup.cfg")
 
@@ -35,7 +36,7 @@ class Project:
 
 def find_project(folder: Path) -> Project | None:
     """Find the project that a folder belongs to: the nearest folder, here or above, that looks like one."""
-    here = folder.absolute()
+    here = from_root(folder)
     around = (here, *here.parents)
     found = next((parent for parent in around if any((parent / mark).exists() for mark in PROJECT_MARKS)), None)
     if found is None:

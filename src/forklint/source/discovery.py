@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forklint.source.kinds import LINTED_SUFFIXES, PYTHON_SUFFIXES
+from forklint.source.paths import from_root
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -80,7 +81,7 @@ def find_files(paths: Iterable[Path], excluded: Excluded, forced: Excluded = _no
 def never_walked(path: Path, base: Path) -> bool:
     """Whether a path lies in one of the folders that no walk enters (``.venv`` and the like), seen from ``base``."""
     try:
-        parts = path.absolute().relative_to(base.absolute()).parts
+        parts = from_root(path).relative_to(from_root(base)).parts
     except ValueError:
         return False
     return not NEVER.isdisjoint(parts)
@@ -115,7 +116,7 @@ def walk(folder: Path, excluded: Excluded, suffixes: tuple[str, ...] = PYTHON_SU
 
 def _rules_for(folder: Path) -> tuple[_IgnoreRules, ...]:
     """The rules from above that still speak in a folder that was named, though one of them ignore the folder itself."""
-    absolute = folder.absolute()
+    absolute = from_root(folder)
     return tuple(rule for rule in _rules_above(absolute) if not _ignored(str(absolute), (rule,), is_folder=True))
 
 
@@ -169,7 +170,7 @@ def _read_rules(path: Path, base: Path | None = None) -> tuple[_IgnoreRules, ...
 
     try:
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-        return (_IgnoreRules(str(base or path.parent.absolute()), GitIgnoreSpec.from_lines(lines)),)
+        return (_IgnoreRules(str(base or from_root(path.parent)), GitIgnoreSpec.from_lines(lines)),)
     except (OSError, ValueError):
         return ()
 

@@ -6,17 +6,19 @@ import os
 from pathlib import Path
 
 
+def from_root(path: Path) -> Path:
+    """A path from the root without ``..``, which would make of its ``parents`` folders that do not lie above it."""
+    whole = path.absolute()
+    if os.pardir not in whole.parts:
+        return whole
+    below = whole.parts[::-1].index(os.pardir)
+    climbing, rest = (whole.parts[:-below], whole.parts[-below:]) if below else (whole.parts, ())
+    return Path(os.path.realpath(Path(*climbing)), *rest)  # a link is followed before the step up, as by the system
+
+
 def shown(path: Path) -> str:
     """A path as the user would write it: relative to the working directory where it lies below."""
-    return relative_to(path.absolute(), Path.cwd()) if path.is_absolute() else str(path)
-
-
-def without_parents(path: Path) -> Path:
-    """The same path without ``..``, which would make a folder that it only passes through look like one around it."""
-    if ".." not in path.parts:
-        return path
-    last = len(path.parts) - path.parts[::-1].index("..")
-    return Path(shown(Path(os.path.realpath(Path(*path.parts[:last]))).joinpath(*path.parts[last:])))
+    return relative_to(from_root(path), Path.cwd()) if path.is_absolute() else str(path)
 
 
 def relative_to(path: Path, folder: Path) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 
 from forklint.model import Finding
 from forklint.project.index import Project
+from forklint.source.paths import from_root
 from forklint.verify import samples
 from forklint.verify.experiments.base import Experimenter, inconclusive
 from forklint.verify.handle_harm import Cell, cell_of
@@ -66,7 +67,7 @@ class HandleInInit(Experimenter):
             "classes": places,
             "keeper": None if name and not owner else places[0],
             "attributes": [name] if name else list(proof["attributes"]),
-            "file": str(Path(finding.path).absolute()),
+            "file": str(from_root(Path(finding.path))),
             "openers": list(proof["openers"]),
             "samples": context.samples,
             "seconds": context.provoking,

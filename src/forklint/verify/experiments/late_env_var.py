@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from forklint.model import Finding
+from forklint.source.paths import from_root
 from forklint.verify.experiments.base import Experimenter, inconclusive, last_line, module_of, not_ended
 from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Verdict
 
@@ -29,7 +30,7 @@ class LateEnvVar(Experimenter):
             return inconclusive(
                 why, f"print what its reader holds after the import, with {variable} set early and late"
             )
-        path, context = Path(finding.path).absolute(), self.context
+        path, context = from_root(Path(finding.path)), self.context
         module, folder = module_of(path)
         run = ("-m", module) if "." in module else (str(path),)
         subject = Subject("entry", context.entry or run, context.root if context.entry else folder)

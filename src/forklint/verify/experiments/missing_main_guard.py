@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from forklint.model import Finding
-from forklint.source.paths import relative_to
+from forklint.source.paths import from_root, relative_to
 from forklint.verify.experiments.base import Experimenter, inconclusive, last_line, not_ended
 from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Verdict
 
@@ -22,7 +22,7 @@ class MissingMainGuard(Experimenter):
         treatments = context.methods("spawn", "forkserver")
         if not treatments:
             return Judgement(Verdict.UNSUPPORTED, "it needs spawn or forkserver", "leave out --start-method")
-        path = Path(finding.path).absolute()
+        path = from_root(Path(finding.path))
         command = context.entry or (str(path),)
         subject = Subject("entry", command, context.root if context.entry else path.parent)
         trials = tuple(
