@@ -105,7 +105,7 @@ def test_a_path_up_and_down_again_is_the_path(forklint, project: Path) -> None:
     name = ("-", "--stdin-filename", "../src/data.py")
     assert names(*name, cwd=project / "tools", input=HAZARD) == ["src/data.py"]
     printed = forklint("../src", "..", "--output-format", "concise", cwd=project / "src").stdout
-    assert printed.startswith("data.py:7:9: FKL301")
+    assert printed.startswith("../src/data.py:7:9: FKL301")  # as it was typed
 
 
 def test_gitlab_has_what_it_requires(forklint, project: Path) -> None:
