@@ -10,7 +10,7 @@ from typing import Any
 
 from click import style
 
-from forklint.report import count, visible
+from forklint.report import count, spelt_out, visible
 from forklint.report import json as json_report
 from forklint.source.paths import relative_to
 from forklint.verify.doctor import Environment
@@ -116,6 +116,24 @@ def to_json(found: Environment, results: Sequence[Result]) -> str:
     """All of it as one JSON text."""
     experiments = [_to_dict(result) for result in results]
     return json.dumps({"environment": found.facts, "experiments": experiments}, indent=2) + "\n"
+
+
+def properties(result: Result) -> dict[str, Any]:
+    """The proof of a finding as properties of its result in SARIF: the verdict, why, and what was run."""
+    judgement = result.judgement
+    told: dict[str, Any] = {"verdict": judgement.verdict.value, "evidence": spelt_out(judgement.evidence)}
+    told |= {key: spelt_out(words) for key, words in (("claim", result.claim), ("advice", judgement.advice)) if words}
+    cells = judgement.details.get("cells", {})
+    trials = [
+        {
+            "id": seen.trial.name,
+            "cell": str(seen.trial.factors),
+            "verdict": cells.get(str(seen.trial.factors), "control" if seen.trial.is_control else ""),
+            "ended": spelt_out(ended(seen)),
+        }
+        for seen in result.observations
+    ]
+    return told | ({"trials": trials} if trials else {})
 
 
 def _to_dict(result: Result) -> dict[str, Any]:
