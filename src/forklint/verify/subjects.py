@@ -22,6 +22,8 @@ NEEDS_ARGUMENTS = re.compile(
 RUNS_SOMETHING = re.compile(rb"^if\s+__name__\s*==|^for\s|^\w[\w.]*\(|^\w+\s*=\s*\w*DataLoader\(", re.MULTILINE)
 """Signs that a file does something when it is run."""
 
+NO_WAY_OUT = "pass an entry (forklint verify SCRIPT -- ARGS) or name a factory under [tool.forklint.verify] loaders"
+
 
 @dataclass(frozen=True)
 class Factory:
@@ -53,6 +55,11 @@ def subject_for(path: Path, qualname: str, sources: Sources, project: Project) -
 
     A judgement that names the one thing to do if there is nothing.
     """
+    return subject_of(path, sources, project) or _class(path, qualname, sources, project)
+
+
+def subject_of(path: Path, sources: Sources, project: Project) -> Subject | None:
+    """What there is to run for what stands in a file: an entry, factories, a script; None if there is nothing."""
     folder = sources.folder
     if sources.entry:
         return Subject("entry", sources.entry, folder, environment=sources.variables)
@@ -63,7 +70,7 @@ def subject_for(path: Path, qualname: str, sources: Sources, project: Project) -
         return Subject("factory", (*HARNESS, "factories", json.dumps(told)), folder, (folder,), environment)
     for script in scripts_reaching(path, sources.scripts, project):
         return Subject("entry", (str(script),), folder, environment=sources.variables)
-    return _class(path, qualname, sources, project)
+    return None
 
 
 def scripts_reaching(path: Path, scripts: Iterable[Path], project: Project) -> Iterator[Path]:
@@ -124,8 +131,4 @@ def required(facts: ClassFacts, project: Project) -> list[str]:
 
 
 def _no_way(what: str) -> Judgement:
-    return Judgement(
-        Verdict.INCONCLUSIVE,
-        f"no way to build {what}",
-        "pass an entry (forklint verify SCRIPT -- ARGS) or name a factory under [tool.forklint.verify] loaders",
-    )
+    return Judgement(Verdict.INCONCLUSIVE, f"no way to build {what}", NO_WAY_OUT)
