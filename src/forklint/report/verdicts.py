@@ -45,9 +45,11 @@ def plan(planned: Sequence[Planned]) -> str:
         lines.append(f"{style(one.finding.code, bold=True)} {place}")
         if isinstance(one.outcome, Judgement):
             lines.append(_wrapped(f"{one.outcome.verdict.value}: {one.outcome.evidence}", "    "))
+        first = set() if isinstance(one.outcome, Judgement) else {trial.name for trial in one.outcome.trials}
         for trial in one.trials:
+            otherwise = "" if trial.name in first else "otherwise, "
             command = " ".join(("python", *(_short(word) for word in trial.subject.command)))
-            lines.append(f"    {trial.name}: {trial.factors}: {command}, {trial.seconds:.0f} s at most")
+            lines.append(f"    {trial.name}: {otherwise}{trial.factors}: {command}, {trial.seconds:.0f} s at most")
     return "\n".join(lines) + "\n"
 
 

@@ -21,6 +21,8 @@ NEEDS_ARGUMENTS = re.compile(
 """Signs that a script does not run without arguments."""
 RUNS_SOMETHING = re.compile(rb"^if\s+__name__\s*==|^for\s|^\w[\w.]*\(|^\w+\s*=\s*\w*DataLoader\(", re.MULTILINE)
 """Signs that a file does something when it is run."""
+WHEN_IMPORTED = re.compile(rb"^for\s|^while\s|^\w[\w.]*\(|^\w+\s*=\s*\w*DataLoader\(", re.MULTILINE)
+"""Signs that it does so when it is imported, too."""
 
 NO_WAY_OUT = "pass an entry (forklint verify SCRIPT -- ARGS) or name a factory under [tool.forklint.verify] loaders"
 
@@ -50,12 +52,16 @@ class Sources:
     """Environment variables for every trial."""
 
 
-def subject_for(path: Path, qualname: str, sources: Sources, project: Project) -> Subject | Judgement:
-    """The best that there is to run for a class that stands in a file.
+def subjects_for(path: Path, qualname: str, sources: Sources, project: Project) -> list[Subject | Judgement]:
+    """What there is to run for a class that stands in a file, the best first; the next is for where that fails.
 
-    A judgement that names the one thing to do if there is nothing.
+    What the user has named is all there is then. A judgement in place of the class's defaults says why it cannot be
+    built by them, and names the one thing to do.
     """
-    return subject_of(path, sources, project) or _class(path, qualname, sources, project)
+    subject = subject_of(path, sources, project)
+    if subject and (sources.entry or sources.factories):
+        return [subject]
+    return [*([subject] if subject else []), _class(path, qualname, sources, project)]
 
 
 def subject_of(path: Path, sources: Sources, project: Project) -> Subject | None:

@@ -63,6 +63,10 @@ class WorkersOnDarwin(Experimenter):
     def _is_real(self) -> bool:
         return self.context.environment.system == "darwin" or self._has_mps
 
+    def is_reached(self, control: Observation) -> bool:
+        """Whether the loader gave batches without workers."""
+        return why_unreached(control, LOADER) is None and self._failed(control) is None
+
     def judge(self, experiment: Experiment, observations: Sequence[Observation]) -> Judgement:
         """Confirmed by a crash that the control does not have; slowness alone is told and not called harm."""
         control = next(seen for seen in observations if seen.trial.is_control)
