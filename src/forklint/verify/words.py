@@ -105,7 +105,7 @@ class Observation:
     leaked: tuple[str, ...] = ()
     """Processes, shared-memory segments and semaphores that it left behind and that were cleaned away.
 
-    Empty if it was stopped: it had no time to tidy up.
+    Empty if it was stopped, or ended by the harness as soon as it had shown enough: it had no time to tidy up.
     """
     wall_seconds: float = 0.0
     peak_bytes: int = 0
