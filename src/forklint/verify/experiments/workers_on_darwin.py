@@ -83,7 +83,8 @@ class WorkersOnDarwin(Experimenter):
             return replace(NEEDS_DARWIN, evidence=shown, details=details)
         verdict = Verdict.CONFIRMED if told[id(worst)] else Verdict.NOT_REPRODUCED
         tried = "" if told[id(worst)] else f"; no crash in {_runs(len(treatments))} of {BATCHES} batches"
-        return Judgement(verdict, f"{words}{tried}", details={**details, "cells": {str(worst.trial.factors): verdict}})
+        details["cells"] = {str(worst.trial.factors): verdict.value}
+        return Judgement(verdict, f"{words}{tried}", details=details)
 
     def _failed(self, control: Observation) -> Judgement | None:
         errors = control.of("error")
