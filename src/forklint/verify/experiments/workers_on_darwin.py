@@ -13,7 +13,7 @@ from typing import Any
 
 from forklint.model import Finding
 from forklint.project.index import Project
-from forklint.source.paths import relative_to
+from forklint.source.paths import from_root, relative_to
 from forklint.verify.experiments.base import Experimenter, inconclusive
 from forklint.verify.subjects import NO_WAY_OUT, Sources, subject_of
 from forklint.verify.unreached import why_unreached
@@ -36,7 +36,7 @@ class WorkersOnDarwin(Experimenter):
         """The same two trials on every platform: only what they can prove differs."""
         context = self.context
         sources = Sources(context.root, context.entry, context.factories, context.scripts, context.variables)
-        subject = subject_of(Path(finding.path).absolute(), sources, Project(context.root, context.settings))
+        subject = subject_of(from_root(Path(finding.path)), sources, Project(context.root, context.settings))
         if subject is None or not context.methods("spawn"):
             what = "read a loader for this count" if subject is None else "start workers by spawn"
             return inconclusive(f"no way to {what}", NO_WAY_OUT) if self._is_real else NEEDS_DARWIN
