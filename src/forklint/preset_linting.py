@@ -112,6 +112,7 @@ class PresetLinter:
             text=uncommented(preset.document.lines, suspect.span.row, preset.comments),
             project_path=relative_to(preset.path, self.project.root),
             comment_rows=(suspect.span.row, suspect.span.end_row),
+            proof=suspect.proof,
         )
 
     def parses(self, path: Path) -> bool:

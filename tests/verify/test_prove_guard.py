@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
+
+from forklint.verify.runner import Runner
+from forklint.verify.words import Factors, Subject, Trial
 
 LOADER = """
 import sys
@@ -69,3 +73,24 @@ def test_a_script_that_wants_arguments_gets_them_as_an_entry(verdict, forklint, 
 def test_only_fork_cannot_show_it(verdict) -> None:
     (found,) = verdict(LOADER.format(guard="", indent=""), "--start-method", "fork")
     assert found["verdict"] == "unsupported here"
+
+
+BESIDE = """
+import multiprocessing, subprocess, sys
+
+beside = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+child = multiprocessing.get_context("fork").Process(target=print)
+child.start()
+child.join()
+beside.wait()
+"""
+
+
+@pytest.mark.parametrize("task", ["guard", ""])
+def test_what_a_trial_leaves_that_the_harness_ended_is_not_held_against_it(task: str, tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(BESIDE if task else BESIDE.replace("beside.wait()", ""))
+    trial = Trial("trial", Subject("entry", ("train.py",), tmp_path), task, factors=Factors("fork"), seconds=30)
+    with Runner(Path(sys.executable)) as runner:
+        seen = runner.run(trial)
+    assert seen.ending.exit_code == 0
+    assert bool(seen.leaked) == (not task)

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from handle_projects import write, write_dying
+from handle_projects import HEAD, write, write_dying
 from proven import Proof, findings, forced, prove
 
 pytest.importorskip("torch")
@@ -189,6 +189,35 @@ def test_death_of_a_worker_is_named(name: str, tmp_path: Path) -> None:
     assert f"a worker died of {name}" in proof.judgement.evidence
     has_stack = hasattr(signal, name) and name != "SIGKILL"
     assert ("in __getitem__" in proof.cell("fork")["stack"]) == has_stack
+
+
+HANGING = """
+class Scaled(Base):
+    def __init__(self, path="records.bin"):
+        self.file = open(path, "rb")
+        torch.set_num_threads(2)
+        torch.ones(1000, 1000).mul(2).sum()
+
+    def __getitem__(self, index):
+        self.file.seek(index * 400)
+        data = self.file.read(400)
+        torch.set_num_threads(2)  # a loader's worker has one thread until it asks for more
+        torch.ones(1000, 1000).mul(2).sum()
+        return data
+"""
+
+
+def test_a_parallel_operation_before_and_after_the_fork_hangs(tmp_path: Path) -> None:
+    write("file", tmp_path)
+    (tmp_path / "data.py").write_text(HEAD + HANGING)
+    (finding,) = findings(tmp_path)
+    proof = prove(finding, tmp_path, start_methods=("fork",), seconds=15, workers=2)
+    assert proof.verdict() == "confirmed"
+    row = (tmp_path / "data.py").read_text().splitlines().index("        return data")
+    assert f"hangs: no end after 15 s, 2 workers stuck at data.py:{row}, in __getitem__" in proof.judgement.evidence
+    assert "look as well for threads that the parent began" in proof.judgement.advice
+    assert f"line {row} in __getitem__" in proof.cell("fork")["stack"]
+    assert proof.observations[-1].ending.stopped_for == "time"
 
 
 @pytest.mark.soak

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -102,11 +103,57 @@ def test_factory(folder: Path) -> None:
 
 def test_no_way_to_build(folder: Path) -> None:
     (finding,) = findings(folder)
-    proof = prove(finding, folder, **FORKED)
+    proof = prove(finding, folder, start_methods=("spawn",))
     assert proof.verdict() == "inconclusive"
     assert proof.judgement.evidence == "no way to build Records(path, rows)"
     assert "name a factory" in proof.judgement.advice
     assert proof.observations == ()
+
+
+def test_without_data_a_stand_in_shows_the_mechanism_and_confirms_nothing(folder: Path) -> None:
+    (folder / "records.bin").unlink()
+    (finding,) = findings(folder)
+    proof = prove(finding, folder, **FORKED)
+    assert proof.verdict() == "inconclusive"
+    words = proof.judgement.evidence
+    assert words.startswith("no way to build Records(path, rows); a stand-in for the handle is opened in process ")
+    assert "data.py:" in words
+    assert "used under fork in 2 workers that did not open it: the mechanism, without harm" in words
+    assert "name a factory" in proof.judgement.advice
+    text = (folder / "data.py").read_text()
+    (folder / "data.py").write_text(text.replace("        self.rows", "        self.file.close()\n        self.rows"))
+    proof = prove(finding, folder, **FORKED)
+    assert proof.verdict() == "inconclusive"
+    assert "with stand-ins for its data the handle is closed when workers start" in proof.judgement.evidence
+
+
+def test_without_data_lmdb_has_a_stand_in(tmp_path: Path) -> None:
+    pytest.importorskip("lmdb")
+    write("lmdb", tmp_path)
+    shutil.rmtree(tmp_path / "images.lmdb")
+    (finding,) = findings(tmp_path)
+    proof = prove(finding, tmp_path, **FORKED)
+    assert proof.verdict() == "inconclusive"
+    assert "No such file or directory" in proof.judgement.evidence
+    assert "a stand-in for the handle is opened" in proof.judgement.evidence
+    assert [seen.trial.task for seen in proof.observations] == ["samples", "stand_in"]
+
+
+def test_a_script_found_by_itself_that_fails_gives_way_to_the_class(tmp_path: Path) -> None:
+    write("file", tmp_path)
+    (tmp_path / "train.py").write_text(
+        "from torch.utils.data import DataLoader\nfrom data import Records\n\n"
+        "for batch in DataLoader(Records('none')):\n    print(batch)\n"
+    )
+    (finding,) = findings(tmp_path)
+    proof = prove(finding, tmp_path, scripts=(tmp_path / "train.py",), **FORKED)
+    assert proof.verdict() == "confirmed"
+    kinds = [(seen.trial.subject.kind, seen.trial.is_control) for seen in proof.observations]
+    assert kinds[:2] == [("entry", True), ("class", True)]  # no treatment of the script
+    assert {kind for kind, _ in kinds[2:]} == {"class"}
+    proof = prove(finding, tmp_path, entry=("train.py",), **FORKED)
+    assert proof.verdict() == "inconclusive"
+    assert [seen.trial.is_control for seen in proof.observations] == [True]
 
 
 @pytest.mark.parametrize(

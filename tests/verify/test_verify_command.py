@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from test_sarif import check_document
 
 RECORDS = """
 import pathlib
@@ -149,3 +150,27 @@ def test_a_python_without_torch_is_told_of_before_anything_runs(forklint, tmp_pa
     done = forklint("verify", "train.py", "--python", environment / "bin" / "python", cwd=tmp_path)
     assert done.returncode == 2
     assert "cannot import torch: name the project's Python with --python" in done.stderr
+
+
+def test_verdicts_as_sarif(forklint, project: Path) -> None:
+    command = ("verify", ".", "--start-method", "spawn", "--output-format", "sarif", "--output-file", "proofs.sarif")
+    done = forklint(*command, cwd=project)
+    assert (done.returncode, done.stdout) == (1, ""), done.stderr
+    (result,) = check_document(json.loads((project / "proofs.sarif").read_text()))["results"]
+    assert result["locations"][0]["physicalLocation"]["region"]["startLine"] == 12
+    told = result["properties"]
+    assert told["verdict"] == "confirmed"
+    assert "cannot pickle '_io.BufferedReader' object (dataset.file)" in told["evidence"]
+    assert "linux/fork" in told["cells"]
+    assert [(one["cell"], one["verdict"]) for one in told["trials"]] == [
+        ("0 workers", "control"),
+        ("spawn, 2 workers", "confirmed"),
+    ]
+    (project / "broken.py").write_bytes(b"name = '\xe9'\n")
+    done = forklint("verify", "broken.py", "none.py", "--output-format", "sarif", cwd=project)
+    (invocation,) = check_document(json.loads(done.stdout))["invocations"]
+    assert (done.returncode, invocation["executionSuccessful"]) == (2, False)
+    assert len(invocation["toolExecutionNotifications"]) == 2
+    for more in (["--plan", "--output-file", "x"], ["--output-file", "no/where.sarif"]):
+        done = forklint("verify", "records.py", *more, cwd=project)
+        assert (done.returncode, len(done.stderr.strip().splitlines())) == (2, 1)

@@ -49,7 +49,7 @@ def tell(ran: Ran, finder: SettingsFinder, options: dict[str, Any]) -> int:
     if options["diff"]:
         print_differences(ran.fixed)
         return _exit_code(ran, finder, options)
-    outcome = _outcome(ran, finder, fix_only=options["fix_only"])
+    outcome = outcome_of(ran, finder, fix_only=options["fix_only"])
     with output_to(options["output_file"]):
         print_findings(outcome, options)
         if options["fix"]:
@@ -67,7 +67,7 @@ def tell(ran: Ran, finder: SettingsFinder, options: dict[str, Any]) -> int:
     return _exit_code(ran, finder, options)
 
 
-def _outcome(ran: Ran, finder: SettingsFinder, *, fix_only: bool) -> Outcome:
+def outcome_of(ran: Ran, finder: SettingsFinder, *, fix_only: bool = False) -> Outcome:
     """What the run has to tell, for the formats."""
     settings = {id(one): one for one in (finder.for_file(Path(report.path)) for report in ran.reports)}.values()
     return Outcome(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +14,18 @@ import click
 from forklint import config
 from forklint.cli.ending import CLEAN, FAILED, FOUND, Failure, one_line_errors
 from forklint.cli.files import find
-from forklint.cli.output import say
+from forklint.cli.output import print_notes, say
+from forklint.cli.output_file import check, output_to
 from forklint.cli.parameters import CODES, overrides
+from forklint.cli.telling import Ran, outcome_of
 from forklint.model import Finding
 from forklint.source.kinds import Kind, kind_of
 from forklint.source.paths import from_root
 
 if TYPE_CHECKING:
+    from forklint.report import Outcome
+    from forklint.source.discovery import Missing
+    from forklint.verify.doctor import Environment
     from forklint.verify.proving import Planned, Result
     from forklint.verify.words import Observation, Trial
 
@@ -59,7 +65,8 @@ class VerifyCommand(click.Command):
 @click.option("--config", "config_file", type=click.Path(path_type=Path), help="Use this file and no other.")
 @click.option("--isolated", is_flag=True, help="Read no configuration.")
 @click.option("--allow-inconclusive", is_flag=True, help="Exit with 0 though something be inconclusive.")
-@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--output-format", type=click.Choice(["text", "json", "sarif"]), default="text", show_default=True)
+@click.option("--output-file", type=click.Path(path_type=Path), help="Write the report to this file.")
 @click.option("-q", "--quiet", is_flag=True, help="Print verdicts alone, and no progress.")
 @click.option("-v", "--verbose", is_flag=True, help="Show where forklint itself failed.")
 @click.pass_context
@@ -75,16 +82,17 @@ def verify(ctx: click.Context, /, **options: Any) -> None:
 
 def run(options: dict[str, Any], arguments: Sequence[str] | None) -> int:
     """Do what the options say; gives the exit code; raises ConfigError and Failure."""
-    from forklint.report import verdicts  # noqa: PLC0415 - `--help` needs none of it
+    from forklint.report import all_findings, verdicts  # noqa: PLC0415 - `--help` needs none of it
     from forklint.verify import proving  # noqa: PLC0415
     from forklint.verify.doctor import ProbeError, probe  # noqa: PLC0415
     from forklint.verify.experiments.base import Context  # noqa: PLC0415
     from forklint.verify.subjects import Factory  # noqa: PLC0415
 
+    _check(options)
     entry = _entry(options["paths"], arguments)
     finder = config.SettingsFinder(overrides(options), config=options["config_file"], isolated=options["isolated"])
     files, missing = find(finder, options["paths"] or (Path(),))
-    findings = _findings(finder, files)
+    ran = _lint(finder, files, missing)
     scripts = tuple(from_root(path) for path in files if kind_of(path) is Kind.PYTHON)
     python = options["python"] or Path(sys.executable)
     try:
@@ -110,22 +118,40 @@ def run(options: dict[str, Any], arguments: Sequence[str] | None) -> int:
             seconds=options["timeout"],
         )
 
-    planned = proving.plan(findings, context_of)
+    planned = proving.plan(all_findings(ran.reports), context_of)
     if options["plan"]:
         click.echo(verdicts.plan(planned), nl=False)
-        return FAILED if missing else CLEAN
+        return FAILED if ran.failed else CLEAN
     if not environment.torch:
         raise Failure(f"{python} cannot import torch: name the project's Python with --python")
     if options["replay"]:
         return _replay(options["replay"], planned, python)
     results = _prove(planned, python, options)
+    with output_to(options["output_file"]):
+        _tell(results, environment, outcome_of(ran, finder), options)
+    return FAILED if ran.failed else _exit_code(results, allow_inconclusive=options["allow_inconclusive"])
+
+
+def _check(options: dict[str, Any]) -> None:
+    """Raise Failure for a report that cannot be written, before anything is run."""
+    if options["output_file"] and (options["plan"] or options["replay"]):
+        raise Failure("--output-file takes a report, and --plan and --replay give none: drop one")
+    check(options["output_file"])
+
+
+def _tell(results: Sequence[Result], environment: Environment, linted: Outcome, options: dict[str, Any]) -> None:
+    """Print what came of the experiments in the chosen form."""
+    from forklint.report import sarif, verdicts  # noqa: PLC0415
+
     if options["output_format"] == "json":
         click.echo(verdicts.to_json(environment, results), nl=False)
+    elif options["output_format"] == "sarif":
+        proofs = {result.finding: verdicts.properties(result) for result in results}
+        click.echo(sarif.render(replace(linted, properties=proofs)), nl=False)
     else:
         click.echo("" if options["quiet"] else verdicts.environment(environment))
         click.echo(verdicts.text(results), nl=False)
         click.echo(verdicts.summary(results))
-    return FAILED if missing else _exit_code(results, allow_inconclusive=options["allow_inconclusive"])
 
 
 def _entry(paths: Sequence[Path], arguments: Sequence[str] | None) -> tuple[str, ...]:
@@ -137,12 +163,14 @@ def _entry(paths: Sequence[Path], arguments: Sequence[str] | None) -> tuple[str,
     return (str(from_root(paths[0])), *arguments)
 
 
-def _findings(finder: config.SettingsFinder, files: Sequence[Path]) -> list[Finding]:
+def _lint(finder: config.SettingsFinder, files: Sequence[Path], missing: Sequence[Missing]) -> Ran:
+    """Find what is to be proved; says what could not be read."""
     from forklint.engine import Linters, Options  # noqa: PLC0415
-    from forklint.report import all_findings  # noqa: PLC0415
 
     linters = Linters(finder, Options(with_fixes=False))
-    return all_findings([linters.of(path).lint(path) for path in files])
+    reports = [linters.of(path).lint(path) for path in files]
+    print_notes(reports, (), verbose=False)
+    return Ran(reports, missing=missing, named=())
 
 
 def _prove(planned: Sequence[Planned], python: Path, options: dict[str, Any]) -> list[Result]:

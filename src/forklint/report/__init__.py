@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from forklint.model import Applicability, FileReport, Finding, Note, Severity
 from forklint.report.sources import Sources
@@ -22,6 +23,8 @@ class Outcome:
     enabled: frozenset[str] = frozenset()
     """Codes of the rules that ran in at least one of the files."""
     sources: Sources = field(default_factory=Sources)
+    properties: Mapping[Finding, Mapping[str, Any]] = field(default_factory=dict)
+    """What is known of a finding beyond itself, such as its proof, for a format that has room for it."""
 
     @property
     def failed(self) -> bool:

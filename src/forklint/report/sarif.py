@@ -59,7 +59,7 @@ def _run(outcome: Outcome) -> Json:
         "originalUriBaseIds": {BASE: {"uri": f"{repository.root().as_uri().rstrip('/')}/"}},
         "columnKind": "unicodeCodePoints",
         "newlineSequences": ["\r\n", "\n", "\r"],
-        "results": [_result(finding, indices[finding.code], outcome.sources) for finding in outcome.findings],
+        "results": [_result(finding, indices[finding.code], outcome) for finding in outcome.findings],
     }
 
 
@@ -95,13 +95,15 @@ def _notification(note: Note) -> Json:
     }
 
 
-def _result(finding: Finding, rule_index: int, sources: Sources) -> Json:
+def _result(finding: Finding, rule_index: int, outcome: Outcome) -> Json:
     properties: Json = {"cells": [str(cell) for cell in finding.cells]}
     if finding.notebook_cell is not None:
         properties["notebookCell"] = finding.notebook_cell
     words = [fix.message for fix in finding.fixes if fix.applicability is Applicability.DISPLAY or not fix.edits]
     if words:
         properties["suggestions"] = words
+    properties |= outcome.properties.get(finding, {})
+    sources = outcome.sources
     result = {
         "ruleId": finding.code,
         "ruleIndex": rule_index,

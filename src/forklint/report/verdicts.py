@@ -10,7 +10,7 @@ from typing import Any
 
 from click import style
 
-from forklint.report import count, visible
+from forklint.report import count, spelt_out, visible
 from forklint.report import json as json_report
 from forklint.source.paths import relative_to
 from forklint.verify.doctor import Environment
@@ -45,9 +45,11 @@ def plan(planned: Sequence[Planned]) -> str:
         lines.append(f"{style(one.finding.code, bold=True)} {place}")
         if isinstance(one.outcome, Judgement):
             lines.append(_wrapped(f"{one.outcome.verdict.value}: {one.outcome.evidence}", "    "))
+        first = set() if isinstance(one.outcome, Judgement) else {trial.name for trial in one.outcome.trials}
         for trial in one.trials:
+            otherwise = "" if trial.name in first else "otherwise, "
             command = " ".join(("python", *(_short(word) for word in trial.subject.command)))
-            lines.append(f"    {trial.name}: {trial.factors}: {command}, {trial.seconds:.0f} s at most")
+            lines.append(f"    {trial.name}: {otherwise}{trial.factors}: {command}, {trial.seconds:.0f} s at most")
     return "\n".join(lines) + "\n"
 
 
@@ -116,6 +118,24 @@ def to_json(found: Environment, results: Sequence[Result]) -> str:
     """All of it as one JSON text."""
     experiments = [_to_dict(result) for result in results]
     return json.dumps({"environment": found.facts, "experiments": experiments}, indent=2) + "\n"
+
+
+def properties(result: Result) -> dict[str, Any]:
+    """The proof of a finding as properties of its result in SARIF: the verdict, why, and what was run."""
+    judgement = result.judgement
+    told: dict[str, Any] = {"verdict": judgement.verdict.value, "evidence": spelt_out(judgement.evidence)}
+    told |= {key: spelt_out(words) for key, words in (("claim", result.claim), ("advice", judgement.advice)) if words}
+    cells = judgement.details.get("cells", {})
+    trials = [
+        {
+            "id": seen.trial.name,
+            "cell": str(seen.trial.factors),
+            "verdict": cells.get(str(seen.trial.factors), "control" if seen.trial.is_control else ""),
+            "ended": spelt_out(ended(seen)),
+        }
+        for seen in result.observations
+    ]
+    return told | ({"trials": trials} if trials else {})
 
 
 def _to_dict(result: Result) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import inspect
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -49,6 +49,8 @@ class PresetSuspect:
     chain: tuple[Link, ...] = ()
     facts: Any = None
     """What the rule's own ``preset_fixes`` wants to know."""
+    proof: Mapping[str, Any] = field(default_factory=dict)
+    """What an experiment needs to know."""
 
 
 @dataclass(frozen=True)

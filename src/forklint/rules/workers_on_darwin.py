@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from forklint.edits import loader_options, preset_options
 from forklint.edits.proposal import Proposal
@@ -124,6 +125,11 @@ class WorkersOnDarwin(Rule):
                 facts=count,
             )
 
+    def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
+        """``workers``: the count, if it stands there as a number; nothing otherwise."""
+        value = suspect.facts.value
+        return {"workers": value.value} if isinstance(value, ast.Constant) else {}
+
     def may_hold_preset(self, path: Path, data: bytes) -> bool:
         """Whether a number of workers may stand in a file of settings that speaks of Macs."""
         return CELL in self.settings.cells and preset_files.may_hold(path, self.project.root, data)
@@ -140,6 +146,7 @@ class WorkersOnDarwin(Rule):
                 qualname=".".join(count.keys),
                 chain=(*count.links(preset), *read),
                 facts=count,
+                proof={"workers": count.entry.value.real.value},
             )
 
     def preset_fixes(self, suspect: PresetSuspect, preset: Preset) -> Iterator[Fix]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from forklint.verify import samples
 from forklint.verify.samples import Truth
+from forklint.verify.stuck import stuck_workers
 from forklint.verify.unreached import why_unreached
 from forklint.verify.words import Observation, Verdict
 
@@ -16,6 +17,10 @@ BOOTSTRAPPING = "before the current process has finished its bootstrapping phase
 MOST_NAMED = 8
 """Wrong indices named in one line."""
 OPEN = "open"
+ELSEWHERE = (
+    "that line does not name the handle: look as well for threads that the parent began before the fork, "
+    "such as those of a parallel torch operation"
+)
 
 
 @dataclass(frozen=True)
@@ -98,7 +103,7 @@ def _forked(seen: Observation, harm: Cell | None, known: Truth) -> Cell:
     if moved:
         witness += ", whose reads moved the parent's file offset"
     if harm is not None:
-        return Cell(Verdict.CONFIRMED, f"{harm.evidence} ({witness})", "", harm.wrong, passes, harm.stack)
+        return Cell(Verdict.CONFIRMED, f"{harm.evidence} ({witness})", harm.advice, harm.wrong, passes, harm.stack)
     count = samples.compared(seen, known)
     if count and not samples.agreeing(seen, known):
         return _depending(passes)
@@ -131,7 +136,7 @@ def _pickled(seen: Observation, harm: Cell | None, known: Truth) -> Cell:
         words = "the script starts its workers anew in every worker"
         return Cell(Verdict.INCONCLUSIVE, words, 'put what it runs under `if __name__ == "__main__":` first')
     if harm is not None:
-        return Cell(Verdict.CONFIRMED, harm.evidence, "", harm.wrong, passes, harm.stack)
+        return Cell(Verdict.CONFIRMED, harm.evidence, harm.advice, harm.wrong, passes, harm.stack)
     count = samples.compared(seen, known)
     if count and not samples.agreeing(seen, known):
         return _depending(passes)
@@ -166,11 +171,27 @@ def _harm(seen: Observation, controls: Sequence[Observation], known: Truth, *, h
     if seen.ending.signal:
         told.append(f"the program died of {seen.ending.signal}")
     if hung:
-        told.append(f"hangs: no end after {seen.trial.seconds:g} s")
+        told.append(f"hangs: no end after {seen.trial.seconds:g} s{_where(seen)}")
     if not told:
         return None
+    advice = ELSEWHERE if hung and len(told) == 1 and not _hangs_at_handle(seen) else ""
     stack = next((one["stack"] for one in seen.of("worker-died") if one["stack"]), "")
-    return Cell(Verdict.CONFIRMED, "; ".join(told), "", wrong, _passes(seen), stack or seen.stacks)
+    return Cell(Verdict.CONFIRMED, "; ".join(told), advice, wrong, _passes(seen), stack or seen.stacks)
+
+
+def _where(seen: Observation) -> str:
+    stuck = stuck_workers(seen)
+    if not stuck:
+        return ""
+    frames = list(dict.fromkeys(str(frame) for _, frame in stuck))
+    return f", {'a worker' if len(stuck) == 1 else f'{len(stuck)} workers'} stuck at {' and '.join(frames)}"
+
+
+def _hangs_at_handle(seen: Observation) -> bool:
+    """Whether a line at which a worker is stuck names an attribute that holds the handle."""
+    names = {record["attribute"].rpartition(".")[2] for record in seen.of("handle-held")}
+    stuck = stuck_workers(seen)
+    return not stuck or any(name in frame.text for _, frame in stuck for name in names)
 
 
 def _deaths(seen: Observation) -> Iterator[str]:

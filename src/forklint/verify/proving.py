@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 from forklint.model import Finding
 from forklint.parallel import available_cores
-from forklint.verify.experiments.base import Context
+from forklint.verify.experiments.base import Context, Experimenter
 from forklint.verify.experiments.registry import experimenters
 from forklint.verify.runner import Runner
 from forklint.verify.words import Experiment, Judgement, Observation, Trial, Verdict
@@ -27,8 +28,10 @@ class Planned:
 
     @property
     def trials(self) -> tuple[Trial, ...]:
-        """What would be run."""
-        return self.outcome.trials if isinstance(self.outcome, Experiment) else ()
+        """What would be run, that included which is for where the first comes to nothing."""
+        if isinstance(self.outcome, Judgement):
+            return ()
+        return tuple(trial for attempt in self.outcome.attempts for trial in attempt.trials)
 
 
 @dataclass(frozen=True)
@@ -57,23 +60,53 @@ def prove(planned: Planned, runner: Runner, budget: float, tell: Tell) -> Result
 
     ``budget``: seconds after which no further round begins.
     """
-    experiment = planned.outcome
-    if isinstance(experiment, Judgement):
-        return Result(planned.finding, "", experiment)
+    if isinstance(planned.outcome, Judgement):
+        return Result(planned.finding, "", planned.outcome)
     experimenter = experimenters()[planned.finding.code](planned.context)
-    began = time.monotonic()
     seen: list[Observation] = []
     judgement = None
-    for number in range(experiment.rounds):
-        trials = [trial for trial in experiment.trials if number == 0 or not trial.is_control]
-        seen += _run(trials, experiment, runner, tell)
-        further = experimenter.follow_up(experiment, seen)
-        seen += _run(further, experiment, runner, tell) if further else []
-        judgement = experimenter.judge(experiment, seen)
-        if judgement.verdict is not Verdict.NOT_REPRODUCED or time.monotonic() - began > budget:
+    for experiment in planned.outcome.attempts:
+        instead_of = judgement or experiment.instead_of
+        attempt = _Attempt(replace(experiment, instead_of=instead_of), experimenter, runner, tell)
+        judgement = attempt.prove(budget)
+        seen += attempt.seen
+        if attempt.is_reached:
             break
-    assert judgement is not None  # noqa: S101 - there is a round at least
-    return Result(planned.finding, experiment.claim, judgement, tuple(seen))
+    assert judgement is not None  # noqa: S101 - there is an attempt at least
+    return Result(planned.finding, planned.outcome.claim, judgement, tuple(seen))
+
+
+class _Attempt:
+    """One experiment, run until it shows harm, or for as long as it may."""
+
+    def __init__(self, experiment: Experiment, experimenter: Experimenter, runner: Runner, tell: Tell) -> None:
+        self.experiment = experiment
+        self.seen: list[Observation] = []
+        self.is_reached = True
+        """Whether the program came to what it was to show: if not, something else may."""
+        self._experimenter = experimenter
+        self._run_all = partial(_run, experiment=experiment, runner=runner, tell=tell)
+
+    def prove(self, budget: float) -> Judgement:
+        """Run the controls, and the treatments if those came to where they should; judge."""
+        experiment, experimenter = self.experiment, self._experimenter
+        began = time.monotonic()
+        if not experiment.side_by_side:
+            self.seen += self._run_all([trial for trial in experiment.trials if trial.is_control])
+            if not all(map(experimenter.is_reached, self.seen)):
+                self.is_reached = any(control.of("done") for control in self.seen)
+                return experimenter.judge(experiment, self.seen)
+        judgement = None
+        for number in range(experiment.rounds):
+            with_controls = experiment.side_by_side and number == 0
+            self.seen += self._run_all([one for one in experiment.trials if with_controls or not one.is_control])
+            further = experimenter.follow_up(experiment, self.seen)
+            self.seen += self._run_all(further) if further else []
+            judgement = experimenter.judge(experiment, self.seen)
+            if judgement.verdict is not Verdict.NOT_REPRODUCED or time.monotonic() - began > budget:
+                break
+        assert judgement is not None  # noqa: S101 - there is a round at least
+        return judgement
 
 
 def _run(trials: Sequence[Trial], experiment: Experiment, runner: Runner, tell: Tell) -> list[Observation]:

@@ -21,6 +21,10 @@ NEEDS_ARGUMENTS = re.compile(
 """Signs that a script does not run without arguments."""
 RUNS_SOMETHING = re.compile(rb"^if\s+__name__\s*==|^for\s|^\w[\w.]*\(|^\w+\s*=\s*\w*DataLoader\(", re.MULTILINE)
 """Signs that a file does something when it is run."""
+WHEN_IMPORTED = re.compile(rb"^for\s|^while\s|^\w[\w.]*\(|^\w+\s*=\s*\w*DataLoader\(", re.MULTILINE)
+"""Signs that it does so when it is imported, too."""
+
+NO_WAY_OUT = "pass an entry (forklint verify SCRIPT -- ARGS) or name a factory under [tool.forklint.verify] loaders"
 
 
 @dataclass(frozen=True)
@@ -48,11 +52,20 @@ class Sources:
     """Environment variables for every trial."""
 
 
-def subject_for(path: Path, qualname: str, sources: Sources, project: Project) -> Subject | Judgement:
-    """The best that there is to run for a class that stands in a file.
+def subjects_for(path: Path, qualname: str, sources: Sources, project: Project) -> list[Subject | Judgement]:
+    """What there is to run for a class that stands in a file, the best first; the next is for where that fails.
 
-    A judgement that names the one thing to do if there is nothing.
+    What the user has named is all there is then. A judgement in place of the class's defaults says why it cannot be
+    built by them, and names the one thing to do.
     """
+    subject = subject_of(path, sources, project)
+    if subject and (sources.entry or sources.factories):
+        return [subject]
+    return [*([subject] if subject else []), _class(path, qualname, sources, project)]
+
+
+def subject_of(path: Path, sources: Sources, project: Project) -> Subject | None:
+    """What there is to run for what stands in a file: an entry, factories, a script; None if there is nothing."""
     folder = sources.folder
     if sources.entry:
         return Subject("entry", sources.entry, folder, environment=sources.variables)
@@ -63,7 +76,7 @@ def subject_for(path: Path, qualname: str, sources: Sources, project: Project) -
         return Subject("factory", (*HARNESS, "factories", json.dumps(told)), folder, (folder,), environment)
     for script in scripts_reaching(path, sources.scripts, project):
         return Subject("entry", (str(script),), folder, environment=sources.variables)
-    return _class(path, qualname, sources, project)
+    return None
 
 
 def scripts_reaching(path: Path, scripts: Iterable[Path], project: Project) -> Iterator[Path]:
@@ -124,8 +137,4 @@ def required(facts: ClassFacts, project: Project) -> list[str]:
 
 
 def _no_way(what: str) -> Judgement:
-    return Judgement(
-        Verdict.INCONCLUSIVE,
-        f"no way to build {what}",
-        "pass an entry (forklint verify SCRIPT -- ARGS) or name a factory under [tool.forklint.verify] loaders",
-    )
+    return Judgement(Verdict.INCONCLUSIVE, f"no way to build {what}", NO_WAY_OUT)

@@ -105,7 +105,7 @@ class Observation:
     leaked: tuple[str, ...] = ()
     """Processes, shared-memory segments and semaphores that it left behind and that were cleaned away.
 
-    Empty if it was stopped: it had no time to tidy up.
+    Empty if it was stopped, or ended by the harness as soon as it had shown enough: it had no time to tidy up.
     """
     wall_seconds: float = 0.0
     peak_bytes: int = 0
@@ -139,3 +139,12 @@ class Experiment:
     """Whether its trials may run at the same time: only where that cannot change what they show."""
     rounds: int = 1
     """How often treatments may be run while no harm is seen: more than once for races."""
+    instead_of: Judgement | None = None
+    """Why nothing better can be run; told with what this one shows, if that decides nothing."""
+    otherwise: Experiment | None = None
+    """What is tried where the control does not come to what it should show."""
+
+    @property
+    def attempts(self) -> tuple[Experiment, ...]:
+        """It, and what is tried otherwise, one after another."""
+        return (self, *(self.otherwise.attempts if self.otherwise else ()))

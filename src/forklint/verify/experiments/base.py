@@ -62,6 +62,10 @@ class Experimenter(ABC):
     def plan(self, finding: Finding) -> Experiment | Judgement:
         """The trials that decide, or the verdict at once if none can be run here."""
 
+    def is_reached(self, control: Observation) -> bool:
+        """Whether a control came to what it should show; treatments are run only then."""
+        return True
+
     def follow_up(self, experiment: Experiment, observations: Sequence[Observation]) -> tuple[Trial, ...]:
         """Further trials that the judgement needs after the first ones, such as controls for what these showed."""
         return ()

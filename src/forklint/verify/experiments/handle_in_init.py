@@ -15,12 +15,12 @@ from typing import Any
 from forklint.model import Finding
 from forklint.project.index import Project
 from forklint.source.paths import from_root
-from forklint.verify import samples
+from forklint.verify import samples, stand_ins
 from forklint.verify.experiments.base import Experimenter, inconclusive
 from forklint.verify.handle_harm import Cell, cell_of
-from forklint.verify.subjects import Sources, subject_for
+from forklint.verify.subjects import WHEN_IMPORTED, Sources, subjects_for
 from forklint.verify.unreached import why_unreached
-from forklint.verify.words import Experiment, Factors, Judgement, Observation, Trial, Verdict
+from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Trial, Verdict
 
 LOADER = "a loader of its dataset"
 WORST = (Verdict.CONFIRMED, Verdict.INCONCLUSIVE, Verdict.NOT_REPRODUCED, Verdict.REFUTED, Verdict.UNSUPPORTED)
@@ -40,19 +40,48 @@ class HandleInInit(Experimenter):
         proof, context = finding.proof, self.context
         dataset, qualname = proof["dataset"]
         sources = Sources(context.root, context.entry, context.factories, context.scripts, context.variables)
-        subject = subject_for(Path(dataset), qualname, sources, Project(context.root, context.settings))
-        if isinstance(subject, Judgement):
-            return subject
+        project = Project(context.root, context.settings)
+        found = subjects_for(Path(dataset), qualname, sources, project)
+        attempts = [self._experiment(finding, one) for one in found if isinstance(one, Subject)]
+        unable = next((one for one in found if isinstance(one, Judgement)), None)
+        is_named = context.entry or context.factories
+        if not is_named and context.methods("fork") and not WHEN_IMPORTED.search(project.data(Path(dataset))):
+            attempts.append(self._stand_in(finding, None if attempts else unable))
+        if not attempts:
+            assert unable is not None  # noqa: S101 - there is a subject or the reason why not
+            return unable
+        chain = attempts.pop()
+        while attempts:
+            chain = replace(attempts.pop(), otherwise=chain)
+        return chain
+
+    def _experiment(self, finding: Finding, subject: Subject) -> Experiment:
         spec = self._spec(finding)
         names = " and ".join(f"`{name}`" for name in spec["attributes"])
-        claim = f"{names}: the {proof['kind']} is shared by workers, or cannot be sent to them"
+        claim = f"{names}: the {finding.proof['kind']} is shared by workers, or cannot be sent to them"
         control = self.trial(
             finding, subject, "samples", {**spec, "mode": "control"}, Factors(workers=0), is_control=True
         )
         treatments = [
             self.trial(finding, subject, "samples", {**spec, "mode": "workers"}, factors) for factors in self._cells()
         ]
-        return Experiment(finding, claim, (control, *treatments))
+        trials = (control, *treatments)
+        if subject.kind == "class":
+            trials = tuple(replace(trial, name=f"{trial.name}-class") for trial in trials)
+        return Experiment(finding, claim, trials)
+
+    def _stand_in(self, finding: Finding, unable: Judgement | None) -> Experiment:
+        """The class with stand-ins for its data, for the mechanism alone."""
+        spec, context = self._spec(finding), self.context
+        wanted = {name: spec[name] for name in ("keeper", "attributes", "openers")}
+        wanted |= {**spec["classes"][1], "finding": spec["file"]}
+        subject = Subject("stand-in", stand_ins.COMMAND, context.root, (context.root,), context.variables)
+        trial = self.trial(finding, subject, "stand_in", wanted, Factors("fork", stand_ins.WORKERS))
+        trial = replace(trial, name=f"{trial.name}-stand-in")
+        names = " and ".join(f"`{name}`" for name in spec["attributes"])
+        return Experiment(
+            finding, f"{names}: the {finding.proof['kind']} is shared by workers", (trial,), instead_of=unable
+        )
 
     def _cells(self) -> Iterator[Factors]:
         for method in self.context.methods("fork", "spawn", "forkserver"):
@@ -74,6 +103,10 @@ class HandleInInit(Experimenter):
             "patience": context.seconds / PASSES_IN_TIME,
             "others": context.others,
         }
+
+    def is_reached(self, control: Observation) -> bool:
+        """Whether the loader was read without workers."""
+        return why_unreached(control, LOADER) is None and _failed(control) is None
 
     def follow_up(self, experiment: Experiment, observations: Sequence[Observation]) -> tuple[Trial, ...]:
         """The control in as many parts as a treatment had workers, if that treatment's samples differ from it.
@@ -99,9 +132,15 @@ class HandleInInit(Experimenter):
 
     def judge(self, experiment: Experiment, observations: Sequence[Observation]) -> Judgement:
         """Judge each cell, then the finding: the worst of its cells."""
+        better = experiment.instead_of
+        if experiment.trials[0].task == "stand_in":
+            assert better is not None  # noqa: S101 - it is the last that is tried
+            return stand_ins.judgement_of(observations[0], better)
         controls = [seen for seen in observations if seen.trial.is_control]
         for control in controls:
             problem = why_unreached(control, LOADER) or _failed(control)
+            if problem and better:
+                return replace(better, evidence=f"{better.evidence}; {problem.evidence}")
             if problem:
                 return problem
         known = samples.truth(controls)

@@ -37,6 +37,8 @@ ADJUSTMENT = "500"
 SUBREAPER, DEATH_SIGNAL = 36, 1
 """``PR_SET_CHILD_SUBREAPER`` and ``PR_SET_PDEATHSIG`` (prctl(2))."""
 _LIBRARY = ctypes.CDLL(None) if sys.platform == "linux" else None
+ENDED_BY_HARNESS = "end"
+"""File in the journal's folder by which the harness says that it ended the program itself: see its ending.py."""
 LOST = "forklint"
 """Reason to end a trial: nobody is there any more who wants to know."""
 
@@ -201,7 +203,7 @@ class Session:
         output = self._printed.text(patience=1.0)
         self._shared.pids = self._known | {int(name) for path in journal.glob("*") if (name := _pid(path.name))}
         leaked += self._shared.unlink()
-        if reason:
+        if reason or (journal / ENDED_BY_HARNESS).exists():
             leaked = []  # a trial that is cut off in the middle had no time to tidy up: nothing to hold against it
         leaked += [f"process {process.pid}, which SIGKILL does not end" for process in left]
         files.remove(str(Path(self.order.folder, "tmp")))

@@ -10,7 +10,7 @@ import time
 from forklint_harness import journal
 
 MARK = "end"
-"""A file of this name in the journal's folder asks the main process to end."""
+"""A file of this name in the journal's folder asks the main process to end, and says that the harness ended it."""
 MOMENT = 0.05
 
 
@@ -21,7 +21,7 @@ def watch(folder: str) -> None:
     def wait() -> None:
         while not os.path.exists(path):
             time.sleep(MOMENT)
-        _exit()
+        _exit(folder)
 
     if journal.is_main():
         threading.Thread(target=wait, name="forklint-end", daemon=True).start()
@@ -30,13 +30,18 @@ def watch(folder: str) -> None:
 def end(folder: str) -> None:
     """End the trial: at once in the main process, by asking it from another."""
     if journal.is_main():
-        _exit()
+        _exit(folder)
+    _mark(folder)
+
+
+def _mark(folder: str) -> None:
     with open(os.path.join(folder, MARK), "w", encoding="utf-8"):
         pass
 
 
-def _exit() -> None:
+def _exit(folder: str) -> None:
     """End this process and its workers: nothing that the program would do at its end is wanted."""
+    _mark(folder)
     processes = sys.modules.get("multiprocessing.process")
     for child in processes.active_children() if processes is not None else ():
         child.kill()

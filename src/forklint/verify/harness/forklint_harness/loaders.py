@@ -6,7 +6,7 @@ import os
 import sys
 from itertools import islice
 from types import ModuleType
-from typing import Any, Callable, Iterator, List, Mapping, Tuple
+from typing import Any, Callable, Iterator, List, Mapping, Optional, Tuple
 
 from forklint_harness import journal
 from forklint_harness.frames import caller
@@ -22,8 +22,12 @@ LEAVES = (str, bytes, int, float, complex, bool, type(None), type, ModuleType)
 class Watch:
     """Waits until the program iterates the loader that is meant, and hands it over instead of its batches."""
 
-    def __init__(self, classes: List[Mapping[str, str]], take: Callable[[Any], None], *, others: str = "one") -> None:
+    def __init__(
+        self, classes: Optional[List[Mapping[str, str]]], take: Callable[[Any], None], *, others: str = "one"
+    ) -> None:
         """Take the classes (``file``, ``qualname``), what to do with the loader, and what becomes of others.
+
+        Without classes the first loader that is iterated is meant.
 
         The program gets ``one`` batch or ``all`` of them from a loader that it iterates before.
         """
@@ -59,7 +63,7 @@ class Watch:
 
     def is_meant(self, loader: Any) -> bool:
         """Whether workers of this loader get an object of one of the classes."""
-        return any(find(loader.dataset, one) for one in self._classes)
+        return self._classes is None or any(find(loader.dataset, one) for one in self._classes)
 
     def _note(self, loader: Any) -> None:
         self._made += 1

@@ -37,7 +37,8 @@ def opened_by(value: Any) -> Optional[Tuple[int, str, str]]:
     return _opened.get(id(value))
 
 
-def _note(name: str, value: Any, where: Any) -> None:
+def note(name: str, value: Any, where: Any) -> None:
+    """Remember that this process has opened a handle, and the project's frame nearest to ``where``."""
     for _ in range(NEAREST):
         if where is not None and is_library(where.f_code.co_filename):
             where = where.f_back
@@ -83,7 +84,7 @@ class _Opener:
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         name, opens = self._forklint
         value = opens(*arguments, **keywords)
-        _note(name, value, sys._getframe(1))
+        note(name, value, sys._getframe(1))
         return value
 
     def __getattr__(self, name: str) -> Any:
@@ -102,7 +103,7 @@ def _method(name: str, opens: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(opens)
     def method(*arguments: Any, **keywords: Any) -> Any:
         value = opens(*arguments, **keywords)
-        _note(name, value, sys._getframe(1))
+        note(name, value, sys._getframe(1))
         return value
 
     return method
@@ -114,6 +115,6 @@ def _wrap_class(name: str, kind: Any) -> None:
     @functools.wraps(make)
     def __init__(self: Any, *arguments: Any, **keywords: Any) -> None:
         make(self, *arguments, **keywords)
-        _note(name, self, sys._getframe(1))
+        note(name, self, sys._getframe(1))
 
     kind.__init__ = __init__

@@ -143,7 +143,8 @@ class Cell:
             if is_cut and self._batches is not None:
                 self._batches.keep(seen)
         except Exception as error:
-            self._tell(error, iterator)
+            is_sent = self._workers > 0 and self._method != "fork"
+            tell_of_failure(error, iterator, self._program, is_sent=is_sent)
         finally:
             pids = [worker.pid for worker in getattr(iterator, "_workers", [])]
             journal.record(
@@ -166,20 +167,20 @@ class Cell:
         if iterator is not None:
             iterator._shutdown_workers()
 
-    def _tell(self, error: Exception, iterator: Any) -> None:
-        tell_of(error, "reading" if iterator is not None else "starting")
-        if iterator is None and self._workers and self._method != "fork":
-            program = self._program
-            parts = {"dataset": program.dataset, "collate_fn": program.collate_fn}
-            parts["worker_init_fn"] = program.worker_init_fn
-            for culprit in pickling.culprits(parts):
-                journal.record("unpicklable", **culprit)
-        workers = getattr(iterator, "_workers", [])
-        end = time.monotonic() + MOMENT
-        while workers and all(worker.is_alive() for worker in workers) and time.monotonic() < end:
-            time.sleep(0.01)  # a worker that has closed its pipe may still be dying
-        for worker in workers:
-            tell_of_death(worker)
+
+def tell_of_failure(error: Exception, iterator: Any, loader: Any, *, is_sent: bool) -> None:
+    """Write down why reading failed: the error, what of the loader cannot be sent to its workers, how they died."""
+    tell_of(error, "reading" if iterator is not None else "starting")
+    if iterator is None and is_sent:
+        parts = {"dataset": loader.dataset, "collate_fn": loader.collate_fn, "worker_init_fn": loader.worker_init_fn}
+        for culprit in pickling.culprits(parts):
+            journal.record("unpicklable", **culprit)
+    workers = getattr(iterator, "_workers", [])
+    end = time.monotonic() + MOMENT
+    while workers and all(worker.is_alive() for worker in workers) and time.monotonic() < end:
+        time.sleep(0.01)  # a worker that has closed its pipe may still be dying
+    for worker in workers:
+        tell_of_death(worker)
 
 
 def tell_of_death(worker: Any) -> None:

@@ -13,7 +13,7 @@ import os
 import sys
 import time
 import traceback
-from typing import Any, List, Mapping
+from typing import Any, Callable, List, Mapping
 
 from forklint_harness import journal, openers
 from forklint_harness.frames import caller
@@ -32,16 +32,16 @@ def install(order: Mapping[str, Any]) -> None:
     """Wait for the loader that is meant."""
     spec = order["spec"]
     openers.wrap(spec.get("openers", []))
-    watch = Watch(spec["classes"], lambda loader: take(loader, order), others=spec.get("others", "one"))
+    watch = Watch(spec["classes"], lambda loader: take(loader, order, read), others=spec.get("others", "one"))
     after_import("torch.utils.data.dataloader", watch.install)
 
 
-def take(loader: Any, order: Mapping[str, Any]) -> None:
-    """Run the trial on the loader, and end the process: nothing of the program runs any more."""
+def take(loader: Any, order: Mapping[str, Any], reading: Callable[[Any, Mapping[str, Any]], None]) -> None:
+    """Run the trial's reading on the loader, and end the process: nothing of the program runs any more."""
     code = 0
     try:
         journal.record("target", dataset=name_of(type(loader.dataset)), where=caller(), workers=loader.num_workers)
-        read(loader, order)
+        reading(loader, order)
         journal.record("done")
     except BaseException as error:
         code = BROKEN
