@@ -72,5 +72,5 @@ def prove(finding: Finding, folder: Path, **options: Any) -> Proof:
     context = Context(folder, Settings(), environment(), **given)
     (planned,) = proving.plan([finding], lambda _: context)
     with Runner(Path(sys.executable)) as runner:
-        result = proving.prove(planned, runner, 60, lambda *_: None)
+        result = proving.prove(planned, runner, lambda *_: None)
     return Proof(result.judgement, result.observations, result.judgement.details.get("shown", {}))

@@ -137,8 +137,6 @@ class Experiment:
     trials: tuple[Trial, ...]
     side_by_side: bool = False
     """Whether its trials may run at the same time: only where that cannot change what they show."""
-    rounds: int = 1
-    """How often treatments may be run while no harm is seen: more than once for races."""
     instead_of: Judgement | None = None
     """Why nothing better can be run; told with what this one shows, if that decides nothing."""
     otherwise: Experiment | None = None

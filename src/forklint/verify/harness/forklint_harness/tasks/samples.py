@@ -21,7 +21,7 @@ from forklint_harness.holding import Held, Uses, held_by, offset_of
 from forklint_harness.imports import after_import
 from forklint_harness.loaders import Watch, name_of
 from forklint_harness.passes import Cell
-from forklint_harness.workers import tell_of
+from forklint_harness.workers import begin_alike, tell_of
 
 CONTROL_PASSES = 3
 FEWEST_PASSES = 2
@@ -31,6 +31,7 @@ BROKEN = 70
 def install(order: Mapping[str, Any]) -> None:
     """Wait for the loader that is meant."""
     spec = order["spec"]
+    begin_alike()
     openers.wrap(spec.get("openers", []))
     watch = Watch(spec["classes"], lambda loader: take(loader, order, read), others=spec.get("others", "one"))
     after_import("torch.utils.data.dataloader", watch.install)
