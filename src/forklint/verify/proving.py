@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 from forklint.model import Finding
 from forklint.parallel import available_cores
@@ -81,13 +82,16 @@ def _observe(experiment: Experiment, experimenter: Experimenter, runner: Runner,
     done = {one.trial.name for one in seen}
     seen += _run([trial for trial in experiment.trials if trial.name not in done], experiment, runner, tell)
     further = experimenter.follow_up(experiment, seen)
-    return seen + (_run(further, experiment, runner, tell) if further else [])
+    return seen + _run(further, experiment, runner, tell)
 
 
 def _run(trials: Sequence[Trial], experiment: Experiment, runner: Runner, tell: Tell) -> list[Observation]:
-    return runner.run_all(
-        trials,
-        available_cores() if experiment.side_by_side else 1,
-        on_start=lambda trial: tell(experiment.finding, trial, None),
-        on_end=lambda seen: tell(experiment.finding, seen.trial, seen),
-    )
+    seen: list[Observation] = []
+    for together, some in groupby(trials, key=lambda trial: experiment.side_by_side or trial.side_by_side):
+        seen += runner.run_all(
+            tuple(some),
+            available_cores() if together else 1,
+            on_start=lambda trial: tell(experiment.finding, trial, None),
+            on_end=lambda seen: tell(experiment.finding, seen.trial, seen),
+        )
+    return seen

@@ -73,6 +73,8 @@ class Trial:
     is_control: bool = False
     seconds: float = 60.0
     """Wall-clock limit."""
+    side_by_side: bool = False
+    """Whether it may run beside its neighbours in the experiment, because it looks for no race."""
 
 
 @dataclass(frozen=True)

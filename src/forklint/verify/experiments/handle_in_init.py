@@ -66,6 +66,7 @@ class HandleInInit(Experimenter):
         treatments = [
             self.trial(finding, subject, "samples", {**spec, "mode": "workers"}, factors) for factors in self._cells()
         ]
+        treatments = [replace(one, side_by_side=one.factors.start_method != "fork") for one in treatments]
         trials = (control, *treatments)
         if subject.kind == "class":
             trials = tuple(replace(trial, name=f"{trial.name}-class") for trial in trials)
@@ -127,6 +128,7 @@ class HandleInInit(Experimenter):
                 control,
                 name=f"{control.name}-part-{part}",
                 spec={**control.spec, "mode": "part", "part": part, "parts": parts},
+                side_by_side=True,
             )
             for part in range(parts)
         )
