@@ -112,7 +112,7 @@ def _forked(seen: Observation, harm: Cell | None, known: Truth) -> Cell:
     if count and not samples.agreeing(seen, known):
         return _depending(passes)
     if not count:
-        words = "its samples depend on what was read before them, so that they cannot be compared"
+        words = "its samples depend on what was read before them or on the worker, so that they cannot be compared"
         if known.undigestable and not known.stateful:
             words = "its samples cannot be compared"
         advice = "make samples a function of their index, or name a factory that does"

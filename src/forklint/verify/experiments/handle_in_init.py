@@ -113,8 +113,9 @@ class HandleInInit(Experimenter):
     def follow_up(self, experiment: Experiment, observations: Sequence[Observation]) -> tuple[Trial, ...]:
         """The control in as many parts as a treatment had workers, if that treatment's samples differ from it.
 
-        Each part is what one worker read, in a fresh process: a dataset that keeps a generator, a counter or a cache
-        gives other samples there, too, and is told by that from one whose handle is shared.
+        Each part is what one worker read, in a fresh process that has no workers and looks like that one: a dataset
+        that keeps a generator, a counter or a cache, or that asks for the worker's number, gives other samples there,
+        too, and is told by that from one whose handle is shared.
         """
         controls = [seen for seen in observations if seen.trial.is_control]
         if len(controls) != 1 or why_unreached(controls[0], LOADER):

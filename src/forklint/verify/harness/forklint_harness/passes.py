@@ -166,6 +166,21 @@ class Cell:
                 iterator._shutdown_workers()
         return ended
 
+    def seem_worker(self, number: int, count: int) -> None:
+        """Let this process, which has no workers, look to the dataset like one of so many; not to an iterable one.
+
+        A sample that depends on which worker reads it is then told from one that a shared handle spoils.
+        """
+        from torch.utils.data._utils import worker
+
+        if self._batches is None:
+            return
+        program = self._program
+        worker._worker_info = worker.WorkerInfo(id=number, num_workers=count, seed=number, dataset=program.dataset)
+        seed("worker")
+        if program.worker_init_fn is not None:
+            program.worker_init_fn(number)
+
     def close(self) -> None:
         """End workers that were kept from pass to pass."""
         iterator = getattr(self._loader, "_iterator", None)

@@ -75,9 +75,15 @@ def read(loader: Any, order: Mapping[str, Any]) -> None:
 def run_passes(cell: Cell, held: List[Held], order: Mapping[str, Any]) -> None:
     """As many passes as the trial's mode has, up to the first that does not come to its end."""
     spec, factors = order["spec"], order["factors"]
-    if spec["mode"] != "workers":
-        for number in range(CONTROL_PASSES if spec["mode"] == "control" else 1):
+    if spec["mode"] == "control":
+        for number in range(CONTROL_PASSES):
             if not cell.run(number):
+                return
+        return
+    if spec["mode"] == "part":
+        for number in range(2):  # as two workers: one of them may give what the control gave
+            cell.seem_worker((spec["part"] + number) % spec["parts"], spec["parts"])
+            if not cell.run(0):
                 return
         return
     is_forked = factors.get("start_method") == "fork"
