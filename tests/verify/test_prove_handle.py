@@ -156,7 +156,7 @@ def test_samples_that_depend_on_the_worker_do_not_judge_a_handle(name: str, tmp_
 
 
 def test_global_handle(tmp_path: Path) -> None:
-    proof = found("global", tmp_path, start_methods=("fork",), provoking=3.0)
+    proof = found("global", tmp_path, start_methods=("fork",), provoking=1.0)
     assert proof.verdict() in {"confirmed", "not reproduced"}
     assert "workers that did not open it" in proof.judgement.evidence
 
@@ -168,7 +168,7 @@ def test_stream_that_shares_a_file(tmp_path: Path) -> None:
 
 
 def test_slow_dataset_is_read_for_fewer_samples(tmp_path: Path) -> None:
-    proof = found("slow", tmp_path, start_methods=("fork",), seconds=24)
+    proof = found("slow", tmp_path, start_methods=("fork",), seconds=9)
     assert proof.verdict() in {"confirmed", "not reproduced"}
     assert 8 <= proof.judgement.details["samples"] < 100
 

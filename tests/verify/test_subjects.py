@@ -193,4 +193,5 @@ def test_control_that_fails_as_well(tmp_path: Path) -> None:
     proof = prove(finding, tmp_path, **FORKED)
     assert proof.verdict() == "inconclusive"
     assert "reading fails without workers, too: AssertionError" in proof.judgement.evidence
+    assert len(proof.observations) == 1, "then no worker is started"
     assert "in __getitem__" in proof.judgement.evidence

@@ -62,7 +62,8 @@ def _ended(seen: Observation, what: str) -> Judgement:
 def _advice(kind: str, text: str) -> str:
     if kind in {"ModuleNotFoundError", "ImportError"}:
         name = re.search(r"No module named '([\w.]+)'", text)
-        return f"install {name[1]}, or choose its interpreter with --python" if name else "mend the import"
+        package = name[1].partition(".")[0] if name else ""
+        return f"install {package}, or choose its interpreter with --python" if package else "mend the import"
     if kind == "FileNotFoundError":
         return "put the data there, or pass an entry or a factory that finds it"
     if kind == "TypeError" and "argument" in text:
