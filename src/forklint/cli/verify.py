@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 UNDECIDED = 3
 """Exit code: nothing was confirmed, and something is inconclusive."""
-INTERRUPTED = 128 + 2
-"""Exit code of a command that Ctrl-C ended, as shells have it."""
 METHODS = ("fork", "forkserver", "spawn")
 
 
@@ -80,12 +78,13 @@ def verify(ctx: click.Context, /, **options: Any) -> None:
     Exits with 0 if all ended and none was confirmed, 1 if one was, 2 if it could not do its work, 3 if none was
     confirmed and one is inconclusive.
     """
-    try:
-        with one_line_errors(verbose=options["verbose"]):
-            sys.exit(run(options, ctx.obj))
-    except KeyboardInterrupt:
-        say("interrupted; what ran was ended and cleared away")
-        sys.exit(INTERRUPTED)
+    with one_line_errors(verbose=options["verbose"]):
+        try:
+            code = run(options, ctx.obj)
+        except KeyboardInterrupt:
+            say("interrupted; what ran was ended and cleared away")
+            raise
+        sys.exit(code)
 
 
 def run(options: dict[str, Any], arguments: Sequence[str] | None) -> int:
