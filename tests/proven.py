@@ -68,9 +68,9 @@ def environment() -> Environment:
 
 def prove(finding: Finding, folder: Path, **options: Any) -> Proof:
     """Plan, run and judge."""
-    given = {"start_methods": ("fork", "spawn"), "provoking": 1.0, **options}
+    given = {"start_methods": ("fork", "spawn"), "provoking": 0.4, **options}
     context = Context(folder, Settings(), environment(), **given)
     (planned,) = proving.plan([finding], lambda _: context)
     with Runner(Path(sys.executable)) as runner:
-        result = proving.prove(planned, runner, 60, lambda *_: None)
+        result = proving.prove(planned, runner, lambda *_: None)
     return Proof(result.judgement, result.observations, result.judgement.details.get("shown", {}))

@@ -185,6 +185,17 @@ class Numbered(Base):
         return os.pread(self.file.fileno(), 400, index * 400), worker and worker.id
 """
 
+WORKER_SHARE = """
+class Shared(Base):
+    def __init__(self, path="records.bin"):
+        self.file = open(path, "rb")
+
+    def __getitem__(self, index):
+        worker = torch.utils.data.get_worker_info()
+        number = worker.id if worker else 0
+        return os.pread(self.file.fileno(), 400, index * 400), number
+"""
+
 FILE_AND_GENERATOR = """
 import numpy as np
 
@@ -342,6 +353,7 @@ PROJECTS: dict[str, Project] = {
     "closed-and-kept": (CLOSED_AND_KEPT, "Header", "file", _records),
     "file-and-first": (FILE_AND_FIRST, "First", "file", _records),
     "worker-number": (WORKER_NUMBER, "Numbered", "file", _records),
+    "worker-share": (WORKER_SHARE, "Shared", "file", _records),
     "augmented": (AUGMENTED, "Augmented", "file", _nothing),
     "generator": (GENERATOR, "Generated", "rng", _nothing),
     "counter": (COUNTER, "Counted", "count", _nothing),

@@ -175,6 +175,36 @@ print(found)
 """
 
 
+SUBSET = """
+import sys
+sys.path.insert(0, {harness!r})
+import torch
+from torch.utils.data import Dataset, Subset
+from forklint_harness.workers import Seeding
+
+class Noise(Dataset):
+    def __getitem__(self, index):
+        return torch.rand(1).item()
+
+class Batched(Noise):
+    def __getitems__(self, indices):
+        return [torch.rand(1).item() for _ in indices]
+
+seeding = Seeding(Subset(Subset(Noise(), range(9)), range(8)))
+assert not hasattr(seeding, "__getitems__")
+assert seeding[3] == seeding[3] != seeding[4]
+batched = Seeding(Subset(Batched(), range(9)))
+assert batched.__getitems__([1, 2]) == batched.__getitems__([1, 2]) != batched.__getitems__([3, 2])
+"""
+
+
+def test_noise_of_a_sample_in_a_subset_does_not_depend_on_its_batch(tmp_path: Path) -> None:
+    path = tmp_path / "subset.py"
+    path.write_text(SUBSET.format(harness=str(HARNESS)))
+    done = subprocess.run([sys.executable, path], capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+
+
 def test_digests_tell_values_apart_and_are_the_same_in_each_process(tmp_path: Path) -> None:
     path = tmp_path / "digests.py"
     path.write_text(DIGEST.format(harness=str(HARNESS)))

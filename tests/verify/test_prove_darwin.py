@@ -63,9 +63,9 @@ def planned(folder: Path, system: str, kept: str = "", read: str = "", **options
     return plan
 
 
-def prove(plan: proving.Planned, budget: float = 0.0) -> proving.Result:
+def prove(plan: proving.Planned) -> proving.Result:
     with Runner(Path(sys.executable)) as runner:
-        return proving.prove(plan, runner, budget, lambda *_: None)
+        return proving.prove(plan, runner, lambda *_: None)
 
 
 def test_elsewhere_spawn_alone_is_shown(tmp_path: Path) -> None:
@@ -95,12 +95,13 @@ def test_elsewhere_with_nothing_to_run_it_needs_a_mac(tmp_path: Path) -> None:
 def test_on_a_mac_the_preset_is_run_against_no_workers(tmp_path: Path) -> None:
     """The plan and the judgement, by trials that are run here in the Mac's place."""
     plan = planned(tmp_path, "darwin", read="os.getpid() == self.home or index < 120 or os._exit(7)")
-    control, treatment = plan.trials
+    control, treatment, *again = plan.trials
     assert (control.is_control, control.factors.workers) == (True, 0)
     assert (treatment.factors.start_method, treatment.factors.workers) == ("spawn", 3)
+    assert [trial.factors for trial in again] == [treatment.factors] * 2
     judgement = prove(plan).judgement
     assert judgement.verdict.value == "not reproduced"  # the first eight batches are sound
-    assert "no crash in 1 run of 8 batches" in judgement.evidence
+    assert "no crash in 3 runs of 8 batches" in judgement.evidence
     judgement = prove(planned(tmp_path, "darwin", read="os.getpid() == self.home or os._exit(7)")).judgement
     assert judgement.verdict.value == "confirmed"
     assert "died of exit code 7" in judgement.evidence

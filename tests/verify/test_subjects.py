@@ -29,7 +29,7 @@ class Records(Base):
 )
 TRAIN = """
 import argparse
-from torch.utils.data import ConcatDataset, DataLoader, Subset
+from torch.utils.data import ConcatDataset, DataLoader, Subset, random_split
 from data import Records
 
 def main():
@@ -39,6 +39,7 @@ def main():
     first = DataLoader(list(range(100)), batch_size=10)
     assert len(list(first)) == 1, "only one batch of the others"
     records = ConcatDataset([Subset(Records(path, 240), range(200)), Subset(Records(path, 240), range(200, 240))])
+    records, _ = random_split(records, [220, 20])
     for batch in DataLoader(records, batch_size=20, shuffle=True, num_workers=2):
         open("trained", "w").close()
 
@@ -64,6 +65,7 @@ def test_entry_with_arguments(folder: Path) -> None:
     assert {seen.trial.subject.kind for seen in proof.observations} == {"entry"}
     assert "BufferedReader opened in process" in proof.judgement.evidence
     assert "data.py:" in proof.judgement.evidence
+    assert "samples differ from the control" in proof.judgement.evidence, "the split is the same in each trial"
 
 
 def test_entry_that_lacks_its_arguments(folder: Path) -> None:
@@ -191,4 +193,5 @@ def test_control_that_fails_as_well(tmp_path: Path) -> None:
     proof = prove(finding, tmp_path, **FORKED)
     assert proof.verdict() == "inconclusive"
     assert "reading fails without workers, too: AssertionError" in proof.judgement.evidence
+    assert len(proof.observations) == 1, "then no worker is started"
     assert "in __getitem__" in proof.judgement.evidence

@@ -35,6 +35,17 @@ class Records(Dataset):
 def make_loader(path="records.bin"):
     return DataLoader(Records(path), batch_size=4, num_workers=2, collate_fn=list)
 """
+TRAIN = """
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from records import make_loader
+
+if __name__ == "__main__":
+    for batch in make_loader(sys.argv[1]):
+        print(batch)
+"""
 MISSPELT = "import torch\n\ntorch.set_num_thread(1)\n"
 
 
@@ -57,7 +68,7 @@ def test_plan_shows_the_trials_and_runs_nothing(forklint, project: Path) -> None
 
 def test_one_trial_is_run_again_by_its_name(forklint, project: Path) -> None:
     plan = forklint("verify", "records.py", "--plan", cwd=project).stdout
-    name = next(line.split(":")[0].strip() for line in plan.splitlines() if "spawn" in line)
+    name = next(line.split()[0] for line in plan.splitlines() if "spawn" in line)
     done = forklint("verify", "records.py", "--replay", name, cwd=project)
     assert done.returncode == 0
     assert "cannot pickle" in done.stdout
@@ -73,6 +84,49 @@ def test_a_factory_of_the_settings_gives_the_loader(forklint, project: Path) -> 
     assert "FKL301 records.py:12: confirmed" in done.stdout
     assert "cannot pickle '_io.BufferedReader' object (dataset.file)" in " ".join(done.stdout.split())
     assert done.stdout.splitlines()[-1] == "1 of 1 finding proved or refuted: 1 confirmed"
+
+
+def test_an_entry_is_looked_at_with_all_that_it_imports_and_runs_where_the_user_is(forklint, project: Path) -> None:
+    (project / "forklint.toml").write_text("")
+    (project / "scripts").mkdir()
+    (project / "scripts" / "train.py").write_text(TRAIN)
+    given = ("verify", "train.py", "-q", "--start-method", "spawn")
+    plan = forklint(*given, "--plan", "--", "../records.bin", cwd=project / "scripts").stdout
+    assert "python train.py ../records.bin, 60 s at most" in plan
+    assert "what stands before it does run, and may write" in plan
+    done = forklint(*given, "--", "../records.bin", cwd=project / "scripts")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert done.stdout.startswith(f"FKL301 {project}/records.py:12: confirmed"), "and -q begins without an empty line"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no such terminal")
+def test_ctrl_c_is_one_line_and_leaves_nothing(project: Path) -> None:
+    import pty
+
+    (project / "records.py").write_text(RECORDS + "\n\nimport time\ntime.sleep(100)\n")
+    command = [sys.executable, "-m", "forklint", "verify", "records.py"]
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(project)
+        os.execv(command[0], command)
+    told = b""
+    while chunk := _read(terminal):
+        told += chunk
+        if (project / "ran").exists():
+            os.write(terminal, b"\x03")
+            (project / "ran").unlink()
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 130
+    assert b"FKL301 records.py:12: 0 workers" in told
+    assert b"0/4" in told
+    last = told.decode(errors="replace").splitlines()[-1]
+    assert last.endswith("forklint: interrupted; what ran was ended and cleared away")
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 4096)
+    except OSError:  # Linux says so when the other side is gone
+        return b""
 
 
 def test_without_a_way_to_build_it_the_one_thing_to_do_is_named(forklint, project: Path) -> None:

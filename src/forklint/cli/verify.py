@@ -20,7 +20,7 @@ from forklint.cli.parameters import CODES, overrides
 from forklint.cli.telling import Ran, outcome_of
 from forklint.model import Finding
 from forklint.source.kinds import Kind, kind_of
-from forklint.source.paths import from_root
+from forklint.source.paths import from_root, shown
 
 if TYPE_CHECKING:
     from forklint.report import Outcome
@@ -56,7 +56,7 @@ class VerifyCommand(click.Command):
 )
 @click.option("--workers", type=click.IntRange(min=1), default=4, show_default=True, help="Worker processes to try.")
 @click.option(
-    "--budget", type=click.FloatRange(min=0), default=60, show_default=True, help="Seconds to provoke one race."
+    "--budget", type=click.FloatRange(min=0), default=2, show_default=True, help="Seconds to provoke one race."
 )
 @click.option("--start-method", type=click.Choice(METHODS), multiple=True, help="Start methods to try: all by default.")
 @click.option("--until-loader", is_flag=True, help="Run other loaders met on the way in full, not for one batch.")
@@ -71,13 +71,20 @@ class VerifyCommand(click.Command):
 @click.option("-v", "--verbose", is_flag=True, help="Show where forklint itself failed.")
 @click.pass_context
 def verify(ctx: click.Context, /, **options: Any) -> None:
-    """Prove the findings in PATHS by running them; with -- ARGS, PATHS is one script and is run with them.
+    """Prove the findings in PATHS by running them.
+
+    With -- ARGS the first of PATHS is a script that is run with them, from here; what it imports is looked at, too.
 
     Exits with 0 if all ended and none was confirmed, 1 if one was, 2 if it could not do its work, 3 if none was
     confirmed and one is inconclusive.
     """
     with one_line_errors(verbose=options["verbose"]):
-        sys.exit(run(options, ctx.obj))
+        try:
+            code = run(options, ctx.obj)
+        except KeyboardInterrupt:
+            say("interrupted; what ran was ended and cleared away")
+            raise
+        sys.exit(code)
 
 
 def run(options: dict[str, Any], arguments: Sequence[str] | None) -> int:
@@ -92,7 +99,7 @@ def run(options: dict[str, Any], arguments: Sequence[str] | None) -> int:
     entry = _entry(options["paths"], arguments)
     finder = config.SettingsFinder(overrides(options), config=options["config_file"], isolated=options["isolated"])
     files, missing = find(finder, options["paths"] or (Path(),))
-    ran = _lint(finder, files, missing)
+    ran = _lint(finder, files, missing, options["paths"][0] if entry else None)
     scripts = tuple(from_root(path) for path in files if kind_of(path) is Kind.PYTHON)
     python = options["python"] or Path(sys.executable)
     try:
@@ -109,6 +116,7 @@ def run(options: dict[str, Any], arguments: Sequence[str] | None) -> int:
             settings=settings,
             environment=environment,
             entry=entry,
+            entry_folder=Path.cwd(),
             factories=tuple(Factory(call, given["args"]) for call in given.get("loaders", ())),
             scripts=scripts,
             variables=given.get("env", {}),
@@ -116,6 +124,7 @@ def run(options: dict[str, Any], arguments: Sequence[str] | None) -> int:
             start_methods=options["start_method"],
             workers=options["workers"],
             seconds=options["timeout"],
+            provoking=min(options["budget"], options["timeout"] / 2),
         )
 
     planned = proving.plan(all_findings(ran.reports), context_of)
@@ -149,26 +158,30 @@ def _tell(results: Sequence[Result], environment: Environment, linted: Outcome, 
         proofs = {result.finding: verdicts.properties(result) for result in results}
         click.echo(sarif.render(replace(linted, properties=proofs)), nl=False)
     else:
-        click.echo("" if options["quiet"] else verdicts.environment(environment))
+        if not options["quiet"]:
+            click.echo(verdicts.environment(environment))
         click.echo(verdicts.text(results), nl=False)
         click.echo(verdicts.summary(results))
 
 
 def _entry(paths: Sequence[Path], arguments: Sequence[str] | None) -> tuple[str, ...]:
-    """The command of the entry, if there is one: the one script in PATHS, with what stands behind ``--``."""
+    """The command of the entry, if there is one: the first of PATHS, with what stands behind ``--``."""
     if arguments is None:
         return ()
-    if len(paths) != 1 or not paths[0].is_file():
-        raise Failure("what stands behind -- is for one script: forklint verify train.py -- --config x.yaml")
+    if not paths or not paths[0].is_file():
+        raise Failure("what stands behind -- is for a script: forklint verify train.py -- --config x.yaml")
     return (str(from_root(paths[0])), *arguments)
 
 
-def _lint(finder: config.SettingsFinder, files: Sequence[Path], missing: Sequence[Missing]) -> Ran:
-    """Find what is to be proved; says what could not be read."""
+def _lint(finder: config.SettingsFinder, files: Sequence[Path], missing: Sequence[Missing], entry: Path | None) -> Ran:
+    """Find what is to be proved, in what an entry imports, too; says what could not be read."""
     from forklint.engine import Linters, Options  # noqa: PLC0415
 
     linters = Linters(finder, Options(with_fixes=False))
-    reports = [linters.of(path).lint(path) for path in files]
+    reached = linters.of(entry).project.graph.reached(entry.absolute()) if entry else ()
+    named = {path.absolute() for path in files}
+    further = [Path(shown(path)) for path in reached if path not in named and not finder.for_file(path).excludes(path)]
+    reports = [linters.of(path).lint(path) for path in (*files, *further)]
     print_notes(reports, (), verbose=False)
     return Ran(reports, missing=missing, named=())
 
@@ -176,12 +189,12 @@ def _lint(finder: config.SettingsFinder, files: Sequence[Path], missing: Sequenc
 def _prove(planned: Sequence[Planned], python: Path, options: dict[str, Any]) -> list[Result]:
     """Run all experiments, with their progress on standard error where that is a terminal."""
     from rich.console import Console  # noqa: PLC0415
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
 
     from forklint.verify.proving import prove  # noqa: PLC0415
     from forklint.verify.runner import Runner  # noqa: PLC0415
 
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    columns = (TextColumn("{task.description}"), BarColumn(20), MofNCompleteColumn(), TimeElapsedColumn())
     console = Console(stderr=True)
     hidden = options["quiet"] or not console.is_terminal
     with Progress(*columns, console=console, transient=True, disable=hidden) as progress, Runner(python) as runner:
@@ -191,7 +204,7 @@ def _prove(planned: Sequence[Planned], python: Path, options: dict[str, Any]) ->
             place = f"{finding.code} {finding.path}:{finding.span.row}"
             progress.update(bar, description=f"{place}: {trial.factors}", advance=0 if seen is None else 1)
 
-        return [prove(one, runner, options["budget"], tell) for one in planned]
+        return [prove(one, runner, tell) for one in planned]
 
 
 def _replay(name: str, planned: Sequence[Planned], python: Path) -> int:

@@ -56,6 +56,16 @@ class ImportGraph:
         reaches.update(dict.fromkeys(seen, False))
         return False
 
+    def reached(self, path: Path) -> tuple[Path, ...]:
+        """The file and all project files that importing it may run, nearest first."""
+        seen = {path: None}
+        waiting = [path]
+        while waiting:
+            new = [target for target in self.imports(waiting.pop(0)) if target not in seen]
+            seen.update(dict.fromkeys(new))
+            waiting += new
+        return tuple(seen)
+
     def forget(self, path: Path) -> None:
         """Forget the edges of a file that changed."""
         self.known.pop(path, None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -15,7 +16,7 @@ from forklint.report import json as json_report
 from forklint.source.paths import relative_to
 from forklint.verify.doctor import Environment
 from forklint.verify.proving import Planned, Result
-from forklint.verify.words import Judgement, Observation, Verdict
+from forklint.verify.words import Judgement, Observation, Subject, Verdict
 
 WIDTH = 100
 COLORS = {
@@ -44,17 +45,41 @@ def plan(planned: Sequence[Planned]) -> str:
         place = f"{visible(one.finding.path)}:{one.finding.span.row}"
         lines.append(f"{style(one.finding.code, bold=True)} {place}")
         if isinstance(one.outcome, Judgement):
-            lines.append(_wrapped(f"{one.outcome.verdict.value}: {one.outcome.evidence}", "    "))
-        first = set() if isinstance(one.outcome, Judgement) else {trial.name for trial in one.outcome.trials}
-        for trial in one.trials:
-            otherwise = "" if trial.name in first else "otherwise, "
-            command = " ".join(("python", *(_short(word) for word in trial.subject.command)))
-            lines.append(f"    {trial.name}: {otherwise}{trial.factors}: {command}, {trial.seconds:.0f} s at most")
-    return "\n".join(lines) + "\n"
+            lines.append(_wrapped(f"{one.outcome.verdict.value}: {one.outcome.evidence}", "  "))
+            lines += [_wrapped(f"to do: {one.outcome.advice}", "  ")] if one.outcome.advice else []
+            continue
+        for attempt in one.outcome.attempts:
+            otherwise = "" if attempt is one.outcome else "otherwise, "
+            for subject in dict.fromkeys(_told(trial.subject) for trial in attempt.trials):
+                lines.append(
+                    _wrapped(f"{otherwise}{subject}, {attempt.trials[0].seconds:.0f} s at most for each of", "  ")
+                )
+            width = max(len(trial.name) for trial in attempt.trials)
+            lines += [f"    {trial.name.ljust(width)}  {trial.factors}" for trial in attempt.trials]
+    if any(trial.subject.kind == "entry" for one in planned for trial in one.trials):
+        lines.append("A script is run up to the loader in question: what stands before it does run, and may write.")
+    return "\n".join(lines or ["Nothing was found that could be proved."]) + "\n"
+
+
+def _told(subject: Subject) -> str:
+    """What a trial runs, as a user would say it."""
+    words = [_short(word) for word in subject.command]
+    folder = "" if subject.folder == Path.cwd() else f" in {visible(str(subject.folder))}"
+    if subject.kind == "class" and "class" in words:
+        return f"{words[-1]}() of {words[-2]}, with its defaults{folder}"
+    if subject.kind == "factory":
+        calls = (
+            f"{one['call']}({', '.join(f'{name}={value!r}' for name, value in one['arguments'].items())})"
+            for one in json.loads(subject.command[-1])
+        )
+        return " and ".join(map(visible, calls)) + folder
+    if subject.kind == "entry":
+        return f"python {' '.join(words)}{folder}"
+    return f"an import, to look at the class{folder}"
 
 
 def _short(word: str) -> str:
-    return visible(relative_to(Path(word), Path.cwd())) if word.startswith("/") else visible(word)
+    return visible(relative_to(Path(word), Path.cwd())) if word.startswith("/") else visible(shlex.quote(word))
 
 
 def text(results: Sequence[Result]) -> str:
@@ -67,10 +92,24 @@ def _result(result: Result) -> Iterator[str]:
     verdict = style(judgement.verdict.value, fg=COLORS[judgement.verdict], bold=True)
     yield f"{style(finding.code, bold=True)} {visible(finding.path)}:{finding.span.row}: {verdict}"
     yield _wrapped(f"claim: {result.claim or finding.message}", "  ")
-    yield _wrapped(f"evidence: {judgement.evidence}", "  ")
+    yield from _evidence(judgement)
     if judgement.advice:
         yield _wrapped(f"to do: {judgement.advice}", "  ")
     yield from _cells(result)
+
+
+def _evidence(judgement: Judgement) -> Iterator[str]:
+    """What decided, and below it what other cells showed; each piece on lines of its own if there are several."""
+    told: dict[str, list[str]] = {}
+    shown = judgement.details.get("shown", {})
+    for factors, cell in sorted(shown.items(), key=lambda item: item[1]["verdict"] != judgement.verdict.value):
+        told.setdefault(cell["evidence"], []).append(factors)
+    if len(told) < 2:
+        yield _wrapped(f"evidence: {judgement.evidence}", "  ")
+        return
+    yield "  evidence:"
+    for evidence, factors in told.items():
+        yield _wrapped(f"{' and '.join(factors)}: {evidence}", "    ")
 
 
 def _cells(result: Result) -> Iterator[str]:

@@ -71,6 +71,10 @@ def _passes(seen: Observation) -> int:
     return len(seen.of("pass"))
 
 
+def _counted(passes: int) -> str:
+    return "1 pass" if passes == 1 else f"{passes} passes"
+
+
 def _nothing_open(held: Sequence[Mapping[str, Any]], harm: Cell | None) -> Cell:
     state = held[0]["state"]
     words = {
@@ -108,12 +112,12 @@ def _forked(seen: Observation, harm: Cell | None, known: Truth) -> Cell:
     if count and not samples.agreeing(seen, known):
         return _depending(passes)
     if not count:
-        words = "its samples depend on what was read before them, so that they cannot be compared"
+        words = "its samples depend on what was read before them or on the worker, so that they cannot be compared"
         if known.undigestable and not known.stateful:
             words = "its samples cannot be compared"
         advice = "make samples a function of their index, or name a factory that does"
-        return Cell(Verdict.INCONCLUSIVE, f"{witness}; no error in {passes} passes, but {words}", advice, (), passes)
-    words = f"{witness}; no harm in {passes} passes, {count} samples compared"
+        return Cell(Verdict.INCONCLUSIVE, f"{witness}; no error in {_counted(passes)}, but {words}", advice, (), passes)
+    words = f"{witness}; no harm in {_counted(passes)}, {count} samples compared"
     return Cell(Verdict.NOT_REPRODUCED, words, passes=passes)
 
 
@@ -140,7 +144,7 @@ def _pickled(seen: Observation, harm: Cell | None, known: Truth) -> Cell:
     count = samples.compared(seen, known)
     if count and not samples.agreeing(seen, known):
         return _depending(passes)
-    words = f"the dataset is sent without it or it opens anew, and {count} samples in {passes} passes agree"
+    words = f"the dataset is sent without it or it opens anew, and {count} samples in {_counted(passes)} agree"
     return Cell(Verdict.REFUTED, words, passes=passes)
 
 
@@ -220,6 +224,6 @@ def _differing(seen: Observation, wrong: Sequence[Any], known: Truth, *, quietly
         return f"{len(wrong)} samples of the stream are not those of the control{after}"
     named = ", ".join(map(str, wrong[:MOST_NAMED])) + (", ..." if len(wrong) > MOST_NAMED else "")
     return (
-        f"{len(wrong)} of {len(known.digests)} samples differ from the control in {_passes(seen)} passes"
+        f"{len(wrong)} of {len(known.digests)} samples differ from the control in {_counted(_passes(seen))}"
         f" (indices {named}){after}"
     )

@@ -22,13 +22,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from forklint.verify.doctor import HARNESS
 from forklint.verify.limits import MIB, Limits
 from forklint.verify.supervision.afterwards import VARIABLE, clear_away
 from forklint.verify.supervision.order import Order
 from forklint.verify.supervision.shared import SharedMemory
 from forklint.verify.words import Ending, Observation, Trial
 
-HARNESS = Path(__file__).parent / "harness"
 SUPERVISOR = [sys.executable, "-I", "-S", str(Path(__file__).parent / "supervision")]
 PATIENCE = 60.0
 """Seconds beyond a trial's limit after which its supervisor itself is taken for stuck and killed."""
@@ -43,6 +43,8 @@ OFFLINE = {
     "HF_HUB_DISABLE_TELEMETRY": "1",
 }
 """Keeps the trackers of experiments from writing a trial into somebody's records."""
+ALIKE = {"PYTHONHASHSEED": "0"}
+"""Gives sets the same order in each process: classes listed from a set would number samples anew in each trial."""
 SUPERVISOR_LOST, CANCELLED = "supervisor", "interrupt"
 """Further reasons in ``Ending.stopped_for``: its supervisor was killed; forklint was told to stop."""
 
@@ -213,7 +215,7 @@ class Runner:
     def _environment(self, trial: Trial, folder: Path) -> dict[str, str]:
         scratch = str(folder / "tmp")
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(VARIABLE)}
-        environment = {**inherited, **OFFLINE, **trial.subject.environment}
+        environment = {**ALIKE, **inherited, **OFFLINE, **trial.subject.environment}
         paths = [str(HARNESS), *map(str, trial.subject.paths), environment.get("PYTHONPATH", "")]
         return environment | {
             "PYTHONPATH": os.pathsep.join(path for path in paths if path),

@@ -14,7 +14,8 @@ from forklint.project.index import Project
 from forklint.project.module import ClassFacts
 from forklint.verify.words import Judgement, Subject, Verdict
 
-HARNESS = ("-m", "forklint_harness")
+STARTING = ("-m", "forklint_harness")
+"""Starts the part of the harness that builds loaders itself."""
 NEEDS_ARGUMENTS = re.compile(
     rb"sys\.argv\[|add_argument\(\s*[\"'][^-\"']|required\s*=\s*True|click\.argument|\bhydra\b"
 )
@@ -73,7 +74,7 @@ def subject_of(path: Path, sources: Sources, project: Project) -> Subject | None
         told = [{"call": one.call, "arguments": dict(one.arguments)} for one in sources.factories]
         given = {key: value for one in sources.factories for key, value in one.environment.items()}
         environment = {**sources.variables, **given}
-        return Subject("factory", (*HARNESS, "factories", json.dumps(told)), folder, (folder,), environment)
+        return Subject("factory", (*STARTING, "factories", json.dumps(told)), folder, (folder,), environment)
     for script in scripts_reaching(path, sources.scripts, project):
         return Subject("entry", (str(script),), folder, environment=sources.variables)
     return None
@@ -85,22 +86,10 @@ def scripts_reaching(path: Path, scripts: Iterable[Path], project: Project) -> I
         data = project.data(script)
         if not RUNS_SOMETHING.search(data) or NEEDS_ARGUMENTS.search(data) or script.name.startswith("test_"):
             continue
-        if script.name == "conftest.py" or not _reaches(script, path, project):
+        if script.name == "conftest.py" or path not in project.graph.reached(script):
             continue
         if project.graph.any_reached(script, lambda text: b"DataLoader" in text, "DataLoader"):
             yield script
-
-
-def _reaches(script: Path, path: Path, project: Project) -> bool:
-    seen, waiting = {script}, [script]
-    while waiting:
-        current = waiting.pop()
-        if current == path:
-            return True
-        new = [target for target in project.graph.imports(current) if target not in seen]
-        seen.update(new)
-        waiting += new
-    return False
 
 
 def _class(path: Path, qualname: str, sources: Sources, project: Project) -> Subject | Judgement:
@@ -112,7 +101,7 @@ def _class(path: Path, qualname: str, sources: Sources, project: Project) -> Sub
     needed = required(found[0], project)
     if needed:
         return _no_way(f"{qualname}({', '.join(needed)})")
-    return Subject("class", (*HARNESS, "class", str(path), qualname), sources.folder, environment=sources.variables)
+    return Subject("class", (*STARTING, "class", str(path), qualname), sources.folder, environment=sources.variables)
 
 
 def _is_named(facts: ClassFacts, qualname: str) -> bool:

@@ -24,13 +24,18 @@ def why_unreached(seen: Observation, what: str) -> Judgement | None:
     broken = seen.of("broken")
     if broken:
         return _open(f"the trial itself failed: {broken[0]['type']}: {broken[0]['text']}", "please report this")
+    return why_ended_early(seen, what) or _ended(seen, what)
+
+
+def why_ended_early(seen: Observation, what: str) -> Judgement | None:
+    """A judgement if the trial's program was stopped, or died, before ``what``; None if it came to its own end."""
     reason = seen.ending.stopped_for
     if reason:
         words, advice = SPENT.get(reason, (f"was ended ({reason})", "run it again"))
         return _open(f"{_subject(seen)} {words.format(seconds=seen.trial.seconds)} before {what}", advice)
     if seen.ending.signal:
         return _open(f"{_subject(seen)} died of {seen.ending.signal} before {what}", "make it run by itself first")
-    return _ended(seen, what)
+    return None
 
 
 def _ended(seen: Observation, what: str) -> Judgement:
@@ -57,7 +62,8 @@ def _ended(seen: Observation, what: str) -> Judgement:
 def _advice(kind: str, text: str) -> str:
     if kind in {"ModuleNotFoundError", "ImportError"}:
         name = re.search(r"No module named '([\w.]+)'", text)
-        return f"install {name[1]}, or choose its interpreter with --python" if name else "mend the import"
+        package = name[1].partition(".")[0] if name else ""
+        return f"install {package}, or choose its interpreter with --python" if package else "mend the import"
     if kind == "FileNotFoundError":
         return "put the data there, or pass an entry or a factory that finds it"
     if kind == "TypeError" and "argument" in text:

@@ -73,6 +73,8 @@ class Trial:
     is_control: bool = False
     seconds: float = 60.0
     """Wall-clock limit."""
+    side_by_side: bool = False
+    """Whether it may run beside its neighbours in the experiment, because it looks for no race."""
 
 
 @dataclass(frozen=True)
@@ -137,8 +139,6 @@ class Experiment:
     trials: tuple[Trial, ...]
     side_by_side: bool = False
     """Whether its trials may run at the same time: only where that cannot change what they show."""
-    rounds: int = 1
-    """How often treatments may be run while no harm is seen: more than once for races."""
     instead_of: Judgement | None = None
     """Why nothing better can be run; told with what this one shows, if that decides nothing."""
     otherwise: Experiment | None = None

@@ -12,6 +12,7 @@ from forklint.config import Settings
 from forklint.model import Finding
 from forklint.verify.doctor import Environment
 from forklint.verify.subjects import Factory
+from forklint.verify.unreached import why_ended_early
 from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Trial, Verdict
 
 
@@ -26,6 +27,8 @@ class Context:
     """Of the interpreter that runs the trials."""
     entry: tuple[str, ...] = ()
     """The script and its arguments, if the user named an entry."""
+    entry_folder: Path | None = None
+    """Where the entry is run: the user's working directory, since its arguments may name files from there."""
     start_methods: tuple[str, ...] = ()
     """Those to try; empty: all that the platform has."""
     workers: int = 4
@@ -43,6 +46,11 @@ class Context:
     """How many samples of a dataset are read."""
     provoking: float = 2.0
     """Seconds for which a treatment goes on within its trial while no error is raised."""
+
+    @property
+    def folder(self) -> Path:
+        """Working directory of trials that run the entry."""
+        return self.entry_folder or self.root
 
     def methods(self, *wanted: str) -> tuple[str, ...]:
         """Those of the wanted start methods that the platform has and the user did not leave out."""
@@ -62,9 +70,9 @@ class Experimenter(ABC):
     def plan(self, finding: Finding) -> Experiment | Judgement:
         """The trials that decide, or the verdict at once if none can be run here."""
 
-    def is_reached(self, control: Observation) -> bool:
-        """Whether a control came to what it should show; treatments are run only then."""
-        return True
+    def unprovable(self, controls: Sequence[Observation]) -> Judgement | None:
+        """The judgement if the controls show that no treatment can decide: then none is run."""
+        return None
 
     def follow_up(self, experiment: Experiment, observations: Sequence[Observation]) -> tuple[Trial, ...]:
         """Further trials that the judgement needs after the first ones, such as controls for what these showed."""
@@ -72,7 +80,7 @@ class Experimenter(ABC):
 
     @abstractmethod
     def judge(self, experiment: Experiment, observations: Sequence[Observation]) -> Judgement:
-        """What the trials say; called again when treatments were repeated, with all observations so far."""
+        """What the trials say."""
 
     def trial(  # noqa: PLR0913 - a trial has so many sides
         self,
@@ -105,19 +113,9 @@ def inconclusive(why: str, advice: str) -> Judgement:
     return Judgement(Verdict.INCONCLUSIVE, why, advice)
 
 
-def not_ended(observation: Observation) -> Judgement | None:
-    """The judgement for a trial that had to be stopped before it showed anything; None if it ended by itself."""
-    ending = observation.ending
-    if ending.stopped_for == "time":
-        why = f"nothing was shown within {observation.trial.seconds:.0f} seconds"
-        return inconclusive(why, "give it more with --timeout, or an entry that gets there sooner")
-    if ending.stopped_for:
-        return inconclusive(
-            f"the trial was stopped for its use of {ending.stopped_for}", "see its output with --replay"
-        )
-    if ending.signal:
-        return inconclusive(f"it died of {ending.signal} before it came there", "see its output with --replay")
-    return None
+def not_ended(seen: Observation) -> Judgement | None:
+    """The judgement for a trial that was stopped, or died, before it showed anything; None if it ended by itself."""
+    return why_ended_early(seen, "it came to what is in question")
 
 
 def last_line(output: str) -> str:

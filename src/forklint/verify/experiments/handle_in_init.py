@@ -39,7 +39,8 @@ class HandleInInit(Experimenter):
         """Find something to run, and make a trial for each cell."""
         proof, context = finding.proof, self.context
         dataset, qualname = proof["dataset"]
-        sources = Sources(context.root, context.entry, context.factories, context.scripts, context.variables)
+        folder = context.folder if context.entry else context.root
+        sources = Sources(folder, context.entry, context.factories, context.scripts, context.variables)
         project = Project(context.root, context.settings)
         found = subjects_for(Path(dataset), qualname, sources, project)
         attempts = [self._experiment(finding, one) for one in found if isinstance(one, Subject)]
@@ -65,6 +66,7 @@ class HandleInInit(Experimenter):
         treatments = [
             self.trial(finding, subject, "samples", {**spec, "mode": "workers"}, factors) for factors in self._cells()
         ]
+        treatments = [replace(one, side_by_side=one.factors.start_method != "fork") for one in treatments]
         trials = (control, *treatments)
         if subject.kind == "class":
             trials = tuple(replace(trial, name=f"{trial.name}-class") for trial in trials)
@@ -104,15 +106,16 @@ class HandleInInit(Experimenter):
             "others": context.others,
         }
 
-    def is_reached(self, control: Observation) -> bool:
-        """Whether the loader was read without workers."""
-        return why_unreached(control, LOADER) is None and _failed(control) is None
+    def unprovable(self, controls: Sequence[Observation]) -> Judgement | None:
+        """A loader that is never reached, or that cannot be read without workers, shows nothing with them."""
+        return next((found for seen in controls if (found := why_unreached(seen, LOADER) or _failed(seen))), None)
 
     def follow_up(self, experiment: Experiment, observations: Sequence[Observation]) -> tuple[Trial, ...]:
         """The control in as many parts as a treatment had workers, if that treatment's samples differ from it.
 
-        Each part is what one worker read, in a fresh process: a dataset that keeps a generator, a counter or a cache
-        gives other samples there, too, and is told by that from one whose handle is shared.
+        Each part is what one worker read, in a fresh process that has no workers and looks like that one: a dataset
+        that keeps a generator, a counter or a cache, or that asks for the worker's number, gives other samples there,
+        too, and is told by that from one whose handle is shared.
         """
         controls = [seen for seen in observations if seen.trial.is_control]
         if len(controls) != 1 or why_unreached(controls[0], LOADER):
@@ -126,6 +129,7 @@ class HandleInInit(Experimenter):
                 control,
                 name=f"{control.name}-part-{part}",
                 spec={**control.spec, "mode": "part", "part": part, "parts": parts},
+                side_by_side=True,
             )
             for part in range(parts)
         )
@@ -137,12 +141,11 @@ class HandleInInit(Experimenter):
             assert better is not None  # noqa: S101 - it is the last that is tried
             return stand_ins.judgement_of(observations[0], better)
         controls = [seen for seen in observations if seen.trial.is_control]
-        for control in controls:
-            problem = why_unreached(control, LOADER) or _failed(control)
-            if problem and better:
-                return replace(better, evidence=f"{better.evidence}; {problem.evidence}")
-            if problem:
-                return problem
+        problem = self.unprovable(controls)
+        if problem and better:
+            return replace(better, evidence=f"{better.evidence}; {problem.evidence}")
+        if problem:
+            return problem
         known = samples.truth(controls)
         cells: dict[str, list[Cell]] = {}
         for seen in observations:

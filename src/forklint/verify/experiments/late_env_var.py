@@ -33,7 +33,7 @@ class LateEnvVar(Experimenter):
         path, context = from_root(Path(finding.path)), self.context
         module, folder = module_of(path)
         run = ("-m", module) if "." in module else (str(path),)
-        subject = Subject("entry", context.entry or run, context.root if context.entry else folder)
+        subject = Subject("entry", context.entry or run, context.folder if context.entry else folder)
         value = "2" if context.environment.facts["cores"] == 1 else "1"  # pools take all cores by themselves
         rows = (finding.span.row, finding.span.end_row)
         spec = {

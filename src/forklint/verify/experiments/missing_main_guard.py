@@ -24,7 +24,7 @@ class MissingMainGuard(Experimenter):
             return Judgement(Verdict.UNSUPPORTED, "it needs spawn or forkserver", "leave out --start-method")
         path = from_root(Path(finding.path))
         command = context.entry or (str(path),)
-        subject = Subject("entry", command, context.root if context.entry else path.parent)
+        subject = Subject("entry", command, context.folder if context.entry else path.parent)
         trials = tuple(
             self.trial(finding, subject, "guard", {}, Factors(start_method=method), is_control=method == "fork")
             for method in (*context.methods("fork"), *treatments)

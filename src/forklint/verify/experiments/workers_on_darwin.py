@@ -53,7 +53,9 @@ class WorkersOnDarwin(Experimenter):
             self.trial(finding, subject, "first_batch", spec, cell, is_control=not cell.workers) for cell in cells
         ]
         claim = f"{count} workers started by spawn cost more than they save here, and may crash"
-        return Experiment(finding, claim, tuple(trials), rounds=ROUNDS if self._is_real else 1)
+        again = range(2, (ROUNDS if self._is_real else 1) + 1)
+        trials += [replace(trials[-1], name=f"{trials[-1].name}-{number}") for number in again]
+        return Experiment(finding, claim, tuple(trials))
 
     @property
     def _has_mps(self) -> bool:
@@ -63,15 +65,15 @@ class WorkersOnDarwin(Experimenter):
     def _is_real(self) -> bool:
         return self.context.environment.system == "darwin" or self._has_mps
 
-    def is_reached(self, control: Observation) -> bool:
-        """Whether the loader gave batches without workers."""
-        return why_unreached(control, LOADER) is None and self._failed(control) is None
+    def unprovable(self, controls: Sequence[Observation]) -> Judgement | None:
+        """A loader that gives no batch without workers shows nothing with them."""
+        return next((found for seen in controls if (found := why_unreached(seen, LOADER) or self._failed(seen))), None)
 
     def judge(self, experiment: Experiment, observations: Sequence[Observation]) -> Judgement:
         """Confirmed by a crash that the control does not have; slowness alone is told and not called harm."""
         control = next(seen for seen in observations if seen.trial.is_control)
         treatments = [seen for seen in observations if not seen.trial.is_control]
-        unreached = why_unreached(control, LOADER) or self._failed(control)
+        unreached = self.unprovable([control])
         if unreached:
             return unreached if self._is_real else NEEDS_DARWIN
         told = {id(seen): "; ".join(self._harm(seen)) for seen in treatments}

@@ -86,6 +86,11 @@ def indices_of(loader: Any, most: int) -> List[Any]:
     return found
 
 
+def unwarned(kind: Any) -> Any:
+    """A DataLoader without its warning of more workers than cores: that is wanted here, and may be an error there."""
+    return type(kind.__name__, (kind,), {"check_worker_number_rationality": lambda _: None})
+
+
 class Cell:
     """The program's dataset behind a loader of the trial's own, with the cell's workers and start method."""
 
@@ -119,7 +124,7 @@ class Cell:
             options["multiprocessing_context"] = self._method
             options["worker_init_fn"] = WorkerStart(program.worker_init_fn)
             options["persistent_workers"] = program.persistent_workers or self._method != "fork"  # they start slowly
-        return DataLoader(program.dataset, **options)
+        return unwarned(DataLoader)(program.dataset, **options)
 
     def run(self, number: int) -> bool:
         """One pass over the samples; whether it came to its end."""
@@ -160,6 +165,21 @@ class Cell:
             if iterator is not None and hasattr(iterator, "_shutdown_workers") and not self._loader.persistent_workers:
                 iterator._shutdown_workers()
         return ended
+
+    def seem_worker(self, number: int, count: int) -> None:
+        """Let this process, which has no workers, look to the dataset like one of so many; not to an iterable one.
+
+        A sample that depends on which worker reads it is then told from one that a shared handle spoils.
+        """
+        from torch.utils.data._utils import worker
+
+        if self._batches is None:
+            return
+        program = self._program
+        worker._worker_info = worker.WorkerInfo(id=number, num_workers=count, seed=number, dataset=program.dataset)
+        seed("worker")
+        if program.worker_init_fn is not None:
+            program.worker_init_fn(number)
 
     def close(self) -> None:
         """End workers that were kept from pass to pass."""

@@ -12,6 +12,7 @@ from forklint_harness import journal, stacks
 from forklint_harness.digest import digest
 from forklint_harness.frames import raised_at
 from forklint_harness.holding import begin_uses
+from forklint_harness.imports import after_import
 
 
 def seed(key: Any) -> None:
@@ -25,12 +26,22 @@ def seed(key: Any) -> None:
         torch.default_generator.manual_seed(number)
 
 
+def begin_alike() -> None:
+    """Let every process begin with the same random streams, so that a random split is the same in each trial.
+
+    A program that seeds them itself does so later and is heard.
+    """
+    random.seed(0)
+    after_import("numpy.random", lambda module: module.seed(0))
+    after_import("torch", lambda module: module.default_generator.manual_seed(0))
+
+
 class Seeding:
     """A dataset that seeds before it gives a sample; all else is the dataset's own."""
 
     def __init__(self, dataset: Any) -> None:
         self._forklint_dataset = dataset
-        if getattr(dataset, "__getitems__", None):
+        if getattr(dataset, "__getitems__", None) and not only_passes_on(dataset):
             self.__getitems__ = self._getitems
 
     def __getitem__(self, index: Any) -> Any:
@@ -45,7 +56,22 @@ class Seeding:
         return len(self._forklint_dataset)
 
     def __getattr__(self, name: str) -> Any:
+        if name == "__getitems__":  # set above where it is wanted
+            raise AttributeError(name)
         return getattr(self.__dict__["_forklint_dataset"], name)
+
+
+def only_passes_on(dataset: Any) -> bool:
+    """Whether its ``__getitems__`` is that of torch's Subset, over a dataset that gives samples one by one.
+
+    Then each sample can be seeded by itself; seeded as a batch, it would depend on the others of that batch.
+    """
+    subset = getattr(sys.modules.get("torch.utils.data"), "Subset", None)
+    while subset is not None and getattr(type(dataset), "__getitems__", None) is getattr(subset, "__getitems__", 0):
+        dataset = dataset.dataset
+        if not getattr(dataset, "__getitems__", None):
+            return True
+    return False
 
 
 def key_of(index: Any) -> Any:

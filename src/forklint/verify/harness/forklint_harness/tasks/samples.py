@@ -21,7 +21,7 @@ from forklint_harness.holding import Held, Uses, held_by, offset_of
 from forklint_harness.imports import after_import
 from forklint_harness.loaders import Watch, name_of
 from forklint_harness.passes import Cell
-from forklint_harness.workers import tell_of
+from forklint_harness.workers import begin_alike, tell_of
 
 CONTROL_PASSES = 3
 FEWEST_PASSES = 2
@@ -31,6 +31,7 @@ BROKEN = 70
 def install(order: Mapping[str, Any]) -> None:
     """Wait for the loader that is meant."""
     spec = order["spec"]
+    begin_alike()
     openers.wrap(spec.get("openers", []))
     watch = Watch(spec["classes"], lambda loader: take(loader, order, read), others=spec.get("others", "one"))
     after_import("torch.utils.data.dataloader", watch.install)
@@ -74,9 +75,15 @@ def read(loader: Any, order: Mapping[str, Any]) -> None:
 def run_passes(cell: Cell, held: List[Held], order: Mapping[str, Any]) -> None:
     """As many passes as the trial's mode has, up to the first that does not come to its end."""
     spec, factors = order["spec"], order["factors"]
-    if spec["mode"] != "workers":
-        for number in range(CONTROL_PASSES if spec["mode"] == "control" else 1):
+    if spec["mode"] == "control":
+        for number in range(CONTROL_PASSES):
             if not cell.run(number):
+                return
+        return
+    if spec["mode"] == "part":
+        for number in range(2):  # as two workers: one of them may give what the control gave
+            cell.seem_worker((spec["part"] + number) % spec["parts"], spec["parts"])
+            if not cell.run(0):
                 return
         return
     is_forked = factors.get("start_method") == "fork"
