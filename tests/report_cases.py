@@ -5,26 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from hazards import HAZARD
+
 from forklint.model import Finding, Note, Severity, Span
 from forklint.report import Outcome
 from forklint.report.sources import Sources
-
-HAZARD = """\
-import lmdb
-from torch.utils.data import Dataset
-
-
-class Words(Dataset):
-    def __init__(self, root):
-        self.env = lmdb.open(root, readonly=True)
-
-    def __len__(self):
-        return 10
-
-    def __getitem__(self, index):
-        with self.env.begin() as txn:
-            return txn.get(str(index).encode())
-"""
 
 
 def finding_of(**changes: Any) -> Finding:

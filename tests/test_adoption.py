@@ -6,21 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
+from hazards import SHORT_HAZARD as HAZARD
 
 SAFE = "import torch\n\nx = 1  # noqa: FKL301\n"
 """A comment that silences nothing: its fix is safe."""
-HAZARD = """\
-import lmdb
-from torch.utils.data import Dataset
-
-
-class Words(Dataset):
-    def __init__(self, root):
-        self.env = lmdb.open(root, readonly=True)
-
-    def __getitem__(self, index):
-        return self.env.stat()
-"""
 
 
 @pytest.fixture

@@ -11,19 +11,7 @@ from pathlib import Path
 
 import pytest
 from doc_snippets import snippet
-
-HAZARD = """\
-import lmdb
-from torch.utils.data import Dataset
-
-
-class Words(Dataset):
-    def __init__(self, root):
-        self.env = lmdb.open(root, readonly=True)
-
-    def __getitem__(self, index):
-        return self.env.stat()
-"""
+from hazards import SHORT_HAZARD as HAZARD
 
 
 @pytest.fixture

@@ -10,19 +10,8 @@ from pathlib import Path
 
 import notebook_cases
 import pytest
+from hazards import SHORT_HAZARD as HAZARD
 
-HAZARD = """\
-import lmdb
-from torch.utils.data import Dataset
-
-
-class Words(Dataset):
-    def __init__(self, root):
-        self.env = lmdb.open(root, readonly=True)
-
-    def __getitem__(self, index):
-        return self.env.stat()
-"""
 GUARDLESS = """\
 from torch.utils.data import DataLoader
 

@@ -9,19 +9,8 @@ from pathlib import Path
 import pytest
 from fixture_cases import all_cases
 from flake8_command import Flake8
+from hazards import SHORT_HAZARD as HAZARD
 
-HAZARD = """\
-import lmdb
-from torch.utils.data import Dataset
-
-
-class Words(Dataset):
-    def __init__(self, root):
-        self.env = lmdb.open(root, readonly=True)
-
-    def __getitem__(self, index):
-        return self.env.stat()
-"""
 DERIVED = HAZARD.replace("from torch.utils.data import Dataset", "from base import Base").replace("(Dataset)", "(Base)")
 OPENING = "        self.env = lmdb.open(root, readonly=True)"
 MAIN = "from flake8.main import cli\nraise SystemExit(cli.main())"

@@ -9,23 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from hazards import HAZARD
 
-HAZARD = """\
-import lmdb
-from torch.utils.data import Dataset
-
-
-class Words(Dataset):
-    def __init__(self, root):
-        self.env = lmdb.open(root, readonly=True)
-
-    def __len__(self):
-        return 10
-
-    def __getitem__(self, index):
-        with self.env.begin() as txn:
-            return txn.get(str(index).encode())
-"""
 GUARDLESS = """\
 from torch.utils.data import DataLoader
 

@@ -5,18 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-HAZARD = """\
-import lmdb
-from torch.utils.data import Dataset
-
-
-class Words(Dataset):
-    def __init__(self, root):
-        self.env = lmdb.open(root, readonly=True)
-
-    def __getitem__(self, index):
-        return self.env.stat()
-"""
+from hazards import SHORT_HAZARD as HAZARD
 
 
 def codes(forklint, folder: Path, *arguments: str) -> list[str]:

@@ -13,19 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hazards import SHORT_HAZARD as HAZARD
 
-HAZARD = """\
-import lmdb
-from torch.utils.data import Dataset
-
-
-class Words(Dataset):
-    def __init__(self, root):
-        self.env = lmdb.open(root, readonly=True)
-
-    def __getitem__(self, index):
-        return self.env.stat()
-"""
 CLEAN = "All checks passed."
 PATIENCE = 30
 """Seconds to wait for a run; each takes a fraction of one."""
