@@ -98,7 +98,9 @@ def freeze(family: Family, patience: float = 5.0) -> dict[int, Process]:
         found = family.look()
         alive = {pid: process for pid, process in found.items() if process.is_alive}
         moving = [process for process in alive.values() if process.state not in "Tt"]
-        quiet = 0 if moving or nearest - found.keys() else quiet + 1
+        reap(found.values())
+        is_missed = not alive and not family.is_over()  # somebody is there whom no look has met
+        quiet = 0 if moving or nearest - found.keys() or is_missed else quiet + 1
         for group in {process.group for process in moving}:
             if group not in {0, os.getpgrp()}:
                 with contextlib.suppress(OSError):
