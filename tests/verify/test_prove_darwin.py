@@ -11,6 +11,7 @@ from proven import environment
 from forklint.config import Settings
 from forklint.engine import Linter, Options
 from forklint.project.index import Project
+from forklint.report import verdicts
 from forklint.verify import proving
 from forklint.verify.doctor import Environment
 from forklint.verify.experiments.base import Context
@@ -69,10 +70,12 @@ def prove(plan: proving.Planned) -> proving.Result:
 
 
 def test_elsewhere_spawn_alone_is_shown(tmp_path: Path) -> None:
-    judgement = prove(planned(tmp_path, "linux")).judgement
+    result = prove(planned(tmp_path, "linux"))
+    judgement = result.judgement
     assert judgement.verdict.value == "unsupported here"
     assert judgement.evidence.startswith("needs darwin; with spawn, 3 workers here: first batch after ")
-    shown = judgement.details["shown"]
+    assert "evidence: needs darwin; with spawn, 3 workers" in verdicts.text([result])
+    shown = judgement.details["figures"]
     assert shown["first_batch_seconds"] > shown["first_batch_seconds_without_workers"] >= 0
     assert len(shown["worker_bytes"]) == 3
     assert min(shown["worker_bytes"]) > 10 * 2**20

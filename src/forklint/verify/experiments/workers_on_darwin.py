@@ -79,7 +79,7 @@ class WorkersOnDarwin(Experimenter):
         told = {id(seen): "; ".join(self._harm(seen)) for seen in treatments}
         worst = next((seen for seen in treatments if told[id(seen)]), treatments[0])
         words = "; ".join(part for part in (told[id(worst)], _costs(worst, control)) if part)
-        details = {"cells": {str(worst.trial.factors): "shown"}, "shown": _figures(worst, control)}
+        details = {"cells": {str(worst.trial.factors): "shown"}, "figures": _figures(worst, control)}
         if not self._is_real:
             shown = f"needs darwin; with {worst.trial.factors} here: {words}"
             return replace(NEEDS_DARWIN, evidence=shown, details=details)
