@@ -99,3 +99,9 @@ def test_what_did_not_run_is_not_called_idle(forklint, tmp_path: Path) -> None:
     assert codes(forklint, tmp_path) == ["FKL001"]
     assert codes(forklint, tmp_path, "--ignore", "FKL301") == []
     assert codes(forklint, tmp_path, "--per-file-ignores", "data.py:FKL301") == []
+
+
+def test_a_comment_for_the_file_may_name_the_rule_where_nothing_can_be_parsed(forklint, tmp_path: Path) -> None:
+    for word in ("FKL002", "syntax-error"):
+        (tmp_path / "broken.py").write_text(f"# forklint: ignore-file[{word}]\ndef (\n")
+        assert forklint("broken.py", cwd=tmp_path).returncode == 0, word
