@@ -187,7 +187,8 @@ class Linter:
         excuse = _excuse(doc.text, error)
         if excuse or not isinstance(error, SyntaxError):
             return FileReport(shown(path), notes=(Note(shown(path), f"skipped: {excuse}"),), parsed=True)
-        silent = [one for one in suppressions.of_file(self._comments(doc)) if one.silences(SyntaxFault.code, SyntaxFault.name)]
+        of_file = suppressions.of_file(self._comments(doc))
+        silent = [one for one in of_file if one.silences(SyntaxFault.code, SyntaxFault.name)]
         if SyntaxFault.code not in self._enabled or silent:
             return FileReport(shown(path))
         return FileReport(shown(path), (self._syntax_fault(path, doc.lines, error),), parsed=True)
