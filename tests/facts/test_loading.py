@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from loading_cases import COMMAND_LINE, FILES, FUNCTIONS, MAKERS, NO_LOADER, OBJECTS, WORKERS
 
 from forklint.config import Settings
 from forklint.facts.loading.loaders import Loader, loaders, loaders_for
@@ -47,48 +48,10 @@ def said(text: str, folder: Path) -> str:
     return number + (" by default" if count.by_default else "")
 
 
-WORKERS = {
-    "nothing given": ("DataLoader(faces)", "0"),
-    "a number": ("DataLoader(faces, num_workers=4)", "4"),
-    "a number by position": ("DataLoader(faces, 8, True, None, None, 3)", "3"),
-    "a constant": ("WORKERS = 4\nDataLoader(faces, num_workers=WORKERS)", "4"),
-    "a constant of another module": (
-        "from settings import WORKERS as nw\nDataLoader(faces, num_workers=nw)\n--- settings.py\nWORKERS = 2\n",
-        "2",
-    ),
-    "a constant bound twice": ("W = 4\nif os.environ:\n    W = 0\nDataLoader(faces, num_workers=W)", "unknown"),
-    "all processors but one": ("DataLoader(faces, num_workers=os.cpu_count() - 1)", "some"),
-    "processors or one": ("DataLoader(faces, num_workers=os.cpu_count() or 1)", "some"),
-    "two arms": ("DataLoader(faces, num_workers=2 if os.environ else 0)", "unknown"),
-    "two arms above zero": ("DataLoader(faces, num_workers=2 if os.environ else 4)", "some"),
-    "an environment variable": ("DataLoader(faces, num_workers=int(os.environ['W']))", "unknown"),
-    "unpacked literal": ("DataLoader(faces, **{'num_workers': 4})", "4"),
-    "unpacked dict()": ("options = dict(num_workers=4, pin_memory=True)\nDataLoader(faces, **options)", "4"),
-    "unpacked with another inside": (
-        "base = dict(num_workers=4)\noptions = {**base, 'pin_memory': True}\nDataLoader(faces, **options)",
-        "4",
-    ),
-    "unpacked, the key set in the next line": (
-        "options = {'batch_size': 8}\noptions['num_workers'] = 4\nDataLoader(faces, **options)",
-        "4",
-    ),
-    "unpacked, the key set under a condition": (
-        "options = {'num_workers': 4}\nif os.environ:\n    options['num_workers'] = 0\nDataLoader(faces, **options)",
-        "unknown",
-    ),
-    "unpacked, updated": (
-        "options = {'num_workers': 4}\noptions.update(json.load(open('o')))\nDataLoader(faces, **options)",
-        "unknown",
-    ),
-    "unpacked from who knows where": ("def make(**options):\n    return DataLoader(faces, **options)\n", "unknown"),
-    "unpacked from the only call": (
-        "def make(**options):\n    return DataLoader(faces, **options)\nmake(num_workers=2)\n",
-        "2",
-    ),
-}
+ALL = {**WORKERS, **COMMAND_LINE, **OBJECTS, **FUNCTIONS, **FILES}
 
 
-@pytest.mark.parametrize(("text", "expected"), WORKERS.values(), ids=WORKERS)
+@pytest.mark.parametrize(("text", "expected"), ALL.values(), ids=ALL)
 def test_number_of_workers(text: str, expected: str, tmp_path: Path) -> None:
     assert said(text, tmp_path) == expected
 
@@ -112,3 +75,15 @@ def test_options_and_datasets(tmp_path: Path) -> None:
     assert loader.dataset.name == "Faces"
     project = loader.follow.project
     assert loaders_for(project, loader.dataset) == (loader,)
+
+
+@pytest.mark.parametrize("text", MAKERS.values(), ids=MAKERS)
+def test_what_makes_a_loader(text: str, tmp_path: Path) -> None:
+    """Each gives four workers a dataset of Faces."""
+    counts = [(loader.workers.number, loader.dataset and loader.dataset.name) for loader in made(text, tmp_path)]
+    assert counts == [(4, "Faces")]
+
+
+@pytest.mark.parametrize("text", NO_LOADER.values(), ids=NO_LOADER)
+def test_what_makes_none(text: str, tmp_path: Path) -> None:
+    assert made(text, tmp_path) == []

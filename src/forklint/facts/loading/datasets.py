@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from forklint.facts.loading import callers, calls
 from forklint.facts.loading.values import Expression, Instance, Setting, Source
 from forklint.knowledge.loading import names as listed
+from forklint.knowledge.starters import iteration
 from forklint.project import scopes
+from forklint.project.index import External
 from forklint.project.module import ClassFacts, FunctionFacts
 from forklint.project.scopes import Kind, Scope
 
@@ -24,6 +26,28 @@ def classes_of(follow: Follower, source: Source) -> tuple[ClassFacts, ...]:
     found: dict[ClassFacts, None] = {}
     _Search(follow, found).look(source, MAX_DEPTH)
     return tuple(found)
+
+
+def of_consumer(follow: Follower, call: Expression) -> tuple[ClassFacts, ...]:
+    """The same where the call makes only settings: what the trainer of the module is given to load."""
+    known = {name for row in iteration().consumers if row.keeps_arguments for name in row.classes}
+    found: dict[ClassFacts, None] = {}
+    for node in ast.walk(call.module.tree):
+        if not isinstance(node, ast.Call):
+            continue
+        given = [keyword for keyword in node.keywords if (keyword.arg or "").endswith("_dataset")]
+        scope = call.module.scope_at(node) if given else call.module.scope
+        if given and _is_consumer(follow, Expression(call.module, scope, node.func), known):
+            for keyword in given:
+                found |= dict.fromkeys(classes_of(follow, Expression(call.module, scope, keyword.value)))
+    return tuple(found)
+
+
+def _is_consumer(follow: Follower, function: Expression, known: set[str]) -> bool:
+    symbol = follow.project.resolve(function.module, function.scope, function.node)
+    if isinstance(symbol, ClassFacts):
+        return bool(known & set(follow.project.ancestry(symbol).external))
+    return isinstance(symbol, External) and symbol.name in known
 
 
 class _Search:

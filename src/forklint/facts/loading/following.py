@@ -32,6 +32,8 @@ from forklint.facts.loading.values import (
     agreed,
     told,
 )
+from forklint.knowledge.loading import names as listed
+from forklint.project.index import External
 from forklint.project.index import Value as Bound
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 
@@ -131,6 +133,10 @@ def _attribute(follow: Follower, source: Expression) -> Found:
         return names.bound(follow, symbol, source.frame)
     if isinstance(symbol, (ClassFacts, FunctionFacts, Module)):
         return Found(Ref(symbol))
+    if isinstance(symbol, External):
+        holder = symbol.name.rpartition(".")[0]
+        is_flag = holder in listed("command_line", "flags")
+        return command_line.option(follow, Made(holder, source), node.attr) if is_flag else NOTHING
     found = follow.member(follow.find(source.part(node.value)), node.attr)
     is_value = isinstance(found.value, Constant) or (isinstance(found.value, Setting) and files.is_scalar(found.value))
     return NOTHING if is_value and names.is_set_elsewhere(follow, source, node.attr) else found

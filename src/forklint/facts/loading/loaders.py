@@ -95,8 +95,9 @@ class Loader:
     @cached_property
     def datasets(self) -> tuple[ClassFacts, ...]:
         """The classes of the project of which its dataset may be, those inside of wrappers included."""
-        first = self.row.positions[0] if self.row.positions else "dataset"
-        source = self.option("dataset") or self.option(first)
+        if not self.row.positions:
+            return datasets.of_consumer(self.follow, self.call)
+        source = self.option("dataset") or self.option(self.row.positions[0])
         return datasets.classes_of(self.follow, source) if source is not None else ()
 
     @property
@@ -210,10 +211,17 @@ def _modules(project: Project) -> Iterator[Module]:
 
 def _find(project: Project, module: Module) -> Iterator[Loader]:
     for node in ast.walk(module.tree):
-        if isinstance(node, ast.Call):
+        if isinstance(node, ast.Call) and not _is_named_partial(module, node):
             loader = loader_at(project, Expression(module, module.scope_at(node), node))
             if loader is not None:
                 yield loader
+
+
+def _is_named_partial(module: Module, call: ast.Call) -> bool:
+    """Whether a call makes a partial that has a name: the calls of that name make the loaders."""
+    above = module.parents.get(call)
+    is_partial = getattr(call.func, "attr", getattr(call.func, "id", "")) == "partial"
+    return is_partial and isinstance(above, ast.Assign) and isinstance(above.targets[0], ast.Name)
 
 
 def _made(follow: Follower, call: Expression, function: ast.expr) -> tuple[Starter, Arguments] | None:
