@@ -59,7 +59,7 @@ class VerifyCommand(click.Command):
     "--budget", type=click.FloatRange(min=0), default=2, show_default=True, help="Seconds to provoke one race."
 )
 @click.option("--start-method", type=click.Choice(METHODS), multiple=True, help="Start methods to try: all by default.")
-@click.option("--until-loader", is_flag=True, help="Run other loaders met on the way in full, not for one batch.")
+@click.option("--until-loader", is_flag=True, help="Run scripts on to the loader, checkpoints included.")
 @click.option("--select", type=CODES, multiple=True, help="Rules whose findings are proved.")
 @click.option("--ignore", type=CODES, multiple=True, help="Rules to leave out.")
 @click.option("--config", "config_file", type=click.Path(path_type=Path), help="Use this file and no other.")

@@ -74,7 +74,9 @@ def subject_of(path: Path, sources: Sources, project: Project) -> Subject | None
         told = [{"call": one.call, "arguments": dict(one.arguments)} for one in sources.factories]
         given = {key: value for one in sources.factories for key, value in one.environment.items()}
         environment = {**sources.variables, **given}
-        return Subject("factory", (*STARTING, "factories", json.dumps(told)), folder, (folder,), environment)
+        return Subject(
+            "factory", (*STARTING, "factories", json.dumps(told)), folder, (folder, folder / "src"), environment
+        )
     for script in scripts_reaching(path, sources.scripts, project):
         return Subject("entry", (str(script),), folder, environment=sources.variables)
     return None

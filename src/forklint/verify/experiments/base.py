@@ -49,8 +49,8 @@ class Context:
 
     @property
     def folder(self) -> Path:
-        """Working directory of trials that run the entry."""
-        return self.entry_folder or self.root
+        """Working directory of trials: where the user is for an entry, else the project's root."""
+        return (self.entry_folder if self.entry else None) or self.root
 
     def methods(self, *wanted: str) -> tuple[str, ...]:
         """Those of the wanted start methods that the platform has and the user did not leave out."""

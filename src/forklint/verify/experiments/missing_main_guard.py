@@ -24,9 +24,11 @@ class MissingMainGuard(Experimenter):
             return Judgement(Verdict.UNSUPPORTED, "it needs spawn or forkserver", "leave out --start-method")
         path = from_root(Path(finding.path))
         command = context.entry or (str(path),)
-        subject = Subject("entry", command, context.folder if context.entry else path.parent)
+        folder = context.folder if context.entry else path.parent
+        subject = Subject("entry", command, folder, environment=context.variables)
+        spec = {"others": context.others}
         trials = tuple(
-            self.trial(finding, subject, "guard", {}, Factors(start_method=method), is_control=method == "fork")
+            self.trial(finding, subject, "guard", spec, Factors(start_method=method), is_control=method == "fork")
             for method in (*context.methods("fork"), *treatments)
         )
         return Experiment(finding, "children start processes while they import the program", trials, side_by_side=True)
