@@ -96,7 +96,7 @@ def run(options: dict[str, Any], arguments: Sequence[str] | None) -> int:
     from forklint.verify.subjects import Factory  # noqa: PLC0415
 
     _check(options)
-    entry = _entry(options["paths"], arguments)
+    entry, importable = _entry(options["paths"], arguments)
     finder = config.SettingsFinder(overrides(options), config=options["config_file"], isolated=options["isolated"])
     files, missing = find(finder, options["paths"] or (Path(),))
     ran = _lint(finder, files, missing, options["paths"][0] if entry else None)
@@ -116,6 +116,7 @@ def run(options: dict[str, Any], arguments: Sequence[str] | None) -> int:
             settings=settings,
             environment=environment,
             entry=entry,
+            importable=importable,
             entry_folder=Path.cwd(),
             factories=tuple(Factory(call, given["args"]) for call in given.get("loaders", ())),
             scripts=scripts,
@@ -164,13 +165,19 @@ def _tell(results: Sequence[Result], environment: Environment, linted: Outcome, 
         click.echo(verdicts.summary(results))
 
 
-def _entry(paths: Sequence[Path], arguments: Sequence[str] | None) -> tuple[str, ...]:
-    """The command of the entry, if there is one: the first of PATHS, with what stands behind ``--``."""
+def _entry(paths: Sequence[Path], arguments: Sequence[str] | None) -> tuple[tuple[str, ...], tuple[Path, ...]]:
+    """The command of the entry, if there is one: the first of PATHS, with what stands behind ``--``.
+
+    Beside it the folders that it needs on PYTHONPATH.
+    """
+    from forklint.verify.subjects import command_of  # noqa: PLC0415 - `--help` needs none of it
+
     if arguments is None:
-        return ()
+        return (), ()
     if not paths or not paths[0].is_file():
         raise Failure("what stands behind -- is for a script: forklint verify train.py -- --config x.yaml")
-    return (str(from_root(paths[0])), *arguments)
+    command, importable = command_of(from_root(paths[0]))
+    return (*command, *arguments), importable
 
 
 def _lint(finder: config.SettingsFinder, files: Sequence[Path], missing: Sequence[Missing], entry: Path | None) -> Ran:

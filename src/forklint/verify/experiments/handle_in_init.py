@@ -39,7 +39,9 @@ class HandleInInit(Experimenter):
         """Find something to run, and make a trial for each cell."""
         proof, context = finding.proof, self.context
         dataset, qualname = proof["dataset"]
-        sources = Sources(context.folder, context.entry, context.factories, context.scripts, context.variables)
+        sources = Sources(
+            context.folder, context.entry, context.importable, context.factories, context.scripts, context.variables
+        )
         project = Project(context.root, context.settings)
         found = subjects_for(Path(dataset), qualname, sources, project)
         attempts = [self._experiment(finding, one) for one in found if isinstance(one, Subject)]

@@ -10,7 +10,8 @@ from typing import Any
 
 from forklint.model import Finding
 from forklint.source.paths import from_root
-from forklint.verify.experiments.base import Experimenter, inconclusive, last_line, module_of, not_ended
+from forklint.verify.experiments.base import Experimenter, inconclusive, last_line, not_ended
+from forklint.verify.subjects import module_of
 from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Verdict
 
 COUNTS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "GOTO_NUM_THREADS")
@@ -35,7 +36,7 @@ class LateEnvVar(Experimenter):
         module, folder = module_of(path)
         run = ("-m", module) if "." in module else (str(path),)
         folder = context.folder if context.entry else folder
-        subject = Subject("entry", context.entry or run, folder, environment=context.variables)
+        subject = Subject("entry", context.entry or run, folder, context.importable, context.variables)
         value = "2" if context.environment.facts["cores"] == 1 else "1"  # pools take all cores by themselves
         rows = (finding.span.row, finding.span.end_row)
         spec = {
