@@ -69,6 +69,17 @@ def test_no_second_round_is_trained(folder: Path) -> None:
     assert f"went round again over a loader of builtins.list at {folder}/train.py:10" in proof.judgement.evidence
 
 
+def test_a_script_that_fails_after_one_batch_may_have_wanted_them_all(folder: Path) -> None:
+    text = TRAIN.format(after="pass").replace("print(evaluate(val))", "assert len(list(val)) == 4, 'too few'")
+    (folder / "train.py").write_text(text)
+    (finding,) = findings(folder)
+    proof = prove(finding, folder, entry=("train.py",), start_methods=("fork",))
+    assert proof.verdict() == "inconclusive"
+    assert "ended with AssertionError: too few before a loader of its dataset" in proof.judgement.evidence
+    assert "gave it one batch alone, let that give all" in proof.judgement.advice
+    assert prove(finding, folder, entry=("train.py",), start_methods=("fork",), others="all").verdict() == "confirmed"
+
+
 def test_until_the_loader_it_trains_and_saves(folder: Path) -> None:
     (folder / "train.py").write_text(TRAIN.format(after='torch.save({"epoch": epoch}, "best.pt")'))
     (finding,) = findings(folder)

@@ -21,6 +21,10 @@ GOES_ON = (
     "name a factory under [tool.forklint.verify] loaders, or let the script run on to the loader, "
     "with all its batches and whatever it saves: --until-loader"
 )
+TOO_FEW = (
+    "if it failed since another loader gave it one batch alone, let that give all, with whatever the script saves: "
+    "--until-loader; or name a factory under [tool.forklint.verify] loaders"
+)
 ARGUMENTS = re.compile(r"error: (?:the following arguments are required|.*required)|Missing (?:argument|option)")
 ERROR = re.compile(r"^(?:[\w.]*\.)?(\w*(?:Error|Exception|Interrupt|Exit))(?:: (.*))?$", re.MULTILINE)
 
@@ -63,7 +67,8 @@ def _ended(seen: Observation, what: str) -> Judgement:
     errors = ERROR.findall(seen.output)
     if errors and seen.ending.exit_code:
         kind, text = errors[-1]
-        return _open(f"{_subject(seen)} ended with {kind}: {text} before {what}", _advice(kind, text, folder))
+        advice = TOO_FEW if seen.of("passed-by") else _advice(kind, text, folder)
+        return _open(f"{_subject(seen)} ended with {kind}: {text} before {what}", advice)
     code = seen.ending.exit_code
     return _open(
         f"{_subject(seen)} ended with exit code {code} and never iterated {what}{_made(seen)}",
