@@ -168,6 +168,16 @@ def test_nothing_found_is_said_so(forklint, tmp_path: Path) -> None:
     assert done.stdout.splitlines()[-1] == "0 of 0 findings proved or refuted"
 
 
+def test_a_finding_without_an_experiment_is_told_of(forklint, tmp_path: Path) -> None:
+    (tmp_path / "quiet.py").write_text("import torch\n\nx = 1  # noqa: FKL301\n")
+    words = "Not tried, since there is no experiment for the rule: FKL001 quiet.py:3"
+    assert words in forklint("verify", "quiet.py", "--plan", cwd=tmp_path).stdout.splitlines()
+    lines = forklint("verify", "quiet.py", cwd=tmp_path).stdout.splitlines()
+    assert lines[-2:] == [words, "0 of 0 findings proved or refuted; 1 not tried"]
+    told = json.loads(forklint("verify", "quiet.py", "--output-format", "json", cwd=tmp_path).stdout)
+    assert [one["code"] for one in told["not_tried"]] == ["FKL001"]
+
+
 def test_wrong_settings_and_wrong_words_are_one_line(forklint, project: Path) -> None:
     for text, words in (
         ('[verify]\nloader = ["a:b"]\n', "did you mean 'loaders'"),

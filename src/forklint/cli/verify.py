@@ -128,9 +128,10 @@ def run(options: dict[str, Any], arguments: Sequence[str] | None) -> int:
             provoking=min(options["budget"], options["timeout"] / 2),
         )
 
-    planned = proving.plan(all_findings(ran.reports), context_of)
+    findings = all_findings(ran.reports)
+    planned, untried = proving.plan(findings, context_of), proving.without_experiment(findings)
     if options["plan"]:
-        click.echo(verdicts.plan(planned), nl=False)
+        click.echo(verdicts.plan(planned) + verdicts.untried(untried), nl=False)
         return FAILED if ran.failed else CLEAN
     if not environment.torch:
         raise Failure(f"{python} cannot import torch: name the project's Python with --python")
@@ -138,7 +139,7 @@ def run(options: dict[str, Any], arguments: Sequence[str] | None) -> int:
         return _replay(options["replay"], planned, python)
     results = _prove(planned, python, options)
     with output_to(options["output_file"]):
-        _tell(results, environment, outcome_of(ran, finder), options)
+        _tell(results, untried, environment, outcome_of(ran, finder), options)
     return FAILED if ran.failed else _exit_code(results, allow_inconclusive=options["allow_inconclusive"])
 
 
@@ -149,12 +150,18 @@ def _check(options: dict[str, Any]) -> None:
     check(options["output_file"])
 
 
-def _tell(results: Sequence[Result], environment: Environment, linted: Outcome, options: dict[str, Any]) -> None:
+def _tell(
+    results: Sequence[Result],
+    untried: Sequence[Finding],
+    environment: Environment,
+    linted: Outcome,
+    options: dict[str, Any],
+) -> None:
     """Print what came of the experiments in the chosen form."""
     from forklint.report import sarif, verdicts  # noqa: PLC0415
 
     if options["output_format"] == "json":
-        click.echo(verdicts.to_json(environment, results), nl=False)
+        click.echo(verdicts.to_json(environment, results, untried), nl=False)
     elif options["output_format"] == "sarif":
         proofs = {result.finding: verdicts.properties(result) for result in results}
         click.echo(sarif.render(replace(linted, properties=proofs)), nl=False)
@@ -162,7 +169,9 @@ def _tell(results: Sequence[Result], environment: Environment, linted: Outcome, 
         if not options["quiet"]:
             click.echo(verdicts.environment(environment))
         click.echo(verdicts.text(results), nl=False)
-        click.echo(verdicts.summary(results))
+        if not options["quiet"]:
+            click.echo(verdicts.untried(untried), nl=False)
+        click.echo(verdicts.summary(results, untried))
 
 
 def _entry(paths: Sequence[Path], arguments: Sequence[str] | None) -> tuple[tuple[str, ...], tuple[Path, ...]]:

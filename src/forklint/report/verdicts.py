@@ -11,6 +11,7 @@ from typing import Any
 
 from click import style
 
+from forklint.model import Finding
 from forklint.report import count, spelt_out, visible
 from forklint.report import json as json_report
 from forklint.source.paths import relative_to
@@ -181,18 +182,31 @@ def _wrapped(words: str, indent: str) -> str:
     )
 
 
-def summary(results: Sequence[Result]) -> str:
+def untried(findings: Sequence[Finding]) -> str:
+    """The findings that no experiment is for, in a line of their own; empty if there are none."""
+    if not findings:
+        return ""
+    places = ", ".join(f"{one.code} {visible(one.path)}:{one.span.row}" for one in findings)
+    return _wrapped(f"Not tried, since there is no experiment for the rule: {places}", "") + "\n"
+
+
+def summary(results: Sequence[Result], untried: Sequence[Finding] = ()) -> str:
     """The last line: so that a green run cannot mean that nothing was tried."""
     decided = sum(result.judgement.verdict in DECIDED for result in results)
     counts = [(verdict, sum(result.judgement.verdict is verdict for result in results)) for verdict in Verdict]
     parts = ", ".join(f"{number} {verdict.value}" for verdict, number in counts if number)
-    return f"{decided} of {count(len(results), 'finding')} proved or refuted" + (f": {parts}" if parts else "")
+    left = f"; {len(untried)} not tried" if untried else ""
+    return f"{decided} of {count(len(results), 'finding')} proved or refuted" + (f": {parts}" if parts else "") + left
 
 
-def to_json(found: Environment, results: Sequence[Result]) -> str:
+def to_json(found: Environment, results: Sequence[Result], untried: Sequence[Finding] = ()) -> str:
     """All of it as one JSON text."""
-    experiments = [_to_dict(result) for result in results]
-    return json.dumps({"environment": found.facts, "experiments": experiments}, indent=2) + "\n"
+    told = {
+        "environment": found.facts,
+        "experiments": [_to_dict(result) for result in results],
+        "not_tried": [json_report.to_dict(finding) for finding in untried],
+    }
+    return json.dumps(told, indent=2) + "\n"
 
 
 def properties(result: Result) -> dict[str, Any]:
