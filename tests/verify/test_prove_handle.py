@@ -86,6 +86,7 @@ def test_witnessed_under_fork_and_refused_by_pickle(name: str, needs: str, tmp_p
     assert proof.verdict("fork") == "not reproduced"
     assert "workers that did not open it" in proof.evidence("fork")
     assert proof.verdict("spawn") == "confirmed"
+    assert "; under fork no harm was seen: it bites where workers are spawned (macOS, Win" in proof.judgement.evidence
 
 
 def test_memmap_is_refuted(tmp_path: Path) -> None:
@@ -165,6 +166,40 @@ def test_stream_that_shares_a_file(tmp_path: Path) -> None:
     proof = found("stream", tmp_path, start_methods=("fork",))
     assert proof.verdict() == "confirmed"
     assert "samples of the stream" in proof.judgement.evidence
+
+
+BUCKETS = """
+class Sentences(Base):
+    def __init__(self, path="records.bin"):
+        self.file = open(path, "rb")
+
+    def __getitem__(self, index):
+        self.file.seek(index * 400)
+        return torch.frombuffer(bytearray(self.file.read(400)), dtype=torch.uint8)[: 8 + index % 5]
+
+class Buckets(torch.utils.data.Sampler):
+    def __iter__(self):
+        for rest in range(5):
+            yield list(range(rest, 240, 5))
+
+if __name__ == "__main__":
+    for batch in torch.utils.data.DataLoader(Sentences(), batch_sampler=Buckets(), num_workers=2):
+        assert batch.shape[0] == 48
+"""
+
+
+def test_batches_that_only_the_programs_sampler_makes_rightly(tmp_path: Path) -> None:
+    """A trial's batches mix the lengths of the buckets: what a collate_fn says of that is no harm."""
+    write("file", tmp_path)
+    (tmp_path / "data.py").write_text(HEAD + BUCKETS)
+    (finding,) = findings(tmp_path)
+    proof = prove(finding, tmp_path, entry=("data.py",), start_methods=("fork",))
+    assert proof.verdict() == "confirmed", proof.judgement
+    assert "samples differ" in proof.judgement.evidence
+    assert "stack" not in proof.judgement.evidence
+    (tmp_path / "data.py").write_text((HEAD + BUCKETS).replace("open(path, ", "None; open(path, "))
+    healthy = prove(finding, tmp_path, entry=("data.py",), start_methods=("fork",))
+    assert healthy.verdict() != "confirmed"
 
 
 def test_slow_dataset_is_read_for_fewer_samples(tmp_path: Path) -> None:

@@ -99,6 +99,27 @@ def test_an_entry_is_looked_at_with_all_that_it_imports_and_runs_where_the_user_
     assert done.stdout.startswith(f"FKL301 {project}/records.py:12: confirmed"), "and -q begins without an empty line"
 
 
+def test_a_script_of_a_package_runs_as_its_module(forklint, project: Path) -> None:
+    """With dots in its imports it cannot run under its path: people run it with ``python -m``, and so does verify."""
+    (project / "forklint.toml").write_text("")
+    package = project / "src" / "corpus"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    (project / "records.py").rename(package / "records.py")
+    text = TRAIN.partition("\nsys.path.insert")[0] + "\nfrom .records" + TRAIN.partition("from records")[2]
+    (package / "train.py").write_text(text)
+    given = ("verify", "src/corpus/train.py", "-q", "--select", "FKL301", "--start-method", "spawn")
+    plan = forklint(*given, "--plan", "--", "records.bin", cwd=project).stdout
+    assert "python -m corpus.train records.bin, 60 s at most" in plan
+    done = forklint(*given, "--", "records.bin", cwd=project)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "cannot pickle '_io.BufferedReader' object (dataset.file)" in " ".join(done.stdout.split())
+    (package / "train.py").write_text(text.replace("sys.argv[1]", '"records.bin"'))
+    (package / "records.py").write_text(RECORDS.replace("pathlib.Path(__file__)", "touched = pathlib.Path(__file__)"))
+    plan = forklint("verify", ".", "--plan", cwd=project).stdout
+    assert "python -m corpus.train, 60 s at most" in plan, "also where forklint chooses it by itself"
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no such terminal")
 def test_ctrl_c_is_one_line_and_leaves_nothing(project: Path) -> None:
     import pty
@@ -145,6 +166,16 @@ def test_nothing_found_is_said_so(forklint, tmp_path: Path) -> None:
     done = forklint("verify", "-q", cwd=tmp_path)
     assert done.returncode == 0
     assert done.stdout.splitlines()[-1] == "0 of 0 findings proved or refuted"
+
+
+def test_a_finding_without_an_experiment_is_told_of(forklint, tmp_path: Path) -> None:
+    (tmp_path / "quiet.py").write_text("import torch\n\nx = 1  # noqa: FKL301\n")
+    words = "Not tried, since there is no experiment for the rule: FKL001 quiet.py:3"
+    assert words in forklint("verify", "quiet.py", "--plan", cwd=tmp_path).stdout.splitlines()
+    lines = forklint("verify", "quiet.py", cwd=tmp_path).stdout.splitlines()
+    assert lines[-2:] == [words, "0 of 0 findings proved or refuted; 1 not tried"]
+    told = json.loads(forklint("verify", "quiet.py", "--output-format", "json", cwd=tmp_path).stdout)
+    assert [one["code"] for one in told["not_tried"]] == ["FKL001"]
 
 
 def test_wrong_settings_and_wrong_words_are_one_line(forklint, project: Path) -> None:

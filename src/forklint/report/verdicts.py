@@ -11,6 +11,7 @@ from typing import Any
 
 from click import style
 
+from forklint.model import Finding
 from forklint.report import count, spelt_out, visible
 from forklint.report import json as json_report
 from forklint.source.paths import relative_to
@@ -26,6 +27,14 @@ COLORS = {
     Verdict.UNSUPPORTED: "blue",
     Verdict.INCONCLUSIVE: "magenta",
 }
+ON_THE_WAY = {
+    "one": (
+        "Of loaders that it iterates first it gets one batch each; it is ended where it begins a second round of one, "
+        "or would save a model."
+    ),
+    "all": "Loaders that it iterates first are read in full, and models that it saves are saved.",
+}
+"""What becomes of the rest of a script, by ``Context.others``."""
 DECIDED = (Verdict.CONFIRMED, Verdict.REFUTED)
 
 
@@ -56,8 +65,10 @@ def plan(planned: Sequence[Planned]) -> str:
                 )
             width = max(len(trial.name) for trial in attempt.trials)
             lines += [f"    {trial.name.ljust(width)}  {trial.factors}" for trial in attempt.trials]
-    if any(trial.subject.kind == "entry" for one in planned for trial in one.trials):
+    scripts = [one for one in planned if any(trial.subject.kind == "entry" for trial in one.trials)]
+    if scripts:
         lines.append("A script is run up to the loader in question: what stands before it does run, and may write.")
+        lines.append(_wrapped(ON_THE_WAY[scripts[0].context.others], ""))
     return "\n".join(lines or ["Nothing was found that could be proved."]) + "\n"
 
 
@@ -75,6 +86,8 @@ def _told(subject: Subject) -> str:
         return " and ".join(map(visible, calls)) + folder
     if subject.kind == "entry":
         return f"python {' '.join(words)}{folder}"
+    if subject.kind == "stand-in":
+        return f"the class, built with stand-ins for its data{folder}"
     return f"an import, to look at the class{folder}"
 
 
@@ -90,12 +103,28 @@ def text(results: Sequence[Result]) -> str:
 def _result(result: Result) -> Iterator[str]:
     judgement, finding = result.judgement, result.finding
     verdict = style(judgement.verdict.value, fg=COLORS[judgement.verdict], bold=True)
-    yield f"{style(finding.code, bold=True)} {visible(finding.path)}:{finding.span.row}: {verdict}"
+    place = f"{visible(finding.path)}:{finding.span.row}"
+    yield f"{style(finding.code, bold=True)} {place}: {verdict}{_by_method(judgement)}"
     yield _wrapped(f"claim: {result.claim or finding.message}", "  ")
     yield from _evidence(judgement)
+    if judgement.details.get("note"):
+        yield _wrapped(f"note: {judgement.details['note']}", "  ")
     if judgement.advice:
         yield _wrapped(f"to do: {judgement.advice}", "  ")
     yield from _cells(result)
+
+
+def _by_method(judgement: Judgement) -> str:
+    """By which start methods, and what others showed, if they did not all show the same."""
+    told: dict[str, list[str]] = {}
+    for factors, cell in judgement.details.get("shown", {}).items():
+        told.setdefault(cell["verdict"], []).append(factors.partition(",")[0])
+    if len(told) < 2:
+        return ""
+    first = judgement.verdict.value
+    parts = [f" under {' and '.join(told[first])}"]
+    parts += [f"{verdict} under {' and '.join(methods)}" for verdict, methods in told.items() if verdict != first]
+    return ", ".join(parts)
 
 
 def _evidence(judgement: Judgement) -> Iterator[str]:
@@ -104,7 +133,7 @@ def _evidence(judgement: Judgement) -> Iterator[str]:
     shown = judgement.details.get("shown", {})
     for factors, cell in sorted(shown.items(), key=lambda item: item[1]["verdict"] != judgement.verdict.value):
         told.setdefault(cell["evidence"], []).append(factors)
-    if len(told) < 2:
+    if len(told) < 2:  # then there is no note, either
         yield _wrapped(f"evidence: {judgement.evidence}", "  ")
         return
     yield "  evidence:"
@@ -114,14 +143,22 @@ def _evidence(judgement: Judgement) -> Iterator[str]:
 
 def _cells(result: Result) -> Iterator[str]:
     """The grid: one line for each trial, with what it was and what became of it."""
-    cells = result.judgement.details.get("cells", {})
     rows = {}
     for seen in result.observations:
-        name = str(seen.trial.factors)
-        rows[name] = (cells.get(name, "control" if seen.trial.is_control else ""), ended(seen))
+        rows[str(seen.trial.factors)] = (_cell_of(result, seen), ended(seen))
     width = max((len(name) for name in rows), default=0)
     for name, (verdict, how) in rows.items():
         yield f"    {name.ljust(width)}  {verdict.ljust(14)}  {how}".rstrip()
+
+
+def _cell_of(result: Result, seen: Observation) -> str:
+    """What one trial was, or said: ``control``, or a verdict; that of the finding if there is no other treatment."""
+    if seen.trial.is_control:
+        return "control"
+    treatments = {str(one.trial.factors) for one in result.observations if not one.trial.is_control}
+    alone = result.judgement.verdict.value if len(treatments) == 1 else ""
+    verdict: str = result.judgement.details.get("cells", {}).get(str(seen.trial.factors), alone)
+    return verdict
 
 
 def ended(seen: Observation) -> str:
@@ -145,18 +182,31 @@ def _wrapped(words: str, indent: str) -> str:
     )
 
 
-def summary(results: Sequence[Result]) -> str:
+def untried(findings: Sequence[Finding]) -> str:
+    """The findings that no experiment is for, in a line of their own; empty if there are none."""
+    if not findings:
+        return ""
+    places = ", ".join(f"{one.code} {visible(one.path)}:{one.span.row}" for one in findings)
+    return _wrapped(f"Not tried, since there is no experiment for the rule: {places}", "") + "\n"
+
+
+def summary(results: Sequence[Result], untried: Sequence[Finding] = ()) -> str:
     """The last line: so that a green run cannot mean that nothing was tried."""
     decided = sum(result.judgement.verdict in DECIDED for result in results)
     counts = [(verdict, sum(result.judgement.verdict is verdict for result in results)) for verdict in Verdict]
     parts = ", ".join(f"{number} {verdict.value}" for verdict, number in counts if number)
-    return f"{decided} of {count(len(results), 'finding')} proved or refuted" + (f": {parts}" if parts else "")
+    left = f"; {len(untried)} not tried" if untried else ""
+    return f"{decided} of {count(len(results), 'finding')} proved or refuted" + (f": {parts}" if parts else "") + left
 
 
-def to_json(found: Environment, results: Sequence[Result]) -> str:
+def to_json(found: Environment, results: Sequence[Result], untried: Sequence[Finding] = ()) -> str:
     """All of it as one JSON text."""
-    experiments = [_to_dict(result) for result in results]
-    return json.dumps({"environment": found.facts, "experiments": experiments}, indent=2) + "\n"
+    told = {
+        "environment": found.facts,
+        "experiments": [_to_dict(result) for result in results],
+        "not_tried": [json_report.to_dict(finding) for finding in untried],
+    }
+    return json.dumps(told, indent=2) + "\n"
 
 
 def properties(result: Result) -> dict[str, Any]:
@@ -164,12 +214,11 @@ def properties(result: Result) -> dict[str, Any]:
     judgement = result.judgement
     told: dict[str, Any] = {"verdict": judgement.verdict.value, "evidence": spelt_out(judgement.evidence)}
     told |= {key: spelt_out(words) for key, words in (("claim", result.claim), ("advice", judgement.advice)) if words}
-    cells = judgement.details.get("cells", {})
     trials = [
         {
             "id": seen.trial.name,
             "cell": str(seen.trial.factors),
-            "verdict": cells.get(str(seen.trial.factors), "control" if seen.trial.is_control else ""),
+            "verdict": _cell_of(result, seen),
             "ended": spelt_out(ended(seen)),
         }
         for seen in result.observations

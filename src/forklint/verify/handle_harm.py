@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import linecache
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
@@ -10,7 +12,7 @@ from typing import Any
 from forklint.verify import samples
 from forklint.verify.samples import Truth
 from forklint.verify.stuck import stuck_workers
-from forklint.verify.unreached import why_unreached
+from forklint.verify.unreached import first_line, why_unreached
 from forklint.verify.words import Observation, Verdict
 
 BOOTSTRAPPING = "before the current process has finished its bootstrapping phase"
@@ -103,9 +105,14 @@ def _forked(seen: Observation, harm: Cell | None, known: Truth) -> Cell:
         advice = "look for other state that workers share"
         evidence = f"no worker was seen to use the handle, and yet: {harm.evidence}"
         return Cell(Verdict.INCONCLUSIVE, evidence, advice, harm.wrong, passes)
-    witness = f"{opened}, used in {len(users)} workers that did not open it" if users else opened
+    over = f"over {_counted(passes)} " if len(users) > (seen.trial.factors.workers or 0) else ""
+    witness = f"{opened}, used {over}in {len(users)} workers that did not open it" if users else opened
     if moved:
         witness += ", whose reads moved the parent's file offset"
+    rival = _rival(seen) if harm is not None else ""
+    if harm is not None and rival:
+        words = f"{harm.evidence} ({witness}), but `{rival}` is open as well, and what was seen points to it"
+        return Cell(Verdict.INCONCLUSIVE, words, f"mend `{rival}` first, then look again", harm.wrong, passes)
     if harm is not None:
         return Cell(Verdict.CONFIRMED, f"{harm.evidence} ({witness})", harm.advice, harm.wrong, passes, harm.stack)
     count = samples.compared(seen, known)
@@ -121,6 +128,35 @@ def _forked(seen: Observation, harm: Cell | None, known: Truth) -> Cell:
     return Cell(Verdict.NOT_REPRODUCED, words, passes=passes)
 
 
+def _rival(seen: Observation) -> str:
+    """Another handle of the dataset that what went wrong points to; empty if nothing does.
+
+    A worker's error names the handle in its line, or does not; else it is the one whose offset was moved.
+    """
+    own = [record["attribute"] for record in seen.of("handle-held")]
+    others = [record["attribute"] for record in seen.of("rival-held")]
+    if not others or seen.of("offset-moved"):
+        return ""
+    lines = [_line_of(record["frame"]) for record in seen.of("error") if record["phase"] == "worker"]
+    for line in lines[:1]:
+        if any(_names(line, path) for path in own):
+            return ""
+        named = [path for path in others if _names(line, path)]
+        if named:
+            return str(named[0])
+    return next((str(record["attribute"]) for record in seen.of("rival-moved")), "")
+
+
+def _names(line: str, path: str) -> bool:
+    return re.search(rf"\b{re.escape(path.rpartition('.')[2])}\b", line) is not None
+
+
+def _line_of(frame: str) -> str:
+    """The source line of ``file:line, in name``."""
+    file, _, row = frame.partition(", in ")[0].rpartition(":")
+    return linecache.getline(file, int(row)) if row.isdigit() else ""
+
+
 def _depending(passes: int) -> Cell:
     words = "every sample differs, every time: they depend on the worker that reads them"
     return Cell(Verdict.INCONCLUSIVE, words, "make samples a function of their index", (), passes)
@@ -133,7 +169,7 @@ def _pickled(seen: Observation, harm: Cell | None, known: Truth) -> Cell:
         return unsendable
     culprits = seen.of("unpicklable")
     if culprits:
-        names = ", ".join(f"{one['path']} ({one['type']}: {one['text']})" for one in culprits)
+        names = ", ".join(f"{one['path']} ({one['type']}: {first_line(one['text'])})" for one in culprits)
         words = f"the dataset cannot be sent to a worker, but for another part: {names}"
         return Cell(Verdict.INCONCLUSIVE, words, f"make {culprits[0]['path']} picklable first")
     if BOOTSTRAPPING in seen.output:
@@ -154,7 +190,8 @@ def _unsendable(seen: Observation) -> Cell | None:
     for culprit in seen.of("unpicklable"):
         for attribute, state in states.items():
             if culprit["path"].startswith(attribute):
-                error = f"{culprit['type']}: {culprit['text']} ({culprit['path']}{', closed' * (state == 'closed')})"
+                text = first_line(culprit["text"])
+                error = f"{culprit['type']}: {text} ({culprit['path']}{', closed' * (state == 'closed')})"
                 return Cell(Verdict.CONFIRMED, f"the dataset cannot be sent to a worker: {error}")
     return None
 
@@ -208,13 +245,13 @@ def _deaths(seen: Observation) -> Iterator[str]:
 
 
 def _errors(seen: Observation, controls: Sequence[Observation]) -> Iterator[str]:
-    usual = {record["type"] for control in controls for record in control.of("error")}
+    usual = {record["type"] for control in controls for record in control.of("error")}  # that of a collate_fn, say
     errors = [record for record in seen.of("error") if record["type"] not in usual]
-    inner = [record for record in errors if record["phase"] == "worker"]
+    inner = [record for record in errors if record["phase"] == "worker" or record["phase"] == "collating"]
     for record in (inner or errors)[:1]:
         if inner or not seen.of("worker-died"):  # what the loader says of a dead worker was told
             where = f" ({PurePath(record['frame']).name})" if record["frame"] else ""
-            text = (record["text"].strip().splitlines() or [""])[0]
+            text = first_line(record["text"])
             yield f"{record['type']}{': ' if text else ''}{text}{where}"
 
 

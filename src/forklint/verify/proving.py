@@ -54,6 +54,11 @@ def plan(findings: Iterable[Finding], context_of: Callable[[Finding], Context]) 
     return planned
 
 
+def without_experiment(findings: Iterable[Finding]) -> list[Finding]:
+    """Those that ``plan`` leaves out: nothing that runs could prove them."""
+    return [finding for finding in findings if finding.code not in experimenters()]
+
+
 def prove(planned: Planned, runner: Runner, tell: Tell) -> Result:
     """Run an experiment, or what is to be tried otherwise if its program does not come to where it should; judge."""
     if isinstance(planned.outcome, Judgement):

@@ -29,6 +29,8 @@ class Context:
     """The script and its arguments, if the user named an entry."""
     entry_folder: Path | None = None
     """Where the entry is run: the user's working directory, since its arguments may name files from there."""
+    importable: tuple[Path, ...] = ()
+    """Folders that the entry needs on PYTHONPATH, since it is run as a module."""
     start_methods: tuple[str, ...] = ()
     """Those to try; empty: all that the platform has."""
     workers: int = 4
@@ -49,8 +51,8 @@ class Context:
 
     @property
     def folder(self) -> Path:
-        """Working directory of trials that run the entry."""
-        return self.entry_folder or self.root
+        """Working directory of trials: where the user is for an entry, else the project's root."""
+        return (self.entry_folder if self.entry else None) or self.root
 
     def methods(self, *wanted: str) -> tuple[str, ...]:
         """Those of the wanted start methods that the platform has and the user did not leave out."""
@@ -96,16 +98,6 @@ class Experimenter(ABC):
         cell = str(factors).replace(", ", "-").replace(" ", "")
         name = f"{finding.code.lower()}-{finding.fingerprint[:6]}-{cell}"
         return Trial(name, subject, task, spec, factors, is_control, self.context.seconds)
-
-
-def module_of(path: Path) -> tuple[str, Path]:
-    """The dotted name under which a file can be imported, and the folder from which: above its topmost package."""
-    folder = path.parent
-    parts = [] if path.stem == "__init__" else [path.stem]
-    while (folder / "__init__.py").exists():
-        parts.insert(0, folder.name)
-        folder = folder.parent
-    return ".".join(parts), folder
 
 
 def inconclusive(why: str, advice: str) -> Judgement:

@@ -19,7 +19,7 @@ from forklint.verify import samples, stand_ins
 from forklint.verify.experiments.base import Experimenter, inconclusive
 from forklint.verify.handle_harm import Cell, cell_of
 from forklint.verify.subjects import WHEN_IMPORTED, Sources, subjects_for
-from forklint.verify.unreached import why_unreached
+from forklint.verify.unreached import first_line, why_unreached
 from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Trial, Verdict
 
 LOADER = "a loader of its dataset"
@@ -39,8 +39,9 @@ class HandleInInit(Experimenter):
         """Find something to run, and make a trial for each cell."""
         proof, context = finding.proof, self.context
         dataset, qualname = proof["dataset"]
-        folder = context.folder if context.entry else context.root
-        sources = Sources(folder, context.entry, context.factories, context.scripts, context.variables)
+        sources = Sources(
+            context.folder, context.entry, context.importable, context.factories, context.scripts, context.variables
+        )
         project = Project(context.root, context.settings)
         found = subjects_for(Path(dataset), qualname, sources, project)
         attempts = [self._experiment(finding, one) for one in found if isinstance(one, Subject)]
@@ -64,7 +65,8 @@ class HandleInInit(Experimenter):
             finding, subject, "samples", {**spec, "mode": "control"}, Factors(workers=0), is_control=True
         )
         treatments = [
-            self.trial(finding, subject, "samples", {**spec, "mode": "workers"}, factors) for factors in self._cells()
+            self.trial(finding, subject, "samples", {**spec, "mode": "workers"}, factors)
+            for factors in self._cells(finding)
         ]
         treatments = [replace(one, side_by_side=one.factors.start_method != "fork") for one in treatments]
         trials = (control, *treatments)
@@ -76,7 +78,7 @@ class HandleInInit(Experimenter):
         """The class with stand-ins for its data, for the mechanism alone."""
         spec, context = self._spec(finding), self.context
         wanted = {name: spec[name] for name in ("keeper", "attributes", "openers")}
-        wanted |= {**spec["classes"][1], "finding": spec["file"]}
+        wanted |= {**spec["classes"][1], "finding": spec["file"], **stand_ins.missing_data()}
         subject = Subject("stand-in", stand_ins.COMMAND, context.root, (context.root,), context.variables)
         trial = self.trial(finding, subject, "stand_in", wanted, Factors("fork", stand_ins.WORKERS))
         trial = replace(trial, name=f"{trial.name}-stand-in")
@@ -85,8 +87,12 @@ class HandleInInit(Experimenter):
             finding, f"{names}: the {finding.proof['kind']} is shared by workers", (trial,), instead_of=unable
         )
 
-    def _cells(self) -> Iterator[Factors]:
-        for method in self.context.methods("fork", "spawn", "forkserver"):
+    def _cells(self, finding: Finding) -> Iterator[Factors]:
+        """The start methods that the finding speaks of, unless the user chose some: no other runs in this project."""
+        methods = self.context.methods("fork", "spawn", "forkserver")
+        bites = {cell.start_method for cell in finding.cells}
+        spoken_of = () if self.context.start_methods else tuple(method for method in methods if method in bites)
+        for method in spoken_of or methods:
             workers = self.context.workers
             yield Factors(method, workers if method == "fork" else min(SPAWNED_WORKERS, workers))
 
@@ -163,9 +169,11 @@ def _whole(judged: Mapping[str, Cell], known: samples.Truth) -> Judgement:
     for factors, cell in judged.items():
         if cell.verdict is verdict:
             told.setdefault(cell.evidence, []).append(factors)
+    note = _spared(judged, verdict)
+    words = [f"{' and '.join(factors)}: {evidence}" for evidence, factors in told.items()]
     return Judgement(
         verdict,
-        "; ".join(f"{' and '.join(factors)}: {evidence}" for evidence, factors in told.items()),
+        "; ".join([*words, note] if note else words),
         next(cell.advice for cell in judged.values() if cell.verdict is verdict),
         {
             "cells": {factors: cell.verdict.value for factors, cell in judged.items()},
@@ -173,23 +181,30 @@ def _whole(judged: Mapping[str, Cell], known: samples.Truth) -> Judgement:
             "samples": len(known.digests),
             "stateful": len(known.stateful),
             "undigestable": len(known.undigestable),
+            "note": note,
         },
     )
 
 
+def _spared(judged: Mapping[str, Cell], verdict: Verdict) -> str:
+    """What those should hear who fork alone, where harm was seen under other start methods and none under fork."""
+    harmless = (Verdict.NOT_REPRODUCED, Verdict.REFUTED)
+    forked = [cell for factors, cell in judged.items() if factors.startswith("fork,") and cell.verdict in harmless]
+    if verdict is not Verdict.CONFIRMED or not forked:
+        return ""
+    where = "it bites where workers are spawned (macOS, Windows) or come from a fork server (Python 3.14 on Linux)"
+    return f"under fork no harm was seen: {where}"
+
+
 def _failed(control: Observation) -> Judgement | None:
-    """A judgement if the loader cannot be read without workers, either."""
-    errors = control.of("error")
+    """A judgement if the loader cannot be read without workers, either; how a trial's batches collate says nothing."""
+    errors = [record for record in control.of("error") if record["phase"] != "collating"]
     if not errors:
         return None
     error = errors[0]
     where = f" ({error['frame']})" if error["frame"] else ""
     return Judgement(
         Verdict.INCONCLUSIVE,
-        f"reading fails without workers, too: {error['type']}: {_first_line(error['text'])}{where}",
+        f"reading fails without workers, too: {error['type']}: {first_line(error['text'])}{where}",
         "make the dataset work with num_workers=0 first",
     )
-
-
-def _first_line(text: str) -> str:
-    return (text.splitlines() or [""])[0]

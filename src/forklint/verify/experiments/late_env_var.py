@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from forklint.model import Finding
 from forklint.source.paths import from_root
-from forklint.verify.experiments.base import Experimenter, inconclusive, last_line, module_of, not_ended
+from forklint.verify.experiments.base import Experimenter, inconclusive, last_line, not_ended
+from forklint.verify.subjects import module_of
 from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Verdict
 
 COUNTS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "GOTO_NUM_THREADS")
@@ -33,7 +35,8 @@ class LateEnvVar(Experimenter):
         path, context = from_root(Path(finding.path)), self.context
         module, folder = module_of(path)
         run = ("-m", module) if "." in module else (str(path),)
-        subject = Subject("entry", context.entry or run, context.folder if context.entry else folder)
+        folder = context.folder if context.entry else folder
+        subject = Subject("entry", context.entry or run, folder, context.importable, context.variables)
         value = "2" if context.environment.facts["cores"] == 1 else "1"  # pools take all cores by themselves
         rows = (finding.span.row, finding.span.end_row)
         spec = {
@@ -42,8 +45,9 @@ class LateEnvVar(Experimenter):
             "file": str(path),
             "rows": rows,
             "threadpoolctl": _threadpoolctl(),
+            "others": context.others,
         }
-        early = Subject(subject.kind, subject.command, subject.folder, environment={variable: value})
+        early = replace(subject, environment={**context.variables, variable: value})
         trials = (
             self.trial(finding, early, "threads", spec, Factors(environment="early"), is_control=True),
             self.trial(finding, subject, "threads", {**spec, "absent": True}, Factors(environment="late")),

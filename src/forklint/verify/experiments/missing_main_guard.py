@@ -8,6 +8,7 @@ from pathlib import Path
 from forklint.model import Finding
 from forklint.source.paths import from_root, relative_to
 from forklint.verify.experiments.base import Experimenter, inconclusive, last_line, not_ended
+from forklint.verify.subjects import command_of
 from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Verdict
 
 
@@ -23,10 +24,12 @@ class MissingMainGuard(Experimenter):
         if not treatments:
             return Judgement(Verdict.UNSUPPORTED, "it needs spawn or forkserver", "leave out --start-method")
         path = from_root(Path(finding.path))
-        command = context.entry or (str(path),)
-        subject = Subject("entry", command, context.folder if context.entry else path.parent)
+        command, importable = (context.entry, context.importable) if context.entry else command_of(path)
+        folder = context.folder if context.entry else path.parent
+        subject = Subject("entry", command, folder, importable, context.variables)
+        spec = {"others": context.others}
         trials = tuple(
-            self.trial(finding, subject, "guard", {}, Factors(start_method=method), is_control=method == "fork")
+            self.trial(finding, subject, "guard", spec, Factors(start_method=method), is_control=method == "fork")
             for method in (*context.methods("fork"), *treatments)
         )
         return Experiment(finding, "children start processes while they import the program", trials, side_by_side=True)

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import time
 from itertools import islice
 from types import FunctionType
-from typing import Any, Callable, Dict, List, Mapping, Optional, Set
+from typing import Any, Callable, Dict, List, Mapping, Optional, Set, Tuple
 
 from forklint_harness import journal
-from forklint_harness.loaders import attributes_of, find, name_of
+from forklint_harness.loaders import DEEPEST, LEAVES, MOST_OBJECTS, attributes_of, find, name_of, parts_of
 from forklint_harness.openers import opened_by
 from forklint_harness.pickling import error_of
 
 ABSENT = object()
 CLOSERS = ("close", "release", "dispose", "fileno")
 NO_HANDLE = (str, bytes, bytearray, int, float, complex, bool)
+
+SHARED = ("lmdb.Environment", "Environment.Environment", "builtins.Environment", "h5py.File", "sqlite3.Connection")
+ARCHIVES = ("zipfile", "tarfile", "tempfile")
 
 
 class Held:
@@ -29,11 +33,11 @@ class Held:
         self.value = attribute_of(holder, attribute)
         self.state = state_of(self.value)
 
-    def record(self) -> None:
+    def record(self, kind: str = "handle-held") -> None:
         """Write down what is held."""
         opened = opened_by(self.value)
         journal.record(
-            "handle-held",
+            kind,
             attribute=self.path,
             type="" if self.value is ABSENT else name_of(type(self.value)),
             state=self.state,
@@ -52,6 +56,45 @@ def held_by(root: Any, keeper: Optional[Mapping[str, str]], attribute: str, modu
         ]
     holders = find(root, keeper)
     return [Held("dataset{}.{}".format(path, attribute), holder, attribute) for path, holder in holders]
+
+
+def rivals_of(root: Any, held: List[Held]) -> List[Held]:
+    """Other open handles that hang on a dataset: what goes wrong may be their doing."""
+    own = {id(one.value) for one in held} | {id(part) for one in held for _, part in parts_of(one.value)}
+    found: List[Held] = []
+    seen: Set[int] = set()
+    waiting: List[Tuple[str, Any]] = [("dataset", root)]
+    for _ in range(DEEPEST + 1):
+        below: List[Tuple[str, Any]] = []
+        for path, holder in waiting:
+            if isinstance(holder, LEAVES) or id(holder) in seen or len(seen) > MOST_OBJECTS:
+                continue
+            seen.add(id(holder))
+            for step, part in parts_of(holder):
+                if id(part) in own:
+                    continue
+                if not _is_shared(part):
+                    below.append((path + step, part))
+                elif step.startswith(".") and not is_closed(part):
+                    found.append(Held(path + step, holder, step[1:]))
+        waiting = below
+    return found
+
+
+def _is_shared(value: Any) -> bool:
+    """Whether a value is a handle for sure, told without running code of the project.
+
+    That is an open file that can be read, or a handle of a package whose handles do not cross.
+    """
+    kind = type(value)
+    package = kind.__module__.split(".")[0]
+    if "{}.{}".format(package, kind.__name__) in SHARED:
+        return True
+    if not isinstance(value, io.IOBase) and package not in ARCHIVES:
+        return False
+    if isinstance(value, io.IOBase) and not (value.closed or value.readable()):  # a log spoils no sample
+        return False
+    return offset_of(value) is not None
 
 
 def _is_file(module: Any, file: str) -> bool:

@@ -9,7 +9,9 @@ from types import ModuleType
 from typing import Any, Callable, Iterator, List, Mapping, Optional, Tuple
 
 from forklint_harness import journal
+from forklint_harness.bounds import Bounds
 from forklint_harness.frames import caller
+from forklint_harness.imports import after_import
 
 MOST_OBJECTS = 2000
 """Objects looked at in search of one class below a dataset."""
@@ -29,13 +31,25 @@ class Watch:
 
         Without classes the first loader that is iterated is meant.
 
-        The program gets ``one`` batch or ``all`` of them from a loader that it iterates before.
+        The program gets ``one`` batch or ``all`` of them from a loader that it iterates before; where it gets one,
+        it is ended as soon as it trains without having come to the loader that is meant.
         """
         self._classes = classes
         self._take = take
-        self._others = others
+        self._bounds = Bounds() if others == "one" else None
+        if self._bounds is not None:
+            self._bounds.install()
         self._made = 0
         self._done = False
+
+    @classmethod
+    def for_none(cls, others: str) -> Watch:
+        """One that hands nothing over: it only keeps a script from training that goes past what a trial waits for."""
+        return cls([], lambda _: None, others=others)
+
+    def begin(self) -> None:
+        """Wait for torch to be imported."""
+        after_import("torch.utils.data.dataloader", self.install)
 
     def install(self, module: ModuleType) -> None:
         """Set the hooks in ``torch.utils.data.dataloader``."""
@@ -54,8 +68,11 @@ class Watch:
                 self._done = True
                 self._take(loader)
                 found = iterate(loader)
+            elif self._bounds is None:
+                found = iterate(loader)
             else:
-                found = iterate(loader) if self._others == "all" else islice(iterate(loader), 1)
+                self._bounds.pass_by(loader, name_of(type(loader.dataset)))
+                found = islice(iterate(loader), 1)
             return found  # type: ignore[no-any-return]
 
         __init__.__wrapped__ = make  # type: ignore[attr-defined]

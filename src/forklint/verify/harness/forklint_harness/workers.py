@@ -113,7 +113,11 @@ def _watch(module: ModuleType, name: str, indices: Callable[[Any, Any], Optional
         def note(data: Any) -> Any:
             samples = list(data) if fetcher.auto_collation else [data]
             journal.record("samples", indices=known, digests=[digest(sample) for sample in samples])
-            return collate(data)
+            try:
+                return collate(data)
+            except Exception as error:  # these samples may never stand in one batch of the program's own
+                tell_of(error, "collating", known)
+                return None
 
         fetcher.collate_fn = note
         try:

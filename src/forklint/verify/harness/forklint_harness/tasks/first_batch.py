@@ -10,7 +10,6 @@ import time
 from typing import Any, Callable, Mapping, Optional
 
 from forklint_harness import journal, memory, stacks
-from forklint_harness.imports import after_import
 from forklint_harness.loaders import Watch
 from forklint_harness.passes import tell_of_failure
 from forklint_harness.tasks import samples
@@ -18,8 +17,7 @@ from forklint_harness.tasks import samples
 
 def install(order: Mapping[str, Any]) -> None:
     """Wait for the first loader that is iterated."""
-    watch = Watch(None, lambda loader: samples.take(loader, order, read), others=order["spec"].get("others", "one"))
-    after_import("torch.utils.data.dataloader", watch.install)
+    Watch(None, lambda loader: samples.take(loader, order, read), others=order["spec"].get("others", "one")).begin()
 
 
 def read(program: Any, order: Mapping[str, Any]) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Dict
 
 from forklint_harness import ending, journal
 from forklint_harness.frames import caller
+from forklint_harness.loaders import Watch
 
 
 def install(order: Dict[str, Any]) -> None:
@@ -21,6 +22,7 @@ def install(order: Dict[str, Any]) -> None:
     multiprocessing.process.BaseProcess.__reduce__ = _without_work  # type: ignore[method-assign,assignment]
     _watch_work(order)
     _watch_imports(order)
+    Watch.for_none(order["spec"].get("others", "one")).begin()
 
 
 def _without_work(process: multiprocessing.process.BaseProcess) -> Any:

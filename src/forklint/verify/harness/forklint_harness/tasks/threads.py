@@ -9,6 +9,7 @@ from typing import Any, Dict, List
 
 from forklint_harness import ending, journal
 from forklint_harness.frames import caller
+from forklint_harness.loaders import Watch
 
 
 def install(order: Dict[str, Any]) -> None:
@@ -33,6 +34,7 @@ def install(order: Dict[str, Any]) -> None:
         plain(self, key, given)
 
     environ.__setitem__ = __setitem__
+    Watch.for_none(spec.get("others", "one")).begin()
 
 
 def _look(order: Dict[str, Any], place: str) -> None:
