@@ -11,7 +11,8 @@ from typing import Any
 
 from click import style
 
-from forklint.report import count, spelt_out, visible
+from forklint.model import Finding
+from forklint.report import count, file_and_cell, spelt_out, visible
 from forklint.report import json as json_report
 from forklint.source.paths import relative_to
 from forklint.verify.doctor import Environment
@@ -26,6 +27,7 @@ COLORS = {
     Verdict.UNSUPPORTED: "blue",
     Verdict.INCONCLUSIVE: "magenta",
 }
+RISK = style("risk", fg="yellow", bold=True)
 DECIDED = (Verdict.CONFIRMED, Verdict.REFUTED)
 
 
@@ -34,7 +36,7 @@ def environment(found: Environment) -> str:
     rows = list(found.rows())
     width = max(len(name) for name, _ in rows)
     lines = [f"{style(name.ljust(width), bold=True)}  {value}" for name, value in rows]
-    lines += [_wrapped(f"{style('risk', fg='yellow', bold=True)}: {risk}", "  ") for risk in found.risks()]
+    lines += [_wrapped(f"risk: {risk}", "  ").replace("risk", RISK, 1) for risk in found.risks()]
     return "\n".join(lines) + "\n"
 
 
@@ -42,8 +44,7 @@ def plan(planned: Sequence[Planned]) -> str:
     """What would be run, each trial with its command and its limit."""
     lines = []
     for one in planned:
-        place = f"{visible(one.finding.path)}:{one.finding.span.row}"
-        lines.append(f"{style(one.finding.code, bold=True)} {place}")
+        lines.append(f"{style(one.finding.code, bold=True)} {_place(one.finding)}")
         if isinstance(one.outcome, Judgement):
             lines.append(_wrapped(f"{one.outcome.verdict.value}: {one.outcome.evidence}", "  "))
             lines += [_wrapped(f"to do: {one.outcome.advice}", "  ")] if one.outcome.advice else []
@@ -59,6 +60,10 @@ def plan(planned: Sequence[Planned]) -> str:
     if any(trial.subject.kind == "entry" for one in planned for trial in one.trials):
         lines.append("A script is run up to the loader in question: what stands before it does run, and may write.")
     return "\n".join(lines or ["Nothing was found that could be proved."]) + "\n"
+
+
+def _place(finding: Finding) -> str:
+    return f"{file_and_cell(finding.path, finding.notebook_cell)}:{finding.span.row}"
 
 
 def _told(subject: Subject) -> str:
@@ -90,7 +95,7 @@ def text(results: Sequence[Result]) -> str:
 def _result(result: Result) -> Iterator[str]:
     judgement, finding = result.judgement, result.finding
     verdict = style(judgement.verdict.value, fg=COLORS[judgement.verdict], bold=True)
-    yield f"{style(finding.code, bold=True)} {visible(finding.path)}:{finding.span.row}: {verdict}"
+    yield f"{style(finding.code, bold=True)} {_place(finding)}: {verdict}"
     yield _wrapped(f"claim: {result.claim or finding.message}", "  ")
     yield from _evidence(judgement)
     if judgement.advice:
@@ -136,7 +141,7 @@ def ended(seen: Observation) -> str:
 
 def _wrapped(words: str, indent: str) -> str:
     return textwrap.fill(
-        visible(words) if "\x1b" not in words else words,
+        visible(words),
         WIDTH,
         initial_indent=indent,
         subsequent_indent=indent + "  ",

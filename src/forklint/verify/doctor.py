@@ -110,6 +110,7 @@ def probe(python: Path, variables: tuple[str, ...] = ()) -> Environment:
             [str(python), str(PROBE), *variables],
             capture_output=True,
             text=True,
+            errors="replace",
             timeout=PROBE_SECONDS,
             check=False,
             stdin=subprocess.DEVNULL,

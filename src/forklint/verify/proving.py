@@ -11,8 +11,13 @@ from forklint.parallel import available_cores
 from forklint.verify.experiments.base import Context, Experimenter
 from forklint.verify.experiments.registry import experimenters
 from forklint.verify.runner import Runner
-from forklint.verify.words import Experiment, Judgement, Observation, Trial
+from forklint.verify.words import Experiment, Judgement, Observation, Trial, Verdict
 
+NOTEBOOK = Judgement(
+    Verdict.INCONCLUSIVE,
+    "cells of a notebook are not run: a started process cannot import them",
+    "move the code to a module, or export it with jupyter nbconvert --to script",
+)
 Tell = Callable[[Finding, Trial, Observation | None], None]
 """Called when a trial begins (no observation yet) and when it has ended."""
 
@@ -50,7 +55,8 @@ def plan(findings: Iterable[Finding], context_of: Callable[[Finding], Context]) 
         experimenter = experimenters().get(finding.code)
         if experimenter is not None:
             context = context_of(finding)
-            planned.append(Planned(finding, context, experimenter(context).plan(finding)))
+            outcome = NOTEBOOK if finding.notebook_cell else experimenter(context).plan(finding)
+            planned.append(Planned(finding, context, outcome))
     return planned
 
 

@@ -108,7 +108,9 @@ class HandleInInit(Experimenter):
 
     def unprovable(self, controls: Sequence[Observation]) -> Judgement | None:
         """A loader that is never reached, or that cannot be read without workers, shows nothing with them."""
-        return next((found for seen in controls if (found := why_unreached(seen, LOADER) or _failed(seen))), None)
+        return next(
+            (found for seen in controls if (found := why_unreached(seen, LOADER) or _shows_nothing(seen))), None
+        )
 
     def follow_up(self, experiment: Experiment, observations: Sequence[Observation]) -> tuple[Trial, ...]:
         """The control in as many parts as a treatment had workers, if that treatment's samples differ from it.
@@ -177,11 +179,13 @@ def _whole(judged: Mapping[str, Cell], known: samples.Truth) -> Judgement:
     )
 
 
-def _failed(control: Observation) -> Judgement | None:
-    """A judgement if the loader cannot be read without workers, either."""
+def _shows_nothing(control: Observation) -> Judgement | None:
+    """A judgement if the loader cannot be read without workers, either, or if there is nothing in it."""
     errors = control.of("error")
-    if not errors:
+    if not errors and any(record["digests"] for record in control.of("samples")):
         return None
+    if not errors:
+        return inconclusive("the loader gives no sample", "put data there, or name an entry or a factory that finds it")
     error = errors[0]
     where = f" ({error['frame']})" if error["frame"] else ""
     return Judgement(

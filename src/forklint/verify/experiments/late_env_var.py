@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,8 @@ class LateEnvVar(Experimenter):
         path, context = from_root(Path(finding.path)), self.context
         module, folder = module_of(path)
         run = ("-m", module) if "." in module else (str(path),)
-        subject = Subject("entry", context.entry or run, context.folder if context.entry else folder)
+        command, place = (context.entry, context.folder) if context.entry else (run, folder)
+        subject = Subject("entry", command, place, environment=context.variables)
         value = "2" if context.environment.facts["cores"] == 1 else "1"  # pools take all cores by themselves
         rows = (finding.span.row, finding.span.end_row)
         spec = {
@@ -43,10 +44,10 @@ class LateEnvVar(Experimenter):
             "rows": rows,
             "threadpoolctl": _threadpoolctl(),
         }
-        early = Subject(subject.kind, subject.command, subject.folder, environment={variable: value})
+        early = replace(subject, environment={**subject.environment, variable: value})
         trials = (
             self.trial(finding, early, "threads", spec, Factors(environment="early"), is_control=True),
-            self.trial(finding, subject, "threads", {**spec, "absent": True}, Factors(environment="late")),
+            self.trial(finding, subject, "threads", spec, Factors(environment="late")),
         )
         return Experiment(finding, f"{variable} is set after its reader has read it", trials, side_by_side=True)
 
@@ -55,9 +56,12 @@ class LateEnvVar(Experimenter):
         seen = {trial.trial.factors.environment: trial for trial in observations}
         for one in observations:
             if not one.of("pools"):
-                place = f"{experiment.finding.path}:{experiment.finding.span.row}"
-                why = last_line(one.output) or f"line {experiment.finding.span.row} was never reached"
-                return not_ended(one) or inconclusive(why, f"name an entry that reaches {place}")
+                row = experiment.finding.span.row
+                why = f"line {row} was never reached" + " before a loader was" * bool(one.of("loader-first"))
+                why = last_line(one.output) if one.ending.exit_code else why
+                return not_ended(one) or inconclusive(
+                    why, f"name an entry that reaches {experiment.finding.path}:{row}"
+                )
         early, late = (seen[when].of("pools")[0] for when in ("early", "late"))
         wanted = int(experiment.trials[0].spec["value"])
         table = {name: _row(count, _pools(late).get(name), wanted) for name, count in _pools(early).items()}
@@ -92,7 +96,8 @@ def _row(early: int, late: int | None, wanted: int) -> dict[str, str]:
     return {"verdict": "confirmed", "evidence": f"{late} threads instead of {wanted}"}
 
 
-def _threadpoolctl() -> str | None:
+def _threadpoolctl() -> str:
     """The file of threadpoolctl, which asks pools for their size; it is one file that needs nothing else."""
-    spec = importlib.util.find_spec("threadpoolctl")
-    return spec.origin if spec else None
+    import threadpoolctl  # type: ignore[import-untyped]  # noqa: PLC0415 - no other experiment needs it
+
+    return str(threadpoolctl.__file__)

@@ -35,7 +35,8 @@ class WorkersOnDarwin(Experimenter):
     def plan(self, finding: Finding) -> Experiment | Judgement:
         """The same two trials on every platform: only what they can prove differs."""
         context = self.context
-        sources = Sources(context.root, context.entry, context.factories, context.scripts, context.variables)
+        folder = context.folder if context.entry else context.root
+        sources = Sources(folder, context.entry, context.factories, context.scripts, context.variables)
         subject = subject_of(from_root(Path(finding.path)), sources, Project(context.root, context.settings))
         if subject is None or not context.methods("spawn"):
             what = "read a loader for this count" if subject is None else "start workers by spawn"

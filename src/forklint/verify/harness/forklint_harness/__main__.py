@@ -32,7 +32,7 @@ def module_at(file: str) -> Any:
 
 def loaders_of(arguments: List[str]) -> Iterator[Any]:
     """What is to be iterated: what factories give, or a loader of the class built with its defaults."""
-    from torch.utils.data import DataLoader
+    from torch.utils.data import DataLoader, Dataset
 
     kind, *rest = arguments
     if kind == "class":
@@ -45,10 +45,8 @@ def loaders_of(arguments: List[str]) -> Iterator[Any]:
         made = make(**factory.get("arguments", {}))
         found = list(made.values()) if isinstance(made, dict) else made if isinstance(made, (list, tuple)) else [made]
         for one in found:
-            if hasattr(one, "dataset") or not hasattr(one, "__getitem__"):
-                yield one
-            else:
-                yield DataLoader(one, batch_size=4, collate_fn=list)
+            is_dataset = isinstance(one, Dataset) or (hasattr(one, "__getitem__") and not hasattr(one, "dataset"))
+            yield DataLoader(one, batch_size=4, collate_fn=list) if is_dataset else one
 
 
 def main(arguments: List[str]) -> None:

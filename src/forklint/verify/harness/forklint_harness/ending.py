@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import threading
 import time
@@ -12,6 +13,8 @@ from forklint_harness import journal
 MARK = "end"
 """A file of this name in the journal's folder asks the main process to end, and says that the harness ended it."""
 MOMENT = 0.05
+PATIENCE = 10.0
+"""Seconds that a process waits to be ended, once it has asked for that."""
 
 
 def watch(folder: str) -> None:
@@ -32,6 +35,14 @@ def end(folder: str) -> None:
     if journal.is_main():
         _exit(folder)
     _mark(folder)
+    time.sleep(PATIENCE)  # the program's work is not to begin meanwhile
+
+
+def end_unwatched() -> None:
+    """End the trial from another process than the main one, where that does not ``watch``."""
+    _mark(journal.folder())
+    os.kill(int(os.environ[journal.MAIN]), getattr(signal, "SIGKILL", signal.SIGTERM))
+    os._exit(0)
 
 
 def _mark(folder: str) -> None:

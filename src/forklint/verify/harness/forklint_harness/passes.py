@@ -147,7 +147,7 @@ class Cell:
             ended = True
             if is_cut and self._batches is not None:
                 self._batches.keep(seen)
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # a dataset may end the program, as it thinks
             is_sent = self._workers > 0 and self._method != "fork"
             tell_of_failure(error, iterator, self._program, is_sent=is_sent)
         finally:
@@ -188,7 +188,7 @@ class Cell:
             iterator._shutdown_workers()
 
 
-def tell_of_failure(error: Exception, iterator: Any, loader: Any, *, is_sent: bool) -> None:
+def tell_of_failure(error: BaseException, iterator: Any, loader: Any, *, is_sent: bool) -> None:
     """Write down why reading failed: the error, what of the loader cannot be sent to its workers, how they died."""
     tell_of(error, "reading" if iterator is not None else "starting")
     if iterator is None and is_sent:

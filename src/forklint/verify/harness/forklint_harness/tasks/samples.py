@@ -13,6 +13,7 @@ import os
 import sys
 import time
 import traceback
+from contextlib import suppress
 from typing import Any, Callable, List, Mapping
 
 from forklint_harness import journal, openers
@@ -120,13 +121,20 @@ def preload() -> None:
 
 
 def finish(code: int) -> None:
-    """End the process with all that torch and multiprocessing began, but with nothing that the program registered."""
-    from multiprocessing import util
+    """End the process with all that torch and multiprocessing began, but with nothing that the program registered.
+
+    Processes that the program would have ended later are ended here: multiprocessing would wait for them for ever.
+    """
+    from multiprocessing import active_children, util
 
     leave: Any = getattr(util, "_exit_function")  # noqa: B009 - what multiprocessing itself has at exit
     try:
         for stream in (sys.stdout, sys.stderr):
-            stream.flush()
+            with suppress(Exception):  # the program may have closed it, or put something of its own there
+                stream.flush()
+        for child in active_children():
+            if not child.daemon:
+                child.kill()
         leave()
     finally:
         os._exit(code)
