@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from proven import forced
 
 from forklint.report import verdicts
+from forklint.verify.doctor import Environment
 from forklint.verify.handle_harm import cell_of
 from forklint.verify.proving import Result
 from forklint.verify.samples import Truth
@@ -58,9 +62,25 @@ def test_another_part_whose_name_begins_alike_is_not_the_handle() -> None:
     assert cell_of(inner, [], Truth()).verdict is Verdict.CONFIRMED
 
 
-def test_what_a_program_wrote_does_not_reach_the_terminal_as_it_is(tmp_path: Path) -> None:
-    from proven import forced
+def test_cuda_in_a_forked_worker_is_not_held_against_the_handle() -> None:
+    text = "Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use 'spawn'"
+    error = {"kind": "error", "phase": "worker", "type": "RuntimeError", "text": text, "frame": ""}
+    cell = cell_of(observation(*times(1), error, {"kind": "done"}, exit_code=0), [], Truth())
+    assert cell.verdict is Verdict.INCONCLUSIVE
+    assert "workers use CUDA, which the program began before the fork" in cell.evidence
 
+
+def test_figures_are_in_the_grid_and_in_json(tmp_path: Path) -> None:
+    slow = {"kind": "pass", "ended": True, "samples": 40, "seconds": 2.0, "first_seconds": 1.5}
+    seen = replace(observation(slow, {**slow, "seconds": 0.5}, exit_code=0), peak_bytes=3 << 20)
+    result = Result(forced(tmp_path, "A", "b"), "claim", Judgement(Verdict.REFUTED, "none"), (seen,))
+    assert "exit code 0, 60.0 s, 3 MiB, first batch 1.50 s, 80 samples/s" in verdicts.text([result])
+    (trial,) = json.loads(verdicts.to_json(Environment({}), [result]))["experiments"][0]["trials"]
+    figures = (trial["first_batch_seconds"], trial["samples_per_second"], trial["peak_bytes"])
+    assert figures == (1.5, 80.0, 3 << 20)
+
+
+def test_what_a_program_wrote_does_not_reach_the_terminal_as_it_is(tmp_path: Path) -> None:
     judgement = Judgement(Verdict.INCONCLUSIVE, "ended with ValueError: \x1b[2Jred")
     text = verdicts.text([Result(forced(tmp_path, "A", "b"), "claim", judgement)])
     assert "\\x1b[2Jred" in text

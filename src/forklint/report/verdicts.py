@@ -20,6 +20,7 @@ from forklint.verify.proving import Planned, Result
 from forklint.verify.words import Judgement, Observation, Subject, Verdict
 
 WIDTH = 100
+MIB = 2**20
 COLORS = {
     Verdict.CONFIRMED: "red",
     Verdict.REFUTED: "green",
@@ -123,7 +124,8 @@ def _cells(result: Result) -> Iterator[str]:
     rows = {}
     for seen in result.observations:
         name = str(seen.trial.factors)
-        rows[name] = (cells.get(name, "control" if seen.trial.is_control else ""), ended(seen))
+        rows[name] = (cells.get(name, "control" if seen.trial.is_control else ""), ended(seen) + figures(seen))
+    rows |= {name: (verdict, "") for name, verdict in cells.items() if name not in rows}
     width = max((len(name) for name in rows), default=0)
     for name, (verdict, how) in rows.items():
         yield f"    {name.ljust(width)}  {verdict.ljust(14)}  {how}".rstrip()
@@ -137,6 +139,16 @@ def ended(seen: Observation) -> str:
         how = f"stopped for {ending.stopped_for}"
     left = f", left behind and removed: {', '.join(seen.leaked)}" if seen.leaked else ""
     return f"{how}, {seen.wall_seconds:.1f} s{left}"
+
+
+def figures(seen: Observation) -> str:
+    """What a trial took and gave, as far as it has been measured: with the trial's own digests and hooks on top."""
+    parts = [f"{seen.peak_bytes / MIB:.0f} MiB"] if seen.peak_bytes else []
+    if seen.first_batch_seconds is not None:
+        parts.append(f"first batch {seen.first_batch_seconds:.2f} s")
+    if seen.samples_per_second is not None:
+        parts.append(f"{seen.samples_per_second:.0f} samples/s")
+    return "".join(f", {part}" for part in parts)
 
 
 def _wrapped(words: str, indent: str) -> str:
@@ -206,6 +218,8 @@ def _trial(seen: Observation) -> dict[str, Any]:
         "stopped_for": ending.stopped_for,
         "wall_seconds": round(seen.wall_seconds, 3),
         "peak_bytes": seen.peak_bytes,
+        "first_batch_seconds": seen.first_batch_seconds,
+        "samples_per_second": seen.samples_per_second,
         "leaked": list(seen.leaked),
         "stacks": seen.stacks,
         "output": seen.output,

@@ -47,6 +47,11 @@ class Environment:
         """Facts of torch; empty if it cannot be imported."""
         return self.facts["torch"] or {}
 
+    @property
+    def has_cuda(self) -> bool:
+        """Whether torch can use a GPU by CUDA."""
+        return bool(self.torch.get("cuda_runtime") and self.torch.get("gpus"))
+
     def rows(self) -> Iterator[tuple[str, str]]:
         """The environment as lines of a table: what, and how much of it."""
         facts, torch = self.facts, self.torch

@@ -17,6 +17,7 @@ BOOTSTRAPPING = "before the current process has finished its bootstrapping phase
 MOST_NAMED = 8
 """Wrong indices named in one line."""
 OPEN = "open"
+REINITIALIZED = "Cannot re-initialize CUDA in forked subprocess"
 ELSEWHERE = (
     "that line does not name the handle: look as well for threads that the parent began before the fork, "
     "such as those of a parallel torch operation"
@@ -61,6 +62,12 @@ def cell_of(seen: Observation, controls: Sequence[Observation], known: Truth) ->
     if BOOTSTRAPPING in seen.output or seen.of("runs-while-importing"):
         words = "the script runs anew in every worker that imports it"
         return Cell(Verdict.INCONCLUSIVE, words, 'put what it runs under `if __name__ == "__main__":` first')
+    for record in seen.of("error"):
+        if REINITIALIZED in record["text"]:
+            words = f"workers use CUDA, which the program began before the fork: {record['type']}: {REINITIALIZED}"
+            return Cell(
+                Verdict.INCONCLUSIVE, words, "leave tensors on the CPU in __getitem__, or start workers by spawn"
+            )
     states = {record["state"] for record in held}
     harm = _harm(seen, controls, known, hung=hung)
     if OPEN not in states:

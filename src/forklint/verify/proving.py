@@ -87,8 +87,9 @@ def _observe(experiment: Experiment, experimenter: Experimenter, runner: Runner,
             return seen
     done = {one.trial.name for one in seen}
     seen += _run([trial for trial in experiment.trials if trial.name not in done], experiment, runner, tell)
-    further = experimenter.follow_up(experiment, seen)
-    return seen + _run(further, experiment, runner, tell)
+    while further := experimenter.follow_up(experiment, seen):
+        seen += _run(further, experiment, runner, tell)
+    return seen
 
 
 def _run(trials: Sequence[Trial], experiment: Experiment, runner: Runner, tell: Tell) -> list[Observation]:

@@ -26,6 +26,10 @@ LOADER = "a loader of its dataset"
 WORST = (Verdict.CONFIRMED, Verdict.INCONCLUSIVE, Verdict.NOT_REPRODUCED, Verdict.REFUTED, Verdict.UNSUPPORTED)
 PASSES_IN_TIME = 6
 """A pass may take this part of a trial's limit: a slow dataset is read for fewer samples."""
+ON_CUDA = {"fork": (False, True), "spawn": (True,)}
+"""Whether memory is pinned in the cells in which the main process uses a GPU before workers start."""
+NO_CUDA = "cuda"
+"""Stands for those cells where there is no GPU."""
 SPAWNED_WORKERS = 2
 """Workers that get a pickle: whether that works does not depend on how many there are."""
 
@@ -88,7 +92,10 @@ class HandleInInit(Experimenter):
     def _cells(self) -> Iterator[Factors]:
         for method in self.context.methods("fork", "spawn", "forkserver"):
             workers = self.context.workers
-            yield Factors(method, workers if method == "fork" else min(SPAWNED_WORKERS, workers))
+            cell = Factors(method, workers if method == "fork" else min(SPAWNED_WORKERS, workers))
+            yield cell
+            if self.context.environment.has_cuda and method in ON_CUDA:
+                yield from (replace(cell, pin_memory=pins, device="cuda") for pins in ON_CUDA[method])
 
     def _spec(self, finding: Finding) -> dict[str, Any]:
         proof, context = finding.proof, self.context
@@ -113,6 +120,29 @@ class HandleInInit(Experimenter):
         )
 
     def follow_up(self, experiment: Experiment, observations: Sequence[Observation]) -> tuple[Trial, ...]:
+        """A warm parent where nothing was harmed by forked workers; the control in parts where samples differ."""
+        return self._warm(observations) or self._parts(observations)
+
+    def _warm(self, observations: Sequence[Observation]) -> tuple[Trial, ...]:
+        """The forked treatment with a parent that has read a sample, if it showed the mechanism and no harm.
+
+        A read in the parent is what an inherited handle may keep: LMDB's slot in its table of readers.
+        """
+        controls = [seen for seen in observations if seen.trial.is_control]
+        known = samples.truth(controls)
+        if not controls:
+            return ()
+        tried = {seen.trial.factors for seen in observations}
+        found = []
+        for seen in observations:
+            factors = seen.trial.factors
+            warm = replace(factors, parent="warm")
+            is_cold_fork = factors.start_method == "fork" and not factors.device and warm != factors
+            if is_cold_fork and warm not in tried and cell_of(seen, controls, known).verdict is Verdict.NOT_REPRODUCED:
+                found.append(replace(seen.trial, name=f"{seen.trial.name}-warm", factors=warm))
+        return tuple(found)
+
+    def _parts(self, observations: Sequence[Observation]) -> tuple[Trial, ...]:
         """The control in as many parts as a treatment had workers, if that treatment's samples differ from it.
 
         Each part is what one worker read, in a fresh process that has no workers and looks like that one: a dataset
@@ -156,7 +186,11 @@ class HandleInInit(Experimenter):
         judged = {factors: min(found, key=lambda cell: WORST.index(cell.verdict)) for factors, found in cells.items()}
         if not judged:
             return inconclusive("no start method to try", "leave out --start-method")
-        return _whole(judged, known)
+        judgement = _whole(judged, known)
+        if self.context.environment.has_cuda:
+            return judgement
+        all_cells = {**judgement.details["cells"], NO_CUDA: Verdict.UNSUPPORTED.value}
+        return replace(judgement, details={**judgement.details, "cells": all_cells})
 
 
 def _whole(judged: Mapping[str, Cell], known: samples.Truth) -> Judgement:

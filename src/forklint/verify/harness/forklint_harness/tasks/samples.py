@@ -16,7 +16,7 @@ import traceback
 from contextlib import suppress
 from typing import Any, Callable, List, Mapping
 
-from forklint_harness import journal, openers
+from forklint_harness import device, journal, openers
 from forklint_harness.frames import caller
 from forklint_harness.holding import Held, Uses, held_by, offset_of
 from forklint_harness.imports import after_import
@@ -63,6 +63,10 @@ def read(loader: Any, order: Mapping[str, Any]) -> None:
     for one in held:
         one.record()
     try:
+        if factors.get("device"):
+            device.begin(factors["device"])
+        if factors.get("parent") == "warm":
+            warm(loader.dataset)
         cell = Cell(loader, factors, spec)
     except Exception as error:
         tell_of(error, "length")
@@ -71,6 +75,16 @@ def read(loader: Any, order: Mapping[str, Any]) -> None:
         run_passes(cell, held, order)
     finally:
         cell.close()
+
+
+def warm(dataset: Any) -> None:
+    """Let this process read a sample before its workers start, as a program does that looks at one."""
+    from torch.utils.data import IterableDataset
+
+    if isinstance(dataset, IterableDataset):
+        next(iter(dataset), None)
+    elif len(dataset):
+        dataset[0]
 
 
 def run_passes(cell: Cell, held: List[Held], order: Mapping[str, Any]) -> None:
