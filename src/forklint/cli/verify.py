@@ -13,7 +13,7 @@ import click
 
 from forklint import config
 from forklint.cli.ending import CLEAN, FAILED, FOUND, Failure, one_line_errors
-from forklint.cli.files import find
+from forklint.cli.files import find, interpreter
 from forklint.cli.output import print_notes, say
 from forklint.cli.output_file import check, output_to
 from forklint.cli.parameters import CODES, overrides
@@ -93,6 +93,7 @@ def run(options: dict[str, Any], arguments: Sequence[str] | None) -> int:
     from forklint.verify import proving  # noqa: PLC0415
     from forklint.verify.doctor import ProbeError, probe  # noqa: PLC0415
     from forklint.verify.experiments.base import Context  # noqa: PLC0415
+    from forklint.verify.runner import CannotRunError  # noqa: PLC0415
     from forklint.verify.subjects import Factory  # noqa: PLC0415
 
     _check(options)
@@ -101,7 +102,7 @@ def run(options: dict[str, Any], arguments: Sequence[str] | None) -> int:
     files, missing = find(finder, options["paths"] or (Path(),))
     ran = _lint(finder, files, missing, options["paths"][0] if entry else None)
     scripts = tuple(from_root(path) for path in files if kind_of(path) is Kind.PYTHON)
-    python = options["python"] or Path(sys.executable)
+    python = interpreter(options["python"]) if options["python"] else Path(sys.executable)
     try:
         environment = probe(python)
     except ProbeError as error:
@@ -135,9 +136,12 @@ def run(options: dict[str, Any], arguments: Sequence[str] | None) -> int:
         return FAILED if ran.failed else CLEAN
     if not environment.torch:
         raise Failure(f"{python} cannot import torch: name the project's Python with --python")
-    if options["replay"]:
-        return _replay(options["replay"], planned, python)
-    results = _prove(planned, python, options)
+    try:
+        if options["replay"]:
+            return _replay(options["replay"], planned, python)
+        results = _prove(planned, python, options)
+    except CannotRunError as error:
+        raise Failure(str(error)) from None
     with output_to(options["output_file"]):
         _tell(results, untried, environment, outcome_of(ran, finder), options)
     return FAILED if ran.failed else _exit_code(results, allow_inconclusive=options["allow_inconclusive"])

@@ -12,7 +12,7 @@ from typing import Any
 from click import style
 
 from forklint.model import Finding
-from forklint.report import count, spelt_out, visible
+from forklint.report import count, file_and_cell, spelt_out, visible
 from forklint.report import json as json_report
 from forklint.source.paths import relative_to
 from forklint.verify.doctor import Environment
@@ -20,6 +20,7 @@ from forklint.verify.proving import Planned, Result
 from forklint.verify.words import Judgement, Observation, Subject, Verdict
 
 WIDTH = 100
+MIB = 2**20
 COLORS = {
     Verdict.CONFIRMED: "red",
     Verdict.REFUTED: "green",
@@ -35,6 +36,7 @@ ON_THE_WAY = {
     "all": "Loaders that it iterates first are read in full, and models that it saves are saved.",
 }
 """What becomes of the rest of a script, by ``Context.others``."""
+RISK = style("risk", fg="yellow", bold=True)
 DECIDED = (Verdict.CONFIRMED, Verdict.REFUTED)
 
 
@@ -43,7 +45,7 @@ def environment(found: Environment) -> str:
     rows = list(found.rows())
     width = max(len(name) for name, _ in rows)
     lines = [f"{style(name.ljust(width), bold=True)}  {value}" for name, value in rows]
-    lines += [_wrapped(f"{style('risk', fg='yellow', bold=True)}: {risk}", "  ") for risk in found.risks()]
+    lines += [_wrapped(f"risk: {risk}", "  ").replace("risk", RISK, 1) for risk in found.risks()]
     return "\n".join(lines) + "\n"
 
 
@@ -51,8 +53,7 @@ def plan(planned: Sequence[Planned]) -> str:
     """What would be run, each trial with its command and its limit."""
     lines = []
     for one in planned:
-        place = f"{visible(one.finding.path)}:{one.finding.span.row}"
-        lines.append(f"{style(one.finding.code, bold=True)} {place}")
+        lines.append(f"{style(one.finding.code, bold=True)} {_place(one.finding)}")
         if isinstance(one.outcome, Judgement):
             lines.append(_wrapped(f"{one.outcome.verdict.value}: {one.outcome.evidence}", "  "))
             lines += [_wrapped(f"to do: {one.outcome.advice}", "  ")] if one.outcome.advice else []
@@ -70,6 +71,10 @@ def plan(planned: Sequence[Planned]) -> str:
         lines.append("A script is run up to the loader in question: what stands before it does run, and may write.")
         lines.append(_wrapped(ON_THE_WAY[scripts[0].context.others], ""))
     return "\n".join(lines or ["Nothing was found that could be proved."]) + "\n"
+
+
+def _place(finding: Finding) -> str:
+    return f"{file_and_cell(finding.path, finding.notebook_cell)}:{finding.span.row}"
 
 
 def _told(subject: Subject) -> str:
@@ -103,8 +108,7 @@ def text(results: Sequence[Result]) -> str:
 def _result(result: Result) -> Iterator[str]:
     judgement, finding = result.judgement, result.finding
     verdict = style(judgement.verdict.value, fg=COLORS[judgement.verdict], bold=True)
-    place = f"{visible(finding.path)}:{finding.span.row}"
-    yield f"{style(finding.code, bold=True)} {place}: {verdict}{_by_method(judgement)}"
+    yield f"{style(finding.code, bold=True)} {_place(finding)}: {verdict}{_by_method(judgement)}"
     yield _wrapped(f"claim: {result.claim or finding.message}", "  ")
     yield from _evidence(judgement)
     if judgement.details.get("note"):
@@ -143,9 +147,11 @@ def _evidence(judgement: Judgement) -> Iterator[str]:
 
 def _cells(result: Result) -> Iterator[str]:
     """The grid: one line for each trial, with what it was and what became of it."""
+    cells = result.judgement.details.get("cells", {})
     rows = {}
     for seen in result.observations:
-        rows[str(seen.trial.factors)] = (_cell_of(result, seen), ended(seen))
+        rows[str(seen.trial.factors)] = (_cell_of(result, seen), ended(seen) + figures(seen))
+    rows |= {name: (verdict, "") for name, verdict in cells.items() if name not in rows}
     width = max((len(name) for name in rows), default=0)
     for name, (verdict, how) in rows.items():
         yield f"    {name.ljust(width)}  {verdict.ljust(14)}  {how}".rstrip()
@@ -171,9 +177,19 @@ def ended(seen: Observation) -> str:
     return f"{how}, {seen.wall_seconds:.1f} s{left}"
 
 
+def figures(seen: Observation) -> str:
+    """What a trial took and gave, as far as it has been measured: with the trial's own digests and hooks on top."""
+    parts = [f"{seen.peak_bytes / MIB:.0f} MiB"] if seen.peak_bytes else []
+    if seen.first_batch_seconds is not None:
+        parts.append(f"first batch {seen.first_batch_seconds:.2f} s")
+    if seen.samples_per_second is not None:
+        parts.append(f"{seen.samples_per_second:.0f} samples/s")
+    return "".join(f", {part}" for part in parts)
+
+
 def _wrapped(words: str, indent: str) -> str:
     return textwrap.fill(
-        visible(words) if "\x1b" not in words else words,
+        visible(words),
         WIDTH,
         initial_indent=indent,
         subsequent_indent=indent + "  ",
@@ -250,6 +266,8 @@ def _trial(seen: Observation) -> dict[str, Any]:
         "stopped_for": ending.stopped_for,
         "wall_seconds": round(seen.wall_seconds, 3),
         "peak_bytes": seen.peak_bytes,
+        "first_batch_seconds": seen.first_batch_seconds,
+        "samples_per_second": seen.samples_per_second,
         "leaked": list(seen.leaked),
         "stacks": seen.stacks,
         "output": seen.output,

@@ -11,7 +11,7 @@ from typing import Any
 
 from forklint.verify import samples
 from forklint.verify.samples import Truth
-from forklint.verify.stuck import stuck_workers
+from forklint.verify.stuck import is_hung, stuck_workers
 from forklint.verify.unreached import first_line, why_unreached
 from forklint.verify.words import Observation, Verdict
 
@@ -19,6 +19,7 @@ BOOTSTRAPPING = "before the current process has finished its bootstrapping phase
 MOST_NAMED = 8
 """Wrong indices named in one line."""
 OPEN = "open"
+REINITIALIZED = "Cannot re-initialize CUDA in forked subprocess"
 ELSEWHERE = (
     "that line does not name the handle: look as well for threads that the parent began before the fork, "
     "such as those of a parallel torch operation"
@@ -51,7 +52,7 @@ class Cell:
 
 def cell_of(seen: Observation, controls: Sequence[Observation], known: Truth) -> Cell:
     """Judge one treatment."""
-    hung = seen.ending.stopped_for == "time" and bool(seen.of("handle-held"))
+    hung = is_hung(seen, controls)
     died = seen.ending.signal if seen.of("handle-held") else ""
     unreached = None if hung or died else why_unreached(seen, "a loader of its dataset")
     if unreached:
@@ -60,6 +61,15 @@ def cell_of(seen: Observation, controls: Sequence[Observation], known: Truth) ->
     if not held:
         words = "the loader's dataset holds no object of the class that keeps the handle"
         return Cell(Verdict.INCONCLUSIVE, words, "pass an entry that builds it")
+    if BOOTSTRAPPING in seen.output or seen.of("runs-while-importing"):
+        words = "the script runs anew in every worker that imports it"
+        return Cell(Verdict.INCONCLUSIVE, words, 'put what it runs under `if __name__ == "__main__":` first')
+    for record in seen.of("error"):
+        if REINITIALIZED in record["text"]:
+            words = f"workers use CUDA, which the program began before the fork: {record['type']}: {REINITIALIZED}"
+            return Cell(
+                Verdict.INCONCLUSIVE, words, "leave tensors on the CPU in __getitem__, or start workers by spawn"
+            )
     states = {record["state"] for record in held}
     harm = _harm(seen, controls, known, hung=hung)
     if OPEN not in states:
@@ -172,9 +182,6 @@ def _pickled(seen: Observation, harm: Cell | None, known: Truth) -> Cell:
         names = ", ".join(f"{one['path']} ({one['type']}: {first_line(one['text'])})" for one in culprits)
         words = f"the dataset cannot be sent to a worker, but for another part: {names}"
         return Cell(Verdict.INCONCLUSIVE, words, f"make {culprits[0]['path']} picklable first")
-    if BOOTSTRAPPING in seen.output:
-        words = "the script starts its workers anew in every worker"
-        return Cell(Verdict.INCONCLUSIVE, words, 'put what it runs under `if __name__ == "__main__":` first')
     if harm is not None:
         return Cell(Verdict.CONFIRMED, harm.evidence, harm.advice, harm.wrong, passes, harm.stack)
     count = samples.compared(seen, known)
@@ -189,7 +196,7 @@ def _unsendable(seen: Observation) -> Cell | None:
     states = {record["attribute"]: record["state"] for record in seen.of("handle-held")}
     for culprit in seen.of("unpicklable"):
         for attribute, state in states.items():
-            if culprit["path"].startswith(attribute):
+            if culprit["path"] == attribute or culprit["path"].startswith((f"{attribute}.", f"{attribute}[")):
                 text = first_line(culprit["text"])
                 error = f"{culprit['type']}: {text} ({culprit['path']}{', closed' * (state == 'closed')})"
                 return Cell(Verdict.CONFIRMED, f"the dataset cannot be sent to a worker: {error}")

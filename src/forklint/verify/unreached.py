@@ -35,9 +35,15 @@ def why_unreached(seen: Observation, what: str) -> Judgement | None:
         return None
     broken = seen.of("broken")
     if broken:
-        return _open(
-            f"the trial itself failed: {broken[0]['type']}: {first_line(broken[0]['text'])}", "please report this"
+        words = f"the trial itself failed: {broken[0]['type']}: {first_line(broken[0]['text'])}"
+        return _open(words, "please report this")
+    elsewhere = seen.of("in-another-process")
+    if elsewhere:
+        place = elsewhere[0]["where"]
+        words = f"{_subject(seen)} iterates {what} in a process that it starts itself" + (
+            f" ({place})" if place else ""
         )
+        return _open(words, "name a factory under [tool.forklint.verify] loaders, or an entry that starts none")
     return why_ended_early(seen, what) or _ended(seen, what)
 
 
@@ -46,11 +52,12 @@ def why_ended_early(seen: Observation, what: str) -> Judgement | None:
     if seen.of("out-of-bounds"):
         return _open(f"{_went_past(seen)} before {what}{_made(seen)}, and was ended there", GOES_ON)
     reason = seen.ending.stopped_for
+    when = f"while {what} was read" if seen.of("target") else f"before {what}"
     if reason:
         words, advice = SPENT.get(reason, (f"was ended ({reason})", "run it again"))
-        return _open(f"{_subject(seen)} {words.format(seconds=seen.trial.seconds)} before {what}", advice)
+        return _open(f"{_subject(seen)} {words.format(seconds=seen.trial.seconds)} {when}", advice)
     if seen.ending.signal:
-        return _open(f"{_subject(seen)} died of {seen.ending.signal} before {what}", "make it run by itself first")
+        return _open(f"{_subject(seen)} died of {seen.ending.signal} {when}", "make it run by itself first")
     return None
 
 

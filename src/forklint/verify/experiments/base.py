@@ -77,7 +77,10 @@ class Experimenter(ABC):
         return None
 
     def follow_up(self, experiment: Experiment, observations: Sequence[Observation]) -> tuple[Trial, ...]:
-        """Further trials that the judgement needs after the first ones, such as controls for what these showed."""
+        """Further trials that the judgement needs after those so far, such as controls for what these showed.
+
+        Asked again with what they show, until it names none.
+        """
         return ()
 
     @abstractmethod

@@ -26,6 +26,10 @@ LOADER = "a loader of its dataset"
 WORST = (Verdict.CONFIRMED, Verdict.INCONCLUSIVE, Verdict.NOT_REPRODUCED, Verdict.REFUTED, Verdict.UNSUPPORTED)
 PASSES_IN_TIME = 6
 """A pass may take this part of a trial's limit: a slow dataset is read for fewer samples."""
+ON_CUDA = {"fork": (False, True), "spawn": (True,)}
+"""Whether memory is pinned in the cells in which the main process uses a GPU before workers start."""
+NO_CUDA = "cuda"
+"""Stands for those cells where there is no GPU."""
 SPAWNED_WORKERS = 2
 """Workers that get a pickle: whether that works does not depend on how many there are."""
 
@@ -94,7 +98,10 @@ class HandleInInit(Experimenter):
         spoken_of = () if self.context.start_methods else tuple(method for method in methods if method in bites)
         for method in spoken_of or methods:
             workers = self.context.workers
-            yield Factors(method, workers if method == "fork" else min(SPAWNED_WORKERS, workers))
+            cell = Factors(method, workers if method == "fork" else min(SPAWNED_WORKERS, workers))
+            yield cell
+            if self.context.environment.has_cuda and method in ON_CUDA:
+                yield from (replace(cell, pin_memory=pins, device="cuda") for pins in ON_CUDA[method])
 
     def _spec(self, finding: Finding) -> dict[str, Any]:
         proof, context = finding.proof, self.context
@@ -114,9 +121,34 @@ class HandleInInit(Experimenter):
 
     def unprovable(self, controls: Sequence[Observation]) -> Judgement | None:
         """A loader that is never reached, or that cannot be read without workers, shows nothing with them."""
-        return next((found for seen in controls if (found := why_unreached(seen, LOADER) or _failed(seen))), None)
+        return next(
+            (found for seen in controls if (found := why_unreached(seen, LOADER) or _shows_nothing(seen))), None
+        )
 
     def follow_up(self, experiment: Experiment, observations: Sequence[Observation]) -> tuple[Trial, ...]:
+        """A warm parent where nothing was harmed by forked workers; the control in parts where samples differ."""
+        return self._warm(observations) or self._parts(observations)
+
+    def _warm(self, observations: Sequence[Observation]) -> tuple[Trial, ...]:
+        """The forked treatment with a parent that has read a sample, if it showed the mechanism and no harm.
+
+        A read in the parent is what an inherited handle may keep: LMDB's slot in its table of readers.
+        """
+        controls = [seen for seen in observations if seen.trial.is_control]
+        known = samples.truth(controls)
+        if not controls:
+            return ()
+        tried = {seen.trial.factors for seen in observations}
+        found = []
+        for seen in observations:
+            factors = seen.trial.factors
+            warm = replace(factors, parent="warm")
+            is_cold_fork = factors.start_method == "fork" and not factors.device and warm != factors
+            if is_cold_fork and warm not in tried and cell_of(seen, controls, known).verdict is Verdict.NOT_REPRODUCED:
+                found.append(replace(seen.trial, name=f"{seen.trial.name}-warm", factors=warm))
+        return tuple(found)
+
+    def _parts(self, observations: Sequence[Observation]) -> tuple[Trial, ...]:
         """The control in as many parts as a treatment had workers, if that treatment's samples differ from it.
 
         Each part is what one worker read, in a fresh process that has no workers and looks like that one: a dataset
@@ -160,7 +192,11 @@ class HandleInInit(Experimenter):
         judged = {factors: min(found, key=lambda cell: WORST.index(cell.verdict)) for factors, found in cells.items()}
         if not judged:
             return inconclusive("no start method to try", "leave out --start-method")
-        return _whole(judged, known)
+        judgement = _whole(judged, known)
+        if self.context.environment.has_cuda:
+            return judgement
+        all_cells = {**judgement.details["cells"], NO_CUDA: Verdict.UNSUPPORTED.value}
+        return replace(judgement, details={**judgement.details, "cells": all_cells})
 
 
 def _whole(judged: Mapping[str, Cell], known: samples.Truth) -> Judgement:
@@ -196,11 +232,16 @@ def _spared(judged: Mapping[str, Cell], verdict: Verdict) -> str:
     return f"under fork no harm was seen: {where}"
 
 
-def _failed(control: Observation) -> Judgement | None:
-    """A judgement if the loader cannot be read without workers, either; how a trial's batches collate says nothing."""
+def _shows_nothing(control: Observation) -> Judgement | None:
+    """A judgement if the loader cannot be read without workers, either, or if there is nothing in it.
+
+    How a trial's batches collate says nothing.
+    """
     errors = [record for record in control.of("error") if record["phase"] != "collating"]
-    if not errors:
+    if not errors and any(record["digests"] for record in control.of("samples")):
         return None
+    if not errors:
+        return inconclusive("the loader gives no sample", "put data there, or name an entry or a factory that finds it")
     error = errors[0]
     where = f" ({error['frame']})" if error["frame"] else ""
     return Judgement(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -35,8 +34,8 @@ class LateEnvVar(Experimenter):
         path, context = from_root(Path(finding.path)), self.context
         module, folder = module_of(path)
         run = ("-m", module) if "." in module else (str(path),)
-        folder = context.folder if context.entry else folder
-        subject = Subject("entry", context.entry or run, folder, context.importable, context.variables)
+        command, place = (context.entry, context.folder) if context.entry else (run, folder)
+        subject = Subject("entry", command, place, context.importable, context.variables)
         value = "2" if context.environment.facts["cores"] == 1 else "1"  # pools take all cores by themselves
         rows = (finding.span.row, finding.span.end_row)
         spec = {
@@ -47,10 +46,10 @@ class LateEnvVar(Experimenter):
             "threadpoolctl": _threadpoolctl(),
             "others": context.others,
         }
-        early = replace(subject, environment={**context.variables, variable: value})
+        early = replace(subject, environment={**subject.environment, variable: value})
         trials = (
             self.trial(finding, early, "threads", spec, Factors(environment="early"), is_control=True),
-            self.trial(finding, subject, "threads", {**spec, "absent": True}, Factors(environment="late")),
+            self.trial(finding, subject, "threads", spec, Factors(environment="late")),
         )
         return Experiment(finding, f"{variable} is set after its reader has read it", trials, side_by_side=True)
 
@@ -59,9 +58,12 @@ class LateEnvVar(Experimenter):
         seen = {trial.trial.factors.environment: trial for trial in observations}
         for one in observations:
             if not one.of("pools"):
-                place = f"{experiment.finding.path}:{experiment.finding.span.row}"
-                why = last_line(one.output) or f"line {experiment.finding.span.row} was never reached"
-                return not_ended(one) or inconclusive(why, f"name an entry that reaches {place}")
+                row = experiment.finding.span.row
+                why = f"line {row} was never reached"
+                why = last_line(one.output) if one.ending.exit_code else why
+                return not_ended(one) or inconclusive(
+                    why, f"name an entry that reaches {experiment.finding.path}:{row}"
+                )
         early, late = (seen[when].of("pools")[0] for when in ("early", "late"))
         wanted = int(experiment.trials[0].spec["value"])
         table = {name: _row(count, _pools(late).get(name), wanted) for name, count in _pools(early).items()}
@@ -96,7 +98,8 @@ def _row(early: int, late: int | None, wanted: int) -> dict[str, str]:
     return {"verdict": "confirmed", "evidence": f"{late} threads instead of {wanted}"}
 
 
-def _threadpoolctl() -> str | None:
+def _threadpoolctl() -> str:
     """The file of threadpoolctl, which asks pools for their size; it is one file that needs nothing else."""
-    spec = importlib.util.find_spec("threadpoolctl")
-    return spec.origin if spec else None
+    import threadpoolctl  # type: ignore[import-untyped]  # noqa: PLC0415 - no other experiment needs it
+
+    return str(threadpoolctl.__file__)

@@ -27,7 +27,7 @@ class MissingMainGuard(Experimenter):
         command, importable = (context.entry, context.importable) if context.entry else command_of(path)
         folder = context.folder if context.entry else path.parent
         subject = Subject("entry", command, folder, importable, context.variables)
-        spec = {"others": context.others}
+        spec = {"file": str(path), "others": context.others}
         trials = tuple(
             self.trial(finding, subject, "guard", spec, Factors(start_method=method), is_control=method == "fork")
             for method in (*context.methods("fork"), *treatments)
@@ -44,6 +44,11 @@ class MissingMainGuard(Experimenter):
                 evidence = f"under {seen.trial.factors.start_method}{line}: {words}finished its bootstrapping phase"
                 return Judgement(Verdict.CONFIRMED, evidence, details={"cells": cells})
         treatments = [seen for seen in observations if not seen.trial.is_control]
+        unrun = [seen for seen in treatments for one in seen.of("child-works") if not one["has_run"]]
+        if unrun:
+            command = unrun[0].trial.subject.command[0]
+            why = f"the children of {command} do not come by {experiment.finding.path}"
+            return inconclusive(why, "name an entry that imports it: forklint verify SCRIPT -- ARGUMENTS")
         if all(seen.of("child-works") for seen in treatments):
             methods = " and ".join(str(seen.trial.factors.start_method) for seen in treatments)
             evidence = f"under {methods} the child came to its work without starting a process"
@@ -61,7 +66,7 @@ def _cell(seen: Observation) -> str:
         return "control"
     if seen.of("starts-while-importing"):
         return "confirmed"
-    return "refuted" if seen.of("child-works") else "inconclusive"
+    return "refuted" if any(one["has_run"] for one in seen.of("child-works")) else "inconclusive"
 
 
 def _words(seen: Observation) -> str:

@@ -32,9 +32,8 @@ class UnknownMethod(Experimenter):
             owner = qualname
             module, folder = module_of(Path(path))
             spec |= {"module": module, "qualname": qualname, "search": [str(folder), str(self.context.root)]}
-        subject = Subject(
-            "class", ("-m", "forklint_harness.tasks.names"), self.context.root, environment=self.context.variables
-        )
+        command = ("-m", "forklint_harness.tasks.names")
+        subject = Subject("class", command, self.context.root, environment=self.context.variables)
         trial = self.trial(finding, subject, "names", spec, Factors())
         return Experiment(finding, f"`{owner}` has no `{proof['name']}`", (trial,))
 

@@ -35,8 +35,9 @@ class WorkersOnDarwin(Experimenter):
     def plan(self, finding: Finding) -> Experiment | Judgement:
         """The same two trials on every platform: only what they can prove differs."""
         context = self.context
+        folder = context.folder if context.entry else context.root
         sources = Sources(
-            context.folder, context.entry, context.importable, context.factories, context.scripts, context.variables
+            folder, context.entry, context.importable, context.factories, context.scripts, context.variables
         )
         subject = subject_of(from_root(Path(finding.path)), sources, Project(context.root, context.settings))
         if subject is None or not context.methods("spawn"):

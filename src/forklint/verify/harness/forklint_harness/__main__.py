@@ -49,16 +49,16 @@ def _of_class(file: str, qualname: str) -> List[Any]:
 
 
 def _of_factory(factory: Mapping[str, Any]) -> List[Any]:
-    from torch.utils.data import DataLoader
+    from torch.utils.data import DataLoader, Dataset
 
     module, _, name = factory["call"].partition(":")
     make: Any = reduce(getattr, name.split("."), importlib.import_module(module))
     made = make(**factory.get("arguments", {}))
     found = list(made.values()) if isinstance(made, dict) else made if isinstance(made, (list, tuple)) else [made]
     return [
-        one
-        if hasattr(one, "dataset") or not hasattr(one, "__getitem__")
-        else DataLoader(one, batch_size=4, collate_fn=list)
+        DataLoader(one, batch_size=4, collate_fn=list)
+        if isinstance(one, Dataset) or (hasattr(one, "__getitem__") and not hasattr(one, "dataset"))
+        else one
         for one in found
     ]
 

@@ -11,7 +11,16 @@ from types import FunctionType
 from typing import Any, Callable, Dict, List, Mapping, Optional, Set, Tuple
 
 from forklint_harness import journal
-from forklint_harness.loaders import DEEPEST, LEAVES, MOST_OBJECTS, attributes_of, find, name_of, parts_of
+from forklint_harness.loaders import (
+    DEEPEST,
+    FIRST_OF_MANY,
+    LEAVES,
+    MOST_OBJECTS,
+    attributes_of,
+    find,
+    name_of,
+    parts_of,
+)
 from forklint_harness.openers import opened_by
 from forklint_harness.pickling import error_of
 
@@ -127,7 +136,7 @@ def state_of(value: Any, depth: int = 3) -> str:
         return "open" if _is_descriptor(value) else "plain"
     if isinstance(value, (list, tuple, set, dict)):
         parts = value.values() if isinstance(value, dict) else value
-        states = {state_of(part, depth - 1) for part in islice(list(parts), 50) if depth} - {"none"}
+        states = {state_of(part, depth - 1) for part in islice(list(parts), FIRST_OF_MANY) if depth} - {"none"}
         return next((state for state in ("open", "closed", "array") if state in states), "plain")
     if _is_array(value):
         return "array"
@@ -136,6 +145,14 @@ def state_of(value: Any, depth: int = 3) -> str:
     if not _is_handle(value):
         return "plain"
     return "closed" if is_closed(value) else "open"
+
+
+def handles_in(value: Any, depth: int = 3) -> List[Any]:
+    """The value itself, and what is in it if it is a list or dict of handles."""
+    parts: List[Any] = []
+    if isinstance(value, (list, tuple, set, dict)) and depth:
+        parts = list(islice(value.values() if isinstance(value, dict) else value, FIRST_OF_MANY))
+    return [value] + [handle for part in parts for handle in handles_in(part, depth - 1)]
 
 
 def _is_handle(value: Any) -> bool:
@@ -217,9 +234,11 @@ class Uses:
 
     def __init__(self, held: List[Held]) -> None:
         _uses[:] = [self]
-        self._open = [one for one in held if one.state == "open"]
+        self._open = [
+            (one.attribute, handle) for one in held if one.state == "open" for handle in handles_in(one.value)
+        ]
         self._home = os.getpid()
-        self._inherited = {id(one.value) for one in held if one.state == "open"}
+        self._inherited = {id(handle) for _, handle in self._open}
         self._told: Set[int] = set()
         self._pauses: Dict[int, int] = {}
         for kind, attribute in {(type(one.holder), one.attribute) for one in held}:
@@ -261,9 +280,9 @@ class Uses:
                 owner = frame.f_locals.get(frame.f_code.co_varnames[0])
             else:
                 return
-            for one in self._open:
-                if owner is one.value:
-                    self._tell(one.attribute, owner)
+            for attribute, handle in self._open:
+                if owner is handle:
+                    self._tell(attribute, owner)
             if left <= 0 or os.getpid() in self._told:
                 sys.setprofile(None)
 

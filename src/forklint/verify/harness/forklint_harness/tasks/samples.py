@@ -13,7 +13,7 @@ import time
 import traceback
 from typing import Any, Callable, List, Mapping, Tuple
 
-from forklint_harness import ending, journal, openers
+from forklint_harness import device, ending, journal, openers
 from forklint_harness.frames import caller
 from forklint_harness.holding import Held, Uses, held_by, offset_of, rivals_of
 from forklint_harness.loaders import Watch, name_of
@@ -61,6 +61,10 @@ def read(loader: Any, order: Mapping[str, Any]) -> None:
     for one in rivals:
         one.record("rival-held")
     try:
+        if factors.get("device"):
+            device.begin(factors["device"])
+        if factors.get("parent") == "warm":
+            warm(loader.dataset)
         cell = Cell(loader, factors, spec)
     except Exception as error:
         tell_of(error, "length")
@@ -69,6 +73,16 @@ def read(loader: Any, order: Mapping[str, Any]) -> None:
         run_passes(cell, held, rivals, order)
     finally:
         cell.close()
+
+
+def warm(dataset: Any) -> None:
+    """Let this process read a sample before its workers start, as a program does that looks at one."""
+    from torch.utils.data import IterableDataset
+
+    if isinstance(dataset, IterableDataset):
+        next(iter(dataset), None)
+    elif len(dataset):
+        dataset[0]
 
 
 def run_passes(cell: Cell, held: List[Held], rivals: List[Held], order: Mapping[str, Any]) -> None:
