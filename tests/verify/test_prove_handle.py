@@ -202,6 +202,36 @@ def test_batches_that_only_the_programs_sampler_makes_rightly(tmp_path: Path) ->
     assert healthy.verdict() != "confirmed"
 
 
+ONCE = """
+class Records(Base):
+    def __init__(self, path="records.bin"):
+        self.path = path
+        self.file = open(path, "rb")
+        self.owner = os.getpid()
+
+    def __getitem__(self, index):
+        return os.pread(self.file.fileno(), 400, index * 400)
+
+def reopen(worker):
+    dataset = torch.utils.data.get_worker_info().dataset
+    if not dataset.file.closed and dataset.owner != os.getpid():
+        raise RuntimeError(f"{dataset.path} is already open")
+
+if __name__ == "__main__":
+    for batch in torch.utils.data.DataLoader(Records(), num_workers=2, worker_init_fn=reopen, collate_fn=list):
+        print(batch)
+"""
+
+
+def test_what_a_worker_init_fn_raises_is_told_by_its_own_words(tmp_path: Path) -> None:
+    write("file", tmp_path)
+    (tmp_path / "data.py").write_text(HEAD + ONCE)
+    (finding,) = findings(tmp_path)
+    proof = prove(finding, tmp_path, entry=("data.py",), start_methods=("fork",))
+    assert "RuntimeError: records.bin is already open" in proof.judgement.evidence
+    assert "Caught" not in proof.judgement.evidence
+
+
 def test_slow_dataset_is_read_for_fewer_samples(tmp_path: Path) -> None:
     proof = found("slow", tmp_path, start_methods=("fork",), seconds=9)
     assert proof.verdict() in {"confirmed", "not reproduced"}
