@@ -202,6 +202,30 @@ def test_batches_that_only_the_programs_sampler_makes_rightly(tmp_path: Path) ->
     assert healthy.verdict() != "confirmed"
 
 
+SPECTRA = """
+class Spectra(Base):
+    def __init__(self, path="records.bin"):
+        self.file = open(path, "rb")
+
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, index):
+        data = torch.frombuffer(bytearray(os.pread(self.file.fileno(), 400, index * 400)), dtype=torch.uint8)
+        wave = data.float().repeat(1000).add(torch.arange(400000) / 7).sin()
+        return torch.stft(wave, 512, window=torch.ones(512), return_complex=True).abs().sum()
+"""
+
+
+def test_sums_that_depend_on_the_number_of_threads_are_no_harm(tmp_path: Path) -> None:
+    """A worker of a DataLoader has one thread; so has the control."""
+    write("file", tmp_path)
+    (tmp_path / "data.py").write_text(HEAD + SPECTRA)
+    proof = prove(forced(tmp_path, "Spectra", "file"), tmp_path, start_methods=("fork",), workers=2)
+    assert proof.verdict() == "not reproduced", proof.judgement
+    assert len(proof.observations) == 2, "no sample differs, so that no further control is called for"
+
+
 ONCE = """
 class Records(Base):
     def __init__(self, path="records.bin"):
