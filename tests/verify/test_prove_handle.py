@@ -247,6 +247,39 @@ if __name__ == "__main__":
 """
 
 
+SENT = """
+SCALE = {}
+
+class Scaled(Base):
+    def __init__(self, path="records.bin"):
+        self.path = path
+        self.file = open(path, "rb")
+        SCALE["by"] = 2
+
+    def __getstate__(self):
+        return {**self.__dict__, "file": None}
+
+    def __getitem__(self, index):
+        if self.file is None:
+            {opening}
+        return os.pread(self.file.fileno(), 400, index * 400) * (SCALE.get("by", 1) if index % 2 else 1)
+"""
+
+
+def test_a_dataset_that_is_sent_without_its_handle(tmp_path: Path) -> None:
+    """What differs then is not laid to the handle, unless the line that fails names it."""
+    write("file", tmp_path)
+    (tmp_path / "data.py").write_text(HEAD + SENT.replace("{opening}", 'self.file = open(self.path, "rb")'))
+    proof = prove(forced(tmp_path, "Scaled", "file"), tmp_path, start_methods=("spawn",))
+    assert proof.verdict() == "inconclusive"
+    assert "is sent without it or it opens anew, and yet: 120 of 240 samples differ" in proof.judgement.evidence
+    assert "what the script sets while it runs" in proof.judgement.advice
+    (tmp_path / "data.py").write_text(HEAD + SENT.replace("{opening}", "pass"))
+    proof = prove(forced(tmp_path, "Scaled", "file"), tmp_path, start_methods=("spawn",))
+    assert proof.verdict() == "confirmed"
+    assert "'NoneType' object has no attribute 'fileno'" in proof.judgement.evidence
+
+
 def test_what_a_worker_init_fn_raises_is_told_by_its_own_words(tmp_path: Path) -> None:
     write("file", tmp_path)
     (tmp_path / "data.py").write_text(HEAD + ONCE)

@@ -24,6 +24,8 @@ ELSEWHERE = (
     "such as those of a parallel torch operation"
 )
 
+UNSENT = "look for what the script sets while it runs, in a module or a class: a spawned worker does not have it"
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -175,13 +177,25 @@ def _pickled(seen: Observation, harm: Cell | None, known: Truth) -> Cell:
     if BOOTSTRAPPING in seen.output:
         words = "the script starts its workers anew in every worker"
         return Cell(Verdict.INCONCLUSIVE, words, 'put what it runs under `if __name__ == "__main__":` first')
-    if harm is not None:
+    if harm is not None and _is_of_handle(seen):
         return Cell(Verdict.CONFIRMED, harm.evidence, harm.advice, harm.wrong, passes, harm.stack)
+    if harm is not None:
+        words = f"the dataset is sent without it or it opens anew, and yet: {harm.evidence}"
+        return Cell(Verdict.INCONCLUSIVE, words, UNSENT, harm.wrong, passes, harm.stack)
     count = samples.compared(seen, known)
     if count and not samples.agreeing(seen, known):
         return _depending(passes)
     words = f"the dataset is sent without it or it opens anew, and {count} samples in {_counted(passes)} agree"
     return Cell(Verdict.REFUTED, words, passes=passes)
+
+
+def _is_of_handle(seen: Observation) -> bool:
+    """Whether what went wrong in a worker that got a pickle has to do with the handle: its line says so, or it died."""
+    if seen.of("worker-died") or seen.ending.signal or seen.ending.stopped_for:
+        return True
+    own = [record["attribute"] for record in seen.of("handle-held")]
+    lines = [_line_of(record["frame"]) for record in seen.of("error")]
+    return any(_names(line, path) for line in lines for path in own)
 
 
 def _unsendable(seen: Observation) -> Cell | None:
