@@ -103,7 +103,7 @@ import abc, gc, os, sys
 sys.path.insert(0, {harness!r})
 import torch
 from forklint_harness import openers
-from forklint_harness.__main__ import loaders_of
+from forklint_harness.__main__ import makers
 from forklint_harness.holding import handles_in
 from forklint_harness.tasks.names import _bare
 from forklint_harness.workers import digests_of
@@ -134,7 +134,8 @@ assert isinstance(_bare(Shape), Shape)
 
 sys.modules["mine"] = sys
 sys.subset = lambda: torch.utils.data.Subset(list(range(8)), [1, 3])
-(loader,) = loaders_of(["factories", '[{{"call": "mine:subset"}}]'])
+((_, make),) = makers(["factories", '[{{"call": "mine:subset"}}]'])
+(loader,) = make()
 assert list(loader) == [[1, 3]]
 """
 

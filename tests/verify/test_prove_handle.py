@@ -202,6 +202,93 @@ def test_batches_that_only_the_programs_sampler_makes_rightly(tmp_path: Path) ->
     assert healthy.verdict() != "confirmed"
 
 
+SPECTRA = """
+class Spectra(Base):
+    def __init__(self, path="records.bin"):
+        self.file = open(path, "rb")
+
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, index):
+        data = torch.frombuffer(bytearray(os.pread(self.file.fileno(), 400, index * 400)), dtype=torch.uint8)
+        wave = data.float().repeat(1000).add(torch.arange(400000) / 7).sin()
+        return torch.stft(wave, 512, window=torch.ones(512), return_complex=True).abs().sum()
+"""
+
+
+def test_sums_that_depend_on_the_number_of_threads_are_no_harm(tmp_path: Path) -> None:
+    """A worker of a DataLoader has one thread; so has the control."""
+    write("file", tmp_path)
+    (tmp_path / "data.py").write_text(HEAD + SPECTRA)
+    proof = prove(forced(tmp_path, "Spectra", "file"), tmp_path, start_methods=("fork",), workers=2)
+    assert proof.verdict() == "not reproduced", proof.judgement
+    assert len(proof.observations) == 2, "no sample differs, so that no further control is called for"
+
+
+ONCE = """
+class Records(Base):
+    def __init__(self, path="records.bin"):
+        self.path = path
+        self.file = open(path, "rb")
+        self.owner = os.getpid()
+
+    def __getitem__(self, index):
+        return os.pread(self.file.fileno(), 400, index * 400)
+
+def reopen(worker):
+    dataset = torch.utils.data.get_worker_info().dataset
+    if not dataset.file.closed and dataset.owner != os.getpid():
+        raise RuntimeError(f"{dataset.path} is already open")
+
+if __name__ == "__main__":
+    for batch in torch.utils.data.DataLoader(Records(), num_workers=2, worker_init_fn=reopen, collate_fn=list):
+        print(batch)
+"""
+
+
+SENT = """
+SCALE = {}
+
+class Scaled(Base):
+    def __init__(self, path="records.bin"):
+        self.path = path
+        self.file = open(path, "rb")
+        SCALE["by"] = 2
+
+    def __getstate__(self):
+        return {**self.__dict__, "file": None}
+
+    def __getitem__(self, index):
+        if self.file is None:
+            {opening}
+        return os.pread(self.file.fileno(), 400, index * 400) * (SCALE.get("by", 1) if index % 2 else 1)
+"""
+
+
+def test_a_dataset_that_is_sent_without_its_handle(tmp_path: Path) -> None:
+    """What differs then is not laid to the handle, unless the line that fails names it."""
+    write("file", tmp_path)
+    (tmp_path / "data.py").write_text(HEAD + SENT.replace("{opening}", 'self.file = open(self.path, "rb")'))
+    proof = prove(forced(tmp_path, "Scaled", "file"), tmp_path, start_methods=("spawn",))
+    assert proof.verdict() == "inconclusive"
+    assert "is sent without it or it opens anew, and yet: 120 of 240 samples differ" in proof.judgement.evidence
+    assert "what the script sets while it runs" in proof.judgement.advice
+    (tmp_path / "data.py").write_text(HEAD + SENT.replace("{opening}", "pass"))
+    proof = prove(forced(tmp_path, "Scaled", "file"), tmp_path, start_methods=("spawn",))
+    assert proof.verdict() == "confirmed"
+    assert "'NoneType' object has no attribute 'fileno'" in proof.judgement.evidence
+
+
+def test_what_a_worker_init_fn_raises_is_told_by_its_own_words(tmp_path: Path) -> None:
+    write("file", tmp_path)
+    (tmp_path / "data.py").write_text(HEAD + ONCE)
+    (finding,) = findings(tmp_path)
+    proof = prove(finding, tmp_path, entry=("data.py",), start_methods=("fork",))
+    assert "RuntimeError: records.bin is already open" in proof.judgement.evidence
+    assert "Caught" not in proof.judgement.evidence
+
+
 def test_slow_dataset_is_read_for_fewer_samples(tmp_path: Path) -> None:
     proof = found("slow", tmp_path, start_methods=("fork",), seconds=9)
     assert proof.verdict() in {"confirmed", "not reproduced"}

@@ -25,6 +25,8 @@ ELSEWHERE = (
     "such as those of a parallel torch operation"
 )
 
+UNSENT = "look for what the script sets while it runs, in a module or a class: a spawned worker does not have it"
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -182,13 +184,25 @@ def _pickled(seen: Observation, harm: Cell | None, known: Truth) -> Cell:
         names = ", ".join(f"{one['path']} ({one['type']}: {first_line(one['text'])})" for one in culprits)
         words = f"the dataset cannot be sent to a worker, but for another part: {names}"
         return Cell(Verdict.INCONCLUSIVE, words, f"make {culprits[0]['path']} picklable first")
-    if harm is not None:
+    if harm is not None and _is_of_handle(seen):
         return Cell(Verdict.CONFIRMED, harm.evidence, harm.advice, harm.wrong, passes, harm.stack)
+    if harm is not None:
+        words = f"the dataset is sent without it or it opens anew, and yet: {harm.evidence}"
+        return Cell(Verdict.INCONCLUSIVE, words, UNSENT, harm.wrong, passes, harm.stack)
     count = samples.compared(seen, known)
     if count and not samples.agreeing(seen, known):
         return _depending(passes)
     words = f"the dataset is sent without it or it opens anew, and {count} samples in {_counted(passes)} agree"
     return Cell(Verdict.REFUTED, words, passes=passes)
+
+
+def _is_of_handle(seen: Observation) -> bool:
+    """Whether what went wrong in a worker that got a pickle has to do with the handle: its line says so, or it died."""
+    if seen.of("worker-died") or seen.ending.signal or seen.ending.stopped_for:
+        return True
+    own = [record["attribute"] for record in seen.of("handle-held")]
+    lines = [_line_of(record["frame"]) for record in seen.of("error")]
+    return any(_names(line, path) for line in lines for path in own)
 
 
 def _unsendable(seen: Observation) -> Cell | None:

@@ -139,6 +139,7 @@ class Cell:
         order = self._batches.arrange(number) if self._batches else "in order"
         began = time.monotonic()
         if not self._workers:
+            _have_one_thread()
             watch_fetches()
             seed("worker")
         iterator: Any = None
@@ -205,6 +206,13 @@ class Cell:
         iterator = getattr(self._loader, "_iterator", None)
         if iterator is not None:
             iterator._shutdown_workers()
+
+
+def _have_one_thread() -> None:
+    """As torch sets it in a worker: sums over several threads differ in their last bits from those over one."""
+    import torch
+
+    torch.set_num_threads(1)
 
 
 def tell_of_failure(error: BaseException, iterator: Any, loader: Any, *, is_sent: bool) -> None:

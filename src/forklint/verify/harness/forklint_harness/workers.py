@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import sys
 import zlib
 from types import ModuleType
@@ -153,10 +154,17 @@ def tell_of(error: BaseException, phase: str, indices: Any = None) -> None:
         "error",
         phase=phase,
         type=type(error).__name__,
-        text=str(error)[:2000],
+        text=(_original(str(error)) or str(error))[:2000],
         frame=raised_at(error.__traceback__),
         indices=indices,
     )
+
+
+def _original(text: str) -> str:
+    """What an error said in the worker from which torch has brought it; empty if it was raised here."""
+    _, _, trace = text.partition("Original Traceback")
+    said = re.findall(r"^[A-Za-z_][\w.]*: (.*)$", trace, re.MULTILINE)
+    return str(said[-1]) if said else ""
 
 
 class WorkerStart:
