@@ -217,3 +217,6 @@ def test_cells_of_a_notebook_are_not_run(tmp_path: Path) -> None:
     nowhere: Any = Context(tmp_path, Settings(), Environment({}))
     (planned,) = proving.plan([finding], lambda _: nowhere)
     assert planned.outcome is proving.NOTEBOOK
+    misspelt = replace(finding, code="FKL501", proof={"torch": "torch", "name": "set_num_thread"})
+    (planned,) = proving.plan([misspelt], lambda _: nowhere)
+    assert planned.trials, "torch is asked, and not the notebook"

@@ -4,14 +4,27 @@ from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from handle_projects import HEAD, write, write_dying
-from proven import Proof, findings, forced, prove
+from proven import Proof, environment, findings, forced, prove
+
+from forklint.config import Settings
+from forklint.verify import proving
+from forklint.verify.experiments.base import Context
+from forklint.verify.handle_harm import Cell, cell_of
+from forklint.verify.runner import Runner
+from forklint.verify.samples import truth
 
 pytest.importorskip("torch")
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="both start methods exist on Linux alone")
+
+
+PRELOADED = {"start_methods": ("fork", "forkserver")}
+"""A dataset is pickled for a fork server as for spawn, and the server imports torch once for all workers."""
 
 
 def found(name: str, folder: Path, **options: object) -> Proof:
@@ -91,13 +104,13 @@ def test_witnessed_under_fork_and_refused_by_pickle(name: str, needs: str, tmp_p
 
 def test_memmap_is_refuted(tmp_path: Path) -> None:
     pytest.importorskip("numpy")
-    proof = in_spite("memmap", tmp_path)
+    proof = in_spite("memmap", tmp_path, **PRELOADED)
     assert proof.verdict() == "refuted"
     assert "numpy.memmap" in proof.judgement.evidence
 
 
 def test_closed_handle_is_refuted(tmp_path: Path) -> None:
-    assert in_spite("closed", tmp_path).verdict() == "refuted"
+    assert in_spite("closed", tmp_path, **PRELOADED).verdict() == "refuted"
 
 
 def test_closed_file_that_is_kept_cannot_be_pickled(tmp_path: Path) -> None:
@@ -109,7 +122,7 @@ def test_closed_file_that_is_kept_cannot_be_pickled(tmp_path: Path) -> None:
 
 
 def test_lazy_handle_is_refuted(tmp_path: Path) -> None:
-    proof = in_spite("lazy", tmp_path)
+    proof = in_spite("lazy", tmp_path, **PRELOADED)
     assert proof.verdict() == "refuted"
 
 
@@ -304,15 +317,33 @@ DEATHS = {
 }
 
 
+@pytest.fixture(scope="module")
+def dying(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Cell]:
+    """A worker that dies as it is told; the control, in which nobody does, is run once for all."""
+    folder = tmp_path_factory.mktemp("dying")
+    write_dying("exec(os.environ['DEATH'])", folder)
+    (finding,) = findings(folder)
+    context = Context(folder, Settings(), environment(), start_methods=("fork",), provoking=0.4)
+    (planned,) = proving.plan([finding], lambda _: context)
+    control, treatment = (one for one in planned.trials if one.task == "samples")
+    with Runner(Path(sys.executable)) as runner:
+        controls = [runner.run(control)]
+
+    def die(code: str) -> Cell:
+        subject = replace(treatment.subject, environment={"DEATH": code})
+        with Runner(Path(sys.executable)) as runner:
+            return cell_of(runner.run(replace(treatment, subject=subject)), controls, truth(controls))
+
+    return die
+
+
 @pytest.mark.parametrize("name", DEATHS)
-def test_death_of_a_worker_is_named(name: str, tmp_path: Path) -> None:
-    write_dying(DEATHS[name], tmp_path)
-    (finding,) = findings(tmp_path)
-    proof = prove(finding, tmp_path, start_methods=("fork",))
-    assert proof.verdict() == "confirmed"
-    assert f"a worker died of {name}" in proof.judgement.evidence
+def test_death_of_a_worker_is_named(name: str, dying: Callable[[str], Cell]) -> None:
+    cell = dying(DEATHS[name])
+    assert cell.verdict.value == "confirmed"
+    assert f"a worker died of {name}" in cell.evidence
     has_stack = hasattr(signal, name) and name != "SIGKILL"
-    assert ("in __getitem__" in proof.cell("fork")["stack"]) == has_stack
+    assert ("in __getitem__" in cell.stack) == has_stack
 
 
 HANGING = """
@@ -356,11 +387,11 @@ def test_worker_that_hangs(tmp_path: Path) -> None:
 
 def test_after_the_fix_there_is_nothing(tmp_path: Path, forklint) -> None:
     pytest.importorskip("lmdb")
-    for name in ("lmdb", "lmdb-unlocked"):
+    for name, options in (("lmdb", {}), ("lmdb-unlocked", PRELOADED)):
         folder = tmp_path / name
         folder.mkdir()
         write(name, folder)
         (finding,) = findings(folder)
         done = forklint("data.py", "--isolated", "--select", "FKL301", "--fix", "--unsafe-fixes", cwd=folder)
         assert done.returncode == 0, done.stdout
-        assert prove(finding, folder).verdict() == "refuted"
+        assert prove(finding, folder, **options).verdict() == "refuted"

@@ -17,12 +17,12 @@ print(torch.get_num_threads())
 
 
 @pytest.fixture
-def verdict(forklint, tmp_path: Path):
+def verdict(command, tmp_path: Path):
     def run(text: str, *arguments: str, **environment: str) -> dict:
         (tmp_path / "forklint.toml").write_text('[verify]\nenv = { DATA = "here" }\n')
         (tmp_path / "train.py").write_text(text)
         options = {"cwd": tmp_path, "env": environment}
-        done = forklint("verify", "train.py", "--select", "FKL101", "--output-format", "json", *arguments, **options)
+        done = command("verify", "train.py", "--select", "FKL101", "--output-format", "json", *arguments, **options)
         (found,) = json.loads(done.stdout)["experiments"]
         return found
 

@@ -154,7 +154,7 @@ def _cells(result: Result) -> Iterator[str]:
     rows |= {name: (verdict, "") for name, verdict in cells.items() if name not in rows}
     width = max((len(name) for name in rows), default=0)
     for name, (verdict, how) in rows.items():
-        yield f"    {name.ljust(width)}  {verdict.ljust(14)}  {how}".rstrip()
+        yield f"    {name.ljust(width)}  {verdict.ljust(16)}  {how}".rstrip()
 
 
 def _cell_of(result: Result, seen: Observation) -> str:

@@ -63,22 +63,29 @@ def cell_of(seen: Observation, controls: Sequence[Observation], known: Truth) ->
     if not held:
         words = "the loader's dataset holds no object of the class that keeps the handle"
         return Cell(Verdict.INCONCLUSIVE, words, "pass an entry that builds it")
+    decided = _unsendable(seen) or _another_cause(seen)
+    if decided:
+        return decided
+    states = {record["state"] for record in held}
+    harm = _harm(seen, controls, known, hung=hung)
+    if OPEN not in states:
+        return _nothing_open(held, harm)
+    if (seen.trial.factors.start_method or "fork") == "fork":
+        return _forked(seen, harm, known)
+    return _pickled(seen, harm, known)
+
+
+def _another_cause(seen: Observation) -> Cell | None:
+    """The cell of a program whose workers come to harm for a reason that is known, and is not the handle."""
     if BOOTSTRAPPING in seen.output or seen.of("runs-while-importing"):
         words = "the script runs anew in every worker that imports it"
         return Cell(Verdict.INCONCLUSIVE, words, 'put what it runs under `if __name__ == "__main__":` first')
     for record in seen.of("error"):
         if REINITIALIZED in record["text"]:
             words = f"workers use CUDA, which the program began before the fork: {record['type']}: {REINITIALIZED}"
-            return Cell(
-                Verdict.INCONCLUSIVE, words, "leave tensors on the CPU in __getitem__, or start workers by spawn"
-            )
-    states = {record["state"] for record in held}
-    harm = _harm(seen, controls, known, hung=hung)
-    if OPEN not in states:
-        return _unsendable(seen) or _nothing_open(held, harm)
-    if (seen.trial.factors.start_method or "fork") == "fork":
-        return _forked(seen, harm, known)
-    return _pickled(seen, harm, known)
+            advice = "leave tensors on the CPU in __getitem__, or start workers by spawn"
+            return Cell(Verdict.INCONCLUSIVE, words, advice)
+    return None
 
 
 def _passes(seen: Observation) -> int:
@@ -176,9 +183,6 @@ def _depending(passes: int) -> Cell:
 
 def _pickled(seen: Observation, harm: Cell | None, known: Truth) -> Cell:
     passes = _passes(seen)
-    unsendable = _unsendable(seen)
-    if unsendable:
-        return unsendable
     culprits = seen.of("unpicklable")
     if culprits:
         names = ", ".join(f"{one['path']} ({one['type']}: {first_line(one['text'])})" for one in culprits)

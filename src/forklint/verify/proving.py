@@ -52,11 +52,12 @@ def plan(findings: Iterable[Finding], context_of: Callable[[Finding], Context]) 
     """Plan an experiment for each finding of a rule that has one; the others are left out."""
     planned = []
     for finding in findings:
-        experimenter = experimenters().get(finding.code)
-        if experimenter is not None:
+        kind = experimenters().get(finding.code)
+        if kind is not None:
             context = context_of(finding)
-            outcome = NOTEBOOK if finding.notebook_cell else experimenter(context).plan(finding)
-            planned.append(Planned(finding, context, outcome))
+            experimenter = kind(context)
+            is_out_of_reach = finding.notebook_cell and experimenter.imports(finding)
+            planned.append(Planned(finding, context, NOTEBOOK if is_out_of_reach else experimenter.plan(finding)))
     return planned
 
 

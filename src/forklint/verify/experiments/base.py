@@ -72,6 +72,10 @@ class Experimenter(ABC):
     def plan(self, finding: Finding) -> Experiment | Judgement:
         """The trials that decide, or the verdict at once if none can be run here."""
 
+    def imports(self, finding: Finding) -> bool:
+        """Whether the trials import the file of the finding, or run it."""
+        return True
+
     def unprovable(self, controls: Sequence[Observation]) -> Judgement | None:
         """The judgement if the controls show that no treatment can decide: then none is run."""
         return None

@@ -37,6 +37,10 @@ class UnknownMethod(Experimenter):
         trial = self.trial(finding, subject, "names", spec, Factors())
         return Experiment(finding, f"`{owner}` has no `{proof['name']}`", (trial,))
 
+    def imports(self, finding: Finding) -> bool:
+        """A name of torch is asked of torch."""
+        return "torch" not in finding.proof
+
     def judge(self, experiment: Experiment, observations: Sequence[Observation]) -> Judgement:
         """Refuted if the name is there or the class supplies it; confirmed by the AttributeError itself."""
         (seen,) = observations
