@@ -59,9 +59,10 @@ class LateEnvVar(Experimenter):
         for one in observations:
             if not one.of("pools"):
                 row = experiment.finding.span.row
-                why = f"line {row} was never reached"
+                is_cut = bool(one.of("loader-first") or one.of("in-another-process"))
+                why = f"line {row} was never reached" + " before a loader was" * is_cut
                 why = last_line(one.output) if one.ending.exit_code else why
-                return not_ended(one) or inconclusive(
+                return (None if is_cut else not_ended(one)) or inconclusive(
                     why, f"name an entry that reaches {experiment.finding.path}:{row}"
                 )
         early, late = (seen[when].of("pools")[0] for when in ("early", "late"))

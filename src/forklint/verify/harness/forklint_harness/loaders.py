@@ -49,11 +49,6 @@ class Watch:
         self._made = 0
         self._done = False
 
-    @classmethod
-    def for_none(cls, others: str) -> Watch:
-        """One that hands nothing over: it only keeps a script from training that goes past what a trial waits for."""
-        return cls([], lambda _: None, others=others)
-
     def begin(self) -> None:
         """Wait for torch to be imported."""
         after_import("torch.utils.data.dataloader", self.install)

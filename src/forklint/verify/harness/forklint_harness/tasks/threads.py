@@ -42,7 +42,14 @@ def install(order: Dict[str, Any]) -> None:
         return default(self, key, given)
 
     environ.__setitem__, environ.setdefault = __setitem__, setdefault
-    Watch.for_none(spec.get("others", "one")).begin()
+    if spec["others"] == "one":
+        Watch(None, lambda _: _give_up(order)).begin()
+
+
+def _give_up(order: Dict[str, Any]) -> None:
+    """The program begins to read its data, and so to train: it is not run any further."""
+    journal.record("loader-first", place=caller())
+    ending.end(order["journal"])
 
 
 def _look(order: Dict[str, Any], place: str) -> None:
