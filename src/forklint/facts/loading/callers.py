@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -31,6 +32,13 @@ class Callers:
     """Whether it is handed to what calls it with its defaults unless the command line says otherwise."""
 
 
+HANDED_ON = Callers((), escapes=True)
+MOST_MODULES = 50
+"""In so many modules a name is looked for; one that stands in more is too common to tell who is meant."""
+MOST_CALLS = 30
+"""So many calls of one function are compared; one with more is for many uses."""
+
+
 @dataclass(frozen=True)
 class _Target:
     """The function and the names under which it may be called."""
@@ -44,7 +52,9 @@ def of(follow: Follower, function: FunctionFacts) -> Callers:
     """Find the calls of a function in the whole project."""
     memory = follow.project.memory("who calls a function")
     if function.node not in memory:
-        memory[function.node] = Callers((), escapes=True)  # asked for again while it is looked for
+        if not follow.may_search():
+            return HANDED_ON
+        memory[function.node] = HANDED_ON  # asked for again while it is looked for
         memory[function.node] = _find(follow, _target(follow.project, function))
     found: Callers = memory[function.node]
     return found
@@ -60,14 +70,12 @@ def _target(project: Project, function: FunctionFacts) -> _Target:
 
 
 def _find(follow: Follower, target: _Target) -> Callers:
+    if _is_common(follow.project, target.words):
+        return HANDED_ON
     calls: list[Arguments] = []
-    escapes = default = False
+    default = False
     for module, name in _mentions(follow.project, target.words):
-        for node in ast.walk(module.tree):
-            if not isinstance(node, (ast.Name, ast.Attribute)) or not isinstance(node.ctx, ast.Load):
-                continue
-            if (node.id if isinstance(node, ast.Name) else node.attr) != name:
-                continue
+        for node in _named(follow.project, module, name):
             if not _is_it(follow.project, module, node, target):
                 continue
             above = module.parents.get(node)
@@ -75,26 +83,57 @@ def _find(follow: Follower, target: _Target) -> Callers:
                 calls.append(_given(follow, module, above, target))
             elif _is_entry(follow.project, module, node):
                 default = True
-            else:
-                escapes |= _is_handed_on(follow.project, module, node)
+            elif _is_handed_on(follow.project, module, node):
+                return HANDED_ON
+            if len(calls) > MOST_CALLS:
+                return HANDED_ON
     calls += _from_subclasses(follow, target)
     if target.is_constructor:
         calls += files.targets(follow, target.words)
-    return Callers(tuple(calls), escapes, default)
+    return Callers(tuple(calls), escapes=False, by_default=default)
 
 
-def _mentions(project: Project, words: frozenset[str]) -> Iterator[tuple[Module, str]]:
-    """Give the modules in which one of the names may stand, with the name that it has there."""
+def _named(project: Project, module: Module, name: str) -> list[ast.Name | ast.Attribute]:
+    """The places where a module reads a name, or an attribute of that name."""
+    memory = project.memory("where names are read")
+    if module not in memory:
+        places: dict[str, list[ast.Name | ast.Attribute]] = {}
+        for node in ast.walk(module.tree):
+            if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
+                places.setdefault(node.id if isinstance(node, ast.Name) else node.attr, []).append(node)
+        memory[module] = places
+    found: list[ast.Name | ast.Attribute] = memory[module].get(name, [])
+    return found
+
+
+def _mentions(project: Project, words: frozenset[str]) -> list[tuple[Module, str]]:
+    """The modules in which one of the names may stand, with the name that it has there."""
+    found: list[tuple[Module, str]] = []
     for word in words:
+        wanted = re.compile(rb"\b%s\b" % re.escape(word.encode()))
         aliases: dict[str, None] = {}
-        for module in project.mentioning(word):
-            yield module, word
-            for scope in module.all_scopes:
-                for name, bindings in scope.bindings.items():
-                    if name != word and any(b.kind is Kind.IMPORT and b.attribute == word for b in bindings):
-                        aliases[name] = None
+        for path in project.files:
+            module = project.module(path) if wanted.search(project.data(path)) else None
+            if module is not None:
+                found.append((module, word))
+                aliases |= dict.fromkeys(_aliases(module, word))
         for alias in aliases:
-            yield from ((module, alias) for module in project.mentioning(alias))
+            found += [(module, alias) for module in project.mentioning(alias)]
+    return found
+
+
+def _aliases(module: Module, word: str) -> Iterator[str]:
+    """Give the other names under which a module imports something."""
+    if f"{word} as " in module.document.text:
+        for scope in module.all_scopes:
+            for name, bindings in scope.bindings.items():
+                if name != word and any(b.kind is Kind.IMPORT and b.attribute == word for b in bindings):
+                    yield name
+
+
+def _is_common(project: Project, words: frozenset[str]) -> bool:
+    wanted = re.compile(rb"\b(?:%s)\b" % b"|".join(re.escape(word.encode()) for word in words))
+    return sum(bool(wanted.search(project.data(path))) for path in project.files) > MOST_MODULES
 
 
 def _is_it(project: Project, module: Module, node: ast.expr, target: _Target) -> bool:

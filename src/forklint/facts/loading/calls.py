@@ -136,12 +136,13 @@ def returned(follow: Follower, function: FunctionFacts, given: Arguments, receiv
     if not _is_plain(follow, function):
         return NOTHING
     frame = Frame(function, given, receiver)
-    found = [
+    if not isinstance(function.node.body[-1], ENDS):
+        return NOTHING
+    return agreed(
         follow.find(Expression(function.module, function.scope, statement.value, frame))
         for statement in scopes.statements(function.node.body)
         if isinstance(statement, ast.Return) and statement.value is not None
-    ]
-    return agreed(found) if isinstance(function.node.body[-1], ENDS) else NOTHING
+    )
 
 
 def _is_plain(follow: Follower, function: FunctionFacts) -> bool:

@@ -24,7 +24,8 @@ MAX_DEPTH = 12
 def classes_of(follow: Follower, source: Source) -> tuple[ClassFacts, ...]:
     """The project classes of which a value may be: all that some way leads to, in no special order."""
     found: dict[ClassFacts, None] = {}
-    _Search(follow, found).look(source, MAX_DEPTH)
+    with follow.one_question():
+        _Search(follow, found).look(source, MAX_DEPTH)
     return tuple(found)
 
 

@@ -22,12 +22,13 @@ from forklint.facts.loading.values import (
     Source,
     told,
 )
+from forklint.facts.machines.entries import last_name
 from forklint.knowledge.starters import Starter, starters
 from forklint.model import Link
 from forklint.project.index import External, Project
 from forklint.project.index import Value as Bound
 from forklint.project.module import ClassFacts, FunctionFacts, Module
-from forklint.project.scopes import Scope
+from forklint.project.scopes import Binding, Scope
 
 PARTIAL = frozenset({"functools.partial"})
 
@@ -177,27 +178,31 @@ def _project_words(project: Project, words: set[str]) -> Iterator[str]:
             if module in seen:
                 continue
             seen.add(module)
-            for name in _defined(project, module):
+            for name in _defined(project, module, known):
                 if name not in known:
                     known.add(name)
                     waiting.append(name)
                     yield name
 
 
-def _defined(project: Project, module: Module) -> Iterator[str]:
+def _defined(project: Project, module: Module, known: set[str]) -> Iterator[str]:
     """Give names of a module that stand for loaders: subclasses, partials, other names for the same."""
     rows = starters(project.settings.starters)
     for facts in module.classes:
         if any(name in rows and rows[name].how == "iterated" for name in project.ancestry(facts).external):
             yield facts.name
-    for name, bindings in module.scope.bindings.items():
-        for binding in bindings:
-            if binding.attribute and binding.name != binding.attribute:
-                symbol = project.imported(module, binding)
-                if isinstance(symbol, External) and symbol.name in rows:
-                    yield name
-            elif isinstance(binding.value, ast.Call) and "partial" in ast.unparse(binding.value.func):
+    for scope in module.all_scopes:
+        for name, bindings in scope.bindings.items():
+            if any(_renames(binding, known) for binding in bindings):
                 yield name
+
+
+def _renames(binding: Binding, known: set[str]) -> bool:
+    """Whether a binding gives a loader, or a partial of one, a name."""
+    value = binding.value
+    if isinstance(value, ast.Call) and last_name(value.func) == "partial" and value.args:
+        value = value.args[0]
+    return binding.attribute in known or (value is not None and last_name(value) in known)
 
 
 def _modules(project: Project) -> Iterator[Module]:
@@ -210,8 +215,9 @@ def _modules(project: Project) -> Iterator[Module]:
 
 
 def _find(project: Project, module: Module) -> Iterator[Loader]:
+    words = _words(project) | {"partial"}
     for node in ast.walk(module.tree):
-        if isinstance(node, ast.Call) and not _is_named_partial(module, node):
+        if isinstance(node, ast.Call) and last_name(node.func) in words and not _is_named_partial(module, node):
             loader = loader_at(project, Expression(module, module.scope_at(node), node))
             if loader is not None:
                 yield loader
@@ -220,7 +226,7 @@ def _find(project: Project, module: Module) -> Iterator[Loader]:
 def _is_named_partial(module: Module, call: ast.Call) -> bool:
     """Whether a call makes a partial that has a name: the calls of that name make the loaders."""
     above = module.parents.get(call)
-    is_partial = getattr(call.func, "attr", getattr(call.func, "id", "")) == "partial"
+    is_partial = last_name(call.func) == "partial"
     return is_partial and isinstance(above, ast.Assign) and isinstance(above.targets[0], ast.Name)
 
 

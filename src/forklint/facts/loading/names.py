@@ -45,7 +45,7 @@ def find(follow: Follower, source: Expression) -> Found:
     home, bindings = found
     if any(binding.kind in {Kind.IMPORT, Kind.CLASS, Kind.FUNCTION} for binding in bindings):
         return of_symbol(follow, follow.project.lookup(source.module, source.scope, node.id), source.frame)
-    return agreed([_binding(follow, source.module, home, binding, source.frame) for binding in bindings])
+    return agreed(_binding(follow, source.module, home, binding, source.frame) for binding in bindings)
 
 
 def of_symbol(follow: Follower, symbol: Symbol | None, frame: Frame | None) -> Found:

@@ -37,7 +37,7 @@ def attribute(follow: Follower, owner: Instance, name: str) -> Found:
         return _hyperparameters(follow, owner)
     stores = _stores(follow, facts, name)
     if stores:
-        return agreed([_stored(follow, owner, function, value, name) for function, value in stores])
+        return agreed(_stored(follow, owner, function, value, name) for function, value in stores)
     found = follow.project.method(facts, name)
     if found is not None:
         function = FunctionFacts(found[0].module, found[1])
@@ -45,7 +45,7 @@ def attribute(follow: Follower, owner: Instance, name: str) -> Found:
             frame = Frame(function, Arguments(), owner)
             returns = [s.value for s in scopes.statements(found[1].body) if isinstance(s, ast.Return)]
             values = [Expression(function.module, function.scope, value, frame) for value in returns if value]
-            return agreed([follow.find(value) for value in values])
+            return agreed(follow.find(value) for value in values)
         return NOTHING
     return _field(follow, owner, name)
 
