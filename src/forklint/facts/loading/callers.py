@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forklint.facts.loading import arguments, files
@@ -70,11 +71,12 @@ def _target(project: Project, function: FunctionFacts) -> _Target:
 
 
 def _find(follow: Follower, target: _Target) -> Callers:
-    if _is_common(follow.project, target.words):
+    mentions = _mentions(follow.project, target.words)
+    if mentions is None:
         return HANDED_ON
     calls: list[Arguments] = []
     default = False
-    for module, name in _mentions(follow.project, target.words):
+    for module, name in mentions:
         for node in _named(follow.project, module, name):
             if not _is_it(follow.project, module, node, target):
                 continue
@@ -106,19 +108,33 @@ def _named(project: Project, module: Module, name: str) -> list[ast.Name | ast.A
     return found
 
 
-def _mentions(project: Project, words: frozenset[str]) -> list[tuple[Module, str]]:
-    """The modules in which one of the names may stand, with the name that it has there."""
+def _mentions(project: Project, words: frozenset[str]) -> list[tuple[Module, str]] | None:
+    """The modules in which one of the names may stand, with the name that it has there; None if they are too many."""
     found: list[tuple[Module, str]] = []
     for word in words:
-        wanted = re.compile(rb"\b%s\b" % re.escape(word.encode()))
         aliases: dict[str, None] = {}
-        for path in project.files:
-            module = project.module(path) if wanted.search(project.data(path)) else None
-            if module is not None:
-                found.append((module, word))
-                aliases |= dict.fromkeys(_aliases(module, word))
+        paths = _paths(project, word)
+        if paths is None:
+            return None
+        for module in filter(None, map(project.module, paths)):
+            found.append((module, word))
+            aliases |= dict.fromkeys(_aliases(module, word))
         for alias in aliases:
-            found += [(module, alias) for module in project.mentioning(alias)]
+            found += [(module, alias) for module in filter(None, map(project.module, _paths(project, alias) or ()))]
+    return found
+
+
+def _paths(project: Project, word: str) -> list[Path] | None:
+    """The files in which a name stands as a whole word; None if they are too many."""
+    wanted = word.encode()
+    whole = re.compile(rb"\b%s\b" % re.escape(wanted))
+    found: list[Path] = []
+    for path in project.files:
+        data = project.data(path)
+        if wanted in data and whole.search(data):
+            found.append(path)
+            if len(found) > MOST_MODULES:
+                return None
     return found
 
 
@@ -129,11 +145,6 @@ def _aliases(module: Module, word: str) -> Iterator[str]:
             for name, bindings in scope.bindings.items():
                 if name != word and any(b.kind is Kind.IMPORT and b.attribute == word for b in bindings):
                     yield name
-
-
-def _is_common(project: Project, words: frozenset[str]) -> bool:
-    wanted = re.compile(rb"\b(?:%s)\b" % b"|".join(re.escape(word.encode()) for word in words))
-    return sum(bool(wanted.search(project.data(path))) for path in project.files) > MOST_MODULES
 
 
 def _is_it(project: Project, module: Module, node: ast.expr, target: _Target) -> bool:
