@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from forklint.facts.loading.numbers import Workers
 from forklint.facts.starting.running import evaluation
 from forklint.facts.starting.running.values import (
     LOADER,
@@ -22,7 +23,6 @@ from forklint.facts.starting.running.values import (
     Value,
     merge_all,
 )
-from forklint.facts.starting.workers import Workers
 
 if TYPE_CHECKING:
     from forklint.facts.starting.running.execution import Execution

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from forklint.facts.loading.numbers import Workers, called, verdict
 from forklint.facts.starting.running import binding, calling, conditions, containers, evaluation, iterating, names
 from forklint.facts.starting.running.values import (
     DEFAULT_METHOD,
@@ -30,7 +31,6 @@ from forklint.facts.starting.running.values import (
     Super,
     Value,
 )
-from forklint.facts.starting.workers import Workers, called, verdict
 from forklint.knowledge.starters import Starter, iteration, starters
 
 if TYPE_CHECKING:

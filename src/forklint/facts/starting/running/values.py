@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from forklint.facts.starting.workers import Positive, Workers
+from forklint.facts.loading.numbers import Positive, Workers
 from forklint.knowledge.starters import Starter
 
 if TYPE_CHECKING:
