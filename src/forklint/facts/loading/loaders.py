@@ -148,6 +148,13 @@ def loader_at(project: Project, call: Expression) -> Loader | None:
     return Loader(call, row, given, follow)
 
 
+def count_given(project: Project, call: Expression, row: Starter) -> WorkerCount:
+    """The number of workers that a call gives, whatever it calls: the constructor, or a partial or method for it."""
+    follow = Follower(project)
+    loader = loader_at(project, call) or Loader(call, row, arguments.of_call(follow, call), follow)
+    return loader.workers if loader.option(row.workers) is not None else UNKNOWN
+
+
 def loader_row(project: Project, module: Module, scope: Scope, call: ast.Call) -> Starter | None:
     """The row of starters.toml for a call that makes a loader; None if it makes none."""
     found = loader_at(project, Expression(module, scope, call))
