@@ -31,6 +31,8 @@ from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import Binding, Scope
 
 PARTIAL = frozenset({"functools.partial"})
+MOST_ASKED = 60
+"""Of so many loaders it is asked which dataset they get."""
 
 
 @dataclass(frozen=True)
@@ -133,9 +135,19 @@ def loaders_of(project: Project, module: Module) -> tuple[Loader, ...]:
 
 
 def loaders_for(project: Project, facts: ClassFacts) -> tuple[Loader, ...]:
-    """The loaders that may get an object of a class, or of one that inherits from it."""
-    family = {facts, *project.subclasses(facts)}
-    return tuple(loader for loader in loaders(project) if family & set(loader.datasets))
+    """The loaders that may get an object of a class, or of one that inherits from it.
+
+    A module whose imports do not lead to the class is not asked; nor are more than MOST_ASKED loaders.
+    """
+    memory = project.memory("loaders for a class")
+    if facts not in memory:
+        family = {facts, *project.subclasses(facts)}
+        homes = {one.module.path for one in family}
+        modules = (module for module in _modules(project) if not homes.isdisjoint(project.graph.reached(module.path)))
+        asked = [loader for module in modules for loader in loaders_of(project, module)][:MOST_ASKED]
+        memory[facts] = tuple(loader for loader in asked if family & set(loader.datasets))
+    found: tuple[Loader, ...] = memory[facts]
+    return found
 
 
 def loader_at(project: Project, call: Expression) -> Loader | None:
