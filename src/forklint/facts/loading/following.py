@@ -163,8 +163,7 @@ def _attribute(follow: Follower, source: Expression) -> Found:
         is_flag = holder in listed("command_line", "flags")
         return command_line.option(follow, Made(holder, source), node.attr) if is_flag else NOTHING
     found = follow.member(follow.find(source.part(node.value)), node.attr)
-    is_value = isinstance(found.value, Constant) or (isinstance(found.value, Setting) and files.is_scalar(found.value))
-    return NOTHING if is_value and names.is_set_elsewhere(follow, source, node.attr) else found
+    return _unless_set(follow, source, node.attr, found)
 
 
 def _subscript(follow: Follower, source: Expression) -> Found:
@@ -179,7 +178,15 @@ def _subscript(follow: Follower, source: Expression) -> Found:
         return follow.find(owner.value.items[key.value]) if inside else NOTHING
     if isinstance(owner.value, Setting) and isinstance(key.value, int):
         return files.item(follow, owner.value, key.value)
-    return follow.member(owner, key.value) if isinstance(key.value, str) else NOTHING
+    if not isinstance(key.value, str):
+        return NOTHING
+    return _unless_set(follow, source, key.value, follow.member(owner, key.value))
+
+
+def _unless_set(follow: Follower, source: Expression, name: str, found: Found) -> Found:
+    """Give what was found under a name, unless some code sets that name to something else."""
+    is_value = isinstance(found.value, Constant) or (isinstance(found.value, Setting) and files.is_scalar(found.value))
+    return NOTHING if is_value and names.is_set_elsewhere(follow, source.module, name) else found
 
 
 def _call(follow: Follower, source: Expression) -> Found:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from forklint.facts.loading import arguments, arithmetic, callers, datasets
+from forklint.facts.loading import arguments, arithmetic, callers, datasets, names
 from forklint.facts.loading.following import Follower
 from forklint.facts.loading.numbers import Number, Workers, verdict
 from forklint.facts.loading.values import (
@@ -19,6 +19,7 @@ from forklint.facts.loading.values import (
     Found,
     Frame,
     Instance,
+    Setting,
     Source,
     told,
 )
@@ -78,6 +79,8 @@ class Loader:
         if source is None:
             return NOTHING if self.open else None
         found = self.follow.find(source)
+        if isinstance(source, Setting) and names.is_set_elsewhere(self.follow, self.call.module, name):
+            return NOTHING
         if not isinstance(source, Expression) or any(source.node is node for node in ast.walk(self.call.node)):
             return found
         return told(found, source, name)
@@ -280,8 +283,8 @@ def _of_subclass(follow: Follower, call: Expression, facts: ClassFacts) -> tuple
     """The same for a project class that inherits from a loader: what its own ``__init__`` hands on counts."""
     project = follow.project
     rows = starters(project.settings.starters)
-    names = project.ancestry(facts).external
-    row = next((rows[name] for name in names if name in rows and rows[name].how == "iterated"), None)
+    bases = project.ancestry(facts).external
+    row = next((rows[name] for name in bases if name in rows and rows[name].how == "iterated"), None)
     if row is None:
         return None
     given = arguments.of_call(follow, call)
