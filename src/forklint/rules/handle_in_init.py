@@ -28,6 +28,8 @@ class HandleInInit(Rule):
     dicts of handles, and reader objects, and reports the statement that stores one which is still open when
     workers start. Handles that a module or class opens once, or that a caller hands over, count as well. What
     opens a handle, and what each kind meets, stands in `handles.toml`; a project adds its own under `handles`.
+    Where one or two loaders of the project get the dataset, the finding names them, with their number of workers and
+    the file where that is set.
 
     ## Why is this bad?
     A forked worker inherits the handle and shares its file offset, lock or reader slot with the parent and
