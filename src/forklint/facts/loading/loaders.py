@@ -155,12 +155,12 @@ def loaders_for(project: Project, facts: ClassFacts) -> tuple[Loader, ...]:
 
 def loader_at(project: Project, call: Expression) -> Loader | None:
     """The loader that a call makes; None if it makes none."""
-    follow = Follower(project)
-    made = _made(follow, call, call.node.func if isinstance(call.node, ast.Call) else call.node)
-    if made is None:
+    node = call.node
+    row = loader_row(project, call.module, call.scope, node) if isinstance(node, ast.Call) else None
+    if row is None or not isinstance(node, ast.Call):
         return None
-    row, given = made
-    return Loader(call, row, given, follow)
+    follow = Follower(project)
+    return Loader(call, row, _given(follow, call, node), follow)
 
 
 def count_given(project: Project, call: Expression, row: Starter) -> WorkerCount:
@@ -171,9 +171,8 @@ def count_given(project: Project, call: Expression, row: Starter) -> WorkerCount
 
 
 def loader_row(project: Project, module: Module, scope: Scope, call: ast.Call) -> Starter | None:
-    """The row of starters.toml for a call that makes a loader; None if it makes none."""
-    found = loader_at(project, Expression(module, scope, call))
-    return found.row if found is not None else None
+    """The row of starters.toml for a call that makes a loader, or a partial that will; None if it makes none."""
+    return _row(project, Expression(module, scope, call), call.func)
 
 
 # Finding
@@ -252,42 +251,53 @@ def _is_named_partial(module: Module, call: ast.Call) -> bool:
     return is_partial and isinstance(above, ast.Assign) and isinstance(above.targets[0], ast.Name)
 
 
-def _made(follow: Follower, call: Expression, function: ast.expr) -> tuple[Starter, Arguments] | None:
-    """The row and the arguments of a loader that a call makes, or that a partial will make."""
-    node = call.node
-    if not isinstance(node, ast.Call) or not isinstance(function, (ast.Name, ast.Attribute)):
+def _row(project: Project, call: Expression, function: ast.expr) -> Starter | None:
+    """The row for what ``function`` names in a call: the loader itself, a subclass, ``partial``, or a name for one."""
+    if not isinstance(function, (ast.Name, ast.Attribute)):
         return None
-    project = follow.project
-    rows = starters(project.settings.starters)
     symbol = project.resolve(call.module, call.scope, function)
     if isinstance(symbol, External):
-        row = rows.get(symbol.name)
-        if symbol.name in PARTIAL and node.args:
-            inner = _made(follow, call, node.args[0])
-            return (inner[0], arguments.without_first(inner[1])) if inner is not None else None
-        if row is not None and row.how == "iterated":
-            return row, arguments.of_call(follow, call)
-    elif isinstance(symbol, ClassFacts):
-        return _of_subclass(follow, call, symbol)
-    elif isinstance(symbol, Bound) and isinstance(symbol.binding.value, ast.Call):
-        value = symbol.binding.value
-        place = Expression(symbol.module, symbol.scope, value)
-        if project.qualified(symbol.module, symbol.scope, value.func) in PARTIAL:
-            inner = _made(follow, place, value.func)
-            if inner is not None:
-                return inner[0], arguments.joined(inner[1], arguments.of_call(follow, call))
-    return None
+        partial = symbol.name in PARTIAL and isinstance(call.node, ast.Call) and bool(call.node.args)
+        if partial and isinstance(call.node, ast.Call):
+            return _row(project, call, call.node.args[0])
+        row = starters(project.settings.starters).get(symbol.name)
+        return row if row is not None and row.how == "iterated" else None
+    if isinstance(symbol, ClassFacts):
+        return _inherited(project, symbol)
+    place = _partial(project, symbol)
+    return _row(project, place, place.node.func) if place is not None else None  # type: ignore[attr-defined]
 
 
-def _of_subclass(follow: Follower, call: Expression, facts: ClassFacts) -> tuple[Starter, Arguments] | None:
-    """The same for a project class that inherits from a loader: what its own ``__init__`` hands on counts."""
-    project = follow.project
+def _inherited(project: Project, facts: ClassFacts) -> Starter | None:
     rows = starters(project.settings.starters)
-    bases = project.ancestry(facts).external
-    row = next((rows[name] for name in bases if name in rows and rows[name].how == "iterated"), None)
-    if row is None:
+    names_above = project.ancestry(facts).external
+    return next((rows[name] for name in names_above if name in rows and rows[name].how == "iterated"), None)
+
+
+def _partial(project: Project, symbol: object) -> Expression | None:
+    """The call of ``functools.partial`` that a name is bound to."""
+    value = symbol.binding.value if isinstance(symbol, Bound) else None
+    if not isinstance(symbol, Bound) or not isinstance(value, ast.Call):
         return None
+    is_partial = project.qualified(symbol.module, symbol.scope, value.func) in PARTIAL
+    return Expression(symbol.module, symbol.scope, value) if is_partial else None
+
+
+def _given(follow: Follower, call: Expression, node: ast.Call) -> Arguments:
+    """What the library's own constructor gets by a call that makes a loader."""
     given = arguments.of_call(follow, call)
+    symbol = follow.project.resolve(call.module, call.scope, node.func)
+    if isinstance(symbol, External) and symbol.name in PARTIAL:
+        return arguments.without_first(given)
+    if isinstance(symbol, ClassFacts):
+        return _handed_up(follow, symbol, given)
+    place = _partial(follow.project, symbol)
+    return arguments.joined(arguments.without_first(arguments.of_call(follow, place)), given) if place else given
+
+
+def _handed_up(follow: Follower, facts: ClassFacts, given: Arguments) -> Arguments:
+    """What a project class that inherits from a loader hands on to it, when it gets certain arguments."""
+    project = follow.project
     found = project.method(facts, "__init__")
     while found is not None:
         owner, method = found
@@ -295,9 +305,9 @@ def _of_subclass(follow: Follower, call: Expression, facts: ClassFacts) -> tuple
         frame = Frame(FunctionFacts(owner.module, method), given, Instance(facts, given))
         above = [n for n in ast.walk(method) if isinstance(n, ast.Call) and callers.is_super_call(n)]
         if len(above) != 1:
-            return row, Arguments(open=True)
+            return Arguments(open=True)
         given = callers.handed_up(follow, Expression(owner.module, scope, above[0], frame))
         classes = project.ancestry(facts).classes
         later = classes[classes.index(owner) + 1 :]
         found = next(((one, one.methods["__init__"]) for one in later if "__init__" in one.methods), None)
-    return row, given
+    return given

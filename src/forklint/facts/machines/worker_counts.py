@@ -115,8 +115,9 @@ class WorkerCounts:
             parts = [self.positive(argument) for argument in value.args]
             return all(parts) if last_name(value.func) == "min" else any(parts)
         place = Expression(self.module, self.module.scope_at(value), value)
-        found = Follower(self.project).find(place)
-        return verdict(number_of(found)) is Workers.SOME and self._is_here(place)
+        if not self._is_here(place):
+            return False
+        return verdict(number_of(Follower(self.project).find(place))) is Workers.SOME
 
     def _is_here(self, place: Expression, depth: int = 12) -> bool:
         """Whether a number is that of constants: what a parameter, function or object gives is told of where it is."""
