@@ -122,6 +122,8 @@ class WorkerCounts:
     def _is_here(self, place: Expression, depth: int = 12) -> bool:
         """Whether a number is that of constants: what a parameter, function or object gives is told of where it is."""
         node = place.node
+        if isinstance(node, (ast.Subscript, ast.NamedExpr, ast.Await)):
+            return False
         if isinstance(node, (ast.Name, ast.Attribute)):
             symbol = self.project.resolve(place.module, place.scope, node)
             value = symbol.binding.value if isinstance(symbol, Value) else None
