@@ -578,6 +578,42 @@ Data(num_workers=2)
 """,
         "unknown",
     ),
+    "a class attribute that a subclass covers": (
+        """\
+class Task:
+    num_workers = 4
+    def loader(self):
+        return DataLoader(faces, num_workers=self.num_workers)
+class Debug(Task):
+    num_workers = 0
+""",
+        "unknown",
+    ),
+    "an attribute that a subclass sets": (
+        """\
+class Task:
+    def __init__(self):
+        self.num_workers = 4
+    def loader(self):
+        return DataLoader(faces, num_workers=self.num_workers)
+class Debug(Task):
+    def __init__(self):
+        super().__init__()
+        self.num_workers = 0
+""",
+        "unknown",
+    ),
+    "a class that sets whatever it is given": (
+        """\
+class Config:
+    num_workers = 4
+    def __init__(self, **options):
+        for name, value in options.items():
+            setattr(self, name, value)
+DataLoader(faces, num_workers=Config().num_workers)
+""",
+        "unknown",
+    ),
     "a property": (
         """\
 class Task:
@@ -721,6 +757,52 @@ data:
   debug: ${data.num_workers}
 """,
         "6 by default",
+    ),
+    "yaml, changed": (
+        """\
+cfg = yaml.safe_load(open('conf/train.yaml'))
+if os.environ:
+    cfg['data']['num_workers'] = 0
+DataLoader(faces, num_workers=cfg['data']['num_workers'])
+--- conf/train.yaml
+data:
+  num_workers: 6
+""",
+        "unknown",
+    ),
+    "yaml, unpacked and changed": (
+        """\
+cfg = yaml.safe_load(open('conf/train.yaml'))
+if os.environ:
+    cfg['data']['num_workers'] = 0
+DataLoader(faces, **cfg['data'])
+--- conf/train.yaml
+data:
+  num_workers: 6
+""",
+        "unknown",
+    ),
+    "yaml, updated": (
+        """\
+cfg = yaml.safe_load(open('conf/train.yaml'))
+cfg.update(json.load(open('mine.json')))
+DataLoader(faces, num_workers=cfg['data']['num_workers'])
+--- conf/train.yaml
+data:
+  num_workers: 6
+""",
+        "unknown",
+    ),
+    "yaml, another value set": (
+        """\
+cfg = yaml.safe_load(open('conf/train.yaml'))
+cfg['data']['root'] = os.getcwd()
+DataLoader(faces, num_workers=cfg['data']['num_workers'])
+--- conf/train.yaml
+data:
+  num_workers: 6
+""",
+        "6",
     ),
     "yaml, another key": (
         """\

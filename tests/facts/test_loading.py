@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from fixture_cases import FIXTURES, Case, linters
 from loading_cases import COMMAND_LINE, FILES, FUNCTIONS, MAKERS, NO_LOADER, OBJECTS, WORKERS
 
 from forklint.config import Settings
@@ -87,3 +88,23 @@ def test_what_makes_a_loader(text: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", NO_LOADER.values(), ids=NO_LOADER)
 def test_what_makes_none(text: str, tmp_path: Path) -> None:
     assert made(text, tmp_path) == []
+
+
+CHAINS = {
+    "bad_loaded_elsewhere": [
+        ("train.py", "`DataLoader` loads `ScanDataset` with 6 workers"),
+        ("train.yaml", "`num_workers` is 6 here"),
+    ],
+    "bad_data_module": [
+        ("module.py", "`DataLoader` loads `ClickDataset` with 4 workers by default"),
+        ("clicks.yaml", "`num_workers` is 4 here"),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_a_finding_names_dataset_loader_and_workers(name: str, tmp_path: Path) -> None:
+    case = Case(FIXTURES / "FKL301_handle_in_init" / name)
+    reports = [linters().of(file).lint(file) for file in case.copy_to(tmp_path) if file.suffix == ".py"]
+    [finding] = [finding for report in reports for finding in report.findings]
+    assert [(Path(link.path).name, link.message) for link in finding.chain] == CHAINS[name]

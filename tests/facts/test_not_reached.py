@@ -59,17 +59,17 @@ options = {"num_workers": 4}
 options.update(yaml.safe_load("{}"))
 for x in DataLoader(data, **options): pass
 """,
-    "a flag": """
+    "a flag that is 0 unless it is given": """
 import click
 @click.command()
-@click.option("--workers", default=4)
+@click.option("--workers", default=0)
 def main(workers=4):
     for x in DataLoader(data, num_workers=workers): pass
 main()
 """,
-    "fire with a parameter": """
+    "fire with a parameter that is 0 unless it is given": """
 import fire
-def train(workers=4):
+def train(workers=0):
     for x in DataLoader(data, num_workers=workers): pass
 fire.Fire(train)
 """,

@@ -34,6 +34,30 @@ def train(lr=0.1):
     return [x for x in DataLoader(data, num_workers=2)]
 fire.Fire(train)  # here
 """,
+    "fire with a parameter that has a default": """
+import fire
+def train(workers=4):
+    for x in DataLoader(data, num_workers=workers): pass
+fire.Fire(train)  # here
+""",
+    "a flag that has a default": """
+import click
+@click.command()
+@click.option("--workers", default=4)
+def main(workers):
+    for x in DataLoader(data, num_workers=workers): pass
+main()  # here
+""",
+    "an option of argparse that has a default": """
+import argparse
+def options():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--num-workers", type=int, default=4)
+    return parser.parse_args()
+def main(args):
+    for x in DataLoader(data, num_workers=args.num_workers): pass
+main(options())  # here
+""",
     "a dictionary of loaders": """
 loaders = {split: DataLoader(data, num_workers=4) for split in ["train", "val"]}
 for epoch in range(3):

@@ -13,8 +13,9 @@ from forklint.edits.proposal import Proposal
 from forklint.edits.tree import Tree
 from forklint.facts.handles.carried import Carried, Handles
 from forklint.facts.handles.shared import SharedHandle, SharedHandles
+from forklint.facts.loading.telling import loading_of
 from forklint.knowledge.handles import Handle
-from forklint.model import Applicability, Cell, Severity
+from forklint.model import Applicability, Cell, Link, Severity
 from forklint.project.module import Module
 from forklint.rules.base import Rule, Suspect
 
@@ -27,6 +28,8 @@ class HandleInInit(Rule):
     dicts of handles, and reader objects, and reports the statement that stores one which is still open when
     workers start. Handles that a module or class opens once, or that a caller hands over, count as well. What
     opens a handle, and what each kind meets, stands in `handles.toml`; a project adds its own under `handles`.
+    Where one or two loaders of the project get the dataset, the finding names them, with their number of workers and
+    the file where that is set.
 
     ## Why is this bad?
     A forked worker inherits the handle and shares its file offset, lock or reader slot with the parent and
@@ -125,7 +128,10 @@ class HandleInInit(Rule):
                     node=shared.statement,
                     message=_message(f"`{shared.name}`", shared.opened.row, cells),
                     cells=cells,
-                    chain=(self.link(shared.dataset.module, shared.keeps or shared.dataset.node, where),),
+                    chain=(
+                        self.link(shared.dataset.module, shared.keeps or shared.dataset.node, where),
+                        *loading_of(self.project, shared.dataset, module),
+                    ),
                     severity=_severity(shared.opened.row, cells),
                     facts=shared,
                 )
@@ -143,12 +149,13 @@ class HandleInInit(Rule):
             "kind": found.opened.row.kind,
         }
 
-    def _chain(self, module: Module, carried: Carried) -> Iterator:  # type: ignore[type-arg]
+    def _chain(self, module: Module, carried: Carried) -> Iterator[Link]:
         if carried.dataset != carried.keeper:
             how = f"`{carried.dataset.name}` carries it into the workers"
             yield self.link(carried.dataset.module, carried.dataset.node, how)
         if carried.opened.module is not module:
             yield self.link(carried.opened.module, carried.opened.node, "it is opened here")
+        yield from loading_of(self.project, carried.dataset, module)
 
     def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterable[Proposal]:
         """Open it lazily, once per process."""

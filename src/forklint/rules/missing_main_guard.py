@@ -64,8 +64,9 @@ class MissingMainGuard(Rule):
     child imports them again. Nor does any under fork, so the same script runs well on Linux up to Python 3.13, unless
     it asks for spawn itself.
 
-    A number of workers that is known only at run time says nothing, so a script whose `num_workers` comes from the
-    command line, whatever its default, or from a file is passed over.
+    The number of workers is followed to where it is written down: a constant, an option's default, a field of
+    settings, a file that the project reads. An option whose default is above zero counts, since the script fails
+    when it is run as it stands; the message then says "by default". What is known only at run time says nothing.
 
     `multiprocessing.parent_process() is None` guards nothing: it holds in a child too, for as long as that imports the
     script (measured with Python 3.10 to 3.13).
@@ -126,7 +127,7 @@ class MissingMainGuard(Rule):
         reach = reached(self.project, module)
         if reach is not None:
             chain = tuple(self.link(step.module, step.node, step.what) for step in reach.steps)
-            yield Suspect(reach.node, _message(reach, module), reach.cells, chain, facts=reach)
+            yield Suspect(reach.node, _message(reach, module), reach.cells, (*chain, *reach.links), facts=reach)
 
     def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterable[Proposal]:
         """Put the statements from the first start on under a guard, or say why not; then what else would help."""

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from functools import cache
 
 from forklint import knowledge
-from forklint.project.index import Project, Value
-from forklint.project.module import ClassFacts, Module
-from forklint.project.scopes import Function, Scope
+from forklint.facts.loading.datasets import given_to_loaders
+from forklint.facts.loading.following import Follower
+from forklint.project.index import Project
+from forklint.project.module import ClassFacts
+from forklint.project.scopes import Function
 
 
 @cache
@@ -50,47 +52,9 @@ def _is_base(name: str) -> bool:
 
 
 def _goes_to_loader(project: Project, facts: ClassFacts) -> bool:
-    for module in project.mentioning(facts.name):
-        if b"DataLoader" not in module.document.code:
-            continue
-        for scope, call in calls(module):
-            name = getattr(call.func, "attr", getattr(call.func, "id", ""))
-            builds = name.endswith("DataLoader") or (name == "__init__" and _in_loader(project, module, scope))
-            if builds and _class_of(project, module, scope, _dataset_argument(call)) == facts:
-                return True
-    return False
-
-
-def _in_loader(project: Project, module: Module, scope: Scope) -> bool:
-    """Whether a scope belongs to a method of a DataLoader's subclass."""
-    above = scope.parent.node if scope.parent else None
-    if not isinstance(above, ast.ClassDef):
-        return False
-    return any(name.endswith("DataLoader") for name in project.ancestry(module.class_facts(above)).external)
-
-
-def calls(module: Module) -> Iterator[tuple[Scope, ast.Call]]:
-    """Give every call of a module with the scope that it stands in."""
-    for node in ast.walk(module.tree):
-        if isinstance(node, ast.Call):
-            yield module.scope_at(node), node
-
-
-def _dataset_argument(call: ast.Call) -> ast.expr | None:
-    by_name = next((keyword.value for keyword in call.keywords if keyword.arg == "dataset"), None)
-    return by_name or (call.args[0] if call.args else None)
-
-
-def _class_of(project: Project, module: Module, scope: Scope, expression: ast.expr | None) -> ClassFacts | None:
-    """The project class that an expression is plainly an object of."""
-    if isinstance(expression, ast.Call):
-        symbol = project.resolve(module, scope, expression.func)
-        return symbol if isinstance(symbol, ClassFacts) else None
-    if isinstance(expression, ast.Name):
-        symbol = project.lookup(module, scope, expression.id)
-        if isinstance(symbol, Value) and isinstance(symbol.binding.value, ast.Call):
-            return _class_of(project, symbol.module, symbol.scope, symbol.binding.value)
-    return None
+    follow = Follower(project)
+    modules = (module for module in project.mentioning(facts.name) if b"DataLoader" in module.document.code)
+    return any(facts in given_to_loaders(follow, module) for module in modules)
 
 
 def worker_methods(project: Project, facts: ClassFacts) -> dict[Function, ClassFacts]:

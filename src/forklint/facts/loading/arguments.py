@@ -13,6 +13,18 @@ if TYPE_CHECKING:
 
 def of_call(follow: Follower, call: Expression) -> Arguments:
     """Read the arguments of a call, with those that ``*args`` and ``**kwargs`` are known to hold."""
+    memory = follow.project.memory("arguments of a call")
+    key = (call.node, call.frame)
+    if key not in memory:
+        given = _of_call(follow, call)
+        if given.open and follow.was_cut:
+            return given
+        memory[key] = given
+    found: Arguments = memory[key]
+    return found
+
+
+def _of_call(follow: Follower, call: Expression) -> Arguments:
     node = call.node
     if not isinstance(node, ast.Call):
         return Arguments(open=True)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forklint.facts.loading import arguments, files
@@ -31,6 +33,13 @@ class Callers:
     """Whether it is handed to what calls it with its defaults unless the command line says otherwise."""
 
 
+HANDED_ON = Callers((), escapes=True)
+MOST_MODULES = 50
+"""In so many modules a name is looked for; one that stands in more is too common to tell who is meant."""
+MOST_CALLS = 30
+"""So many calls of one function are compared; one with more is for many uses."""
+
+
 @dataclass(frozen=True)
 class _Target:
     """The function and the names under which it may be called."""
@@ -44,7 +53,9 @@ def of(follow: Follower, function: FunctionFacts) -> Callers:
     """Find the calls of a function in the whole project."""
     memory = follow.project.memory("who calls a function")
     if function.node not in memory:
-        memory[function.node] = Callers((), escapes=True)  # asked for again while it is looked for
+        if not follow.may_search():
+            return HANDED_ON
+        memory[function.node] = HANDED_ON  # asked for again while it is looked for
         memory[function.node] = _find(follow, _target(follow.project, function))
     found: Callers = memory[function.node]
     return found
@@ -60,14 +71,13 @@ def _target(project: Project, function: FunctionFacts) -> _Target:
 
 
 def _find(follow: Follower, target: _Target) -> Callers:
+    mentions = _mentions(follow.project, target.words)
+    if mentions is None:
+        return HANDED_ON
     calls: list[Arguments] = []
-    escapes = default = False
-    for module, name in _mentions(follow.project, target.words):
-        for node in ast.walk(module.tree):
-            if not isinstance(node, (ast.Name, ast.Attribute)) or not isinstance(node.ctx, ast.Load):
-                continue
-            if (node.id if isinstance(node, ast.Name) else node.attr) != name:
-                continue
+    default = False
+    for module, name in mentions:
+        for node in _named(follow.project, module, name):
             if not _is_it(follow.project, module, node, target):
                 continue
             above = module.parents.get(node)
@@ -75,26 +85,66 @@ def _find(follow: Follower, target: _Target) -> Callers:
                 calls.append(_given(follow, module, above, target))
             elif _is_entry(follow.project, module, node):
                 default = True
-            else:
-                escapes |= _is_handed_on(follow.project, module, node)
+            elif _is_handed_on(follow.project, module, node):
+                return HANDED_ON
+            if len(calls) > MOST_CALLS:
+                return HANDED_ON
     calls += _from_subclasses(follow, target)
     if target.is_constructor:
         calls += files.targets(follow, target.words)
-    return Callers(tuple(calls), escapes, default)
+    return Callers(tuple(calls), escapes=False, by_default=default)
 
 
-def _mentions(project: Project, words: frozenset[str]) -> Iterator[tuple[Module, str]]:
-    """Give the modules in which one of the names may stand, with the name that it has there."""
+def _named(project: Project, module: Module, name: str) -> list[ast.Name | ast.Attribute]:
+    """The places where a module reads a name, or an attribute of that name."""
+    memory = project.memory("where names are read")
+    if module not in memory:
+        places: dict[str, list[ast.Name | ast.Attribute]] = {}
+        for node in ast.walk(module.tree):
+            if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
+                places.setdefault(node.id if isinstance(node, ast.Name) else node.attr, []).append(node)
+        memory[module] = places
+    found: list[ast.Name | ast.Attribute] = memory[module].get(name, [])
+    return found
+
+
+def _mentions(project: Project, words: frozenset[str]) -> list[tuple[Module, str]] | None:
+    """The modules in which one of the names may stand, with the name that it has there; None if they are too many."""
+    found: list[tuple[Module, str]] = []
     for word in words:
         aliases: dict[str, None] = {}
-        for module in project.mentioning(word):
-            yield module, word
-            for scope in module.all_scopes:
-                for name, bindings in scope.bindings.items():
-                    if name != word and any(b.kind is Kind.IMPORT and b.attribute == word for b in bindings):
-                        aliases[name] = None
+        paths = _paths(project, word)
+        if paths is None:
+            return None
+        for module in filter(None, map(project.module, paths)):
+            found.append((module, word))
+            aliases |= dict.fromkeys(_aliases(module, word))
         for alias in aliases:
-            yield from ((module, alias) for module in project.mentioning(alias))
+            found += [(module, alias) for module in filter(None, map(project.module, _paths(project, alias) or ()))]
+    return found
+
+
+def _paths(project: Project, word: str) -> list[Path] | None:
+    """The files in which a name stands as a whole word; None if they are too many."""
+    wanted = word.encode()
+    whole = re.compile(rb"\b%s\b" % re.escape(wanted))
+    found: list[Path] = []
+    for path in project.files:
+        data = project.data(path)
+        if wanted in data and whole.search(data):
+            found.append(path)
+            if len(found) > MOST_MODULES:
+                return None
+    return found
+
+
+def _aliases(module: Module, word: str) -> Iterator[str]:
+    """Give the other names under which a module imports something."""
+    if f"{word} as " in module.document.text:
+        for scope in module.all_scopes:
+            for name, bindings in scope.bindings.items():
+                if name != word and any(b.kind is Kind.IMPORT and b.attribute == word for b in bindings):
+                    yield name
 
 
 def _is_it(project: Project, module: Module, node: ast.expr, target: _Target) -> bool:

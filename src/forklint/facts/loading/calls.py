@@ -128,7 +128,7 @@ def _got(follow: Follower, source: Expression, owner: Found, given: list[ast.exp
     if table is not None and table.complete and key.value not in table.entries:
         return follow.find(source.part(given[1])) if len(given) > 1 else Found(Constant(None))
     found = follow.member(owner, key.value)
-    return NOTHING if found.known and names.is_set_elsewhere(follow, source, key.value) else found
+    return NOTHING if found.known and names.is_set_elsewhere(follow, source.module, key.value) else found
 
 
 def returned(follow: Follower, function: FunctionFacts, given: Arguments, receiver: Instance | None) -> Found:
@@ -136,12 +136,13 @@ def returned(follow: Follower, function: FunctionFacts, given: Arguments, receiv
     if not _is_plain(follow, function):
         return NOTHING
     frame = Frame(function, given, receiver)
-    found = [
+    if not isinstance(function.node.body[-1], ENDS):
+        return NOTHING
+    return agreed(
         follow.find(Expression(function.module, function.scope, statement.value, frame))
         for statement in scopes.statements(function.node.body)
         if isinstance(statement, ast.Return) and statement.value is not None
-    ]
-    return agreed(found) if isinstance(function.node.body[-1], ENDS) else NOTHING
+    )
 
 
 def _is_plain(follow: Follower, function: FunctionFacts) -> bool:

@@ -91,7 +91,7 @@ def option(follow: Follower, owner: Made, name: str) -> Found:
     for modules in ([home], [module for module in reached if module is not home]):
         added = [call for module in modules for call in _added(module, name)]
         if added:
-            return agreed([_default(follow, call, name) for call in added])
+            return agreed(_default(follow, call, name) for call in added)
     return NOTHING
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from forklint.facts.loading import callers, calls
 from forklint.facts.loading.values import Expression, Instance, Setting, Source
+from forklint.facts.machines.entries import last_name
 from forklint.knowledge.loading import names as listed
 from forklint.knowledge.starters import iteration
 from forklint.project import scopes
@@ -24,8 +25,36 @@ MAX_DEPTH = 12
 def classes_of(follow: Follower, source: Source) -> tuple[ClassFacts, ...]:
     """The project classes of which a value may be: all that some way leads to, in no special order."""
     found: dict[ClassFacts, None] = {}
-    _Search(follow, found).look(source, MAX_DEPTH)
+    with follow.one_question():
+        _Search(follow, found).look(source, MAX_DEPTH)
     return tuple(found)
+
+
+def given_to_loaders(follow: Follower, module: Module) -> frozenset[ClassFacts]:
+    """The classes of the datasets that a module gives to whatever is called a DataLoader, known or not."""
+    memory = follow.project.memory("datasets given to loaders")
+    if module not in memory:
+        found: set[ClassFacts] = set()
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.Call) and _loads(follow, module, node):
+                given = [keyword.value for keyword in node.keywords if keyword.arg == "dataset"] or node.args[:1]
+                for source in given:
+                    found.update(classes_of(follow, Expression(module, module.scope_at(node), source)))
+        memory[module] = frozenset(found)
+    known: frozenset[ClassFacts] = memory[module]
+    return known
+
+
+def _loads(follow: Follower, module: Module, call: ast.Call) -> bool:
+    """Whether a call makes a loader by its name, or hands what a loader's subclass gets on to its base."""
+    name = last_name(call.func)
+    if name != "__init__":
+        return name.endswith("DataLoader")
+    scope = module.scope_at(call)
+    above = scope.parent.node if scope.parent else None
+    if not isinstance(above, ast.ClassDef):
+        return False
+    return any(base.endswith("DataLoader") for base in follow.project.ancestry(module.class_facts(above)).external)
 
 
 def of_consumer(follow: Follower, call: Expression) -> tuple[ClassFacts, ...]:

@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from forklint.facts.loading import (
@@ -42,8 +43,10 @@ if TYPE_CHECKING:
 
 MAX_DEPTH = 40
 """How many places are followed one behind the other."""
-MAX_STEPS = 4000
+MAX_STEPS = 600
 """How many expressions are looked at for one question."""
+MAX_SEARCHES = 8
+"""For how many functions the project is searched for their callers, for one question."""
 
 
 class Follower:
@@ -51,8 +54,12 @@ class Follower:
 
     def __init__(self, project: Project) -> None:
         self.project = project
-        self._running: list[object] = []
+        self._running: set[object] = set()
         self._steps = 0
+        self._searches = 0
+        self._asking = False
+        self.was_cut = False
+        """Whether something was left out, so that nothing known now may be known another time."""
 
     def find(self, source: Source) -> Found:
         """Say what a source holds; NOTHING where it cannot be known, as where two branches differ."""
@@ -63,21 +70,39 @@ class Follower:
         if key in memory:
             known: Found = memory[key]
             return known
-        if key in self._running or len(self._running) >= MAX_DEPTH:
-            return NOTHING
-        if not self._running:
-            self._steps = 0
+        if not self._running and not self._asking:
+            self._steps, self._searches = 0, 0
         self._steps += 1
-        if self._steps > MAX_STEPS:
+        if key in self._running or len(self._running) >= MAX_DEPTH or self._steps > MAX_STEPS:
+            self.was_cut = True
             return NOTHING
-        self._running.append(key)
+        before, self.was_cut = self.was_cut, False
+        self._running.add(key)
         try:
             found = FINDERS.get(type(source.node), _nothing)(self, source)
         finally:
-            self._running.pop()
-        if found.known or not self._running:  # within a circle nothing may be known of what is known outside it
+            self._running.remove(key)
+        if found.known or not self.was_cut or not self._running:
             memory[key] = found
+        self.was_cut |= before
         return found
+
+    @contextmanager
+    def one_question(self) -> Iterator[None]:
+        """All that is asked within shares what one question may cost."""
+        outermost = not self._asking and not self._running
+        if outermost:
+            self._asking, self._steps, self._searches = True, 0, 0
+        try:
+            yield
+        finally:
+            self._asking = self._asking and not outermost
+
+    def may_search(self) -> bool:
+        """Whether another search of the project is worth its time for this question."""
+        self._searches += 1
+        self.was_cut |= self._searches > MAX_SEARCHES
+        return self._searches <= MAX_SEARCHES
 
     def table(self, source: Source) -> Table | None:
         """The entries of the mapping that a source holds; None if it is none, or not known."""
@@ -138,8 +163,7 @@ def _attribute(follow: Follower, source: Expression) -> Found:
         is_flag = holder in listed("command_line", "flags")
         return command_line.option(follow, Made(holder, source), node.attr) if is_flag else NOTHING
     found = follow.member(follow.find(source.part(node.value)), node.attr)
-    is_value = isinstance(found.value, Constant) or (isinstance(found.value, Setting) and files.is_scalar(found.value))
-    return NOTHING if is_value and names.is_set_elsewhere(follow, source, node.attr) else found
+    return _unless_set(follow, source, node.attr, found)
 
 
 def _subscript(follow: Follower, source: Expression) -> Found:
@@ -154,7 +178,15 @@ def _subscript(follow: Follower, source: Expression) -> Found:
         return follow.find(owner.value.items[key.value]) if inside else NOTHING
     if isinstance(owner.value, Setting) and isinstance(key.value, int):
         return files.item(follow, owner.value, key.value)
-    return follow.member(owner, key.value) if isinstance(key.value, str) else NOTHING
+    if not isinstance(key.value, str):
+        return NOTHING
+    return _unless_set(follow, source, key.value, follow.member(owner, key.value))
+
+
+def _unless_set(follow: Follower, source: Expression, name: str, found: Found) -> Found:
+    """Give what was found under a name, unless some code sets that name to something else."""
+    is_value = isinstance(found.value, Constant) or (isinstance(found.value, Setting) and files.is_scalar(found.value))
+    return NOTHING if is_value and names.is_set_elsewhere(follow, source.module, name) else found
 
 
 def _call(follow: Follower, source: Expression) -> Found:
@@ -194,7 +226,7 @@ def _either(follow: Follower, source: Expression) -> Found:
     if isinstance(test.value, Constant):
         chosen = node.body if arithmetic.is_true(test.value) else node.orelse
         return follow.find(source.part(chosen)).after(by_default=test.by_default)
-    return agreed([follow.find(source.part(node.body)), follow.find(source.part(node.orelse))])
+    return agreed(follow.find(source.part(arm)) for arm in (node.body, node.orelse))
 
 
 def _nothing(_follow: Follower, _source: Expression) -> Found:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from forklint.facts.loading import arguments, arithmetic, callers, datasets
+from forklint.facts.loading import arguments, arithmetic, callers, datasets, names
 from forklint.facts.loading.following import Follower
 from forklint.facts.loading.numbers import Number, Workers, verdict
 from forklint.facts.loading.values import (
@@ -19,17 +19,21 @@ from forklint.facts.loading.values import (
     Found,
     Frame,
     Instance,
+    Setting,
     Source,
     told,
 )
+from forklint.facts.machines.entries import last_name
 from forklint.knowledge.starters import Starter, starters
 from forklint.model import Link
 from forklint.project.index import External, Project
 from forklint.project.index import Value as Bound
 from forklint.project.module import ClassFacts, FunctionFacts, Module
-from forklint.project.scopes import Scope
+from forklint.project.scopes import Binding, Scope
 
 PARTIAL = frozenset({"functools.partial"})
+MOST_ASKED = 60
+"""Of so many loaders it is asked which dataset they get."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,8 @@ class Loader:
         if source is None:
             return NOTHING if self.open else None
         found = self.follow.find(source)
+        if isinstance(source, Setting) and names.is_set_elsewhere(self.follow, self.call.module, name):
+            return NOTHING
         if not isinstance(source, Expression) or any(source.node is node for node in ast.walk(self.call.node)):
             return found
         return told(found, source, name)
@@ -132,25 +138,41 @@ def loaders_of(project: Project, module: Module) -> tuple[Loader, ...]:
 
 
 def loaders_for(project: Project, facts: ClassFacts) -> tuple[Loader, ...]:
-    """The loaders that may get an object of a class, or of one that inherits from it."""
-    family = {facts, *project.subclasses(facts)}
-    return tuple(loader for loader in loaders(project) if family & set(loader.datasets))
+    """The loaders that may get an object of a class, or of one that inherits from it.
+
+    A module whose imports do not lead to the class is not asked; nor are more than MOST_ASKED loaders.
+    """
+    memory = project.memory("loaders for a class")
+    if facts not in memory:
+        family = {facts, *project.subclasses(facts)}
+        homes = {one.module.path for one in family}
+        modules = (module for module in _modules(project) if not homes.isdisjoint(project.graph.reached(module.path)))
+        asked = [loader for module in modules for loader in loaders_of(project, module)][:MOST_ASKED]
+        memory[facts] = tuple(loader for loader in asked if family & set(loader.datasets))
+    found: tuple[Loader, ...] = memory[facts]
+    return found
 
 
 def loader_at(project: Project, call: Expression) -> Loader | None:
     """The loader that a call makes; None if it makes none."""
-    follow = Follower(project)
-    made = _made(follow, call, call.node.func if isinstance(call.node, ast.Call) else call.node)
-    if made is None:
+    node = call.node
+    row = loader_row(project, call.module, call.scope, node) if isinstance(node, ast.Call) else None
+    if row is None or not isinstance(node, ast.Call):
         return None
-    row, given = made
-    return Loader(call, row, given, follow)
+    follow = Follower(project)
+    return Loader(call, row, _given(follow, call, node), follow)
+
+
+def count_given(project: Project, call: Expression, row: Starter) -> WorkerCount:
+    """The number of workers that a call gives, whatever it calls: the constructor, or a partial or method for it."""
+    follow = Follower(project)
+    loader = loader_at(project, call) or Loader(call, row, arguments.of_call(follow, call), follow)
+    return loader.workers if loader.option(row.workers) is not None else UNKNOWN
 
 
 def loader_row(project: Project, module: Module, scope: Scope, call: ast.Call) -> Starter | None:
-    """The row of starters.toml for a call that makes a loader; None if it makes none."""
-    found = loader_at(project, Expression(module, scope, call))
-    return found.row if found is not None else None
+    """The row of starters.toml for a call that makes a loader, or a partial that will; None if it makes none."""
+    return _row(project, Expression(module, scope, call), call.func)
 
 
 # Finding
@@ -177,27 +199,31 @@ def _project_words(project: Project, words: set[str]) -> Iterator[str]:
             if module in seen:
                 continue
             seen.add(module)
-            for name in _defined(project, module):
+            for name in _defined(project, module, known):
                 if name not in known:
                     known.add(name)
                     waiting.append(name)
                     yield name
 
 
-def _defined(project: Project, module: Module) -> Iterator[str]:
+def _defined(project: Project, module: Module, known: set[str]) -> Iterator[str]:
     """Give names of a module that stand for loaders: subclasses, partials, other names for the same."""
     rows = starters(project.settings.starters)
     for facts in module.classes:
         if any(name in rows and rows[name].how == "iterated" for name in project.ancestry(facts).external):
             yield facts.name
-    for name, bindings in module.scope.bindings.items():
-        for binding in bindings:
-            if binding.attribute and binding.name != binding.attribute:
-                symbol = project.imported(module, binding)
-                if isinstance(symbol, External) and symbol.name in rows:
-                    yield name
-            elif isinstance(binding.value, ast.Call) and "partial" in ast.unparse(binding.value.func):
+    for scope in module.all_scopes:
+        for name, bindings in scope.bindings.items():
+            if any(_renames(binding, known) for binding in bindings):
                 yield name
+
+
+def _renames(binding: Binding, known: set[str]) -> bool:
+    """Whether a binding gives a loader, or a partial of one, a name."""
+    value = binding.value
+    if isinstance(value, ast.Call) and last_name(value.func) == "partial" and value.args:
+        value = value.args[0]
+    return binding.attribute in known or (value is not None and last_name(value) in known)
 
 
 def _modules(project: Project) -> Iterator[Module]:
@@ -210,8 +236,9 @@ def _modules(project: Project) -> Iterator[Module]:
 
 
 def _find(project: Project, module: Module) -> Iterator[Loader]:
+    words = _words(project) | {"partial"}
     for node in ast.walk(module.tree):
-        if isinstance(node, ast.Call) and not _is_named_partial(module, node):
+        if isinstance(node, ast.Call) and last_name(node.func) in words and not _is_named_partial(module, node):
             loader = loader_at(project, Expression(module, module.scope_at(node), node))
             if loader is not None:
                 yield loader
@@ -220,46 +247,57 @@ def _find(project: Project, module: Module) -> Iterator[Loader]:
 def _is_named_partial(module: Module, call: ast.Call) -> bool:
     """Whether a call makes a partial that has a name: the calls of that name make the loaders."""
     above = module.parents.get(call)
-    is_partial = getattr(call.func, "attr", getattr(call.func, "id", "")) == "partial"
+    is_partial = last_name(call.func) == "partial"
     return is_partial and isinstance(above, ast.Assign) and isinstance(above.targets[0], ast.Name)
 
 
-def _made(follow: Follower, call: Expression, function: ast.expr) -> tuple[Starter, Arguments] | None:
-    """The row and the arguments of a loader that a call makes, or that a partial will make."""
-    node = call.node
-    if not isinstance(node, ast.Call) or not isinstance(function, (ast.Name, ast.Attribute)):
+def _row(project: Project, call: Expression, function: ast.expr) -> Starter | None:
+    """The row for what ``function`` names in a call: the loader itself, a subclass, ``partial``, or a name for one."""
+    if not isinstance(function, (ast.Name, ast.Attribute)):
         return None
-    project = follow.project
-    rows = starters(project.settings.starters)
     symbol = project.resolve(call.module, call.scope, function)
     if isinstance(symbol, External):
-        row = rows.get(symbol.name)
-        if symbol.name in PARTIAL and node.args:
-            inner = _made(follow, call, node.args[0])
-            return (inner[0], arguments.without_first(inner[1])) if inner is not None else None
-        if row is not None and row.how == "iterated":
-            return row, arguments.of_call(follow, call)
-    elif isinstance(symbol, ClassFacts):
-        return _of_subclass(follow, call, symbol)
-    elif isinstance(symbol, Bound) and isinstance(symbol.binding.value, ast.Call):
-        value = symbol.binding.value
-        place = Expression(symbol.module, symbol.scope, value)
-        if project.qualified(symbol.module, symbol.scope, value.func) in PARTIAL:
-            inner = _made(follow, place, value.func)
-            if inner is not None:
-                return inner[0], arguments.joined(inner[1], arguments.of_call(follow, call))
-    return None
+        partial = symbol.name in PARTIAL and isinstance(call.node, ast.Call) and bool(call.node.args)
+        if partial and isinstance(call.node, ast.Call):
+            return _row(project, call, call.node.args[0])
+        row = starters(project.settings.starters).get(symbol.name)
+        return row if row is not None and row.how == "iterated" else None
+    if isinstance(symbol, ClassFacts):
+        return _inherited(project, symbol)
+    place = _partial(project, symbol)
+    return _row(project, place, place.node.func) if place is not None else None  # type: ignore[attr-defined]
 
 
-def _of_subclass(follow: Follower, call: Expression, facts: ClassFacts) -> tuple[Starter, Arguments] | None:
-    """The same for a project class that inherits from a loader: what its own ``__init__`` hands on counts."""
-    project = follow.project
+def _inherited(project: Project, facts: ClassFacts) -> Starter | None:
     rows = starters(project.settings.starters)
-    names = project.ancestry(facts).external
-    row = next((rows[name] for name in names if name in rows and rows[name].how == "iterated"), None)
-    if row is None:
+    names_above = project.ancestry(facts).external
+    return next((rows[name] for name in names_above if name in rows and rows[name].how == "iterated"), None)
+
+
+def _partial(project: Project, symbol: object) -> Expression | None:
+    """The call of ``functools.partial`` that a name is bound to."""
+    value = symbol.binding.value if isinstance(symbol, Bound) else None
+    if not isinstance(symbol, Bound) or not isinstance(value, ast.Call):
         return None
+    is_partial = project.qualified(symbol.module, symbol.scope, value.func) in PARTIAL
+    return Expression(symbol.module, symbol.scope, value) if is_partial else None
+
+
+def _given(follow: Follower, call: Expression, node: ast.Call) -> Arguments:
+    """What the library's own constructor gets by a call that makes a loader."""
     given = arguments.of_call(follow, call)
+    symbol = follow.project.resolve(call.module, call.scope, node.func)
+    if isinstance(symbol, External) and symbol.name in PARTIAL:
+        return arguments.without_first(given)
+    if isinstance(symbol, ClassFacts):
+        return _handed_up(follow, symbol, given)
+    place = _partial(follow.project, symbol)
+    return arguments.joined(arguments.without_first(arguments.of_call(follow, place)), given) if place else given
+
+
+def _handed_up(follow: Follower, facts: ClassFacts, given: Arguments) -> Arguments:
+    """What a project class that inherits from a loader hands on to it, when it gets certain arguments."""
+    project = follow.project
     found = project.method(facts, "__init__")
     while found is not None:
         owner, method = found
@@ -267,9 +305,9 @@ def _of_subclass(follow: Follower, call: Expression, facts: ClassFacts) -> tuple
         frame = Frame(FunctionFacts(owner.module, method), given, Instance(facts, given))
         above = [n for n in ast.walk(method) if isinstance(n, ast.Call) and callers.is_super_call(n)]
         if len(above) != 1:
-            return row, Arguments(open=True)
+            return Arguments(open=True)
         given = callers.handed_up(follow, Expression(owner.module, scope, above[0], frame))
         classes = project.ancestry(facts).classes
         later = classes[classes.index(owner) + 1 :]
         found = next(((one, one.methods["__init__"]) for one in later if "__init__" in one.methods), None)
-    return row, given
+    return given

@@ -15,6 +15,7 @@ from forklint.facts.loading.values import (
     Made,
     Ref,
     Row,
+    Setting,
     Source,
     Table,
     agreed,
@@ -45,7 +46,7 @@ def find(follow: Follower, source: Expression) -> Found:
     home, bindings = found
     if any(binding.kind in {Kind.IMPORT, Kind.CLASS, Kind.FUNCTION} for binding in bindings):
         return of_symbol(follow, follow.project.lookup(source.module, source.scope, node.id), source.frame)
-    return agreed([_binding(follow, source.module, home, binding, source.frame) for binding in bindings])
+    return agreed(_binding(follow, source.module, home, binding, source.frame) for binding in bindings)
 
 
 def of_symbol(follow: Follower, symbol: Symbol | None, frame: Frame | None) -> Found:
@@ -70,6 +71,8 @@ def _binding(follow: Follower, module: Module, home: Scope, binding: Binding, fr
     if binding.value is not None:
         place = Expression(module, home, binding.value, frame)
         found = told(follow.find(place), place, binding.name)
+        if isinstance(found.value, Setting):
+            return NOTHING if any(isinstance(use, ast.Call) for use in _uses(home, binding.name)) else found
         return changed(module, home, binding, found) if isinstance(found.value, Table) else found
     return _unpacked(follow, module, home, binding, frame)
 
@@ -168,23 +171,25 @@ def _set_in_block(module: Module, binding: Binding, node: ast.Subscript) -> ast.
 # Attributes set from elsewhere
 
 
-def is_set_elsewhere(follow: Follower, source: Expression, name: str) -> bool:
-    """Whether code that has to do with a module sets an attribute of that name on anything but ``self``."""
+def is_set_elsewhere(follow: Follower, home: Module, name: str) -> bool:
+    """Whether code that has to do with a module sets an attribute or key of that name on anything but ``self``."""
     project = follow.project
     return any(
-        module is source.module
-        or source.module.path in project.graph.reached(module.path)
-        or module.path in project.graph.reached(source.module.path)
+        module is home
+        or home.path in project.graph.reached(module.path)
+        or module.path in project.graph.reached(home.path)
         for module in setters(project, name)
     )
 
 
 def setters(project: Project, name: str) -> tuple[Module, ...]:
-    """The modules that set an attribute of that name on anything but ``self``."""
-    memory = project.memory("modules that set an attribute")
+    """The modules that set an attribute or key of that name on anything but ``self``."""
+    memory = project.memory("modules that set a name")
     if name not in memory:
         word = re.escape(name.encode())
-        shape = re.compile(rb"\.%s\s*(?::[^=\n]*|,[^\n]*)?[-+*/|]?=(?!=)|setattr\([^\n]*%s" % (word, word))
+        shape = re.compile(
+            rb"(?:\.%s|[\"']%s[\"']\s*\])\s*(?::[^=\n]*|,[^\n]*)?[-+*/|]?=(?!=)|setattr\([^\n]*%s" % (word, word, word)
+        )
         paths = [path for path in project.files if shape.search(project.data(path))]
         modules = [module for path in paths if (module := project.module(path)) is not None]
         memory[name] = tuple(module for module in modules if _sets(module, name))
@@ -196,6 +201,9 @@ def _sets(module: Module, name: str) -> bool:
     for node in ast.walk(module.tree):
         if isinstance(node, ast.Attribute) and node.attr == name and not isinstance(node.ctx, ast.Load):
             if not (isinstance(node.value, ast.Name) and node.value.id in {"self", "cls"}):
+                return True
+        elif isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
+            if isinstance(node.slice, ast.Constant) and node.slice.value == name:
                 return True
         elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "setattr" and len(node.args) > 1:
             key = node.args[1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from forklint.facts.loading import calls, parameters
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from forklint.facts.loading.following import Follower
 
 HPARAMS = "hparams"
+DYNAMIC = re.compile(r"setattr\(\s*self\s*,\s*(?![\"'])|self\.__dict__(?:\.update|\[[^\]]*\]\s*=|\s*=)")
 
 
 def attribute(follow: Follower, owner: Instance, name: str) -> Found:
@@ -35,9 +37,13 @@ def attribute(follow: Follower, owner: Instance, name: str) -> Found:
     facts = owner.facts
     if name == HPARAMS:
         return _hyperparameters(follow, owner)
+    if any(_sets_any(one) for one in follow.project.ancestry(facts).classes):
+        return NOTHING
     stores = _stores(follow, facts, name)
+    if owner.made is None and any(_has_own(heir, name) for heir in follow.project.subclasses(facts)):
+        return NOTHING  # which of them it is decides
     if stores:
-        return agreed([_stored(follow, owner, function, value, name) for function, value in stores])
+        return agreed(_stored(follow, owner, function, value, name) for function, value in stores)
     found = follow.project.method(facts, name)
     if found is not None:
         function = FunctionFacts(found[0].module, found[1])
@@ -45,7 +51,7 @@ def attribute(follow: Follower, owner: Instance, name: str) -> Found:
             frame = Frame(function, Arguments(), owner)
             returns = [s.value for s in scopes.statements(found[1].body) if isinstance(s, ast.Return)]
             values = [Expression(function.module, function.scope, value, frame) for value in returns if value]
-            return agreed([follow.find(value) for value in values])
+            return agreed(follow.find(value) for value in values)
         return NOTHING
     return _field(follow, owner, name)
 
@@ -65,6 +71,19 @@ def _stores(follow: Follower, facts: ClassFacts, name: str) -> list[tuple[Functi
             found += [(this, value) for value in _assigned(function, first, name)]
     memory[key] = found
     return found
+
+
+def _sets_any(facts: ClassFacts) -> bool:
+    """Whether a class sets attributes of its objects whose names the text does not say."""
+    lines = facts.module.document.lines[facts.node.lineno - 1 : facts.node.end_lineno]
+    return any(DYNAMIC.search(line) for line in lines)
+
+
+def _has_own(facts: ClassFacts, name: str) -> bool:
+    """Whether a class has an attribute of its own, in its body or set by a method."""
+    if name in facts.scope.bindings:
+        return True
+    return any(_assigned(method, "self", name) for method in facts.methods.values())
 
 
 def _assigned(function: ast.FunctionDef | ast.AsyncFunctionDef, first: str, name: str) -> list[ast.expr | None]:

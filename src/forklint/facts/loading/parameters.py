@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from forklint.facts.loading.following import Follower
     from forklint.project.module import FunctionFacts
 
-MOST_CALLS = 30
-"""So many calls of one function are compared; one with more is for many uses."""
-
 
 def find(follow: Follower, function: FunctionFacts, name: str, frame: Frame | None) -> Found:
     """What a parameter holds in one call of its function, or, without a frame, in every call that there is."""
@@ -43,11 +40,11 @@ def find(follow: Follower, function: FunctionFacts, name: str, frame: Frame | No
     if asked is not None:
         return asked
     known = callers.of(follow, function)
-    if known.escapes or len(known.calls) > MOST_CALLS:
+    if known.escapes:
         return NOTHING
     if not known.calls:
         return default_of(follow, function, name, by_default=True)
-    return agreed([in_call(follow, function, name, given) for given in known.calls]).after(by_default=known.by_default)
+    return agreed(in_call(follow, function, name, given) for given in known.calls).after(by_default=known.by_default)
 
 
 def in_call(follow: Follower, function: FunctionFacts, name: str, given: Arguments) -> Found:

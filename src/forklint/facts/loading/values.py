@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from forklint.facts.loading.numbers import POSITIVE, Positive
@@ -62,12 +62,12 @@ Source = Expression | Setting
 """Where a value is written down."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Arguments:
-    """What a call gives."""
+    """What a call gives; compared by identity, for the arguments of one call are read once."""
 
     positional: tuple[Source, ...] = ()
-    keywords: Mapping[str, Source] = field(default_factory=dict, hash=False)
+    keywords: Mapping[str, Source] = field(default_factory=dict)
     open: bool = False
     """Whether ``*args`` or ``**kwargs`` may give more of which nothing is known."""
 
@@ -170,12 +170,13 @@ class Found:
 NOTHING = Found()
 
 
-def agreed(found: list[Found]) -> Found:
+def agreed(found: Iterable[Found]) -> Found:
     """Give what holds whichever of several is the case; NOTHING where they differ or one is not known.
 
     Numbers that differ but are all above zero are together a positive number.
     """
-    if not found or not all(one.known for one in found):
+    found = _until_unknown(found)
+    if not found:
         return NOTHING
     first = found[0]
     default = any(one.by_default for one in found)
@@ -185,6 +186,16 @@ def agreed(found: list[Found]) -> Found:
     if len(numbers) == len(found) and all(_is_positive(number) for number in numbers):
         return Found(Constant(POSITIVE), first.links, default)
     return NOTHING
+
+
+def _until_unknown(found: Iterable[Found]) -> list[Found]:
+    """Look at one after the other, as each costs; nothing if one of them is not known."""
+    known: list[Found] = []
+    for one in found:
+        if not one.known:
+            return []
+        known.append(one)
+    return known
 
 
 def _same(first: Value, second: Value) -> bool:

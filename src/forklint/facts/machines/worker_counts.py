@@ -6,14 +6,17 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from forklint.facts.loading.arithmetic import number_of
+from forklint.facts.loading.following import Follower
+from forklint.facts.loading.loaders import loader_at
+from forklint.facts.loading.numbers import Workers, verdict
+from forklint.facts.loading.values import Expression
 from forklint.facts.machines import entries
 from forklint.facts.machines.entries import Entry, last_name
-from forklint.facts.starting import workers
-from forklint.facts.starting.workers import Workers
 from forklint.knowledge import presets
 from forklint.project import scopes
-from forklint.project.index import Project
-from forklint.project.module import Module
+from forklint.project.index import Project, Value
+from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import FUNCTIONS, Kind, Scope
 
 
@@ -90,10 +93,10 @@ class WorkerCounts:
     def _call_entries(self, call: ast.Call) -> Iterator[Entry]:
         yield from entries.of_call(call)
         if len(call.args) > 1 and last_name(call.func).endswith("Loader"):
-            row = workers.loader_row(self.project, self.module, self.module.scope_at(call), call)
-            given = workers.arguments(call, row).workers if row is not None else None
-            if row is not None and given is not None and given in call.args:
-                yield row.workers, given
+            loader = loader_at(self.project, Expression(self.module, self.module.scope_at(call), call))
+            given = loader.option(loader.row.workers) if loader is not None else None
+            if loader is not None and isinstance(given, Expression) and given.node in call.args:
+                yield loader.row.workers, given.node
         texts = [text for text in map(entries.text_of, call.args) if text]
         flag = next((text for text in texts if text.startswith("--")), "")
         if flag:  # add_argument("--num-workers", default=4), and click's and typer's options
@@ -111,7 +114,28 @@ class WorkerCounts:
         if isinstance(value, ast.Call) and last_name(value.func) in {"min", "max"} and value.args:
             parts = [self.positive(argument) for argument in value.args]
             return all(parts) if last_name(value.func) == "min" else any(parts)
-        return workers.count(self.project, self.module, self.module.scope_at(value), value) is Workers.SOME
+        place = Expression(self.module, self.module.scope_at(value), value)
+        if not self._is_here(place):
+            return False
+        return verdict(number_of(Follower(self.project).find(place))) is Workers.SOME
+
+    def _is_here(self, place: Expression, depth: int = 12) -> bool:
+        """Whether a number is that of constants: what a parameter, function or object gives is told of where it is."""
+        node = place.node
+        if isinstance(node, (ast.Subscript, ast.NamedExpr, ast.Await)):
+            return False
+        if isinstance(node, (ast.Name, ast.Attribute)):
+            symbol = self.project.resolve(place.module, place.scope, node)
+            value = symbol.binding.value if isinstance(symbol, Value) else None
+            if not isinstance(symbol, Value) or value is None or depth <= 0:
+                return False
+            return self._is_here(Expression(symbol.module, symbol.scope, value), depth - 1)
+        if isinstance(node, ast.Call):
+            symbol = self.project.resolve(place.module, place.scope, node.func)
+            return not isinstance(symbol, (ClassFacts, FunctionFacts)) and all(
+                self._is_here(place.part(argument), depth) for argument in node.args
+            )
+        return all(self._is_here(place.part(n), depth) for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr))
 
 
 def leaves(value: ast.expr) -> Iterator[ast.expr]:

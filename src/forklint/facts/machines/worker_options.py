@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from forklint.facts.loading.loaders import loader_row
 from forklint.facts.machines import entries
 from forklint.facts.machines.entries import Entry, last_name
 from forklint.facts.machines.meant import Machines
@@ -13,7 +14,6 @@ from forklint.facts.machines.platforms import DARWIN
 from forklint.facts.machines.programs import closure
 from forklint.facts.machines.worker_counts import Count, beside
 from forklint.facts.machines.worker_flow import mentions
-from forklint.facts.starting.workers import loader_row
 from forklint.knowledge import presets
 from forklint.project.index import Project, Value
 from forklint.project.module import Module

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from forklint.facts.starting.running.execution import Execution
 from forklint.facts.starting.running.starts import MethodSet, OutOfStepsError, StartedError
 from forklint.facts.starting.running.values import DEFAULT_METHOD
-from forklint.model import Cell
+from forklint.model import Cell, Link
 from forklint.project.scopes import FUNCTIONS
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ class Reach:
     cells: tuple[Cell, ...]
     steps: tuple[Step, ...]
     """The way there, when it is not the expression itself."""
+    links: tuple[Link, ...] = ()
+    """Where the loader's number of workers is written down, if that is elsewhere."""
     sets_method: bool = False
     """Whether ``node`` is a call of ``set_start_method``, which raises in the children that ``steps`` start."""
 
@@ -98,7 +100,7 @@ def _conclude(run: Execution, started: StartedError) -> Reach:
     if run.methods_set:
         return _method_set(run.methods_set[0], started, tuple(steps))
     first, *rest = steps
-    return Reach(first.node, started.what, started.cells, tuple(rest))
+    return Reach(first.node, started.what, started.cells, tuple(rest), started.links)
 
 
 def _method_set(first: MethodSet, started: StartedError, steps: tuple[Step, ...]) -> Reach:

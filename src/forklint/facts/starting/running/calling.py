@@ -142,7 +142,7 @@ def _construct(run: Execution, spot: Spot, facts: ClassFacts, given: Arguments) 
         return instance
     row = library.inherited_row(run, facts)
     if row is not None and row.how == "iterated":
-        run.put(instance, LOADER, library.loader(row, given, spot.place))
+        run.put(instance, LOADER, library.loader(run, row, given, spot))
     marks = " ".join(ast.unparse(decorator) for decorator in facts.node.decorator_list)
     bases = run.project.ancestry(facts).external
     if "dataclass" in marks or "define" in marks or DATACLASS_BASES & set(bases):

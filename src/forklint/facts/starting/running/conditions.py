@@ -7,6 +7,7 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from forklint.facts.loading.numbers import Positive
 from forklint.facts.starting.running import evaluation, iterating, names
 from forklint.facts.starting.running.values import (
     UNKNOWN,
@@ -26,7 +27,6 @@ from forklint.facts.starting.running.values import (
     Value,
     merge,
 )
-from forklint.facts.starting.workers import Positive
 
 if TYPE_CHECKING:
     from forklint.facts.starting.running.execution import Execution

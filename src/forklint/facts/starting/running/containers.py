@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from forklint.facts.loading.numbers import called
 from forklint.facts.starting.running import calling, evaluation, iterating
 from forklint.facts.starting.running.values import (
     NONE,
@@ -20,7 +21,6 @@ from forklint.facts.starting.running.values import (
     Value,
     merge_all,
 )
-from forklint.facts.starting.workers import called
 
 if TYPE_CHECKING:
     from forklint.facts.starting.running.execution import Execution

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from forklint.facts.loading.numbers import Number, Positive, binary
 from forklint.facts.starting.running import calling, conditions, iterating, names
 from forklint.facts.starting.running.values import (
     NONE,
@@ -19,7 +20,6 @@ from forklint.facts.starting.running.values import (
     Value,
     merge_all,
 )
-from forklint.facts.starting.workers import Number, Positive, binary
 
 if TYPE_CHECKING:
     from forklint.facts.starting.running.execution import Execution

@@ -26,12 +26,14 @@ from forklint.facts.starting.running.values import (
     Function,
     Guard,
     Instance,
+    Loader,
     MainName,
     Place,
     PlatformTest,
     Ref,
     Slots,
     Spot,
+    Startable,
     Stream,
     Value,
     is_plain,
@@ -104,13 +106,13 @@ class Execution:
         finally:
             self._muted -= 1
 
-    def start(self, place: Place, what: str, method: str, made_at: Place | None = None) -> None:
+    def start(self, place: Place, what: str, method: str, made: Loader | Startable | None = None) -> None:
         """Raise StartedError, for processes start here, if that bites in some cell."""
         if self._muted or (self.guarded and not self.follow_guarded):
             return
         cells = self.cells_of(self.method if method == DEFAULT_METHOD else method)
         if cells:
-            raise StartedError(place, what, cells, tuple(self.sites), made_at)
+            raise StartedError(place, what, cells, tuple(self.sites), made)
 
     def set_method(self, place: Place, method: str, *, forced: bool) -> None:
         """Note that the process's start method is set here."""

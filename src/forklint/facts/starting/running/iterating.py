@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from forklint.facts.loading.numbers import Workers
 from forklint.facts.starting.running import evaluation
 from forklint.facts.starting.running.values import (
     LOADER,
@@ -22,7 +23,6 @@ from forklint.facts.starting.running.values import (
     Value,
     merge_all,
 )
-from forklint.facts.starting.workers import Workers
 
 if TYPE_CHECKING:
     from forklint.facts.starting.running.execution import Execution
@@ -50,7 +50,8 @@ def draw(run: Execution, spot: Spot, value: Value) -> Value:
     result: Value = UNKNOWN
     if isinstance(value, Loader):
         if value.workers is Workers.SOME and value.made_at.node not in run.changed:
-            run.start(spot.place, f"iterates a {value.row.name} with workers", value.method, value.made_at)
+            workers = "(with workers by default)" if value.by_default else "with workers"
+            run.start(spot.place, f"iterates a {value.row.name} {workers}", value.method, value)
     elif isinstance(value, Stream):
         what = f"draws from {value.function.function.facts.qualname}()"
         inner = run.enter(spot, value.function, value.arguments, what)

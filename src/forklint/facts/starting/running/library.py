@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from forklint.facts.loading.loaders import count_given
+from forklint.facts.loading.numbers import Workers, called, verdict
+from forklint.facts.loading.values import Expression
 from forklint.facts.starting.running import binding, calling, conditions, containers, evaluation, iterating, names
 from forklint.facts.starting.running.values import (
     DEFAULT_METHOD,
@@ -21,7 +24,6 @@ from forklint.facts.starting.running.values import (
     Made,
     Method,
     Partial,
-    Place,
     PlatformTest,
     Sequence,
     Spot,
@@ -30,7 +32,6 @@ from forklint.facts.starting.running.values import (
     Super,
     Value,
 )
-from forklint.facts.starting.workers import Workers, called, verdict
 from forklint.knowledge.starters import Starter, iteration, starters
 
 if TYPE_CHECKING:
@@ -97,8 +98,12 @@ def _method_given(row: Starter, given: Arguments) -> str:
     return (row.start_method or DEFAULT_METHOD) if value is None or value == NONE else _start_method(value)
 
 
-def loader(row: Starter, given: Arguments, place: Place) -> Loader:
-    """Make the loader that a call with these arguments makes."""
+def loader(run: Execution, row: Starter, given: Arguments, spot: Spot) -> Loader:
+    """Make the loader that a call with these arguments makes.
+
+    A number of workers that the run does not know, since it comes from the command line, from a file or from an
+    object, is looked for where it is written down.
+    """
     threads = given.get(row.threads, row.threads_position)
     value = given.get(row.workers, row.workers_position)
     workers = Workers.UNKNOWN
@@ -108,13 +113,16 @@ def loader(row: Starter, given: Arguments, place: Place) -> Loader:
         workers = verdict(value.value)
     if threads is not None and conditions.truth(threads) is not False:
         workers = Workers.NONE
-    return Loader(row, workers, _method_given(row, given), place)
+    elif workers is Workers.UNKNOWN:
+        found = count_given(run.project, Expression(spot.frame.module, spot.frame.scope, spot.node), row)
+        return Loader(row, found.kind, _method_given(row, given), spot.place, found.by_default, found.links)
+    return Loader(row, workers, _method_given(row, given), spot.place)
 
 
 def _start(run: Execution, spot: Spot, row: Starter, method: str, given: Arguments) -> Value:
     """Call what is named in starters.toml."""
     if row.how == "iterated":
-        return loader(row, given, spot.place)
+        return loader(run, row, given, spot)
     if row.how == "called":
         run.start(spot.place, f"calls {row.name}(), which starts processes", method)
     return Startable(row, method, spot.place)
@@ -128,7 +136,7 @@ def call_starter(run: Execution, spot: Spot, method: Method, given: Arguments) -
         return _start(run, spot, row, owner.method, given) if row is not None else UNKNOWN
     if isinstance(owner, Startable):
         if name in owner.row.methods:
-            run.start(spot.place, f"calls {name}() of a {owner.row.name}", owner.method, owner.made_at)
+            run.start(spot.place, f"calls {name}() of a {owner.row.name}", owner.method, owner)
         return owner if name == "__enter__" else UNKNOWN
     if isinstance(owner, (Loader, Stream)) and name in {"__iter__", "__next__", "send"}:
         iterating.draw(run, spot, owner)
@@ -149,7 +157,7 @@ def call_inherited(run: Execution, spot: Spot, method: Method, given: Arguments)
     if row is None:
         return UNKNOWN
     if row.how == "iterated" and name == "__init__":
-        run.put(instance, LOADER, loader(row, given, spot.place))
+        run.put(instance, LOADER, loader(run, row, given, spot))
     elif row.how == "iterated" and name == "__iter__":
         iterating.draw(run, spot, owner)
     elif name in row.methods:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from forklint.facts.starting.running.values import Place
+from forklint.facts.starting.running.values import Loader, Place, Startable
 
 if TYPE_CHECKING:
     from forklint.model import Cell
@@ -27,14 +27,20 @@ class StartedError(Exception):
     """Processes start at ``place``, reached through ``sites``."""
 
     def __init__(
-        self, place: Place, what: str, cells: tuple[Cell, ...], sites: tuple[Site, ...], made_at: Place | None
+        self,
+        place: Place,
+        what: str,
+        cells: tuple[Cell, ...],
+        sites: tuple[Site, ...],
+        made: Loader | Startable | None,
     ) -> None:
         super().__init__(what)
         self.place = place
         self.what = what
         self.cells = cells
         self.sites = sites
-        self.made_at = made_at
+        self.made_at = made.made_at if made is not None else None
+        self.links = made.links if isinstance(made, Loader) else ()
 
 
 @dataclass(frozen=True)

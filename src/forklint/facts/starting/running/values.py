@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from forklint.facts.starting.workers import Positive, Workers
+from forklint.facts.loading.numbers import Positive, Workers
 from forklint.knowledge.starters import Starter
+from forklint.model import Link
 
 if TYPE_CHECKING:
     from forklint.project.index import Package
@@ -97,6 +98,10 @@ class Loader:
     workers: Workers
     method: str
     made_at: Place = field(compare=False)
+    by_default: bool = False
+    """Whether the user of the script may give it another number of workers."""
+    links: tuple[Link, ...] = field(default=(), compare=False)
+    """Where its number of workers is written down, if that had to be looked for."""
 
 
 @dataclass(frozen=True)
