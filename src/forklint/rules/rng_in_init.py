@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -16,8 +17,12 @@ from forklint.model import Severity
 from forklint.project.module import FunctionFacts, Module
 from forklint.rules.base import Rule, Suspect
 
-MAKERS = rb"default_rng|RandomState|Random\s*\(|Generator\s*[()]|check_random_state"
-SEEDERS = rb"worker_init|seed_worker|init_fn|init_worker|worker_seed_fn"
+CALL = rb"\b(?:default_rng|RandomState|Random|Generator|check_random_state)\s*\("
+MAKERS = CALL + rb"|:[^=\n]*\b(?:RandomState|Random|Generator)\b"
+SEEDERS = rb"worker_?id|worker_init|seed_worker|init_fn|init_worker|worker_seed_fn"
+KEEPS = re.compile(rb"^(?:\w+|[ \t]+self\.\w+)[ \t]*(?::[^=\n]*)?=[^\n]*" + CALL, re.MULTILINE)
+WORKED = re.compile(rb"Dataset|__getitem__|__iter__|__call__")
+SEEDS = re.compile(SEEDERS)
 
 
 class RngInInit(Rule):
@@ -100,7 +105,7 @@ class RngInInit(Rule):
     code = "FKL302"
     name = "rng-in-init"
     severity = Severity.WARNING
-    tokens = rb"(?:" + MAKERS + rb"|" + SEEDERS + rb")"
+    tokens = MAKERS + rb"|" + SEEDERS
 
     @cached_property
     def _generators(self) -> KeptGenerators:
@@ -108,13 +113,22 @@ class RngInInit(Rule):
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """A generator is made, or a worker is seeded, and the file or one that it reaches has to do with torch."""
-        if not super().may_hold(path, data):
+        if not super().may_hold(path, data) or not (self._may_keep(data) or SEEDS.search(data)):
             return False
         return b"torch" in data or self.project.graph.any_reached(path, lambda text: b"torch" in text, "torch")
 
+    def _may_keep(self, data: bytes) -> bool:
+        """Whether a generator is plainly kept, or made where something is that workers run."""
+        return bool(KEEPS.search(data) or (WORKED.search(data) and self._makers.search(data)))
+
+    @cached_property
+    def _makers(self) -> re.Pattern[bytes]:
+        return re.compile(MAKERS)
+
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Generators that statements of this module keep, and functions of it that seed workers alike."""
-        for kept in self._generators.in_module(module):
+        code = module.document.code
+        for kept in self._generators.in_module(module) if self._may_keep(code) else ():
             cells = tuple(cell for cell in self.settings.cells if kept.pickled or not cell.pickles)
             if cells:
                 user, place = kept.drawn
@@ -126,7 +140,7 @@ class RngInInit(Rule):
                     chain=(self.link(user, place, where),),
                     facts=kept,
                 )
-        for seeds in worker_seeds(self.project, module):
+        for seeds in worker_seeds(self.project, module) if SEEDS.search(code) else ():
             yield Suspect(
                 node=seeds.place,
                 message=_seeds_message(seeds),
