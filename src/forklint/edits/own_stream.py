@@ -1,0 +1,197 @@
+"""The fixes of FKL302: a generator of its own for each process, and the seed that torch makes for each worker."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from forklint.edits import cst
+from forklint.edits.proposal import Proposal
+from forklint.edits.tree import Tree
+from forklint.facts.handles.carried import init_path
+from forklint.facts.handles.datasets import attribute_nodes
+from forklint.facts.randomness.kept import Kept
+from forklint.facts.randomness.worker_seeds import Seeding, WorkerSeeds
+from forklint.model import Applicability
+from forklint.project.index import Project
+from forklint.project.module import FunctionFacts, Module
+from forklint.project.scopes import Function, Kind, Scope
+
+PROPERTY = """
+_{stem}_generator = _{stem}_seed = None
+
+@property
+def {attribute}(self):
+    \"\"\"The generator of this process, seeded from torch's own seed: another one in each worker and each epoch.\"\"\"
+    {imports}
+    if self._{stem}_seed != torch.initial_seed():
+        self._{stem}_generator = {fresh}
+        self._{stem}_seed = torch.initial_seed()
+    return self._{stem}_generator
+"""
+Changes = dict["cst.CSTNode", "cst.CSTNode | cst.RemovalSentinel | cst.FlattenSentinel[cst.CSTNode]"]
+OWN = "draw from a generator that each process seeds from `torch.initial_seed()`"
+FRESH = "torch.initial_seed() % 2**32"
+
+
+class _NotSoError(Exception):
+    """The fix is left to a person; the text says why."""
+
+
+def of_generator(project: Project, kept: Kept, module: Module, tree: Tree) -> Iterator[Proposal]:
+    """Make the attribute a property that gives the generator of the process at hand."""
+    try:
+        init = _constructor(project, kept)
+        fresh = kept.made.row.fresh.format(call=_constructor_text(kept, module, init))
+    except _NotSoError as reason:
+        yield Proposal(f"{OWN}; by hand, since {reason}", Applicability.DISPLAY)
+        return
+    attribute = kept.name.rpartition(".")[2]
+    text = PROPERTY.format(
+        stem=attribute.lstrip("_"),
+        attribute=attribute,
+        fresh=fresh,
+        imports="" if _is_torch(module.scope) else "import torch",
+    )
+    statement = tree.statements[module.ordinals[kept.statement]]
+    yield Proposal(
+        OWN, Applicability.UNSAFE, _with_property(tree, statement, tree.statements[module.ordinals[init]], text)
+    )
+
+
+def _constructor(project: Project, kept: Kept) -> Function:
+    """The ``__init__`` whose statement can go; raises _NotSoError."""
+    facts, attribute = kept.keeper, kept.name.rpartition(".")[2]
+    if facts is None or not kept.on_object:
+        raise _NotSoError("it does not belong to one object")
+    init = facts.methods.get("__init__")
+    if init is None or kept.statement not in init.body or len(init.body) < 2:
+        raise _NotSoError("it is not made by a statement of `__init__` itself")
+    value = kept.statement.value if isinstance(kept.statement, (ast.Assign, ast.AnnAssign)) else None
+    if value is None or not any(node is kept.made.node for node in ast.walk(value)):
+        raise _NotSoError("a caller gives it, or it is made in several steps")
+    if isinstance(value, (ast.BoolOp, ast.IfExp)) or (
+        isinstance(kept.statement, ast.Assign) and len(kept.statement.targets) > 1
+    ):
+        raise _NotSoError("a caller may give it")
+    family = [*project.ancestry(facts).classes, *project.subclasses(facts)]
+    for owner in family:
+        for node in ast.walk(owner.node):
+            is_it = isinstance(node, ast.Attribute) and node.attr == attribute and not isinstance(node.ctx, ast.Load)
+            if is_it and owner.module.statement_of(node) is not kept.statement:
+                raise _NotSoError("it is stored elsewhere, too")
+        names = {attribute, f"_{attribute.lstrip('_')}_seed", f"_{attribute.lstrip('_')}_generator"}
+        if names & set(owner.scope.bindings) or "__slots__" in owner.scope.bindings:
+            raise _NotSoError("the class has something of that name")
+    for one in init_path(project, facts):
+        if any(node.attr == attribute for node in attribute_nodes(one.node)):
+            raise _NotSoError("`__init__` draws from it, too")
+    return init
+
+
+def _constructor_text(kept: Kept, module: Module, init: Function) -> str:
+    """What is called to make it, as the class can write it elsewhere."""
+    func = kept.made.constructor
+    name = func
+    while isinstance(name, ast.Attribute):
+        name = name.value
+    found = module.scope_of[init].find(name.id) if isinstance(name, ast.Name) else None
+    if func is None or found is None or found[0] is not module.scope or module is not kept.made.module:
+        raise _NotSoError("what makes it is a local name")
+    if not kept.made.row.fresh:
+        raise _NotSoError("it is made of more than a seed")
+    return ast.unparse(func)
+
+
+def _with_property(tree: Tree, statement: cst.CSTNode, init: cst.CSTNode, text: str) -> Tree:
+    import libcst  # noqa: PLC0415 - see forklint.edits.cst
+
+    style = tree.module
+    text = re.sub(r"^ +\n", "", text, flags=re.MULTILINE)
+    text = re.sub(r"^(?:    )+", lambda m: style.default_indent * (len(m[0]) // 4), text, flags=re.MULTILINE)
+    body = cst.parse_module(text.replace("\n", style.default_newline), style.config_for_parsing).body
+    blank = cst.EmptyLine(indent=False)
+    methods = [line.with_changes(leading_lines=[blank]) for line in body]
+    line = tree.line_of(statement)
+    alone = len(line.body) == 1  # type: ignore[attr-defined]
+
+    class Rewriter(libcst.CSTTransformer):
+        def on_leave(self, original_node, updated_node):  # type: ignore[no-untyped-def]
+            if original_node is (line if alone else statement):
+                return libcst.RemoveFromParent()
+            if original_node is init:
+                return libcst.FlattenSentinel([updated_node, *methods])
+            return updated_node
+
+    changed = tree.module.visit(Rewriter())
+    assert isinstance(changed, libcst.Module)  # noqa: S101 - a module stays a module
+    return Tree(changed)
+
+
+def of_seeds(seeds: WorkerSeeds, module: Module, tree: Tree) -> Iterator[Proposal]:
+    """Seed each worker from the seed that torch made for it."""
+    applicability = Applicability.SAFE if seeds.too_large else Applicability.UNSAFE
+    what = f"seed with `{FRESH}`, which differs in each worker and each epoch"
+    if seeds.too_large:
+        what = "bring the seed below 2**32"
+    changes = _changes(seeds, module, tree)
+    if changes is None:
+        words = "leave it out: torch seeds each worker of each epoch differently" if not seeds.too_large else what
+        yield Proposal(words, Applicability.DISPLAY)
+        return
+    yield Proposal(what, applicability, tree.replace_all(changes))
+
+
+def _changes(seeds: WorkerSeeds, module: Module, tree: Tree) -> Changes | None:
+    """The statements as they would be; None where that is left to a person."""
+    if not isinstance(seeds.function, FunctionFacts) or not (seeds.too_large or _is_torch(module.scope)):
+        return None
+    if not seeds.too_large:
+        local = _local_of(seeds, seeds.function)
+        if local is not None:
+            node = tree.statements[module.ordinals[local]]
+            return {node: _small(f"{ast.unparse(local.targets[0])} = {FRESH}")}
+    changes: Changes = {}
+    for one in seeds.seedings:
+        statement = module.statement_of(one.call)
+        if not isinstance(statement, ast.Expr) or statement.value is not one.call or len(one.call.args) != 1:
+            return None
+        if one.call.keywords or ("torch" in one.seeder.streams and not seeds.too_large):
+            return None
+        changes[tree.statements[module.ordinals[statement]]] = _small(_seeded(one, large=seeds.too_large))
+    return changes
+
+
+def _seeded(one: Seeding, *, large: bool) -> str:
+    function, argument = ast.unparse(one.call.func), ast.unparse(one.call.args[0])
+    if not large:
+        return f"{function}({one.seeder.fresh or FRESH})"
+    simple = isinstance(one.call.args[0], (ast.Name, ast.Attribute, ast.Call))
+    return f"{function}({argument if simple else f'({argument})'} % 2**32)"
+
+
+def _local_of(seeds: WorkerSeeds, function: FunctionFacts) -> ast.Assign | None:
+    """The one statement that works the seed out, if all calls are given the name that it binds."""
+    names = {
+        one.call.args[0].id if one.call.args and isinstance(one.call.args[0], ast.Name) else ""
+        for one in seeds.seedings
+    }
+    if len(names) != 1:
+        return None
+    bindings = function.scope.bindings.get(names.pop(), [])
+    if len(bindings) != 1 or bindings[0].kind is not Kind.VALUE or not isinstance(bindings[0].node, ast.Assign):
+        return None
+    statement = bindings[0].node
+    return statement if len(statement.targets) == 1 and isinstance(statement.targets[0], ast.Name) else None
+
+
+def _small(text: str) -> cst.CSTNode:
+    line = cst.ensure_type(cst.parse_statement(text), cst.SimpleStatementLine)
+    return line.body[0]
+
+
+def _is_torch(scope: Scope) -> bool:
+    """Whether ``torch`` means torch at the top of a module."""
+    bindings = scope.bindings.get("torch", [])
+    return bool(bindings) and all(one.module == "torch" and not one.attribute and not one.level for one in bindings)

@@ -1,0 +1,90 @@
+"""What a piece of code does with a generator: draw from it, start it anew, or neither."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from enum import Enum
+
+from forklint.knowledge.random_streams import Generator
+from forklint.project.module import Module
+from forklint.project.scopes import Function
+
+LOOKS = frozenset({"copy", "deepcopy", "isinstance", "str", "repr", "type", "id", "hasattr", "getattr", "print", "len"})
+"""Functions that draw nothing from a generator that they are given."""
+QUIET = frozenset({"get_state", "getstate", "initial_seed", "device", "spawn", "clone_state", "__class__"})
+"""What can be asked of a generator without a draw."""
+
+ORDERING = frozenset({"shuffle", "permutation", "permuted", "sample"})
+"""Draws that put things in an order. Workers of a stream that share the things out later need the same one."""
+
+
+class Use(Enum):
+    """One use of a generator."""
+
+    DRAWS = "draws"
+    ORDERS = "orders"
+    RESTARTS = "restarts"
+
+
+IsIt = Callable[[ast.AST], bool]
+
+
+def uses(module: Module, function: Function, is_it: IsIt, row: Generator) -> Iterator[tuple[Use, ast.AST]]:
+    """Give what a function does with the generator that ``is_it`` tells; a local name for it is followed."""
+    for node in ast.walk(function):
+        if not is_it(node):
+            continue
+        if isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
+            yield Use.RESTARTS, node
+            continue
+        alias = _alias(module, node)
+        for place in [node] if not alias else _loads(function, alias):
+            use = _use(module, place, row)
+            if use is not None:
+                yield use, place
+
+
+def _alias(module: Module, node: ast.AST) -> str:
+    """The local name that a use only gives to the generator."""
+    above = module.parents[node]
+    if isinstance(above, ast.Assign) and above.value is node and len(above.targets) == 1:
+        return above.targets[0].id if isinstance(above.targets[0], ast.Name) else ""
+    return ""
+
+
+def _loads(function: Function, name: str) -> list[ast.AST]:
+    return [
+        node
+        for node in ast.walk(function)
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
+    ]
+
+
+def _use(module: Module, node: ast.AST, row: Generator) -> Use | None:
+    above = module.parents[node]
+    if isinstance(above, ast.Attribute):
+        if above.attr in row.restarts:
+            return Use.RESTARTS
+        if above.attr in ORDERING:
+            return Use.ORDERS
+        return None if above.attr in QUIET else Use.DRAWS
+    call = module.parents[above] if isinstance(above, ast.keyword) else above
+    if not isinstance(call, ast.Call) or call.func is node:
+        return None
+    name = getattr(call.func, "attr", getattr(call.func, "id", ""))
+    return None if name in LOOKS else Use.DRAWS
+
+
+def is_attribute(name: str, *owners: str) -> IsIt:
+    """Tell ``self.name``, or ``Class.name``: an attribute of one of these names."""
+
+    def is_it(node: ast.AST) -> bool:
+        return (
+            isinstance(node, ast.Attribute)
+            and node.attr == name
+            and isinstance(node.value, ast.Name)
+            and node.value.id in owners
+        )
+
+    return is_it

@@ -1,0 +1,245 @@
+"""Generators that are made before workers start and drawn from in them: on an object, a class, or a module."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from forklint.facts.handles.carried import init_path, leaves_out, pickling_methods
+from forklint.facts.handles.datasets import is_dataset, worker_methods
+from forklint.facts.randomness.carriers import carried_by
+from forklint.facts.randomness.drawing import IsIt, Use, is_attribute, uses
+from forklint.facts.randomness.made import Made, made_by
+from forklint.facts.randomness.restarts import Restarts
+from forklint.facts.randomness.unworked import never_has_workers
+from forklint.knowledge.random_streams import worker_words
+from forklint.project.index import Project, Value
+from forklint.project.module import ClassFacts, FunctionFacts, Module
+from forklint.project.scopes import Binding, Function, Kind, Scope, statements
+
+MAX_CALLS = 4
+"""How many calls deep a function is followed from a dataset."""
+Worked = dict[Function, Module]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A generator that each worker has a copy of."""
+
+    made: Made
+    statement: ast.stmt
+    """Where it is kept."""
+    name: str
+    """As a message shows it: ``self.rng``, ``RNG``."""
+    keeper: ClassFacts | None
+    """The class whose object or body keeps it; None for a module."""
+    dataset: ClassFacts
+    """What workers get; the keeper, if a library's dataset carries it."""
+    drawn: tuple[Module, ast.AST]
+    """Where a worker draws from it."""
+    on_object: bool
+    pickled: bool
+    """Whether a worker that is spawned gets the same stream."""
+    every_epoch: bool
+    """Whether nothing starts it anew from one epoch to the next."""
+
+
+class KeptGenerators:
+    """Finds them in one module after the other."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._restarts = Restarts(project)
+
+    def in_module(self, module: Module) -> Iterator[Kept]:
+        """Give the generators that statements of a module keep."""
+        for facts in module.classes:
+            yield from self._on_object(facts)
+            yield from self._on_class(facts)
+        yield from self._on_module(module)
+
+    # Kept on an object
+
+    def _on_object(self, facts: ClassFacts) -> Iterator[Kept]:
+        init = facts.methods.get("__init__") or facts.methods.get("__post_init__")
+        if init is None:
+            return
+        candidates: dict[str, list[tuple[ast.stmt, Made | None]]] = {}
+        for statement in statements(init.body):
+            for attribute, value in assigned(statement):
+                made = made_by(self._project, facts.module, facts.module.scope_of[init], value)
+                candidates.setdefault(attribute, []).append((statement, made))
+        for attribute, found in candidates.items():
+            made = next((one for _, one in found if one is not None), None)
+            if made is not None and all(one is not None or _is_none(statement) for statement, one in found):
+                statement = next(statement for statement, one in found if one is made)
+                yield from self._judged(facts, attribute, made, statement, on_object=True)
+
+    def _on_class(self, facts: ClassFacts) -> Iterator[Kept]:
+        for binding, made in self._bound(facts.module, facts.scope):
+            statement = facts.module.statement_of(binding.node)
+            yield from self._judged(facts, binding.name, made, statement, on_object=False)
+
+    def _judged(
+        self, facts: ClassFacts, attribute: str, made: Made, statement: ast.stmt, *, on_object: bool
+    ) -> Iterator[Kept]:
+        project = self._project
+        is_it = is_attribute(attribute, "self", "cls", facts.name)
+        for user in (facts, *project.subclasses(facts)):
+            dataset = user if is_dataset(project, user) else carried_by(project, user)
+            if dataset is None or _is_aware(project, user) or never_has_workers(project, dataset):
+                continue
+            orders = project.method(dataset, "__getitem__") is None and project.method(dataset, "__iter__") is not None
+            drawn = self._drawn(self._worked(user), is_it, made, Use.ORDERS if orders else None)
+            if drawn is None:
+                continue
+            elsewhere = self._restarts.elsewhere(user, attribute, made.row)
+            if elsewhere.in_workers:
+                return
+            owners = project.ancestry(user).classes
+            yield Kept(
+                made=made,
+                statement=statement,
+                name=f"self.{attribute}" if on_object else f"{facts.name}.{attribute}",
+                keeper=facts,
+                dataset=dataset,
+                drawn=drawn,
+                on_object=on_object,
+                pickled=made.row.spawn == "bites"
+                and not any(leaves_out(m, {attribute}) for m in pickling_methods(owners))
+                if on_object
+                else made.seeded,
+                every_epoch=not elsewhere.between_epochs,
+            )
+            return
+
+    def _worked(self, facts: ClassFacts) -> Worked:
+        """The methods that workers run, without those that only ``__init__`` comes to."""
+        found = worker_methods(self._project, facts)
+        if not any(
+            self._project.method(facts, name) for name in ("__getitem__", "__iter__", "__call__", "__getitems__")
+        ):
+            building = {one.node for one in init_path(self._project, facts)}
+            found = {function: owner for function, owner in found.items() if function not in building}
+        return {function: owner.module for function, owner in found.items()}
+
+    def _drawn(self, worked: Worked, is_it: IsIt, made: Made, spared: Use | None) -> tuple[Module, ast.AST] | None:
+        """Where these functions draw from the generator; None if they do not, or if one of them starts it anew."""
+        drawn = None
+        for function, module in worked.items():
+            for use, node in uses(module, function, is_it, made.row):
+                if use is Use.RESTARTS:
+                    return None
+                drawn = drawn or ((module, node) if use is not spared else None)
+        return drawn
+
+    # Kept by a module
+
+    def _bound(self, module: Module, scope: Scope) -> Iterator[tuple[Binding, Made]]:
+        for bindings in scope.bindings.values():
+            if len(bindings) == 1 and bindings[0].kind is Kind.VALUE:
+                made = made_by(self._project, module, scope, bindings[0].value)
+                if made is not None:
+                    yield bindings[0], made
+
+    def _on_module(self, module: Module) -> Iterator[Kept]:
+        for binding, made in self._bound(module, module.scope):
+            if _under_guard(module, binding.node):
+                continue
+            found = self._global_drawn(module, binding, made)
+            if found is not None:
+                dataset, drawn = found
+                statement = module.statement_of(binding.node)
+                yield Kept(made, statement, binding.name, None, dataset, drawn, False, made.seeded, True)  # noqa: FBT003
+
+    def _global_drawn(
+        self, home: Module, binding: Binding, made: Made
+    ) -> tuple[ClassFacts, tuple[Module, ast.AST]] | None:
+        drawn = None
+        for user in self._project.mentioning(binding.name):
+            for function in user.functions:
+                is_it = self._is_global(user, function.scope, home, binding)
+                for use, node in uses(user, function.node, is_it, made.row):
+                    if use is Use.RESTARTS:
+                        return None
+                    dataset = drawn is None and self._runs_in_workers(function)
+                    if dataset:
+                        drawn = dataset, (user, node)
+        return drawn
+
+    def _is_global(self, user: Module, scope: Scope, home: Module, binding: Binding) -> IsIt:
+        def is_it(node: ast.AST) -> bool:
+            if not isinstance(node, (ast.Name, ast.Attribute)) or getattr(node, "id", "") not in {binding.name, ""}:
+                return False
+            if isinstance(node, ast.Attribute) and node.attr != binding.name:
+                return False
+            symbol = self._project.resolve(user, scope, node)
+            return isinstance(symbol, Value) and symbol.module is home and symbol.binding is binding
+
+        return is_it
+
+    def _runs_in_workers(self, function: FunctionFacts) -> ClassFacts | None:
+        """The dataset whose workers run a function, itself or within calls; None if none is known to."""
+        owner = function.owner
+        if owner is not None and not is_dataset(self._project, owner):
+            carrier = carried_by(self._project, owner)
+            is_run = function.node in self._worked(owner) if carrier else False
+            return carrier if is_run and not _is_aware(self._project, owner) else None
+        for module in self._project.mentioning(function.node.name):
+            for dataset in module.classes:
+                if is_dataset(self._project, dataset) and function.node in self._within(dataset):
+                    is_spared = _is_aware(self._project, dataset) or never_has_workers(self._project, dataset)
+                    return None if is_spared else dataset
+        return None
+
+    def _within(self, dataset: ClassFacts) -> Worked:
+        """The functions that workers run for a dataset, those that its methods call included."""
+        memory = self._project.memory("random: worked")
+        if dataset not in memory:
+            reached, waiting = {}, list(self._worked(dataset).items())
+            for _ in range(MAX_CALLS):
+                following = []
+                for function, module in waiting:
+                    if function not in reached:
+                        reached[function] = module
+                        following += [(one.node, one.module) for one in self._called(module, function)]
+                waiting = following
+            memory[dataset] = reached
+        found: Worked = memory[dataset]
+        return found
+
+    def _called(self, module: Module, function: Function) -> Iterable[FunctionFacts]:
+        for node in ast.walk(function):
+            if isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
+                symbol = self._project.resolve(module, module.scope_of[function], node.func)
+                if isinstance(symbol, FunctionFacts):
+                    yield symbol
+
+
+def assigned(statement: ast.stmt) -> Iterator[tuple[str, ast.expr | None]]:
+    """Give the attributes of ``self`` that a statement stores, each with its value if that is plain."""
+    targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+    value = getattr(statement, "value", None) if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None
+    for target in targets:
+        if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self":
+            yield target.attr, value
+
+
+def _is_none(statement: ast.stmt) -> bool:
+    value = getattr(statement, "value", None)
+    return isinstance(value, ast.Constant) and value.value is None
+
+
+def _is_aware(project: Project, facts: ClassFacts) -> bool:
+    """Whether a class, or a base of it, looks at the process that it finds itself in."""
+    words = worker_words().aware
+    for owner in project.ancestry(facts).classes:
+        lines = owner.module.document.lines[owner.node.lineno - 1 : owner.node.end_lineno]
+        if any(word in line for line in lines for word in words):
+            return True
+    return False
+
+
+def _under_guard(module: Module, node: ast.AST) -> bool:
+    return any(isinstance(above, ast.If) and "__name__" in ast.dump(above.test) for above in module.above(node))

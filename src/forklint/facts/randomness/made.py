@@ -1,0 +1,121 @@
+"""Which expressions make a random generator, or hold one that was just made."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from forklint.knowledge.random_streams import Generator, generators
+from forklint.project.index import Project
+from forklint.project.module import Module
+from forklint.project.scopes import FUNCTIONS, Binding, Kind, Scope
+
+MAX_HOPS = 6
+
+
+@dataclass(frozen=True)
+class Made:
+    """A generator where it is made, or where a parameter says that a caller gives one."""
+
+    module: Module
+    node: ast.AST
+    row: Generator
+    seeded: bool
+    """Whether it gets a seed: without one it begins anew wherever the expression runs again."""
+
+    @property
+    def constructor(self) -> ast.expr | None:
+        """What the source calls; None for a parameter."""
+        return self.node.func if isinstance(self.node, ast.Call) else None
+
+
+def made_by(
+    project: Project, module: Module, scope: Scope, expression: ast.expr | None, hops: int = MAX_HOPS
+) -> Made | None:
+    """The generator that an expression gives, if it is plain; of two branches the first that makes one."""
+    if expression is None or hops <= 0:
+        return None
+    parts: list[ast.expr] = []
+    if isinstance(expression, ast.BoolOp) and isinstance(expression.op, ast.Or):
+        parts = expression.values
+    elif isinstance(expression, ast.IfExp):
+        parts = [expression.body, expression.orelse]
+    for part in parts:
+        found = made_by(project, module, scope, part, hops - 1)
+        if found is not None:
+            return found
+    if isinstance(expression, ast.Call):
+        return _called(project, module, scope, expression, hops)
+    if isinstance(expression, ast.Name) and isinstance(scope.node, FUNCTIONS):
+        return _local(project, module, scope, scope.bindings.get(expression.id, []), hops)
+    return None
+
+
+def _called(project: Project, module: Module, scope: Scope, call: ast.Call, hops: int) -> Made | None:
+    row = generators().get(project.qualified(module, scope, call.func))
+    if row is not None:
+        seeded = _is_seeded(call)
+        if (row.seeded_only and not seeded) or _is_elsewhere(call):
+            return None
+        return Made(module, call, row, seeded)
+    if isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Call):
+        inner = made_by(project, module, scope, call.func.value, hops - 1)
+        if inner is not None and call.func.attr in inner.row.chained:
+            return Made(module, inner.node, inner.row, seeded=True)
+    return None
+
+
+def _local(project: Project, module: Module, scope: Scope, bindings: list[Binding], hops: int) -> Made | None:
+    """A local name: every place that binds it must be plain, and one of them make a generator."""
+    if not all(binding.kind in {Kind.PARAMETER, Kind.VALUE} for binding in bindings):
+        return None
+    for binding in bindings:
+        if binding.kind is Kind.VALUE:
+            found = made_by(project, module, scope, binding.value, hops - 1)
+        else:
+            found = _declared(project, module, scope, binding.node)
+        if found is not None:
+            return found
+    return None
+
+
+def _declared(project: Project, module: Module, scope: Scope, parameter: ast.AST) -> Made | None:
+    """A parameter whose annotation names a generator's class."""
+    annotation = getattr(parameter, "annotation", None)
+    found = None
+    waiting = [annotation] if isinstance(annotation, ast.expr) else []
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, (ast.Name, ast.Attribute)):
+            row = generators().get(project.qualified(module, scope, node))
+            if row is None:  # it may be something else as well
+                return None
+            found = Made(module, parameter, row, seeded=True)
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+            waiting += [node.left, node.right]
+        elif isinstance(node, ast.Subscript) and ast.unparse(node.value).rpartition(".")[2] == "Optional":
+            waiting.append(node.slice)
+        elif not (isinstance(node, ast.Constant) and node.value is None):
+            return None
+    return found
+
+
+def _is_seeded(call: ast.Call) -> bool:
+    return any(not (isinstance(seed, ast.Constant) and seed.value is None) for seed in _seeds(call))
+
+
+def _seeds(call: ast.Call) -> Iterator[ast.expr]:
+    """Give the arguments of a constructor and of what it is made of: ``Generator(PCG64(0))``."""
+    for argument in [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg != "device")]:
+        if isinstance(argument, ast.Call):
+            yield from _seeds(argument)
+        else:
+            yield argument
+
+
+def _is_elsewhere(call: ast.Call) -> bool:
+    """Whether a torch.Generator is made on another device than the CPU, as far as the text says."""
+    devices = [keyword.value for keyword in call.keywords if keyword.arg == "device"]
+    devices += [one for one in call.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+    return any(not (isinstance(one, ast.Constant) and one.value in {"cpu", None}) for one in devices)

@@ -1,0 +1,75 @@
+"""Where a generator that an object keeps is started anew: between epochs, or in each worker."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from forklint.facts.handles.datasets import worker_methods
+from forklint.facts.randomness.drawing import Use, is_attribute, uses
+from forklint.knowledge.random_streams import Generator
+from forklint.project.index import Project
+from forklint.project.module import ClassFacts
+
+WORKER = b"worker"
+"""A word of every module that starts a generator anew in a worker."""
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """What code outside the worker's own methods does with a generator."""
+
+    in_workers: bool
+    """Whether a ``worker_init_fn`` may put another in its place."""
+    between_epochs: bool
+    """Whether a method of the object, such as ``set_epoch``, does, for the parent to call."""
+
+
+class Restarts:
+    """Facts about one project."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+
+    def elsewhere(self, facts: ClassFacts, attribute: str, row: Generator) -> Elsewhere:
+        """Where the attribute of objects of a class is stored or restarted, but for ``__init__`` and worker methods."""
+        methods = self._methods(facts, attribute, row)
+        return Elsewhere(
+            in_workers=self._stored(attribute, row) or any(self._called_for_workers(name) for name in methods),
+            between_epochs=bool(methods),
+        )
+
+    def _methods(self, facts: ClassFacts, attribute: str, row: Generator) -> list[str]:
+        """Names of the other methods that start it anew."""
+        known = set(worker_methods(self._project, facts))
+        return [
+            name
+            for owner in self._project.ancestry(facts).classes
+            for name, method in owner.methods.items()
+            if method not in known and name not in {"__init__", "__post_init__"}
+            for use, _ in uses(owner.module, method, is_attribute(attribute, "self"), row)
+            if use is Use.RESTARTS
+        ]
+
+    def _called_for_workers(self, method: str) -> bool:
+        return any(WORKER in module.document.code for module in self._project.mentioning(f".{method}("))
+
+    def _stored(self, attribute: str, row: Generator) -> bool:
+        """Whether code that speaks of workers sets the attribute on an object from outside, or starts it anew."""
+        for module in self._project.mentioning(attribute):
+            if WORKER not in module.document.code:
+                continue
+            for node in ast.walk(module.tree):
+                if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "setattr":
+                    named = len(node.args) > 1 and isinstance(node.args[1], ast.Constant)
+                    if named and node.args[1].value == attribute:  # type: ignore[attr-defined]
+                        return True
+                if not isinstance(node, ast.Attribute) or node.attr != attribute:
+                    continue
+                if isinstance(node.value, ast.Name) and node.value.id in {"self", "cls"}:
+                    continue
+                above = module.parents[node]
+                restarted = isinstance(above, ast.Attribute) and above.attr in row.restarts
+                if restarted or isinstance(node.ctx, ast.Store):
+                    return True
+        return False

@@ -1,0 +1,209 @@
+"""Functions that run as a worker begins, and what they seed the streams of random numbers with."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from forklint.facts.randomness.steadiness import Seed, Seeds, first_parameter, is_changing
+from forklint.facts.starting.workers import Workers, workers_of
+from forklint.knowledge.random_streams import Seeder, seeders, worker_words
+from forklint.project.index import External, Project, Value
+from forklint.project.module import FunctionFacts, Module
+from forklint.project.scopes import FUNCTIONS, Scope, parameters
+
+Beginning = FunctionFacts | ast.Lambda
+
+
+@dataclass(frozen=True)
+class Loading:
+    """One call of a loader that is given a function for its workers to begin with."""
+
+    evaluates: bool
+    """Whether it is called like a loader for evaluation, where the same numbers each time are wanted."""
+    plain: bool
+    """Whether all its options are seen, and its workers end with the epoch."""
+
+
+@dataclass(frozen=True)
+class Seeding:
+    """One call that seeds streams in a worker."""
+
+    call: ast.Call
+    seeder: Seeder
+    seed: Seed
+    direct: bool
+    """Whether the call itself seeds, not a function of the project that it calls."""
+
+
+@dataclass(frozen=True)
+class WorkerSeeds:
+    """What one function seeds as a worker begins."""
+
+    module: Module
+    function: Beginning
+    seedings: tuple[Seeding, ...]
+    """Those that do harm, in source order; never empty."""
+    repeats: bool
+    """Whether the workers of each epoch are new ones, as far as the loaders show, and begin again."""
+
+    @property
+    def place(self) -> ast.AST:
+        """The first of these calls: the statement that it is, or the call itself in a lambda."""
+        call = self.seedings[0].call
+        return call if isinstance(self.function, ast.Lambda) else self.module.statement_of(call)
+
+    @property
+    def too_large(self) -> bool:
+        """Whether a seed is too large for what it is given to."""
+        return self.seedings[0].seed.large
+
+    @property
+    def by_worker(self) -> bool:
+        """Whether workers at least differ from each other."""
+        return all(one.seed.by_worker for one in self.seedings)
+
+    @property
+    def streams(self) -> tuple[str, ...]:
+        """The streams that are seeded so."""
+        return tuple(dict.fromkeys(stream for one in self.seedings for stream in one.seeder.streams))
+
+
+def worker_seeds(project: Project, module: Module) -> Iterator[WorkerSeeds]:
+    """Give the functions of a module that seed every worker, or every epoch, alike."""
+    if "seed" not in module.document.text:
+        return
+    for function in module.functions:
+        if _seeds_something(function.node):
+            loadings = loadings_of(project, function)
+            by_name = not loadings and _is_named_so(function)
+            if by_name or any(not one.evaluates for one in loadings):
+                yield from _judged(project, module, function, loadings)
+    for node in ast.walk(module.tree) if "worker_init_fn" in module.document.text else ():
+        if isinstance(node, ast.keyword) and node.arg == "worker_init_fn" and isinstance(node.value, ast.Lambda):
+            call = module.parents[node]
+            loading = _loading(project, module, call) if isinstance(call, ast.Call) else None
+            if loading is not None and not loading.evaluates:
+                yield from _judged(project, module, node.value, [loading])
+
+
+def _judged(project: Project, module: Module, function: Beginning, loadings: list[Loading]) -> Iterator[WorkerSeeds]:
+    found = list(_seedings(project, module, function))
+    large = [one for one in found if one.seed.large and one.seeder.most]
+    if large:
+        yield WorkerSeeds(module, function, tuple(large), repeats=True)
+        return
+    is_plain = bool(loadings) and all(one.plain for one in loadings if not one.evaluates)
+    alike = [one for one in found if not one.seed.large and (is_plain or not one.seed.by_worker)]
+    if alike:
+        yield WorkerSeeds(module, function, tuple(alike), is_plain or not loadings)
+
+
+def _seedings(project: Project, module: Module, function: Beginning) -> Iterator[Seeding]:
+    if isinstance(function, ast.Lambda):
+        arguments = function.args.args
+        number, scope, facts = arguments[0].arg if arguments else "", module.scope_at(function), None
+    else:
+        number, scope, facts = first_parameter(function), function.scope, function
+    seeds = Seeds(project, facts, number)
+    for node in ast.walk(function if isinstance(function, ast.Lambda) else function.node):
+        if not isinstance(node, ast.Call) or not (node.args or node.keywords):
+            continue
+        value = node.args[0] if node.args else node.keywords[0].value
+        symbol = project.resolve(module, scope, node.func)
+        seeder = seeders().get(symbol.name) if isinstance(symbol, External) else None
+        direct = seeder is not None
+        if seeder is None and isinstance(symbol, FunctionFacts) and symbol != function:
+            seeder = _passed_on(project, symbol)
+        seed = seeds.of(module, scope, value) if seeder is not None else None
+        if seeder is not None and seed is not None:
+            yield Seeding(node, seeder, seed, direct)
+
+
+def _passed_on(project: Project, function: FunctionFacts) -> Seeder | None:
+    """The seeder that a function of the project is, if it seeds with its first argument as it is."""
+    given = parameters(function.node)
+    streams: list[str] = []
+    for node in ast.walk(function.node):
+        if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Name) and given:
+            row = seeders().get(project.qualified(function.module, function.scope, node.func))
+            if row is not None and node.args[0].id == given[0].arg:
+                streams += row.streams
+    return Seeder(call=(), streams=tuple(dict.fromkeys(streams)), most="numpy" in streams) if streams else None
+
+
+def _seeds_something(node: ast.AST) -> bool:
+    return any(isinstance(one, ast.Call) and "seed" in _last(one.func) for one in ast.walk(node))
+
+
+def _is_named_so(function: FunctionFacts) -> bool:
+    words = worker_words()
+    return function.node.name in words.functions and first_parameter(function) in words.numbers
+
+
+def loadings_of(project: Project, function: FunctionFacts) -> list[Loading]:
+    """The loaders that are given a function as ``worker_init_fn``, by itself or within ``partial``."""
+    memory = project.memory("worker_init_fn")
+    if None not in memory:
+        memory[None] = True
+        for module in project.mentioning("worker_init_fn"):
+            for node in ast.walk(module.tree):
+                if isinstance(node, ast.keyword) and node.arg == "worker_init_fn":
+                    _note_loading(project, module, node, memory)
+    return list(memory.get(function, []))
+
+
+def _note_loading(project: Project, module: Module, given: ast.keyword, found: dict[object, list[Loading]]) -> None:
+    call = module.parents[given]
+    if isinstance(call, ast.Call):
+        function = _function_of(project, module, module.scope_at(call), given.value)
+        loading = _loading(project, module, call) if function is not None else None
+        if loading is not None:
+            found.setdefault(function, []).append(loading)
+
+
+def _function_of(project: Project, module: Module, scope: Scope, value: ast.expr) -> FunctionFacts | None:
+    if isinstance(value, ast.Name):
+        named = project.lookup(module, scope, value.id)
+        bound = named.binding.value if isinstance(named, Value) and named.module is module else None
+        value = bound if isinstance(bound, ast.Call) else value
+    if isinstance(value, ast.Call) and _last(value.func) == "partial" and value.args:
+        value = value.args[0]
+    symbol = project.resolve(module, scope, value)
+    if symbol is None and isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name):
+        owner = scope.parent.node if scope.parent is not None else None
+        if value.value.id == "self" and isinstance(owner, ast.ClassDef):
+            method = project.method(module.class_facts(owner), value.attr)
+            return FunctionFacts(method[0].module, method[1]) if method else None
+    return symbol if isinstance(symbol, FunctionFacts) else None
+
+
+def _loading(project: Project, module: Module, call: ast.Call) -> Loading | None:
+    """What a loader's call says; None if it surely starts no workers."""
+    workers = workers_of(project, module, module.scope_at(call), call)
+    if workers is Workers.NONE:
+        return None
+    names = {keyword.arg for keyword in call.keywords}
+    keeps = next((keyword.value for keyword in call.keywords if keyword.arg == "persistent_workers"), None)
+    ends = keeps is None or (isinstance(keeps, ast.Constant) and keeps.value is False)
+    changes = any(keyword.arg == "worker_init_fn" and is_changing(module, keyword.value) for keyword in call.keywords)
+    plain = workers is not None and ends and None not in names and not changes
+    return Loading(_evaluates(module, call), plain)
+
+
+def _evaluates(module: Module, call: ast.Call) -> bool:
+    """Whether the loader, or the function that makes it, is called after evaluation."""
+    names: list[str] = []
+    for above in module.above(call):
+        if isinstance(above, ast.Assign) and not names:
+            names += [_last(target) for target in above.targets]
+        if isinstance(above, FUNCTIONS):
+            names.append(above.name)
+            break
+    words = {part for name in names for part in name.lower().split("_")}
+    return bool(words & worker_words().evaluation)
+
+
+def _last(expression: ast.expr) -> str:
+    return str(getattr(expression, "attr", getattr(expression, "id", "")))

@@ -1,0 +1,196 @@
+"""FKL302 rng-in-init."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from forklint.edits import own_stream
+from forklint.edits.proposal import Proposal
+from forklint.edits.tree import Tree
+from forklint.facts.randomness.kept import Kept, KeptGenerators
+from forklint.facts.randomness.worker_seeds import WorkerSeeds, worker_seeds
+from forklint.model import Severity
+from forklint.project.module import FunctionFacts, Module
+from forklint.rules.base import Rule, Suspect
+
+CALL = rb"\b(?:default_rng|RandomState|Random|Generator|check_random_state)\s*\("
+MAKERS = CALL + rb"|:[^=\n]*\b(?:RandomState|Random|Generator)\b"
+SEEDERS = rb"worker_?id|worker_init|seed_worker|init_fn|init_worker|worker_seed_fn"
+KEEPS = re.compile(rb"^(?:\w+|[ \t]+self\.\w+)[ \t]*(?::[^=\n]*)?=[^\n]*" + CALL, re.MULTILINE)
+WORKED = re.compile(rb"Dataset|__getitem__|__iter__|__call__")
+SEEDS = re.compile(SEEDERS)
+
+
+class RngInInit(Rule):
+    """Workers draw the same random numbers, or draw them again in every epoch.
+
+    ## What it does
+    Looks for a generator of NumPy, `random` or torch that is made before workers start and that they draw from:
+    kept on a dataset, on its class, in a module, or on a transform or helper that a dataset keeps. It also reads
+    what workers begin with, `worker_init_fn`: a seed that is a constant, one that differs by worker and not by
+    epoch, and torch's seed of 64 bits given to `np.random.seed`.
+
+    Silent where the generator is started anew in the worker, by the index of the sample or by the worker's number;
+    where the class looks at `get_worker_info()` or the process id; where all loaders of the dataset have no
+    workers; where a loader is named for evaluation; and for samplers, `random_split` and `DataLoader(generator=...)`,
+    which draw in the parent.
+
+    ## Why is this bad?
+    Each worker gets a copy of the generator in the state in which the parent has it, by fork or by pickle. With
+    four workers one set of numbers is drawn four times. The parent itself never draws, so the workers of the next
+    epoch begin where those of the last did, and each epoch is augmented like the one before: training sees a part
+    of the variety that the code describes, and nothing says so. `np.random`, `random` and `torch.rand` have no
+    such fault: since torch 1.9 each worker of each epoch begins with seeds of its own, until a `worker_init_fn`
+    with a seed of its own takes them away.
+
+    ## Example
+    ```python
+    class JitteredImages(Dataset):
+        def __init__(self, images, labels, strength=0.2, seed=0):
+            self.images = images
+            self.labels = labels
+            self.strength = strength
+            self.rng = np.random.default_rng(seed)
+    ```
+
+    ## Use instead
+    Draw from `np.random`, or from a generator that each process makes for itself:
+    ```python
+    class JitteredImages(Dataset):
+        def __init__(self, images, labels, strength=0.2, seed=0):
+            self.images = images
+            self.labels = labels
+            self.strength = strength
+
+        _rng_generator = _rng_seed = None
+
+        @property
+        def rng(self):
+            if self._rng_seed != torch.initial_seed():
+                self._rng_generator = np.random.default_rng(torch.initial_seed())
+                self._rng_seed = torch.initial_seed()
+            return self._rng_generator
+    ```
+    In a `worker_init_fn`: `np.random.seed(torch.initial_seed() % 2**32)`.
+
+    ## Fix safety
+    The fix makes the attribute such a property. It is unsafe, for the numbers are others from then on: runs are
+    repeated by `torch.manual_seed` instead of the seed that the constructor gets. It is left to a person where
+    `__init__` itself draws from the generator, where a caller may hand it over, and where it belongs to a class or
+    a module. A seed in a `worker_init_fn` becomes the worker's own, unsafe for the same reason. `% 2**32` behind a
+    seed that is too large is safe: without it every worker ends with an error.
+
+    ## Known limits
+    A `torch.Generator` on a dataset bites under fork alone; under spawn and forkserver torch 2.13 cannot give one to
+    a worker at all. With `persistent_workers=True` workers live on, and their numbers do not come again in the next
+    epoch; the message does not know of it for a generator. A generator without a seed in a module or a class body is
+    made anew in each spawned worker, so it bites under fork alone. `np.random.seed(seed + worker_id)` is reported only
+    where its loaders are seen with all their options. Closures, and generators in lists and dicts, are not followed.
+
+    ## How it is proved
+    Two epochs are read without workers and with several under each start method, and the state of the stream is
+    compared after each sample: where two workers come to the same state, or the second epoch to one of the first,
+    the same numbers were drawn twice.
+
+    ## References
+    - [torch.utils.data: randomness in multi-process data loading](https://pytorch.org/docs/stable/data.html#randomness-in-multi-process-data-loading)
+    - [torch: reproducibility, DataLoader](https://pytorch.org/docs/stable/notes/randomness.html#dataloader)
+    - [NumPy: parallel random number generation](https://numpy.org/doc/stable/reference/random/parallel.html)
+    """
+
+    code = "FKL302"
+    name = "rng-in-init"
+    severity = Severity.WARNING
+    tokens = MAKERS + rb"|" + SEEDERS
+
+    @cached_property
+    def _generators(self) -> KeptGenerators:
+        return KeptGenerators(self.project)
+
+    def may_hold(self, path: Path, data: bytes) -> bool:
+        """A generator is made, or a worker is seeded, and the file or one that it reaches has to do with torch."""
+        if not super().may_hold(path, data) or not (self._may_keep(data) or SEEDS.search(data)):
+            return False
+        return b"torch" in data or self.project.graph.any_reached(path, lambda text: b"torch" in text, "torch")
+
+    def _may_keep(self, data: bytes) -> bool:
+        """Whether a generator is plainly kept, or made where something is that workers run."""
+        return bool(KEEPS.search(data) or (WORKED.search(data) and self._makers.search(data)))
+
+    @cached_property
+    def _makers(self) -> re.Pattern[bytes]:
+        return re.compile(MAKERS)
+
+    def suspects(self, module: Module) -> Iterator[Suspect]:
+        """Generators that statements of this module keep, and functions of it that seed workers alike."""
+        code = module.document.code
+        for kept in self._generators.in_module(module) if self._may_keep(code) else ():
+            cells = tuple(cell for cell in self.settings.cells if kept.pickled or not cell.pickles)
+            if cells:
+                user, place = kept.drawn
+                where = f"workers of `{kept.dataset.name}` draw from it here"
+                yield Suspect(
+                    node=kept.statement,
+                    message=_kept_message(kept),
+                    cells=cells,
+                    chain=(self.link(user, place, where),),
+                    facts=kept,
+                )
+        for seeds in worker_seeds(self.project, module) if SEEDS.search(code) else ():
+            yield Suspect(
+                node=seeds.place,
+                message=_seeds_message(seeds),
+                cells=self.settings.cells,
+                severity=Severity.ERROR if seeds.too_large else None,
+                facts=seeds,
+            )
+
+    def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
+        """The dataset and the attribute, or the function that seeds workers and the streams that it seeds."""
+        found: Kept | WorkerSeeds = suspect.facts
+        if isinstance(found, Kept):
+            return {
+                "dataset": found.dataset.place,
+                "keeper": found.keeper.place if found.keeper else None,
+                "attribute": found.name.rpartition(".")[2],
+                "file": str(module.path),
+                "kind": found.made.row.kind,
+            }
+        is_lambda = not isinstance(found.function, FunctionFacts)
+        return {
+            "function": "<lambda>" if is_lambda else found.function.node.name,  # type: ignore[union-attr]
+            "file": str(module.path),
+            "row": found.function.lineno if is_lambda else found.function.node.lineno,  # type: ignore[union-attr]
+            "streams": found.streams,
+            "too_large": found.too_large,
+        }
+
+    def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterable[Proposal]:
+        """Give each process a generator of its own, or each worker the seed that torch made for it."""
+        if isinstance(suspect.facts, Kept):
+            return own_stream.of_generator(self.project, suspect.facts, module, tree)
+        return own_stream.of_seeds(suspect.facts, module, tree)
+
+
+def _kept_message(kept: Kept) -> str:
+    made = f"`{kept.name}` is made before workers start"
+    again = ", and draws them again in every epoch" if kept.every_epoch else ""
+    return (
+        f"{made}, and each gets a copy of it: every worker draws the same numbers from this {kept.made.row.kind}{again}"
+    )
+
+
+def _seeds_message(seeds: WorkerSeeds) -> str:
+    if seeds.too_large:
+        return "a worker's seed has 64 bits, and numpy takes 32: `np.random.seed` raises ValueError in each worker"
+    names = {"python": "`random`", "numpy": "`numpy.random`", "torch": "torch"}
+    *most, last = (names[stream] for stream in seeds.streams)
+    streams = f"{', '.join(most)} and {last}" if most else last
+    if seeds.by_worker:
+        return f"workers begin each epoch with the same seeds: the numbers of {streams} come again in every epoch"
+    again = ", and come again in every epoch" if seeds.repeats else ""
+    return f"every worker begins with the same seed: the numbers of {streams} are the same in all of them{again}"

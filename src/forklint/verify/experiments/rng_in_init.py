@@ -1,0 +1,228 @@
+"""FKL302: workers draw the same random numbers, or draw them again in every epoch.
+
+The control reads two epochs without workers and notes after each sample at which point of the stream it is. Each
+treatment differs from it in the workers and how they start. A point that two workers come to, or that comes again in
+the second epoch, stands for numbers that were drawn twice, unless the control comes to points twice as well.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from forklint.model import Finding
+from forklint.project.index import Project
+from forklint.verify.experiments.base import Experimenter, inconclusive
+from forklint.verify.subjects import NO_WAY_OUT, Sources, subject_of, subjects_for
+from forklint.verify.unreached import why_unreached
+from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Verdict
+
+PASSES_IN_TIME = 6
+"""An epoch may take this part of a trial's limit."""
+SPAWNED_WORKERS = 2
+WORST = (Verdict.CONFIRMED, Verdict.INCONCLUSIVE, Verdict.NOT_REPRODUCED, Verdict.REFUTED, Verdict.UNSUPPORTED)
+CANNOT_SEND = "torch.Generator"
+"""A kind of generator that spawned workers cannot be sent at all."""
+
+
+@dataclass(frozen=True)
+class Draws:
+    """What one trial drew."""
+
+    count: int
+    """Samples whose taking moved the stream."""
+    watched: bool
+    """Whether there was a generator to watch."""
+    between_workers: int
+    """Of the samples of the first epoch: so many whose point another worker came to, too."""
+    again: int
+    """Of the samples of the second epoch: so many whose point the first had come to."""
+    first: int
+    second: int
+    """Samples of each epoch that moved the stream."""
+
+    @property
+    def repeat(self) -> bool:
+        """Whether any number was drawn twice."""
+        return bool(self.between_workers or self.again)
+
+
+class RngInInit(Experimenter):
+    """One control, and a treatment for each start method."""
+
+    code = "FKL302"
+
+    def plan(self, finding: Finding) -> Experiment | Judgement:
+        """Find something to run, and make a trial for each cell."""
+        proof, context = finding.proof, self.context
+        folder = context.folder if context.entry else context.root
+        sources = Sources(folder, context.entry, context.factories, context.scripts, context.variables)
+        project = Project(context.root, context.settings)
+        if "function" in proof:
+            subject = subject_of(Path(proof["file"]), sources, project)
+            if subject is None:
+                return inconclusive(f"no loader that begins its workers with `{proof['function']}`", NO_WAY_OUT)
+            return self._experiment(finding, subject)
+        dataset, qualname = proof["dataset"]
+        found = subjects_for(Path(dataset), qualname, sources, project)
+        attempts = [self._experiment(finding, one) for one in found if isinstance(one, Subject)]
+        unable = next((one for one in found if isinstance(one, Judgement)), None)
+        if not attempts:
+            assert unable is not None  # noqa: S101 - there is a subject or the reason why not
+            return unable
+        chain = attempts.pop()
+        while attempts:
+            chain = replace(attempts.pop(), otherwise=chain)
+        return chain
+
+    def _experiment(self, finding: Finding, subject: Subject) -> Experiment:
+        spec, context = self._spec(finding), self.context
+        wanted = ("fork",) if finding.proof.get("kind") == CANNOT_SEND else ("fork", "spawn", "forkserver")
+        cells = [
+            Factors(method, context.workers if method == "fork" else min(SPAWNED_WORKERS, context.workers))
+            for method in context.methods(*wanted)
+        ]
+        trials = [self.trial(finding, subject, "draws", spec, Factors(workers=0), is_control=True)]
+        trials += [self.trial(finding, subject, "draws", spec, factors) for factors in cells]
+        named = [replace(one, name=f"{one.name}-class") if subject.kind == "class" else one for one in trials]
+        what = finding.proof.get("attribute") or finding.proof["function"]
+        claim = f"`{what}`: workers draw the same random numbers, or draw them again in the next epoch"
+        return Experiment(finding, claim, tuple(replace(one, side_by_side=True) for one in named))
+
+    def _spec(self, finding: Finding) -> dict[str, Any]:
+        proof, context = finding.proof, self.context
+        spec: dict[str, Any] = {
+            "samples": context.samples,
+            "patience": context.seconds / PASSES_IN_TIME,
+            "others": context.others,
+        }
+        if "function" in proof:
+            function = {"file": proof["file"], "name": proof["function"], "row": proof["row"]}
+            return {**spec, "classes": None, "function": function, "streams": list(proof["streams"])}
+        places = [_place(proof[key]) for key in ("keeper", "dataset") if proof[key]]
+        return {
+            **spec,
+            "classes": places,
+            "keeper": _place(proof["keeper"]) if proof["keeper"] else None,
+            "attribute": proof["attribute"],
+            "file": proof["file"],
+        }
+
+    def unprovable(self, controls: Sequence[Observation]) -> Judgement | None:
+        """A loader that is never reached, or that cannot be read without workers."""
+        for seen in controls:
+            found = why_unreached(seen, "the loader in question")
+            if found is not None:
+                return found
+            for error in seen.of("error")[:1]:
+                words = f"reading fails without workers, too: {error['type']}: {_first_line(error['text'])}"
+                return inconclusive(words, "make the dataset work with num_workers=0 first")
+        return None
+
+    def judge(self, experiment: Experiment, observations: Sequence[Observation]) -> Judgement:
+        """Judge each cell, then the finding: the worst of its cells."""
+        controls = [seen for seen in observations if seen.trial.is_control]
+        problem = self.unprovable(controls)
+        if problem is not None:
+            return problem
+        known = draws_of(controls[0])
+        treatments = [seen for seen in observations if not seen.trial.is_control]
+        judged = {str(seen.trial.factors): _cell(seen, known, experiment.finding) for seen in treatments}
+        if not judged:
+            if experiment.finding.proof.get("kind") == CANNOT_SEND:
+                return Judgement(Verdict.UNSUPPORTED, "needs the start method fork", "run it on Linux")
+            return inconclusive("no start method to try", "leave out --start-method")
+        verdict = min((cell.verdict for cell in judged.values()), key=WORST.index)
+        told: dict[str, list[str]] = defaultdict(list)
+        for factors, cell in judged.items():
+            if cell.verdict is verdict:
+                told[cell.evidence].append(factors)
+        return Judgement(
+            verdict,
+            "; ".join(f"{' and '.join(factors)}: {evidence}" for evidence, factors in told.items()),
+            next(cell.advice for cell in judged.values() if cell.verdict is verdict),
+            {"cells": {factors: cell.verdict.value for factors, cell in judged.items()}},
+        )
+
+
+def _place(place: Sequence[str]) -> Mapping[str, str]:
+    return dict(zip(("file", "qualname"), place, strict=True))
+
+
+def draws_of(seen: Observation) -> Draws:
+    """Count what a trial drew twice."""
+    by_worker: dict[int, dict[int, set[str]]] = {0: defaultdict(set), 1: defaultdict(set)}
+    found: dict[int, list[str]] = {0: [], 1: []}
+    is_kept = any(one["keeps"] for one in seen.of("epoch"))
+    for record in seen.of("drawn"):
+        epoch = 0 if is_kept else min(record["epoch"], 1)
+        found[epoch] += record["points"]
+        by_worker[epoch][record["pid"]] |= set(record["points"])
+    owners = Counter(point for points in by_worker[0].values() for point in points)
+    first = set(found[0])
+    return Draws(
+        count=len(found[0]) + len(found[1]),
+        watched=any(record["watched"] for record in seen.of("drawn")),
+        between_workers=sum(owners[point] > 1 for point in found[0]),
+        again=sum(point in first for point in found[1]),
+        first=len(found[0]),
+        second=len(found[1]),
+    )
+
+
+def _cell(seen: Observation, control: Draws, finding: Finding) -> Judgement:
+    unreached = why_unreached(seen, "the loader in question")
+    if unreached is not None:
+        return unreached
+    failed = _failed(seen, is_expected=bool(finding.proof.get("too_large")))
+    if failed is not None:
+        return failed
+    if finding.proof.get("too_large"):
+        return Judgement(Verdict.REFUTED, "every worker took the seed")
+    found = draws_of(seen)
+    if not found.watched:
+        return inconclusive("the loader's dataset holds no such generator", "pass an entry that builds it")
+    if not found.count:
+        return _undrawn(seen)
+    if not found.repeat:
+        return Judgement(
+            Verdict.REFUTED, f"{found.count} samples drew, and no two came to the same point of the stream"
+        )
+    if control.repeat:
+        words = "the same numbers come again without workers, too: each sample, or each epoch, begins the stream anew"
+        return Judgement(Verdict.REFUTED, words)
+    told = []
+    if found.between_workers:
+        told.append(f"{found.between_workers} of {found.first} samples got numbers that another worker drew, too")
+    if found.again:
+        told.append(f"{found.again} of {found.second} got those of the epoch before")
+    rest = f"of {control.count} samples without workers, none did" if control.count else "without workers none drew"
+    return Judgement(Verdict.CONFIRMED, f"{', and '.join(told)}; {rest}")
+
+
+def _undrawn(seen: Observation) -> Judgement:
+    """No sample drew: the streams may begin alike all the same."""
+    begins = Counter(point for record in seen.of("begins") for point in record["points"])
+    if begins and max(begins.values()) > 1:
+        alike = max(begins.values())
+        words = f"{alike} workers begin with the same stream, and no sample draws from it"
+        return Judgement(Verdict.NOT_REPRODUCED, words)
+    return Judgement(Verdict.REFUTED, "no sample draws from it in a worker")
+
+
+def _failed(seen: Observation, *, is_expected: bool) -> Judgement | None:
+    """A judgement if workers could not be started or read from."""
+    for error in seen.of("error")[:1]:
+        lines = error["text"].strip().splitlines() or [""]
+        words = f"{error['type']}: {next((line for line in reversed(lines) if 'Error' in line), lines[0])}"
+        if is_expected and error["type"] == "ValueError" and "Seed must be between" in error["text"]:
+            return Judgement(Verdict.CONFIRMED, f"no worker starts: {lines[-1]}")
+        return inconclusive(f"reading fails with workers, for another reason: {words}", "mend that first")
+    return None
+
+
+def _first_line(text: str) -> str:
+    return (text.splitlines() or [""])[0]
