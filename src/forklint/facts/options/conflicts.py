@@ -139,11 +139,11 @@ def _sets(module: Module, name: str) -> bool:
     )
 
 
-def is_expected(module: Module, node: ast.AST) -> bool:
+def is_expected(module: Module, node: ast.AST, errors: frozenset[str] = FORGIVING) -> bool:
     """Whether code around a node is ready for the error: it catches it, asks for it in a test, or is for a version."""
     below = node
     for above in module.above(node):
-        if isinstance(above, ast.Try) and below in above.body and any(map(_forgives, above.handlers)):
+        if isinstance(above, ast.Try) and below in above.body and any(_forgives(one, errors) for one in above.handlers):
             return True
         if isinstance(above, (ast.With, ast.AsyncWith)) and any(_asks(item.context_expr) for item in above.items):
             return True
@@ -158,10 +158,10 @@ def is_expected(module: Module, node: ast.AST) -> bool:
     return False
 
 
-def _forgives(handler: ast.ExceptHandler) -> bool:
+def _forgives(handler: ast.ExceptHandler, errors: frozenset[str]) -> bool:
     if handler.type is None:
         return True
-    return any(getattr(part, "id", getattr(part, "attr", "")) in FORGIVING for part in ast.walk(handler.type))
+    return any(getattr(part, "id", getattr(part, "attr", "")) in errors for part in ast.walk(handler.type))
 
 
 def _asks(call: ast.expr) -> bool:
