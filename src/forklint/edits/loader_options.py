@@ -69,7 +69,7 @@ def without_workers(tree: Tree, module: Module, plan: Plan) -> Tree | None:
             assert isinstance(count.home, (ast.Call, ast.Dict))  # noqa: S101 - what ``removable`` promises
             home = places.expression(count.home)
             values = {places.expression(option.value) for option in options}
-            changes[home] = _without(home, values).deep_replace(leaf, cst.Integer("0"))
+            changes[home] = without(home, values).deep_replace(leaf, cst.Integer("0"))
         else:
             changes[leaf] = cst.Integer("0")
             for option in options:
@@ -94,7 +94,7 @@ def _neutral(places: Places, option: Option, branch: ast.IfExp | None, count: Co
     return cst.parse_expression(f"{first} if {test} else {second}")
 
 
-def _without(home: cst.BaseExpression, values: Collection[cst.BaseExpression]) -> cst.BaseExpression:
+def without(home: cst.BaseExpression, values: Collection[cst.BaseExpression]) -> cst.BaseExpression:
     """A call or dictionary without the entries that hold these values."""
     if isinstance(home, cst.Call):
         args = drop(home.args, {arg for arg in home.args if arg.value in values})

@@ -67,7 +67,7 @@ def nearest(wanted: str, known: Iterable[str]) -> Nearest:
     clear = (
         lead >= LEAD
         or (lead > 0 and best == 1.0)
-        or (_one_slip(wanted, name) and not any(_one_slip(wanted, other) for _, other in others))
+        or (is_one_slip(wanted, name) and not any(is_one_slip(wanted, other) for _, other in others))
     )
     outstanding = name if clear and _speaks_of_the_same(wanted, name, lead) else ""
     return Nearest(tuple(name for _, name in near[:LISTED]), outstanding, is_slip(wanted, name))
@@ -95,7 +95,7 @@ def is_slip(wanted: str, name: str) -> bool:
         return _plain(wanted) == _plain(name)
     if len(set(wanted) ^ set(name)) > MISSPELT_LETTERS:
         return _plain(wanted) == _plain(name)
-    return _one_slip(wanted, name) or _letters(wanted, name) >= MISSPELT
+    return is_one_slip(wanted, name) or _letters(wanted, name) >= MISSPELT
 
 
 def likeness(wanted: str, name: str) -> float:
@@ -123,7 +123,7 @@ def _plain(name: str) -> str:
     return name.replace("_", "").casefold()
 
 
-def _one_slip(wanted: str, name: str) -> bool:
+def is_one_slip(wanted: str, name: str) -> bool:
     """Whether one letter more, less, other or changed in case, or two swapped, tell them apart."""
     if wanted.replace("_", "") == name.replace("_", ""):
         return True

@@ -25,7 +25,7 @@ class UnknownMethod(Experimenter):
             spec["torch"] = owner
         else:
             path, qualname = proof["class"]
-            if "<locals>" in qualname or _in_function(qualname):
+            if in_function(qualname):
                 return inconclusive(
                     f"`{qualname}` is made inside a function", "move the class to the top of its module"
                 )
@@ -58,6 +58,6 @@ class UnknownMethod(Experimenter):
         return not_ended(seen) or inconclusive(last_line(seen.output) or "it ended early", "see it with --replay")
 
 
-def _in_function(qualname: str) -> bool:
-    """Functions and classes are told apart by the usual spelling alone: a lower-case part is a function."""
-    return any(part[:1].islower() for part in qualname.split(".")[:-1])
+def in_function(qualname: str) -> bool:
+    """Whether a class is made anew by a function: by the usual spelling, a lower-case part of its name is one."""
+    return "<locals>" in qualname or any(part[:1].islower() for part in qualname.split(".")[:-1])

@@ -20,7 +20,7 @@ def run(spec: Dict[str, Any]) -> None:
     """Import the class, look, and write down what there is; the error of an import is written down too."""
     name = spec["name"]
     try:
-        owner = _owner(spec)
+        owner = owner_of(spec)
     except BaseException as error:  # SystemExit of a script that wants arguments included
         journal.record("not-imported", error=f"{type(error).__name__}: {error}", place=raised_at(error.__traceback__))
         return
@@ -53,7 +53,7 @@ def _bare(owner: type) -> Any:
         return owner
 
 
-def _owner(spec: Dict[str, Any]) -> Any:
+def owner_of(spec: Dict[str, Any]) -> Any:
     """The class or module that the finding speaks of."""
     if "torch" in spec:
         return _torch(spec["torch"])

@@ -1,0 +1,134 @@
+"""Methods of datasets, streams and samplers whose names are a slip away from those that torch asks for."""
+
+from __future__ import annotations
+
+import builtins
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from forklint.facts.handles.datasets import is_dataset
+from forklint.facts.members.members import dotted
+from forklint.facts.members.nearest import is_one_slip
+from forklint.facts.options.loader_calls import HARMLESS_BASES
+from forklint.knowledge.hooks import Hook, Role, hooks, roles
+from forklint.project.index import Project
+from forklint.project.module import ClassFacts, Module
+from forklint.project.scopes import Function
+
+OTHER_THINGS = frozenset({"property", "cached_property", "setter", "staticmethod", "classmethod", "overload"})
+"""Decorators of what is no plain method; their last names."""
+ABSTRACT = re.compile(r"abstract|NotImplemented|\bABC\b|Protocol")
+BASE_NAME = re.compile(r"Base|Abstract|Mixin|Interface|Template")
+
+
+@dataclass(frozen=True)
+class MisspeltMethod:
+    """A method that nothing calls, since its name is not the one that is asked for."""
+
+    owner: ClassFacts
+    method: Function
+    hook: str
+    role: Role
+    effect: str
+    """What happens without the hook; empty where a base answers, or torch can do without."""
+    is_alone: bool
+    """Whether no class of the project derives from this one."""
+
+
+def misspelt_methods(project: Project, module: Module) -> Iterator[MisspeltMethod]:
+    """Give the misspelt methods of a module's classes."""
+    for facts in module.classes:
+        wrong = {name: hook for name in facts.methods if (hook := meant_hook(name)) is not None}
+        role = _role(project, facts) if wrong and not facts.node.keywords else None
+        if role is None:
+            continue
+        for name, hook in wrong.items():
+            found = _judged(project, facts, name, hook, role)
+            if found is not None:
+                yield found
+
+
+@cache
+def meant_hook(name: str) -> str | None:
+    """The hook that a method's name may stand for; None for one that is right, or means something else."""
+    if name in _real():
+        return None
+    plain = name.replace("_", "").lower()
+    for hook in hooks().values():
+        if name in hook.bare:
+            return hook.name
+    if not (name.startswith("__") or (name.startswith("_") and name.endswith("_"))):
+        return None
+    exact = [hook.name for hook in hooks().values() if plain in hook.written]
+    slips = [hook.name for hook in hooks().values() if hook.slips and is_one_slip(plain, hook.name.strip("_"))]
+    found = exact or slips
+    return found[0] if len(found) == 1 or exact else None
+
+
+@cache
+def _real() -> frozenset[str]:
+    """The special names that Python and torch know."""
+    kinds = [value for value in vars(builtins).values() if isinstance(value, type)]
+    return frozenset(name for kind in kinds for name in dir(kind)) | frozenset(hooks()) | {"__aiter__", "__post_init__"}
+
+
+def _role(project: Project, facts: ClassFacts) -> Role | None:
+    """What a class is for torch; streams before datasets, which they derive from."""
+    external = project.ancestry(facts).external
+    for role in reversed(roles()):
+        if not role.base.isdisjoint(external):
+            return role
+    if any(name.startswith("torch.") and name.endswith("Sampler") for name in external):
+        return roles()[-1]
+    return roles()[0] if is_dataset(project, facts) else None
+
+
+def _judged(project: Project, facts: ClassFacts, name: str, hook: str, role: Role) -> MisspeltMethod | None:
+    """The finding for a method, unless it may be meant as it is."""
+    known, method = hooks()[hook], facts.methods[name]
+    is_bare = name in known.bare
+    if hook not in role.asks or hook in facts.scope.bindings or not _could_be(method, known):
+        return None
+    derived = tuple(project.subclasses(facts))
+    if any(hook in other.scope.bindings for other in derived) or _is_mentioned(project, name):
+        return None
+    ancestry = project.ancestry(facts)
+    answered = any(hook in owner.scope.bindings for owner in ancestry.classes)
+    plain = ancestry.complete and all(base in role.base or base in HARMLESS_BASES for base in ancestry.external)
+    if is_bare and (answered or not plain or derived or _is_abstract(facts) or hook not in role.lacks):
+        return None
+    effect = role.lacks.get(hook, "") if plain and not answered else ""
+    return MisspeltMethod(facts, method, hook, role, effect, not derived)
+
+
+def _could_be(method: Function, hook: Hook) -> bool:
+    """Whether a method can be called as the hook is."""
+    if any(dotted(one).rpartition(".")[2] in OTHER_THINGS for one in method.decorator_list):
+        return False
+    arguments = method.args
+    positional = [*arguments.posonlyargs, *arguments.args]
+    if not positional or any(default is None for default in arguments.kw_defaults):
+        return False
+    if hook.arguments is None:
+        return True
+    most = len(positional) - 1 if arguments.vararg is None else hook.arguments
+    return len(positional) - 1 - len(arguments.defaults) <= hook.arguments <= most
+
+
+def _is_mentioned(project: Project, name: str) -> bool:
+    """Whether any file of the project uses the name, in code or text, other than to define it."""
+    word = name.encode()
+    used = re.compile(rb"(?<!def )(?<!\w)" + word + rb"(?!\w)")
+    if name.startswith("_"):
+        return any(word in project.data(path) and used.search(project.data(path)) for path in project.files)
+    called = re.compile(rb"\.[ \t]*" + word + rb"(?!\w)|[\"']" + word + rb"[\"']")
+    return any(word in project.data(path) and called.search(project.data(path)) for path in project.files)
+
+
+def _is_abstract(facts: ClassFacts) -> bool:
+    """Whether a class is there for others to derive from."""
+    first, last = facts.node.lineno, facts.node.end_lineno or facts.node.lineno
+    text = "\n".join(facts.module.document.lines[first - 1 : last])
+    return bool(BASE_NAME.search(facts.name) or ABSTRACT.search(text))

@@ -1,0 +1,170 @@
+"""Which arguments of a loader it surely refuses, as ``loader_options.toml`` has it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from forklint.facts.machines import programs
+from forklint.facts.members.suppliers import is_assigned_somewhere
+from forklint.facts.options import constants
+from forklint.facts.options.loader_calls import LoaderCall, loader_calls
+from forklint.facts.options.mappings import Given
+from forklint.knowledge.loader_options import Refusal, refusals
+from forklint.project.index import Project
+from forklint.project.module import Module
+
+FORGIVING = frozenset({"ValueError", "AssertionError", "Exception", "BaseException"})
+RAISING = ("raises", "assertRaises", "assertRaisesRegex", "suppress")
+"""Callables that take an error for granted; their last names."""
+VERSION = re.compile(r"(?i)version|torch_?\d")
+"""Words in the test of a branch for some versions of torch: it may take what others refuse."""
+EXPECTED = ("xfail", "expectedFailure")
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """An option that a loader refuses beside what else it is given."""
+
+    loader: LoaderCall
+    refusal: Refusal
+    option: Given
+    beside: Given | None
+    """None where the other is not given at all, and its default is refused."""
+    refused: frozenset[str] = frozenset()
+    """The names of all options that this call is refused for."""
+
+
+class Conflicts:
+    """Looks at the loaders of one module."""
+
+    def __init__(self, project: Project, module: Module) -> None:
+        self.project = project
+        self.module = module
+
+    def find(self) -> Iterator[Conflict]:
+        """Give what surely raises; for each option of a call the first reason."""
+        for loader in loader_calls(self.project, self.module):
+            told: dict[str, Refusal] = {}
+            for refusal in refusals():
+                if self._is_refused(loader, refusal) and not self._is_open(loader, refusal):
+                    told.setdefault(refusal.option, refusal)
+            for name, refusal in told.items():
+                yield Conflict(loader, refusal, loader.given[name], loader.given.get(refusal.beside), frozenset(told))
+
+    def _is_refused(self, loader: LoaderCall, refusal: Refusal) -> bool:
+        option = loader.given.get(refusal.option)
+        if option is None or not self._is(option, refusal.kind):
+            return False
+        beside = loader.given.get(refusal.beside)
+        if beside is None:
+            return refusal.beside_kind == "zero" and loader.is_closed
+        return self._is(beside, refusal.beside_kind)
+
+    def _is(self, given: Given, kind: str) -> bool:
+        """Whether a value is surely of a kind."""
+        place = (self.project, given.module, given.scope, given.value)
+        if kind == "not none":
+            return constants.is_something(*place)
+        if kind == "iterable":
+            return self._is_iterable(given)
+        value = constants.constant(*place)
+        if isinstance(value, constants.Unknown):
+            return False
+        is_number = isinstance(value, (int, float))
+        return {
+            "true": bool(value),
+            "none": value is None,
+            "not one": value != 1 and (value is None or is_number),
+            "positive": isinstance(value, (int, float)) and value > 0,
+            "zero": is_number and value == 0,
+        }[kind]
+
+    def _is_iterable(self, given: Given) -> bool:
+        facts = constants.class_of(self.project, given.module, given.scope, given.value)
+        if facts is None:
+            return False
+        ancestry = self.project.ancestry(facts)
+        if not ancestry.complete or any("DataPipe" in name for name in ancestry.external):
+            return False
+        if any("__new__" in owner.methods or owner.node.decorator_list for owner in ancestry.classes):
+            return False
+        return any(
+            name.startswith("torch.utils.data.") and name.endswith(".IterableDataset") for name in ancestry.external
+        )
+
+    def _is_open(self, loader: LoaderCall, refusal: Refusal) -> bool:
+        """Whether the error is expected there, a branch avoids it, or workers may be set before it can come."""
+        if is_expected(self.module, loader.call):
+            return True
+        deciding = (loader.given[refusal.option], loader.given.get(refusal.beside))
+        names = {one.value.id for one in deciding if one is not None and isinstance(one.value, ast.Name)}
+        if names and _asks_for(loader.scope.node, names):  # a constant at the top that branches look at
+            return True
+        if loader.row.prefix:
+            return is_assigned_somewhere(self.project, f"{loader.row.prefix}{refusal.beside}", ())
+        return refusal.when == "iterated" and _sets(self.module, refusal.beside)
+
+
+def pinned_for_mps(project: Project, module: Module) -> Iterator[Conflict]:
+    """Give the loaders that pin memory in a program whose only accelerator is MPS, which pins none."""
+    for loader in loader_calls(project, module):
+        given = loader.given.get("pin_memory")
+        if given is None or constants.constant(project, given.module, given.scope, given.value) is not True:
+            continue
+        if programs.mps_only(project, module) is not None:
+            yield Conflict(loader, PINNED, given, None)
+
+
+PINNED = Refusal("pin_memory", "true", "", "", "", "iterated", "has no effect with MPS", "False", plain=True)
+"""[D] torch 2.13 says so in a warning for each iterator, and goes on without pinning (pytorch/pytorch#86060)."""
+
+
+def _asks_for(root: ast.AST, names: set[str]) -> bool:
+    """Whether a test in the code looks at one of some names: what is done may then depend on it."""
+    tests = (node.test for node in ast.walk(root) if isinstance(node, (ast.If, ast.IfExp, ast.While, ast.Assert)))
+    return any(isinstance(part, ast.Name) and part.id in names for test in tests for part in ast.walk(test))
+
+
+def _sets(module: Module, name: str) -> bool:
+    """Whether a module sets an attribute of this name on something other than ``self``."""
+    return any(
+        isinstance(node, ast.Attribute)
+        and node.attr == name
+        and isinstance(node.ctx, ast.Store)
+        and not (isinstance(node.value, ast.Name) and node.value.id == "self")
+        for node in ast.walk(module.tree)
+    )
+
+
+def is_expected(module: Module, node: ast.AST, errors: frozenset[str] = FORGIVING) -> bool:
+    """Whether code around a node is ready for the error: it catches it, asks for it in a test, or is for a version."""
+    below = node
+    for above in module.above(node):
+        if isinstance(above, ast.Try) and below in above.body and any(_forgives(one, errors) for one in above.handlers):
+            return True
+        if isinstance(above, (ast.With, ast.AsyncWith)) and any(_asks(item.context_expr) for item in above.items):
+            return True
+        if isinstance(above, ast.Call) and _asks(above):
+            return True
+        if isinstance(above, ast.If) and below is not above.test and VERSION.search(ast.unparse(above.test)):
+            return True
+        decorators = getattr(above, "decorator_list", ())
+        if any(word in ast.unparse(decorator) for decorator in decorators for word in EXPECTED):
+            return True
+        below = above
+    return False
+
+
+def _forgives(handler: ast.ExceptHandler, errors: frozenset[str]) -> bool:
+    if handler.type is None:
+        return True
+    return any(getattr(part, "id", getattr(part, "attr", "")) in errors for part in ast.walk(handler.type))
+
+
+def _asks(call: ast.expr) -> bool:
+    if not isinstance(call, ast.Call):
+        return False
+    return getattr(call.func, "attr", getattr(call.func, "id", "")) in RAISING

@@ -1,0 +1,59 @@
+"""Typed reader of hooks.toml: by which names torch asks, and how they are misspelt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from forklint import knowledge
+
+
+@dataclass(frozen=True)
+class Role:
+    """What classes that derive from one of ``base`` are asked for; hooks.toml explains the fields."""
+
+    kind: str
+    base: frozenset[str]
+    asks: tuple[str, ...]
+    lacks: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Hook:
+    """One method by which torch asks."""
+
+    name: str
+    written: frozenset[str]
+    bare: frozenset[str]
+    slips: bool
+    arguments: int | None
+
+
+@cache
+def roles() -> tuple[Role, ...]:
+    """The roles, a plain dataset's first."""
+    rows = knowledge.table("hooks.toml")["role"]
+    return tuple(Role(row["kind"], frozenset(row["base"]), tuple(row["asks"]), row["lacks"]) for row in rows)
+
+
+@cache
+def hooks() -> Mapping[str, Hook]:
+    """The hooks by name."""
+    return {
+        row["name"]: Hook(
+            row["name"],
+            frozenset(row["written"]),
+            frozenset(row.get("bare", ())),
+            row.get("slips", False),
+            row.get("arguments"),
+        )
+        for row in knowledge.table("hooks.toml")["hook"]
+    }
+
+
+@cache
+def meant_keywords() -> Mapping[str, str]:
+    """For what people write, the keyword that they mean."""
+    table = knowledge.table("hooks.toml")["keywords"]
+    return {wrong: meant for meant, written in table.items() for wrong in written}

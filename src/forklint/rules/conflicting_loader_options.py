@@ -1,0 +1,194 @@
+"""FKL402 conflicting-loader-options."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from forklint.edits import option_removal, preset_removal
+from forklint.edits.proposal import Proposal
+from forklint.edits.tree import Tree
+from forklint.facts.options import shown
+from forklint.facts.options.conflicts import Conflict, Conflicts, pinned_for_mps
+from forklint.facts.options.preset_loaders import PresetConflict, preset_conflicts
+from forklint.model import Applicability, Cell, Fix, Link, Severity
+from forklint.project.module import Module
+from forklint.rules.base import PresetSuspect, Rule, Suspect
+from forklint.source.presets import Preset
+
+LOADERS = re.compile(rb"Loader\b|TrainingArguments")
+NO_WORKERS = re.compile(rb"num_workers[\"']?\s*[:=]\s*0")
+FOR_WORKERS = re.compile(rb"persistent_workers|prefetch_factor|multiprocessing_context|timeout")
+DARWIN = Cell("darwin", "spawn")
+
+
+class ConflictingLoaderOptions(Rule):
+    """A DataLoader gets options that it refuses beside each other, mostly those of workers that it does not have.
+
+    ## What it does
+    Looks at each call that surely makes a `DataLoader`, a plain subclass of one, or `TrainingArguments`, with what
+    `**kwargs` of a literal bring, and reports an option whose value is certain and that is refused beside the others:
+
+    - `persistent_workers`, `prefetch_factor`, `multiprocessing_context` and `timeout` where `num_workers` is 0 or
+      not given;
+    - `shuffle=True` beside a `sampler`;
+    - `shuffle`, `sampler`, `batch_size` and `drop_last` beside a `batch_sampler`;
+    - `drop_last=True` with `batch_size=None`;
+    - `shuffle=True`, `sampler` and `batch_sampler` for an `IterableDataset`;
+    - `pin_memory=True` in a program whose only accelerator is MPS: that does not raise, but does nothing (info).
+
+    In files of settings (YAML, TOML, JSON) the first kind is looked for beside `num_workers: 0`, where Python code
+    names the file, reads it, and hands the mapping to a loader as it is.
+
+    It is silent where a value cannot be known, and where the error is expected: under `pytest.raises`, or in a `try`
+    that catches it.
+
+    ## Why is this bad?
+    The loader raises `ValueError` when it is made, in each run that comes there. With `timeout` it is made, and raises
+    `AssertionError` once it is iterated, which may be long after the start: when the first validation begins. Such
+    calls come into being when someone sets `num_workers=0` to look for a fault.
+
+    ## Example
+    ```python
+    loader = DataLoader(dataset, batch_size=32, num_workers=0, persistent_workers=True, prefetch_factor=4)
+    ```
+
+    ## Use instead
+    ```python
+    loader = DataLoader(dataset, batch_size=32, num_workers=0)
+    ```
+
+    or with workers:
+    ```python
+    loader = DataLoader(dataset, batch_size=32, num_workers=4, persistent_workers=True, prefetch_factor=4)
+    ```
+
+    ## Fix safety
+    The fix takes the option out, or, where it is given without its name, sets it to what it is by default. For options
+    of workers that is safe: the call raises as it stands, and without workers there is nothing that they could mean.
+    For the others it is unsafe, since only a person knows whether the order or the sampler was meant. Options in a
+    mapping that several calls unpack are left to a person. In files of settings it is unsafe, since other code may
+    read them; an entry that code expects is set to the value that does not raise.
+
+    ## How it is proved
+    Such a loader is made for a dataset of a few numbers, with the option and without, and asked for a batch.
+
+    ## Known limits
+    `functools.partial(DataLoader, ...)`, and subclasses with an `__init__` of their own, are not judged where they are
+    called. A single value that is refused by itself (`num_workers=-1`, `batch_size=0`) is not reported. Before 2.0
+    torch took `prefetch_factor=2` without workers, since that was its default.
+
+    ## References
+    - [torch.utils.data.DataLoader](https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.DataLoader)
+    - [pytorch/pytorch#86060](https://github.com/pytorch/pytorch/issues/86060): pinned memory with MPS
+    """
+
+    code = "FKL402"
+    name = "conflicting-loader-options"
+    severity = Severity.ERROR
+    tokens = (
+        rb"persistent_workers|prefetch_factor|multiprocessing_context|timeout|shuffle|sampler|drop_last|pin_memory"
+        rb"|Loader\((?:[^,=()]{0,80},){2}"
+    )
+
+    def may_hold(self, path: Path, data: bytes) -> bool:
+        """A loader, and an option that may be refused."""
+        return bool(LOADERS.search(data)) and super().may_hold(path, data)
+
+    def suspects(self, module: Module) -> Iterator[Suspect]:
+        """Find the options that a loader refuses, and memory pinned in vain."""
+        for conflict in Conflicts(self.project, module).find():
+            yield Suspect(
+                node=_place(module, conflict),
+                message=_message(conflict),
+                cells=self.settings.cells,
+                chain=tuple(self._chain(module, conflict)),
+                facts=conflict,
+            )
+        if DARWIN in self.settings.cells and b"pin_memory" in module.document.code:
+            for conflict in pinned_for_mps(self.project, module):
+                written = ast.unparse(conflict.option.value)
+                yield Suspect(
+                    node=_place(module, conflict),
+                    message=f"`{conflict.option.name}={written}` {conflict.refusal.words}, the only accelerator here",
+                    cells=(DARWIN,),
+                    chain=tuple(self._chain(module, conflict)),
+                    severity=Severity.INFO,
+                    facts=conflict,
+                )
+
+    def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
+        """What the loader is, its options as far as they can be written down, and the one that is refused."""
+        return shown.proof_of(self.project, suspect.facts)
+
+    def may_hold_preset(self, path: Path, data: bytes) -> bool:
+        """Whether a file of settings may have no workers, and an option that needs them."""
+        return bool(NO_WORKERS.search(data) and FOR_WORKERS.search(data))
+
+    def preset_suspects(self, preset: Preset) -> Iterator[PresetSuspect]:
+        """Find the options that a loader surely gets from a file of settings, and refuses."""
+        for conflict in preset_conflicts(self.project, preset):
+            key, refusal = conflict.entry.key, conflict.refusal
+            told = f"`{key}` {refusal.words}, and `num_workers` is 0"
+            yield PresetSuspect(
+                span=preset.span(conflict.entry.start, conflict.entry.end),
+                message=f"{told}: the `{conflict.row.name}` raises {refusal.error} when it is {refusal.when}",
+                cells=self.settings.cells,
+                qualname=".".join(map(str, (*conflict.address[1:], key))),
+                chain=(self.link(conflict.module, conflict.call, "this loader gets it"),),
+                facts=conflict,
+                proof=shown.proof_of_preset(conflict),
+            )
+
+    def preset_fixes(self, suspect: PresetSuspect, preset: Preset) -> Iterator[Fix]:
+        """Take the option out; what reads the file besides cannot be seen."""
+        conflict: PresetConflict = suspect.facts
+        edits = preset_removal.removed(self.project, preset, conflict)
+        if edits is not None:
+            yield Fix(f"take `{conflict.entry.key}` out", Applicability.UNSAFE, edits)
+        yield Fix("or give the loader workers: `num_workers: 2`", Applicability.DISPLAY)
+
+    def _chain(self, module: Module, conflict: Conflict) -> Iterator[Link]:
+        call, option, beside = conflict.loader.call, conflict.option, conflict.beside
+        place = _place(module, conflict)
+        if option.home is not call:
+            if place is call:
+                yield self.link(option.module, option.value, f"`{option.name}` comes from here")
+            else:
+                yield self.link(module, call, "this makes the loader")
+        if beside is not None and abs(beside.value.lineno - getattr(place, "lineno", 1)) > 1:
+            yield self.link(beside.module, beside.value, f"`{beside.name}` is given here")
+
+    def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterator[Proposal]:
+        """Take the option out; for one of workers, say that workers would do as well."""
+        conflict: Conflict = suspect.facts
+        name, refusal = conflict.option.name, conflict.refusal
+        changed = option_removal.removed(tree, module, conflict.option, refusal.neutral)
+        if changed is not None:
+            safety = Applicability.SAFE if refusal.plain else Applicability.UNSAFE
+            yield Proposal(f"take `{name}` out", safety, changed)
+        else:
+            yield Proposal(f"give `{name}` to loaders only that take it", Applicability.DISPLAY)
+        if refusal.beside == "num_workers":
+            workers = f"{conflict.loader.row.prefix}num_workers"
+            yield Proposal(f"or give the loader workers: `{workers}=2`", Applicability.DISPLAY)
+
+
+def _place(module: Module, conflict: Conflict) -> ast.AST:
+    """The option, if it stands in the file at hand and only this call gets it from there; else the call."""
+    option = conflict.option
+    return option.value if option.module is module and option.is_own else conflict.loader.call
+
+
+def _message(conflict: Conflict) -> str:
+    option, refusal, row = conflict.option, conflict.refusal, conflict.loader.row
+    written = f"{option.name}={ast.unparse(option.value)}" if len(ast.unparse(option.value)) < 40 else option.name
+    maker = row.built_by or f"the `{row.name}`"
+    reason = refusal.words
+    if refusal.beside == "num_workers":
+        count = f"`{row.prefix}num_workers` is 0" if conflict.beside else f"`{row.prefix}num_workers` is not given"
+        reason = f"{refusal.words}, and {count}"
+    return f"`{written}` {reason}: {maker} raises {refusal.error} when it is {refusal.when}"

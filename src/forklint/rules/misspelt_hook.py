@@ -1,0 +1,176 @@
+"""FKL502 misspelt-hook."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from forklint.edits import renaming
+from forklint.edits.proposal import Proposal
+from forklint.edits.tree import Tree
+from forklint.facts.hooks.keywords import MisspeltKeyword, meant_by, misspelt_keywords
+from forklint.facts.hooks.methods import MisspeltMethod, meant_hook, misspelt_methods
+from forklint.knowledge.loader_options import TORCH, loaders
+from forklint.model import Applicability, Link, Severity
+from forklint.project.module import Module
+from forklint.rules.base import Rule, Suspect
+
+METHODS = re.compile(rb"def[ \t]+(\w+)")
+LOADER = re.compile(rb"Loader\b")
+KEYWORDS = re.compile(rb"(\w+)[ \t]*=(?!=)|[\"'](\w+)[\"'][ \t]*:")
+CERTAIN = ("__getitem__", "__iter__")
+"""Hooks without which a class of torch's only raises."""
+
+
+@cache
+def hook_meant(name: bytes) -> bool:
+    """Whether a method of this name may be meant for a hook."""
+    return meant_hook(name.decode(errors="replace")) is not None
+
+
+@cache
+def keyword_meant(name: bytes) -> bool:
+    """Whether some keyword of some loader may be meant by this one."""
+    known = {word for row in loaders().values() for word in row.known}
+    text = name.decode(errors="replace")
+    return text not in known and bool(meant_by(text, frozenset(known)))
+
+
+class MisspeltHook(Rule):
+    """A method or keyword by which torch asks is misspelt, so that it never finds it.
+
+    ## What it does
+    In datasets, streams and samplers (classes that derive from torch's, across files) it looks for methods whose
+    names are a slip away from `__getitem__`, `__getitems__`, `__len__`, `__iter__`, `__getstate__`, `__setstate__`
+    and `__init__`: `__get_item__`, `__length__`, `__itr__`, `_len_`, `__getitems_`; and for `get_item`, `length` and
+    the like where the class has nothing else to answer with. In calls that surely make a `DataLoader`, or a subclass
+    that hands its `**kwargs` on, it looks for keywords: `worker_init=`, `num_worker=`, `collate=`, `pin_mem=`.
+
+    It is silent where anything in the project uses the misspelt name, where a subclass has the right one, where the
+    method cannot be called as the hook is, and where a `TypeError` is expected.
+
+    ## Why is this bad?
+    Python calls no method of such a name. A dataset without `__getitem__` raises `NotImplementedError` when the first
+    sample is read, with workers in a process of its own; one without `__len__` raises `TypeError` when its loader is
+    read, or made with `shuffle=True`. Without `__getitems__` or `__getstate__` nothing raises: batches are slow, or
+    handles are pickled. A keyword that the loader does not know raises `TypeError` where it is given, which may be
+    late in a run.
+
+    ## Example
+    ```python
+    class Clips(Dataset):
+        def __get_item__(self, index):
+            return self.clips[index]
+
+
+    loader = DataLoader(Clips(), worker_init=seed_worker)
+    ```
+
+    ## Use instead
+    ```python
+    class Clips(Dataset):
+        def __getitem__(self, index):
+            return self.clips[index]
+
+
+    loader = DataLoader(Clips(), worker_init_fn=seed_worker)
+    ```
+
+    ## Fix safety
+    The fix gives the name that is meant. It is safe for keywords, since the call raises as it stands, and for
+    `__getitem__` and `__iter__` of classes that derive from torch's alone, which only raise without them. It is unsafe
+    for methods that change what works now: a `__len__` decides whether the object counts as true, `__getitems__` and
+    `__getstate__` come into use, and a plain `get_item` may be called from outside the project.
+
+    ## How it is proved
+    The class is imported and asked as torch asks it. A loader is made with the keyword, and with the right one.
+
+    ## Known limits
+    A class outside torch's families counts as a dataset only if an object of it is seen to go to a loader. Keywords in
+    `functools.partial(DataLoader, ...)` are not looked at.
+
+    ## References
+    - [torch.utils.data.Dataset](https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.Dataset)
+    - [Emulating container types](https://docs.python.org/3/reference/datamodel.html#emulating-container-types)
+    """
+
+    code = "FKL502"
+    name = "misspelt-hook"
+    severity = Severity.ERROR
+
+    def may_hold(self, path: Path, data: bytes) -> bool:
+        """A class with a method of such a name, or a loader beside such a keyword."""
+        if b"class " in data and any(map(hook_meant, set(METHODS.findall(data)))):
+            return True
+        names = {first or second for first, second in KEYWORDS.findall(data)} if LOADER.search(data) else set()
+        return any(map(keyword_meant, names))
+
+    def suspects(self, module: Module) -> Iterator[Suspect]:
+        """Find the methods that nothing calls, and the keywords that no loader has."""
+        for method in misspelt_methods(self.project, module):
+            yield Suspect(
+                node=method.method,
+                message=_method_message(method),
+                cells=self.settings.cells,
+                severity=Severity.ERROR if method.effect else Severity.WARNING,
+                facts=method,
+            )
+        for keyword in misspelt_keywords(self.project, module):
+            given = keyword.given
+            is_here = given.module is module and given.is_own
+            message = (
+                f"`{keyword.row.name}` has no `{given.name}`, and raises TypeError; did you mean `{keyword.meant}`?"
+            )
+            yield Suspect(
+                node=given.value if is_here else keyword.call,
+                message=message,
+                cells=self.settings.cells,
+                chain=tuple(self._chain(module, keyword, is_here=is_here)),
+                facts=keyword,
+            )
+
+    def _chain(self, module: Module, keyword: MisspeltKeyword, *, is_here: bool) -> Iterator[Link]:
+        given = keyword.given
+        if not is_here:
+            yield self.link(given.module, given.value, f"`{given.name}` comes from here")
+        elif given.is_unpacked:
+            yield self.link(module, keyword.call, "this makes the loader")
+
+    def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
+        """The class, the method and the hook; or the loader, the keyword and the one that is meant."""
+        wrong: MisspeltMethod | MisspeltKeyword = suspect.facts
+        if isinstance(wrong, MisspeltMethod):
+            return {"class": wrong.owner.place, "name": wrong.method.name, "meant": wrong.hook, "effect": wrong.effect}
+        loader = TORCH if wrong.row.passes_on else wrong.row.call[0]
+        return {"loader": loader, "name": wrong.given.name, "meant": wrong.meant}
+
+    def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterator[Proposal]:
+        """Rename it."""
+        wrong: MisspeltMethod | MisspeltKeyword = suspect.facts
+        if isinstance(wrong, MisspeltMethod):
+            name = wrong.method.name
+            is_plain = bool(wrong.effect) and wrong.is_alone and wrong.hook in CERTAIN and name.startswith("_")
+            changed = renaming.method_renamed(tree, module, wrong.method, wrong.hook)
+            safety = Applicability.SAFE if is_plain else Applicability.UNSAFE
+            if changed is not None:
+                yield Proposal(f"rename `{name}` to `{wrong.hook}`", safety, changed)
+            return
+        name = wrong.given.name
+        changed = renaming.argument_renamed(tree, module, wrong.given, wrong.meant) if wrong.is_free else None
+        if changed is not None:
+            yield Proposal(f"rename `{name}` to `{wrong.meant}`", Applicability.SAFE, changed)
+        else:
+            advice = (
+                f"rename `{name}` to `{wrong.meant}` where it is written" if wrong.is_free else f"leave `{name}` out"
+            )
+            yield Proposal(advice, Applicability.DISPLAY)
+
+
+def _method_message(wrong: MisspeltMethod) -> str:
+    told = (
+        f"`{wrong.owner.name}.{wrong.method.name}` is never called: torch asks a {wrong.role.kind} for `{wrong.hook}`"
+    )
+    return f"{told}; without it {wrong.effect}" if wrong.effect else told

@@ -1,0 +1,75 @@
+"""How FKL502 is proved: the class is imported and asked as torch asks it; a loader is made with the keyword."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from forklint.model import Finding
+from forklint.verify.experiments.base import Experimenter, inconclusive, last_line, module_of, not_ended
+from forklint.verify.experiments.unknown_method import in_function
+from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Verdict
+
+RAISES = ("NotImplementedError", "TypeError")
+"""What a hook that is not there raises; any other error comes from code that answers."""
+
+
+class MisspeltHook(Experimenter):
+    """One trial: what raises there has its control beside it, the right name."""
+
+    code = "FKL502"
+
+    def plan(self, finding: Finding) -> Experiment | Judgement:
+        """Import the class, or the loader, and ask."""
+        proof = finding.proof
+        spec = {"name": proof["name"], "meant": proof["meant"]}
+        if "loader" in proof:
+            spec["loader"] = proof["loader"]
+            claim = f"a loader takes no `{proof['name']}`"
+        else:
+            path, qualname = proof["class"]
+            if in_function(qualname):
+                why = f"`{qualname}` is made inside a function"
+                return inconclusive(why, "move the class to the top of its module")
+            module, folder = module_of(Path(path))
+            spec |= {"module": module, "qualname": qualname, "search": [str(folder), str(self.context.root)]}
+            claim = f"nothing calls `{qualname}.{proof['name']}`, and `{proof['meant']}` is not there"
+        subject = Subject("class", ("-m", "forklint_harness.tasks.hooks"), self.context.root)
+        return Experiment(finding, claim, (self.trial(finding, subject, "hooks", spec, Factors()),))
+
+    def judge(self, experiment: Experiment, observations: Sequence[Observation]) -> Judgement:
+        """Confirmed by the error, or by the hook's absence where torch does without; refuted if something answers."""
+        (seen,) = observations
+        proof = experiment.finding.proof
+        for record in seen.of("not-imported"):
+            where = f" ({record['place']})" if record["place"] else ""
+            return inconclusive(f"the import ends with {record['error']}{where}", "make the module importable here")
+        asked = {record["keyword"]: record["error"] for record in seen.of("asked")}
+        if len(asked) == 2:
+            return _of_keyword(asked[proof["name"]], asked[proof["meant"]], proof)
+        for record in seen.of("answered"):
+            return _of_class(record, proof)
+        return not_ended(seen) or inconclusive(last_line(seen.output) or "it ended early", "see it with --replay")
+
+
+def _of_keyword(error: str, control: str, proof: Mapping[str, Any]) -> Judgement:
+    if not error:
+        return Judgement(Verdict.REFUTED, f"the loader takes `{proof['name']}`")
+    if control:
+        return inconclusive(f"with `{proof['meant']}` the loader is refused, too: {control}", "see it with --replay")
+    return Judgement(Verdict.CONFIRMED, error)
+
+
+def _of_class(record: Mapping[str, Any], proof: Mapping[str, Any]) -> Judgement:
+    hook, name = proof["meant"], proof["name"]
+    if not record["misspelt"]:
+        return Judgement(Verdict.REFUTED, f"the class has no `{name}` once it is imported")
+    if record["supplied"]:
+        return Judgement(Verdict.REFUTED, f"`{hook}` is there: `{record['by']}` has it")
+    if record["error"].startswith(RAISES):
+        return Judgement(Verdict.CONFIRMED, record["error"])
+    if record["error"]:
+        return inconclusive(f"asked for `{hook}`, a bare object raises {record['error']}", "ask a real object")
+    holder = f"only `{record['by']}` has one" if record["by"] else "no base has one"
+    return Judgement(Verdict.CONFIRMED, f"the class has `{name}` and no `{hook}`: {holder}")

@@ -1,0 +1,88 @@
+"""For FKL502: what a class answers when it is asked as torch asks it, and what a loader says to a keyword.
+
+Run as a program. The order's spec is either ``module``, ``qualname``, ``search`` (the class), ``name`` and ``meant``
+(the method and the hook), or ``loader`` (its dotted name), ``name`` and ``meant`` (the keywords).
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+import os
+from typing import Any, Callable, Dict
+
+from forklint_harness import journal
+from forklint_harness.frames import raised_at
+from forklint_harness.tasks.names import owner_of
+
+ASK: Dict[str, Callable[[Any], Any]] = {
+    "__getitem__": lambda thing: thing[0],
+    "__len__": len,
+    "__iter__": lambda thing: next(iter(thing)),
+}
+"""What only raises where nothing answers."""
+
+
+def install(order: Dict[str, Any]) -> None:
+    """Set no hooks: this task is the program itself."""
+
+
+def run(spec: Dict[str, Any]) -> None:
+    """Ask, and write down what is said; the error of an import is written down too."""
+    try:
+        owner = _loader(spec["loader"]) if "loader" in spec else owner_of(spec)
+    except BaseException as error:  # SystemExit of a script that wants arguments included
+        journal.record("not-imported", error=_text(error), place=raised_at(error.__traceback__))
+        return
+    if "loader" in spec:
+        _ask_loader(owner, spec["name"], spec["meant"])
+    else:
+        _ask_class(owner, spec["name"], spec["meant"])
+
+
+def _loader(name: str) -> Any:
+    module, _, last = name.rpartition(".")
+    return getattr(importlib.import_module(module), last)
+
+
+def _ask_loader(kind: Any, wrong: str, right: str) -> None:
+    """Make a loader with each keyword, with the value that the right one has by default."""
+    parameters = inspect.signature(kind.__init__).parameters
+    value = parameters[right].default if right in parameters else None
+    for name in (right, wrong):
+        journal.record("asked", keyword=name, error=_raised(lambda given: kind([0, 1], **given), {name: value}))
+
+
+def _ask_class(owner: Any, wrong: str, hook: str) -> None:
+    """Say whose the hook is, whether the misspelt method is there, and what a bare object of the class answers."""
+    holder = next((base for base in owner.__mro__ if hook in vars(base)), None)
+    private = "_{}{}".format(owner.__name__.lstrip("_"), wrong)
+    is_there = wrong in vars(owner) or private in vars(owner)
+    supplied = holder is not None and (holder is owner or not _is_foreign(holder))
+    error = _raised(lambda kind: ASK[hook](object.__new__(kind)), owner) if hook in ASK and not supplied else ""
+    place = "{}.{}".format(holder.__module__, holder.__qualname__) if holder is not None else ""
+    journal.record("answered", misspelt=is_there, supplied=supplied, by=place, error=error)
+
+
+def _raised(ask: Callable[[Any], Any], about: Any) -> str:
+    """What a question raises; empty if it is answered."""
+    try:
+        ask(about)
+    except Exception as error:
+        return _text(error)
+    return ""
+
+
+def _is_foreign(kind: type) -> bool:
+    """Whether a class is Python's or torch's own, and no one's answer of the project."""
+    return kind.__module__.partition(".")[0] in ("builtins", "torch", "typing", "collections", "abc")
+
+
+def _text(error: BaseException) -> str:
+    return "{}: {}".format(type(error).__name__, error).rstrip(": ")
+
+
+if __name__ == "__main__":
+    with open(os.environ["FORKLINT_TRIAL"], encoding="utf-8") as file:
+        run(json.load(file)["spec"])

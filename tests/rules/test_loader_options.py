@@ -1,0 +1,107 @@
+"""What loader_options.toml says of torch, measured with the torch at hand; and what FKL402 makes of it."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import subprocess
+import sys
+
+import pytest
+
+from forklint.knowledge.loader_options import TORCH, Refusal, loaders, refusals
+
+pytest.importorskip("torch")
+
+PROGRAM = """
+import json, sys, warnings
+from torch.utils.data import DataLoader, IterableDataset
+
+class Stream(IterableDataset):
+    def __iter__(self):
+        return iter(range(8))
+
+def outcome(dataset, options):
+    try:
+        loader = DataLoader(Stream() if dataset == "iterable" else list(range(8)), **options)
+    except Exception as error:
+        return [type(error).__name__, "made"]
+    try:
+        next(iter(loader))
+    except Exception as error:
+        return [type(error).__name__, "iterated"]
+    return ["", ""]
+
+warnings.simplefilter("ignore")
+print(json.dumps([outcome(*case) for case in json.load(sys.stdin)]))
+"""
+VALUES: dict[str, list[object]] = {
+    "true": [True, 1],
+    "none": [None],
+    "not none": [2, 0, False, "fork", "", [[0], [1]]],
+    "not one": [2, None],
+    "positive": [10, 0.5, True],
+    "zero": [0, None],
+    "iterable": ["iterable"],
+}
+"""Values of each kind; None under "zero" stands for an option that is not given."""
+OF_OPTION = {"sampler": [[0, 1], []], "batch_sampler": [[[0], [1]]], "batch_size": [4, None], "drop_last": [True]}
+HARMLESS: dict[str, list[object]] = {
+    "true": [False, 0, None],
+    "not none": [None],
+    "not one": [1],
+    "positive": [0, 0.0, False],
+}
+
+
+def values(option: str, kind: str) -> list[object]:
+    if kind == "none":
+        return [None]
+    return OF_OPTION.get(option, VALUES[kind])
+
+
+def case(refusal: Refusal, value: object, beside: object) -> tuple[str, dict[str, object]]:
+    options = {refusal.option: value}
+    if refusal.beside == "dataset":
+        return "iterable", options
+    if not (refusal.beside_kind == "zero" and beside is None):
+        options[refusal.beside] = beside
+    return "map", options
+
+
+def run(cases: list[tuple[str, dict[str, object]]]) -> list[list[str]]:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], input=json.dumps(cases), capture_output=True, text=True, check=True
+    )
+    return json.loads(done.stdout)
+
+
+def test_each_combination_raises_as_the_table_says() -> None:
+    cases, wanted = [], []
+    for refusal in refusals():
+        for value in values(refusal.option, refusal.kind):
+            for beside in values(refusal.beside, refusal.beside_kind):
+                cases.append(case(refusal, value, beside))
+                wanted.append([refusal.error, refusal.when])
+    assert len(cases) > 30
+    assert dict(zip(map(str, cases), run(cases), strict=True)) == dict(zip(map(str, cases), wanted, strict=True))
+
+
+def test_the_neutral_value_and_those_beside_it_do_not_raise() -> None:
+    cases = []
+    for refusal in refusals():
+        beside = values(refusal.beside, refusal.beside_kind)[0]
+        neutral = {"False": False, "None": None, "0": 0, "1": 1}[refusal.neutral]
+        for value in (neutral, *(HARMLESS[refusal.kind] if refusal.option != "drop_last" else [False])):
+            cases.append(case(refusal, value, beside))
+    assert run(cases) == [["", ""]] * len(cases)
+
+
+def test_the_parameters_are_those_of_torch() -> None:
+    from torch.utils.data import DataLoader
+
+    kinds = {name: one.kind for name, one in inspect.signature(DataLoader).parameters.items()}
+    row = loaders()[TORCH]
+    positional = [name for name, kind in kinds.items() if kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
+    assert list(row.positional) == positional
+    assert set(kinds) - set(positional) <= set(row.keywords)

@@ -1,0 +1,92 @@
+"""FKL502 proved: a hook that is not there is confirmed by what torch raises, one that something answers is refuted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from proven import Proof, prove
+
+from forklint.config import Settings
+from forklint.engine import Linter, Options
+from forklint.model import Finding, Severity, Span
+from forklint.project.index import Project
+
+pytest.importorskip("torch")
+
+HEAD = "from torch.utils.data import DataLoader, Dataset, IterableDataset\n\n\n"
+SILENT = """
+class Clips(Dataset):
+    def __len__(self):
+        return 2
+
+    def __get_item__(self, index):
+        return 1
+"""
+STREAM = """
+class Lines(IterableDataset):
+    def __itr__(self):
+        return iter('ab')
+"""
+SLOW = """
+class Rows(Dataset):
+    def __getitem__(self, index):
+        return 1
+
+    def __getitems_(self, indices):
+        return [1]
+"""
+LOADER = "if __name__ == '__main__':\n    loader = DataLoader([1, 2], num_worker=2)\n"
+
+
+def found(folder: Path, text: str) -> list[Finding]:
+    (folder / "data.py").write_text(HEAD + text)
+    report = Linter(Project(folder, Settings()), Options()).lint(folder / "data.py")
+    return [one for one in report.findings if one.code == "FKL502"]
+
+
+def forced(folder: Path, **proof: Any) -> Proof:
+    """The verdict for a finding that forklint does not make."""
+    place = str(folder / "data.py")
+    return prove(Finding("FKL502", "misspelt-hook", Severity.ERROR, place, Span(1, 1, 1, 1), "", proof=proof), folder)
+
+
+@pytest.mark.parametrize(
+    ("text", "evidence"),
+    [
+        (SILENT, "NotImplementedError: Subclasses of Dataset should implement __getitem__."),
+        (STREAM, "TypeError: Can't instantiate abstract class Lines"),
+        (SLOW, "the class has `__getitems_` and no `__getitems__`: no base has one"),
+        (LOADER, "TypeError: DataLoader.__init__() got an unexpected keyword argument 'num_worker'"),
+    ],
+)
+def test_what_is_not_found_is_confirmed(tmp_path: Path, text: str, evidence: str) -> None:
+    (finding,) = found(tmp_path, text)
+    proof = prove(finding, tmp_path)
+    assert proof.verdict() == "confirmed"
+    assert proof.judgement.evidence.startswith(evidence)
+
+
+def test_a_hook_that_another_module_supplies_is_there(tmp_path: Path) -> None:
+    """The rule cannot see it: it is silent where the class itself has both."""
+    (tmp_path / "added.py").write_text("def add(kind):\n    setattr(kind, '__get' + 'item__', lambda self, i: i)\n")
+    (finding,) = found(tmp_path, f"{SILENT}\n\n__import__('added').add(Clips)\n")
+    proof = prove(finding, tmp_path)
+    assert (proof.verdict(), proof.judgement.evidence) == ("refuted", "`__getitem__` is there: `data.Clips` has it")
+
+
+def test_a_sound_class_and_a_sound_keyword_are_refuted(tmp_path: Path) -> None:
+    text = "class Clips(Dataset):\n    def __getitem__(self, index):\n        return 1\n"
+    assert found(tmp_path, text) == []
+    place = (str(tmp_path / "data.py"), "Clips")
+    proof = forced(tmp_path, **{"class": place, "name": "__get_item__", "meant": "__getitem__", "effect": ""})
+    assert proof.verdict() == "refuted"
+    proof = forced(tmp_path, loader="torch.utils.data.DataLoader", name="pin_memory", meant="drop_last")
+    assert (proof.verdict(), proof.judgement.evidence) == ("refuted", "the loader takes `pin_memory`")
+
+
+def test_a_module_that_cannot_be_imported_decides_nothing(tmp_path: Path) -> None:
+    (finding,) = found(tmp_path, f"import no_such_package_here\n\n\n{SILENT}")
+    proof = prove(finding, tmp_path)
+    assert (proof.verdict(), proof.judgement.advice) == ("inconclusive", "make the module importable here")
