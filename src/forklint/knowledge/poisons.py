@@ -20,6 +20,7 @@ class Poison:
     loaders: bool
     off: tuple[str, ...] = ()
     variable: str = ""
+    needs: str = ""
     source: str = ""
 
 
@@ -31,6 +32,7 @@ class ObjectRow:
     poison: str
     who: str
     made_by: tuple[str, ...] = ()
+    unless: str = ""
     bases: tuple[str, ...] = ()
     origin: str = ""
     """The kind of object of which one of the methods ``by`` gives this one (``from`` in the table)."""
@@ -81,9 +83,9 @@ class Poisons:
         """The row of a decorator by its qualified name."""
         return next((row for row in self.decorators if name in row.names), None)
 
-    def made_by(self, name: str) -> str:
-        """The kind of object that a library's function or class of this qualified name gives; empty for none."""
-        return next((row.name for row in self.objects if _fits(name, row.made_by)), "")
+    def made_by(self, name: str) -> ObjectRow | None:
+        """The row of the kind of object that a library's function or class of this qualified name gives."""
+        return next((row for row in self.objects if _fits(name, row.made_by)), None)
 
     def of_bases(self, names: tuple[str, ...]) -> str:
         """The kind of object that a project class with these bases from libraries makes; empty for none."""

@@ -127,8 +127,7 @@ class Objects:
     def _of_call(self, view: View, node: ast.Call, depth: int) -> Thing | None:
         symbol = self._project.resolve(view.module, view.scope, node.func)
         if isinstance(symbol, External):
-            kind = poisons().made_by(symbol.name)
-            return None if kind and _is_small(node, symbol.name) else kind or None
+            return made_kind(node, symbol.name) or None
         if isinstance(symbol, ClassFacts):
             kind = poisons().of_bases(self._project.ancestry(symbol).external)
             if kind:
@@ -187,6 +186,15 @@ class Objects:
             return False
         linear = [node for node, name in layers if name == "Linear"]
         return bool(linear) and all(_is_small(node, "torch.nn.Linear") for node in linear)
+
+
+def made_kind(call: ast.Call, name: str) -> str:
+    """The kind of object that a call of a library's function or class makes; empty for none."""
+    row = poisons().made_by(name)
+    if row is None or _is_small(call, name):
+        return ""
+    given = [one.value for one in call.keywords if one.arg == row.unless]
+    return "" if any(isinstance(one, ast.Constant) and one.value is False for one in given) else row.name
 
 
 def _agreed(things: Iterator[Thing | None]) -> Thing | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from forklint.facts.forking.objects import Instance, View
-from forklint.facts.forking.sites import Site, Target, site_of
+from forklint.facts.forking.sites import Site, Target, sites_in
 from forklint.facts.forking.walk import Use, Walk
 from forklint.knowledge.poisons import Poison, poisons
 from forklint.project.module import FunctionFacts
@@ -49,12 +49,7 @@ class _Finder:
         self._project = project
         self._module = module
         self.found: dict[ast.Call, Poisoned] = {}
-        self.sites: dict[ast.Call, Site] = {}
-        for node in ast.walk(module.tree):
-            if isinstance(node, ast.Call) and (site := site_of(project, View(module, module.scope_at(node)), node)):
-                self.sites[node] = site
-        self._cells = {call: site.cells(project, module) for call, site in self.sites.items()}
-        self.sites = {call: site for call, site in self.sites.items() if self._cells[call]}
+        self.sites = sites_in(project, module)
 
     def from_top(self) -> None:
         """Follow the module as a script runs it."""
@@ -73,35 +68,36 @@ class _Finder:
 
     def _met(self, view: View, call: ast.Call, walk: Walk) -> None:
         """Judge a call that forks, with what has happened so far."""
-        site = self.sites.get(call) if view.module is self._module else None
-        if site is None or call in self.found:
+        if view.module is not self._module or call not in self.sites or call in self.found:
             return
+        site, cells = self.sites[call]
         for target in site.targets:
-            for facts, within, made in self._within(view, target, walk):
+            for facts, within, made in within_child(self._project, view, target):
                 uses = [use for use in (*made, *walk.uses) if use.starts and use.poison == within.poison]
                 row = poisons().poisons[within.poison]
-                if uses and (row.loaders or not site.is_loader) and not self._is_told(row):
-                    self.found.setdefault(call, Poisoned(site, row, uses[-1], within, facts, self._cells[call]))
+                if uses and not row.needs and (row.loaders or not site.is_loader) and not self._is_told(row):
+                    self.found.setdefault(call, Poisoned(site, row, uses[-1], within, facts, cells))
 
     def _is_told(self, row: Poison) -> bool:
         """Whether the file names the variable by which the threads may be turned off."""
         return bool(row.variable) and row.variable.encode() in self._module.document.code
 
-    def _within(self, view: View, target: Target, walk: Walk) -> Iterator[tuple[FunctionFacts, Use, tuple[Use, ...]]]:
-        """What a child uses: the function it begins at, such a call in it, and what making its object used before."""
-        made: tuple[Use, ...] = ()
-        if target.owner is not None:
-            owner = Instance(target.owner)
-            first = Walk(self._project)
-            constructor = first.method(owner, "__init__")
-            if constructor is not None:
-                first.enter(constructor, {})
-            made = tuple(first.uses)
-            entries = [walk.method(owner, name) for name in target.methods]
-        else:
-            entries = [walk.target(view, target.function)] if target.function is not None else []
-        for entered in entries:
-            if entered is not None:
-                inner = Walk(self._project)
-                inner.enter(entered, walk.arguments(view, entered, target.given, target.keywords))
-                yield from ((entered[0], use, made) for use in inner.uses if use.hangs)
+
+def within_child(project: Project, view: View, target: Target) -> Iterator[tuple[FunctionFacts, Use, tuple[Use, ...]]]:
+    """What a child uses: the function it begins at, such a call in it, and what making its object used before."""
+    made: tuple[Use, ...] = ()
+    walk = Walk(project)
+    if target.owner is not None:
+        owner = Instance(target.owner)
+        constructor = walk.method(owner, "__init__")
+        if constructor is not None:
+            walk.enter(constructor, {})
+        made = tuple(walk.uses)
+        entries = [walk.method(owner, name) for name in target.methods]
+    else:
+        entries = [walk.target(view, target.function)] if target.function is not None else []
+    for entered in entries:
+        if entered is not None:
+            inner = Walk(project)
+            inner.enter(entered, inner.arguments(view, entered, target.given, target.keywords))
+            yield from ((entered[0], use, made) for use in inner.uses if use.hangs)

@@ -8,13 +8,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from forklint.facts.forking.objects import View
-from forklint.facts.starting.workers import Workers, arguments, loader_row, workers_of
+from forklint.facts.starting.workers import Positive, Workers, arguments, loader_row, number, workers_of
 from forklint.knowledge.starters import Starter, iteration, starters
 from forklint.model import Cell
 from forklint.project.index import External, Project, Value
 from forklint.project.module import ClassFacts, Module
 from forklint.project.scopes import FUNCTIONS, Binding, Scope
 
+LOADERS = ("Loader", "create_loader", "make_dataloader", "TrainingArguments")
+"""How the names of starters end that are iterated."""
 STARTERS = ("Process", "Pool", "ProcessPoolExecutor")
 TASKS = frozenset(
     {"map", "imap", "imap_unordered", "apply", "apply_async", "map_async", "starmap", "starmap_async", "submit"}
@@ -59,10 +61,26 @@ class Site:
         return tuple(cell for cell in settings.cells if cell.start_method == "fork") if method == DEFAULT else ()
 
 
-def site_of(project: Project, view: View, call: ast.Call) -> Site | None:
-    """The site that a call is; None if it is none, if its method is not fork, or its children's code is not known."""
+def sites_in(project: Project, module: Module) -> dict[ast.Call, tuple[Site, tuple[Cell, ...]]]:
+    """The calls of a module from which on there are forked children, and the cells where these are forked."""
+    memory = project.memory("sites of forks")
+    if module.path not in memory:
+        found = memory[module.path] = {}
+        for node in ast.walk(module.tree):
+            site = _site(project, View(module, module.scope_at(node)), node) if isinstance(node, ast.Call) else None
+            cells = site.cells(project, module) if site is not None else ()
+            if cells:
+                found[node] = (site, cells)
+    sites: dict[ast.Call, tuple[Site, tuple[Cell, ...]]] = memory[module.path]
+    return sites
+
+
+def _site(project: Project, view: View, call: ast.Call) -> Site | None:
+    """The site that a call is; None if it is none, or if its children are not forked for certain."""
     last = getattr(call.func, "attr", getattr(call.func, "id", ""))
-    row = loader_row(project, view.module, view.scope, call) if last.endswith("Loader") else None
+    if last == "map" and any(keyword.arg == "num_proc" for keyword in call.keywords):
+        return _mapping(project, view, call)
+    row = loader_row(project, view.module, view.scope, call) if last.endswith(LOADERS) else None
     if row is not None:
         return _loader(project, view, call, row)
     own = _own_process(project, view, call)
@@ -73,7 +91,17 @@ def site_of(project: Project, view: View, call: ast.Call) -> Site | None:
         return None
     name, method, asks = started
     targets = tuple(_process_targets(call) if name == "Process" else _pool_targets(view, call))
-    return Site(call, name, targets, method, asks) if targets else None
+    return Site(call, name, targets, method, asks)
+
+
+def _mapping(project: Project, view: View, call: ast.Call) -> Site | None:
+    """``map`` of a Hugging Face dataset with several processes."""
+    processes = next(keyword.value for keyword in call.keywords if keyword.arg == "num_proc")
+    amount = number(project, view.module, view.scope, processes)
+    several = isinstance(amount, Positive) or (isinstance(amount, (int, float)) and amount > 1)
+    if not several or not project.graph.any_reached(view.module.path, lambda data: b"datasets" in data, "datasets"):
+        return None
+    return Site(call, "map", tuple(_unwrapped(one) for one in call.args[:1]), DEFAULT)
 
 
 def _own_process(project: Project, view: View, call: ast.Call) -> ClassFacts | None:
@@ -185,7 +213,7 @@ def _loader(project: Project, view: View, call: ast.Call, row: Starter) -> Site 
     targets = [_unwrapped(function) for function in functions]
     if facts is not None:
         targets.append(Target(owner=facts, methods=READ))
-    if method == UNKNOWN or not targets:
+    if method == UNKNOWN:
         return None
     return Site(call, row.name, tuple(targets), method, asks, is_loader=True)
 

@@ -197,8 +197,10 @@ class Walk:
             return symbol, None
         if isinstance(function, ast.Attribute):
             owner = self._objects.of(view, function.value)
-            return self.method(owner, function.attr) if isinstance(owner, Instance) else None
-        return None
+            if isinstance(owner, Instance) and self.method(owner, function.attr) is not None:
+                return self.method(owner, function.attr)
+        called = self._objects.of(view, function)
+        return self.method(called, "__call__") if isinstance(called, Instance) else None
 
     def method(self, owner: Instance, name: str) -> Entered | None:
         """A method that an object has in the project."""

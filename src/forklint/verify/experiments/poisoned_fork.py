@@ -7,7 +7,7 @@ from pathlib import Path
 
 from forklint.model import Finding
 from forklint.source.paths import from_root, relative_to
-from forklint.verify.experiments.base import Experimenter, inconclusive
+from forklint.verify.experiments.base import Context, Experimenter, inconclusive
 from forklint.verify.stuck import stuck_in
 from forklint.verify.subjects import NEEDS_ARGUMENTS, RUNS_SOMETHING
 from forklint.verify.unreached import why_unreached
@@ -28,13 +28,9 @@ class PoisonedFork(Experimenter):
             return Judgement(Verdict.UNSUPPORTED, "it needs fork, and spawn for control", "leave out --start-method")
         if finding.proof["poison"] == "cuda" and not context.environment.torch.get("gpus"):
             return Judgement(Verdict.UNSUPPORTED, "needs CUDA", "run forklint verify on a machine with a card")
-        path = from_root(Path(finding.path))
-        text = path.read_bytes()
-        if not context.entry and (not RUNS_SOMETHING.search(text) or NEEDS_ARGUMENTS.search(text)):
-            return inconclusive(f"{finding.path} is not run by itself", ENTRY)
-        command = context.entry or (str(path),)
-        folder = context.folder if context.entry else path.parent
-        subject = Subject("entry", command, folder, environment=context.variables)
+        subject = subject_of(Path(finding.path), context)
+        if isinstance(subject, Judgement):
+            return subject
         spec = {name: finding.proof[name] for name in ("file", "rows", "function")}
         trials = tuple(
             self.trial(finding, subject, "forked", spec, Factors(start_method=method), is_control=method == "spawn")
@@ -45,47 +41,66 @@ class PoisonedFork(Experimenter):
 
     def unprovable(self, controls: Sequence[Observation]) -> Judgement | None:
         """A task that does not end in a spawned child shows nothing in a forked one."""
-        control = controls[0]
-        ends = control.of("task-ends")
-        if ends and not ends[0]["error"]:
-            return None
-        if ends:
-            return inconclusive(f"spawned, the task ends with {ends[0]['error']}", "make it run under spawn first")
-        function = control.trial.spec["function"]
-        return why_unreached(control, f"a spawned child had run `{function}`") or inconclusive("no task ended", ENTRY)
+        return unended(controls[0], "spawned")
 
     def judge(self, experiment: Experiment, observations: Sequence[Observation]) -> Judgement:
         """Confirmed if the forked child hangs, dies or raises at the task that a spawned one ends."""
         control = next(seen for seen in observations if seen.trial.is_control)
-        unreached = self.unprovable([control])
-        if unreached is not None:
-            return unreached
-        seen = next(seen for seen in observations if not seen.trial.is_control)
-        function = seen.trial.spec["function"]
-        begun, ended = seen.of("task-begins"), seen.of("task-ends")
-        if ended and ended[0]["error"]:
-            return self._confirmed(f"`{function}` raises {ended[0]['error']}")
-        if ended:
-            return self._unharmed(seen, function)
-        if not begun:
-            return why_unreached(seen, f"a forked child had run `{function}`") or inconclusive("no task began", ENTRY)
-        stuck = stuck_in(seen, {record["pid"] for record in begun})
-        if stuck:
-            frame = stuck[0][1]
-            where = f"at {relative_to(frame.file, self.context.root)}:{frame.row}, in {frame.name}"
-            return self._confirmed(f"`{function}` hangs {where}: no end after {seen.trial.seconds:g} s")
-        return self._confirmed(f"the child dies in `{function}`{_last_words(seen)}")
+        treatment = next(seen for seen in observations if not seen.trial.is_control)
+        return judged(control, treatment, self.context.root, "under fork", "spawned")
 
-    def _confirmed(self, words: str) -> Judgement:
-        cells = {"spawn": "control", "fork": "confirmed"}
-        return Judgement(Verdict.CONFIRMED, f"under fork {words}; spawned, it ends", details={"cells": cells})
 
-    def _unharmed(self, seen: Observation, function: str) -> Judgement:
-        """The forked child ended its task: nothing was left behind, or it was not missed this time."""
-        threads = [record["threads"] for record in seen.of("starts")]
-        if threads and all(count == 0 for count in threads):
-            return Judgement(Verdict.REFUTED, "no library had started a thread when the child was forked")
-        return Judgement(Verdict.NOT_REPRODUCED, f"the forked child came to the end of `{function}`")
+def subject_of(finding: Path, context: Context) -> Subject | Judgement:
+    """The entry, or the script with the finding if it runs by itself; else why nothing can be run."""
+    path = from_root(finding)
+    text = path.read_bytes()
+    if not context.entry and (not RUNS_SOMETHING.search(text) or NEEDS_ARGUMENTS.search(text)):
+        return inconclusive(f"{finding} is not run by itself", ENTRY)
+    folder = context.folder if context.entry else path.parent
+    return Subject("entry", context.entry or (str(path),), folder, environment=context.variables)
+
+
+def unended(control: Observation, when: str) -> Judgement | None:
+    """The judgement for a control in which no task came to its end without an error; None if one did."""
+    ends = control.of("task-ends")
+    if ends and not ends[0]["error"]:
+        return None
+    if ends:
+        return inconclusive(f"{when}, the task ends with {ends[0]['error']}", "make it run so first")
+    function = control.trial.spec["function"]
+    return why_unreached(control, f"a child had run `{function}`") or inconclusive("no task ended", ENTRY)
+
+
+def judged(control: Observation, treatment: Observation, root: Path, when: str, otherwise: str) -> Judgement:
+    """What the two trials say of the task: confirmed if it hangs, dies or raises in the treatment alone."""
+    unreached = unended(control, otherwise)
+    if unreached is not None:
+        return unreached
+    function = treatment.trial.spec["function"]
+    begun, ended = treatment.of("task-begins"), treatment.of("task-ends")
+    if ended and not ended[0]["error"]:
+        return _unharmed(treatment, function)
+    if not begun:
+        return why_unreached(treatment, f"a child had run `{function}`") or inconclusive("no task began", ENTRY)
+    stuck = stuck_in(treatment, {record["pid"] for record in begun})
+    if ended:
+        harm = f"`{function}` raises {ended[0]['error']}"
+    elif stuck:
+        frame = stuck[0][1]
+        place = f"{relative_to(frame.file, root)}:{frame.row}, in {frame.name}"
+        harm = f"`{function}` hangs at {place}: no end after {treatment.trial.seconds:g} s"
+    else:
+        harm = f"the child dies in `{function}`{_last_words(treatment)}"
+    cells = {str(control.trial.factors): "control", str(treatment.trial.factors): "confirmed"}
+    return Judgement(Verdict.CONFIRMED, f"{when} {harm}; {otherwise}, it ends", details={"cells": cells})
+
+
+def _unharmed(seen: Observation, function: str) -> Judgement:
+    """The child ended its task: nothing was left behind, or it was not missed this time."""
+    threads = [record["threads"] for record in seen.of("starts")]
+    if threads and all(count == 0 for count in threads):
+        return Judgement(Verdict.REFUTED, "no library had started a thread when the child was forked")
+    return Judgement(Verdict.NOT_REPRODUCED, f"the forked child came to the end of `{function}`")
 
 
 def _last_words(seen: Observation) -> str:

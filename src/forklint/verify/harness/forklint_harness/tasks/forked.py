@@ -27,7 +27,21 @@ def install(order: Dict[str, Any]) -> None:
         default._default_context = contexts[method]
         contexts["fork"] = contexts[method]  # for a program that asks for it by name
     ending.watch(order["journal"])
+    _hold(order["spec"].get("held", {}))
     _watch(order)
+
+
+def _hold(held: Dict[str, str]) -> None:
+    """Keep variables of the environment at these values, whatever the program sets them to."""
+    environ: Any = type(os.environ)
+    plain = environ.__setitem__
+
+    def __setitem__(self: Any, key: Any, given: Any) -> None:
+        plain(self, key, held.get(key, given) if self is os.environ else given)
+
+    if held:
+        environ.__setitem__ = __setitem__
+        os.environ.update(held)
 
 
 def _watch(order: Dict[str, Any]) -> None:
