@@ -20,7 +20,7 @@ class Poison:
     loaders: bool
     off: tuple[str, ...] = ()
     variable: str = ""
-    needs: str = ""
+    rule: str = "FKL203"
     source: str = ""
 
 
@@ -61,6 +61,8 @@ class DecoratorRow:
     poison: str
     who: str
     keyword: str = ""
+    body: str = ""
+    hangs: bool = True
 
 
 Row = TypeVar("Row", Poison, ObjectRow, FunctionRow, DecoratorRow)

@@ -53,8 +53,7 @@ class _Finder:
 
     def from_top(self) -> None:
         """Follow the module as a script runs it."""
-        walk = Walk(self._project, self._met)
-        walk.block(View(self._module, self._module.scope), self._module.tree.body)
+        Walk(self._project, self._met).top(self._module)
 
     def from_function(self, facts: FunctionFacts) -> None:
         """Follow a function by itself, whoever calls it."""
@@ -75,7 +74,7 @@ class _Finder:
             for facts, within, made in within_child(self._project, view, target):
                 uses = [use for use in (*made, *walk.uses) if use.starts and use.poison == within.poison]
                 row = poisons().poisons[within.poison]
-                if uses and not row.needs and (row.loaders or not site.is_loader) and not self._is_told(row):
+                if uses and row.rule == "FKL203" and (row.loaders or not site.is_loader) and not self._is_told(row):
                     self.found.setdefault(call, Poisoned(site, row, uses[-1], within, facts, cells))
 
     def _is_told(self, row: Poison) -> bool:

@@ -112,12 +112,14 @@ def _tokenizing(project: Project, sites: list[tuple[Module, Site, tuple[Cell, ..
 
 def _are_several(place: Place) -> bool:
     """Whether a tokenizer is given more than one text for certain: one starts no threads."""
-    method = place.node.func.attr if isinstance(place.node.func, ast.Attribute) else ""
-    if "batch" in method:
+    call = place.node
+    if not isinstance(call, ast.Call):
+        return False
+    if isinstance(call.func, ast.Attribute) and "batch" in call.func.attr:
         return True
-    text = place.node.args[0] if place.node.args else None
+    text = call.args[0] if call.args else None
     if isinstance(text, ast.Name):
-        found = place.module.scope_at(place.node).find(text.id)
+        found = place.module.scope_at(call).find(text.id)
         bindings = found[1] if found else []
         if len(bindings) == 1 and bindings[0].kind is Kind.VALUE:
             text = bindings[0].value

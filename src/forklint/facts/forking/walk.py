@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 
 from forklint.facts.forking.objects import Instance, Objects, Thing, View
 from forklint.facts.machines.devices import devices
-from forklint.knowledge.poisons import poisons
+from forklint.knowledge.poisons import DecoratorRow, poisons
 from forklint.knowledge.starters import iteration
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
-from forklint.project.scopes import FUNCTIONS, Function, bodies, expressions
+from forklint.project.scopes import FUNCTIONS, Function, bodies, expressions, statements
 
 MAX_DEPTH = 6
 """How many calls deep."""
@@ -28,15 +28,15 @@ MAX_CALLS = 4_000
 
 @dataclass(frozen=True)
 class Place:
-    """A call and the module it stands in."""
+    """A call or an import, and the module it stands in."""
 
     module: Module
-    node: ast.Call
+    node: ast.Call | ast.Import | ast.ImportFrom
 
     @property
     def text(self) -> str:
-        """The call in a few words."""
-        return f"{ast.unparse(self.node.func)}()"
+        """The call, or the import, in a few words."""
+        return f"{ast.unparse(self.node.func)}()" if isinstance(self.node, ast.Call) else ast.unparse(self.node)
 
 
 @dataclass(frozen=True)
@@ -58,20 +58,35 @@ Entered = tuple[FunctionFacts, Instance | None]
 class Walk:
     """One walk over code of the project, from a block of statements."""
 
-    def __init__(self, project: Project, on_call: Callable[[View, ast.Call, Walk], None] | None = None) -> None:
+    def __init__(
+        self,
+        project: Project,
+        on_call: Callable[[View, ast.Call, Walk], None] | None = None,
+        *,
+        root: Module | None = None,
+    ) -> None:
+        """Call ``on_call`` before each call is followed; with ``root``, that module's imports are followed, too."""
         self._project = project
+        self._imported = {root.path} if root is not None else None
         self._objects = Objects(project)
         self._on_call = on_call
         self._entered: dict[Function, int] = {}
         self._active: list[Function] = []
         self._path: tuple[Place, ...] = ()
         self._calls = 0
+        self._importing = 0
         self.uses: list[Use] = []
         """What has certainly happened so far."""
         self.off: set[str] = set()
         """Poisons of which nothing happens any more, since the program turned them off."""
 
     # Statements
+
+    def top(self, module: Module, *, imported: bool = False) -> None:
+        """Follow a module's top level: as a script, or as what another file imports, without its main guard."""
+        self._importing += imported
+        self.block(View(module, module.scope), module.tree.body)
+        self._importing -= imported
 
     def block(self, view: View, body: list[ast.stmt]) -> bool:
         """Follow statements; True if what comes after the block does not run."""
@@ -82,9 +97,18 @@ class Walk:
             self.expression(view, expression)
         if isinstance(statement, (ast.Return, ast.Raise, ast.Continue, ast.Break)):
             return True
-        if isinstance(statement, ast.ClassDef):
+        if isinstance(statement, (ast.Import, ast.ImportFrom)):
+            self._import(view, statement)
+        elif isinstance(statement, ast.ClassDef):
             self.block(replace(view, scope=view.module.scope_of[statement]), statement.body)
-        elif isinstance(statement, ast.If):
+        elif isinstance(statement, (ast.With, ast.AsyncWith)):
+            return self.block(view, statement.body)
+        elif not isinstance(statement, FUNCTIONS):
+            self._compound(view, statement)
+        return self._imported is not None and bool(self._active) and _may_leave(statement)
+
+    def _compound(self, view: View, statement: ast.stmt) -> None:
+        if isinstance(statement, ast.If):
             self._branches(view, statement)
         elif isinstance(statement, (ast.Try, *_try_star())):
             self.block(view, [*statement.body, *statement.orelse])  # type: ignore[attr-defined]
@@ -94,16 +118,14 @@ class Walk:
         elif isinstance(statement, ast.Match):
             for case in statement.cases:
                 self._branch(view, case.body)
-        elif isinstance(statement, (ast.With, ast.AsyncWith)):
-            return self.block(view, statement.body)
-        elif not isinstance(statement, FUNCTIONS):
+        else:
             for body in bodies(statement):
                 self.block(view, body)
-        return False
 
     def _branches(self, view: View, statement: ast.If) -> None:
         if _is_main_guard(statement):
-            self.block(view, statement.body)
+            if not self._importing:
+                self.block(view, statement.body)
             return
         for body in (statement.body, statement.orelse):
             self._branch(view, body)
@@ -113,6 +135,19 @@ class Walk:
         before = list(self.uses)
         self.block(view, body)
         self.uses = before
+
+    def _import(self, view: View, statement: ast.Import | ast.ImportFrom) -> None:
+        """Run the project modules that an import runs for the first time."""
+        for target in imported_modules(self._project, view.module, statement) if self._imported is not None else ():
+            if self._imported is None or target.path in self._imported or self._importing >= MAX_DEPTH:
+                continue
+            self._imported.add(target.path)
+            path, active = self._path, self._active
+            self._path, self._active = (*path, Place(view.module, statement)), []
+            self._importing += 1
+            self.block(View(target, target.scope), target.tree.body)
+            self._importing -= 1
+            self._path, self._active = path, active
 
     # Expressions
 
@@ -139,8 +174,12 @@ class Walk:
         if found is not None:
             self.enter(found, self.arguments(view, found, call.args, call.keywords), Place(view.module, call))
 
+    def path_to(self, view: View, call: ast.Call) -> tuple[Place, ...]:
+        """The way to a call that is about to be followed."""
+        return (*self._path, Place(view.module, call))
+
     def _use(self, view: View, call: ast.Call, name: str) -> Use | None:
-        path = (*self._path, Place(view.module, call))
+        path = self.path_to(view, call)
         row = poisons().function(name)
         if row is not None:
             return Use(row.poison, row.who, row.starts, row.hangs, path)
@@ -148,7 +187,7 @@ class Walk:
             return Use("cuda", "CUDA", starts=True, hangs=True, path=path)
         marked = self._marked(view, call)
         if marked is not None:
-            return Use(*marked, starts=True, hangs=True, path=path)
+            return Use(marked.poison, marked.who, starts=True, hangs=marked.hangs, path=path)
         method, owner = "__call__", self._objects.of(view, call.func)
         if not isinstance(owner, str) and isinstance(call.func, ast.Attribute):
             method, owner = call.func.attr, self._objects.of(view, call.func.value)
@@ -157,18 +196,21 @@ class Walk:
             return None
         return Use(found.poison, found.who, method in found.starts, method in found.hangs, path)
 
-    def _marked(self, view: View, call: ast.Call) -> tuple[str, str] | None:
-        """The poison of a call of a project function that a decorator compiles."""
+    def _marked(self, view: View, call: ast.Call) -> DecoratorRow | None:
+        """The row for a call of a project function that a decorator compiles."""
         symbol = self._project.resolve(view.module, view.scope, call.func)
-        for decorator in symbol.node.decorator_list if isinstance(symbol, FunctionFacts) else ():
+        if not isinstance(symbol, FunctionFacts):
+            return None
+        for decorator in symbol.node.decorator_list:
             function = decorator.func if isinstance(decorator, ast.Call) else decorator
-            scope = symbol.scope.parent or symbol.module.scope  # type: ignore[union-attr]
-            row = poisons().decorator(self._project.qualified(symbol.module, scope, function))  # type: ignore[union-attr]
+            scope = symbol.scope.parent or symbol.module.scope
+            row = poisons().decorator(self._project.qualified(symbol.module, scope, function))
+            if row is None or (row.body and not _calls_named(symbol.node, row.body)):
+                continue
             given = decorator.keywords if isinstance(decorator, ast.Call) else []
-            asked = [one.value for one in given if one.arg == row.keyword] if row is not None else []
-            is_asked = any(isinstance(one, ast.Constant) and one.value is True for one in asked)
-            if row is not None and (not row.keyword or is_asked):
-                return row.poison, row.who
+            asked = [one.value for one in given if one.arg == row.keyword]
+            if not row.keyword or any(isinstance(one, ast.Constant) and one.value is True for one in asked):
+                return row
         return None
 
     def _goes_to_cuda(self, view: View, call: ast.Call, name: str) -> bool:
@@ -212,7 +254,8 @@ class Walk:
         facts, me = entered
         node = facts.node
         entries = self._entered[node] = self._entered.get(node, 0) + 1
-        deep = len(self._active) >= MAX_DEPTH or node in self._active or entries > MAX_ENTRIES
+        runs_once = any("cache" in ast.unparse(mark) for mark in node.decorator_list)
+        deep = len(self._active) >= MAX_DEPTH or node in self._active or entries > (1 if runs_once else MAX_ENTRIES)
         if deep or isinstance(node, ast.AsyncFunctionDef) or not self._runs_at_once(facts):
             return
         path = self._path
@@ -261,6 +304,35 @@ def calls_now(node: ast.AST) -> Iterator[ast.Call]:
         yield from calls_now(part)
     if isinstance(node, ast.Call):
         yield node
+
+
+def imported_modules(project: Project, module: Module, statement: ast.Import | ast.ImportFrom) -> Iterator[Module]:
+    """The project modules that an import names, packages on the way included."""
+    if isinstance(statement, ast.Import):
+        names = [
+            (".".join(alias.name.split(".")[: n + 1]), 0)
+            for alias in statement.names
+            for n in range(alias.name.count(".") + 1)
+        ]
+    else:
+        base, level = statement.module or "", statement.level
+        names = [(base, level), *((f"{base}.{alias.name}".strip("."), level) for alias in statement.names)]
+    for name, level in names:
+        path = project.resolver.find(module.path, name, level)
+        found = project.module(path) if path is not None else None
+        if found is not None:
+            yield found
+
+
+def _may_leave(statement: ast.stmt) -> bool:
+    """Whether a compound statement may end the function that it stands in."""
+    inner = (one for body in bodies(statement) for one in statements(body))
+    return any(isinstance(one, (ast.Return, ast.Raise)) for one in inner)
+
+
+def _calls_named(node: Function, name: str) -> bool:
+    calls = (one for one in ast.walk(node) if isinstance(one, ast.Call))
+    return any(getattr(call.func, "attr", getattr(call.func, "id", "")) == name for call in calls)
 
 
 def _asks_for_several(call: ast.Call) -> bool:

@@ -20,15 +20,19 @@ from forklint_harness import ending, journal
 
 def install(order: Dict[str, Any]) -> None:
     """Start children as the cell says, whatever the program asks for, and watch them at their task."""
-    method = order["factors"].get("start_method")
+    start_by(order["factors"].get("start_method"))
+    ending.watch(order["journal"])
+    _hold(order["spec"].get("held", {}))
+    _watch(order)
+
+
+def start_by(method: Optional[str]) -> None:
+    """Make a start method the default one, and the one that a program gets that asks for fork by name."""
     if method:
         contexts: Any = multiprocessing.context._concrete_contexts  # type: ignore[attr-defined]
         default: Any = multiprocessing.context._default_context
         default._default_context = contexts[method]
-        contexts["fork"] = contexts[method]  # for a program that asks for it by name
-    ending.watch(order["journal"])
-    _hold(order["spec"].get("held", {}))
-    _watch(order)
+        contexts["fork"] = contexts[method]
 
 
 def _hold(held: Dict[str, str]) -> None:
