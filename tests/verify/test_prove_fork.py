@@ -35,8 +35,9 @@ def verdict(forklint, tmp_path: Path):
     def run(text: str, *arguments: str) -> dict:
         (tmp_path / "forklint.toml").touch()
         (tmp_path / "train.py").write_text(text)
-        options = ("--select", "FKL203", "--output-format", "json", "--timeout", "15", *arguments)
+        options = ("--select", "FKL203", "--output-format", "json", "--timeout", "40", *arguments)
         done = forklint("verify", "train.py", *options, cwd=tmp_path)
+        assert done.stdout, done.stderr
         (found,) = json.loads(done.stdout)["experiments"]
         return found
 
@@ -44,17 +45,11 @@ def verdict(forklint, tmp_path: Path):
 
 
 def test_a_model_after_a_model_hangs_in_the_child(verdict) -> None:
-    found = verdict(POOL.format(size=512, rows=256))
+    text = POOL.format(size=512, rows=256)
+    found = verdict(text.replace("multiprocessing.Pool", 'multiprocessing.get_context("fork").Pool'))
     assert found["verdict"] == "confirmed", found
     assert "`score` hangs at train.py:12, in score" in found["evidence"]
     assert found["details"]["cells"] == {"spawn": "control", "fork": "confirmed"}
-
-
-def test_a_process_that_asks_for_fork_hangs_and_spawned_ends(verdict) -> None:
-    text = POOL.format(size=512, rows=256).replace(
-        "multiprocessing.Pool(1)", 'multiprocessing.get_context("fork").Pool(1)'
-    )
-    assert verdict(text)["verdict"] == "confirmed"
 
 
 def test_examples_of_one_row_start_no_threads_and_do_no_harm(verdict) -> None:

@@ -38,8 +38,9 @@ def verdict(forklint, tmp_path: Path):
     def run(before: str) -> dict:
         (tmp_path / "forklint.toml").touch()
         (tmp_path / "train.py").write_text(TRAIN.format(before=before))
-        options = ("--select", "FKL205", "--output-format", "json", "--timeout", "15")
+        options = ("--select", "FKL205", "--output-format", "json", "--timeout", "40")
         done = forklint("verify", "train.py", *options, cwd=tmp_path)
+        assert done.stdout, done.stderr
         (found,) = json.loads(done.stdout)["experiments"]
         return found
 
@@ -57,6 +58,12 @@ def test_no_batch_before_the_fork_does_no_harm(verdict) -> None:
     """The rule does not ask what this process has tokenized by then; the run does."""
     found = verdict("print(tokenizer.encode('a b').ids)")
     assert found["verdict"] in {"refuted", "not reproduced"}, found
+
+
+def test_a_task_that_fails_with_false_too_proves_nothing(verdict) -> None:
+    found = verdict("globals().__setitem__('tokenizer', None)")
+    assert found["verdict"] == "inconclusive", found
+    assert "AttributeError" in found["evidence"]
 
 
 MEASURED = """

@@ -45,9 +45,7 @@ class PoisonedFork(Experimenter):
 
     def judge(self, experiment: Experiment, observations: Sequence[Observation]) -> Judgement:
         """Confirmed if the forked child hangs, dies or raises at the task that a spawned one ends."""
-        control = next(seen for seen in observations if seen.trial.is_control)
-        treatment = next(seen for seen in observations if not seen.trial.is_control)
-        return judged(control, treatment, self.context.root, "under fork", "spawned")
+        return judged(observations, self.context.root, "under fork", "spawned")
 
 
 def subject_of(finding: Path, context: Context) -> Subject | Judgement:
@@ -71,11 +69,13 @@ def unended(control: Observation, when: str) -> Judgement | None:
     return why_unreached(control, f"a child had run `{function}`") or inconclusive("no task ended", ENTRY)
 
 
-def judged(control: Observation, treatment: Observation, root: Path, when: str, otherwise: str) -> Judgement:
+def judged(observations: Sequence[Observation], root: Path, when: str, otherwise: str) -> Judgement:
     """What the two trials say of the task: confirmed if it hangs, dies or raises in the treatment alone."""
+    control = next(seen for seen in observations if seen.trial.is_control)
     unreached = unended(control, otherwise)
     if unreached is not None:
-        return unreached
+        return unreached  # then no treatment has been run
+    treatment = next(seen for seen in observations if not seen.trial.is_control)
     function = treatment.trial.spec["function"]
     begun, ended = treatment.of("task-begins"), treatment.of("task-ends")
     if ended and not ended[0]["error"]:

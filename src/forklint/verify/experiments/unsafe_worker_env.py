@@ -10,6 +10,8 @@ from forklint.verify.experiments import poisoned_fork
 from forklint.verify.experiments.base import Experimenter, inconclusive
 from forklint.verify.words import Experiment, Factors, Judgement, Observation, Verdict
 
+FALSE = "with the variable at false"
+
 
 class UnsafeWorkerEnv(Experimenter):
     """Both fork; they differ in the value of the variable alone."""
@@ -43,11 +45,8 @@ class UnsafeWorkerEnv(Experimenter):
 
     def unprovable(self, controls: Sequence[Observation]) -> Judgement | None:
         """A task that does not end with the variable at false shows nothing with it at true."""
-        return poisoned_fork.unended(controls[0], "with the variable at false")
+        return poisoned_fork.unended(controls[0], FALSE)
 
     def judge(self, experiment: Experiment, observations: Sequence[Observation]) -> Judgement:
         """Confirmed if the child hangs at the task that it ends with the variable at false."""
-        control = next(seen for seen in observations if seen.trial.is_control)
-        treatment = next(seen for seen in observations if not seen.trial.is_control)
-        other = "with the variable at false"
-        return poisoned_fork.judged(control, treatment, self.context.root, "with it at true", other)
+        return poisoned_fork.judged(observations, self.context.root, "with it at true", FALSE)
