@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import linecache
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -57,13 +57,17 @@ def _longest_silence(control: Observation, *, reading_alone: bool) -> float:
 
 def stuck_workers(seen: Observation) -> list[tuple[int, Frame]]:
     """The workers of a trial that was stopped for time, with the innermost frame of the project in each."""
-    workers = {record["pid"] for record in seen.of("worker")}
+    return stuck_in(seen, {record["pid"] for record in seen.of("worker")})
+
+
+def stuck_in(seen: Observation, pids: Container[int]) -> list[tuple[int, Frame]]:
+    """The same for the processes with these ids."""
     heads = list(PROCESS.finditer(seen.stacks))
     ends = [*(head.start() for head in heads[1:]), len(seen.stacks)]
     found = []
     for head, end in zip(heads, ends, strict=False):  # nobody may have been there to ask
         frame = _own(seen.stacks[head.end() : end], seen.trial.subject.folder)
-        if int(head[1]) in workers and frame:
+        if int(head[1]) in pids and frame:
             found.append((int(head[1]), frame))
     return found
 

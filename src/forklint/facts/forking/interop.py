@@ -1,0 +1,120 @@
+"""Calls of ``torch.set_num_interop_threads`` that come when the number can no longer be set."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from forklint.facts.forking.objects import View
+from forklint.facts.forking.poisoned import within_child
+from forklint.facts.forking.sites import Site, sites_in
+from forklint.facts.forking.walk import Place, Use, Walk
+
+if TYPE_CHECKING:
+    from forklint.model import Cell
+    from forklint.project.index import Project
+    from forklint.project.module import Module
+
+POISON, SETTER = "interop", "torch.set_num_interop_threads"
+CATCHES = {"RuntimeError", "Exception", "BaseException"}
+
+
+@dataclass(frozen=True)
+class LateCall:
+    """A call that raises, and what came before it."""
+
+    node: ast.expr | ast.stmt
+    """Where the two ways part, in the module at hand."""
+    before: Use
+    late: tuple[Place, ...]
+    """The way to the call that raises."""
+    site: Site | None = None
+    """The fork between the two, if the call is made by a child."""
+    cells: tuple[Cell, ...] = ()
+    """Where the child is forked; empty where the two calls are in one process."""
+
+    @property
+    def call(self) -> ast.Call:
+        """The call that raises."""
+        node = self.late[-1].node
+        assert isinstance(node, ast.Call)  # noqa: S101 - a way ends with a call
+        return node
+
+
+def late_calls(project: Project, module: Module) -> Iterator[LateCall]:
+    """Give the late calls of a module, run as a script and function by function, each place once."""
+    finder = _Finder(project, module)
+    Walk(project, finder.met, root=module).top(module)
+    for function in module.functions:
+        if any(isinstance(node, ast.Call) and _may_set(node) for node in ast.walk(function.node)):
+            walk = Walk(project, finder.met, root=module)
+            walk.top(module, imported=True)
+            walk.block(View(module, function.scope), function.node.body)
+    late = finder.found.values()
+    alone = [one for one in late if one.site is None or one.call not in finder.found]
+    yield from sorted(alone, key=lambda one: one.node.lineno)
+
+
+def _may_set(call: ast.Call) -> bool:
+    return getattr(call.func, "attr", getattr(call.func, "id", "")) == "set_num_interop_threads"
+
+
+class _Finder:
+    def __init__(self, project: Project, module: Module) -> None:
+        self._project = project
+        self._module = module
+        self._sites = sites_in(project, module)
+        self.found: dict[ast.AST, LateCall] = {}
+
+    def met(self, view: View, call: ast.Call, walk: Walk) -> None:
+        """Judge a call that sets the number, or that forks children which do."""
+        before = next((use for use in walk.uses if use.poison == POISON and use.starts), None)
+        if before is None or _is_caught(before.path):
+            return
+        if _may_set(call) and self._project.qualified(view.module, view.scope, call.func) == SETTER:
+            self._note(LateCall(call, before, walk.path_to(view, call)))
+        elif view.module is self._module and call in self._sites:
+            site, cells = self._sites[call]
+            for target in site.targets:
+                for _, use, _ in within_child(self._project, view, target):
+                    if use.poison == POISON:
+                        self._note(LateCall(call, before, use.path, site, cells))
+
+    def _note(self, late: LateCall) -> None:
+        if _is_caught(late.late):
+            return
+        node = late.node if late.site is not None else self._parting(late)
+        if node is not None:
+            self.found.setdefault(node, replace(late, node=node))
+
+    def _parting(self, late: LateCall) -> ast.expr | ast.stmt | None:
+        """Where the way to the late call leaves the way to the earlier one, in the module at hand."""
+        shared = 0
+        for one, other in zip(late.before.path, late.late, strict=False):
+            if one.node is not other.node:
+                break
+            shared += 1
+        known = {place.node for place in late.before.path}
+        own = [one.node for one in late.late[shared:] if one.module is self._module and one.node not in known]
+        return own[-1] if own else None
+
+
+def _is_caught(path: tuple[Place, ...]) -> bool:
+    """Whether a call on the way stands in a ``try`` that catches a RuntimeError, or in a ``with suppress``."""
+    return any(_is_inside(place) for place in path)
+
+
+def _is_inside(place: Place) -> bool:
+    for above in place.module.above(place.node):
+        if isinstance(above, ast.Try) and any(_catches(handler) for handler in above.handlers):
+            return True
+        if isinstance(above, ast.With) and any("suppress" in ast.unparse(item.context_expr) for item in above.items):
+            return True
+    return False
+
+
+def _catches(handler: ast.ExceptHandler) -> bool:
+    names = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return any(name is None or ast.unparse(name) in CATCHES for name in names)

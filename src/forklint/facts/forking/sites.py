@@ -1,0 +1,256 @@
+"""Where processes are forked, by which method, and which code of the project their children run."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from forklint.facts.forking.objects import View
+from forklint.facts.starting.workers import Positive, Workers, arguments, loader_row, number, workers_of
+from forklint.knowledge.starters import Starter, iteration, starters
+from forklint.model import Cell
+from forklint.project.index import External, Project, Value
+from forklint.project.module import ClassFacts, Module
+from forklint.project.scopes import FUNCTIONS, Binding, Scope
+
+LOADERS = ("Loader", "create_loader", "make_dataloader", "TrainingArguments")
+"""How the names of starters end that are iterated."""
+STARTERS = ("Process", "Pool", "ProcessPoolExecutor")
+TASKS = frozenset(
+    {"map", "imap", "imap_unordered", "apply", "apply_async", "map_async", "starmap", "starmap_async", "submit"}
+)
+"""Methods of a pool or executor whose first argument is run by a child."""
+READ = ("__getitem__", "__getitems__", "__iter__")
+"""What a DataLoader's worker calls on a dataset."""
+UNKNOWN, DEFAULT = "?", ""
+
+
+@dataclass(frozen=True)
+class Target:
+    """Code that a child runs: a function, or methods of an object."""
+
+    function: ast.expr | None = None
+    given: tuple[ast.expr, ...] = ()
+    keywords: tuple[ast.keyword, ...] = ()
+    owner: ClassFacts | None = None
+    """The class of the object, where there is no ``function``."""
+    methods: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Site:
+    """A call from which on children exist that have this process's memory."""
+
+    call: ast.Call
+    what: str
+    targets: tuple[Target, ...]
+    method: str
+    """``fork`` where the call asks for it, or DEFAULT."""
+    asks: ast.Constant | None = None
+    """The literal that asks for fork."""
+    is_loader: bool = False
+
+    def cells(self, project: Project, module: Module) -> tuple[Cell, ...]:
+        """Where the children are forked; nowhere if another start method may be set for the whole program."""
+        settings = project.settings
+        method = self.method or set_method(project, module)
+        if method == "fork":
+            return tuple(Cell(platform, "fork") for platform in settings.platforms if platform != "windows")
+        return tuple(cell for cell in settings.cells if cell.start_method == "fork") if method == DEFAULT else ()
+
+
+def sites_in(project: Project, module: Module) -> dict[ast.Call, tuple[Site, tuple[Cell, ...]]]:
+    """The calls of a module from which on there are forked children, and the cells where these are forked."""
+    memory = project.memory("sites of forks")
+    if module.path not in memory:
+        found = memory[module.path] = {}
+        for node in ast.walk(module.tree):
+            site = _site(project, View(module, module.scope_at(node)), node) if isinstance(node, ast.Call) else None
+            cells = site.cells(project, module) if site is not None else ()
+            if cells:
+                found[node] = (site, cells)
+    sites: dict[ast.Call, tuple[Site, tuple[Cell, ...]]] = memory[module.path]
+    return sites
+
+
+def _site(project: Project, view: View, call: ast.Call) -> Site | None:
+    """The site that a call is; None if it is none, or if its children are not forked for certain."""
+    last = getattr(call.func, "attr", getattr(call.func, "id", ""))
+    if last == "map" and any(keyword.arg == "num_proc" for keyword in call.keywords):
+        return _mapping(project, view, call)
+    row = loader_row(project, view.module, view.scope, call) if last.endswith(LOADERS) else None
+    if row is not None:
+        return _loader(project, view, call, row)
+    own = _own_process(project, view, call)
+    if own is not None:
+        return Site(call, own.name, (Target(owner=own, methods=("run",)),), DEFAULT)
+    started = _starter(project, view, call)
+    if started is None or started[0] not in STARTERS or started[1] == UNKNOWN:
+        return None
+    name, method, asks = started
+    targets = tuple(_process_targets(call) if name == "Process" else _pool_targets(view, call))
+    return Site(call, name, targets, method, asks)
+
+
+def _mapping(project: Project, view: View, call: ast.Call) -> Site | None:
+    """``map`` of a Hugging Face dataset with several processes."""
+    processes = next(keyword.value for keyword in call.keywords if keyword.arg == "num_proc")
+    amount = number(project, view.module, view.scope, processes)
+    several = isinstance(amount, Positive) or (isinstance(amount, (int, float)) and amount > 1)
+    if not several or not project.graph.any_reached(view.module.path, lambda data: b"datasets" in data, "datasets"):
+        return None
+    return Site(call, "map", tuple(_unwrapped(one) for one in call.args[:1]), DEFAULT)
+
+
+def _own_process(project: Project, view: View, call: ast.Call) -> ClassFacts | None:
+    """The project class of a process that a call makes."""
+    symbol = project.resolve(view.module, view.scope, call.func)
+    known = starters(project.settings.starters)
+    names = project.ancestry(symbol).external if isinstance(symbol, ClassFacts) else ()
+    rows = [known[name] for name in names if name in known]
+    is_process = any(row.name == "Process" and not row.start_method for row in rows)
+    return symbol if is_process and isinstance(symbol, ClassFacts) else None
+
+
+def _starter(project: Project, view: View, call: ast.Call) -> tuple[str, str, ast.Constant | None] | None:
+    """What a call starts, by which method, and the literal that says so; None if it starts nothing."""
+    symbol = project.resolve(view.module, view.scope, call.func)
+    known = starters(project.settings.starters)
+    if isinstance(symbol, External) and symbol.name in known:
+        row = known[symbol.name]
+        if row.start_method:
+            return row.name, UNKNOWN, None
+        context = arguments(call, row).context
+        return (row.name, *(_context(project, view, context) if context is not None else (DEFAULT, None)))
+    if isinstance(call.func, ast.Attribute) and call.func.attr in STARTERS and symbol is None:
+        found = _context(project, view, call.func.value)
+        return (call.func.attr, *found) if found[0] != UNKNOWN else None
+    return None
+
+
+def _context(project: Project, view: View, node: ast.expr) -> tuple[str, ast.Constant | None]:
+    """The start method that an expression names, or makes a context of, with its literal."""
+    if isinstance(node, ast.Constant):
+        if node.value is None:
+            return DEFAULT, None
+        return ("fork", node) if node.value == "fork" else (UNKNOWN, None)
+    if isinstance(node, ast.Name):
+        symbol = project.resolve(view.module, view.scope, node)
+        bound = symbol.binding.value if isinstance(symbol, Value) else None
+        if isinstance(symbol, Value) and isinstance(bound, (ast.Call, ast.Constant)):
+            return _context(project, View(symbol.module, symbol.scope), bound)
+    if isinstance(node, ast.Call) and project.qualified(view.module, view.scope, node.func) in iteration().contexts:
+        asked = [*node.args, *(keyword.value for keyword in node.keywords)]
+        return _context(project, view, asked[0]) if asked else (DEFAULT, None)
+    return UNKNOWN, None
+
+
+def _process_targets(call: ast.Call) -> Iterator[Target]:
+    given = {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
+    if "target" in given:
+        arguments = given.get("args")
+        values = tuple(arguments.elts) if isinstance(arguments, (ast.Tuple, ast.List)) else ()
+        yield _unwrapped(given["target"], values)
+
+
+def _pool_targets(view: View, call: ast.Call) -> Iterator[Target]:
+    """The tasks of a pool: of the call itself, or of the name that it is kept under."""
+    for keyword in call.keywords:
+        if keyword.arg == "initializer":
+            yield _unwrapped(keyword.value)
+    for above in view.module.above(call):
+        if isinstance(above, ast.Attribute) and above.value is call and above.attr in TASKS:
+            yield from _tasks(view, above)
+        elif isinstance(above, (ast.With, ast.AsyncWith)):
+            named = [one.optional_vars for one in above.items if one.context_expr is call]
+            yield from _tasks_of(view, named, above, call.lineno, math.inf)
+        elif isinstance(above, ast.Assign) and above.value is call:
+            later = [b.node.lineno for b in _bindings(view, above.targets) if b.node.lineno > above.lineno]  # type: ignore[attr-defined]
+            yield from _tasks_of(view, above.targets, view.scope.node, call.lineno, min(later, default=math.inf))
+        if isinstance(above, FUNCTIONS):
+            return
+
+
+def _bindings(view: View, targets: Sequence[ast.expr]) -> list[Binding]:
+    names = [target.id for target in targets if isinstance(target, ast.Name)]
+    return [binding for name in names for binding in view.scope.bindings.get(name, ())]
+
+
+def _tasks_of(view: View, names: Sequence[ast.expr | None], home: ast.AST, first: int, last: float) -> Iterator[Target]:
+    """The tasks that are given to a pool by its name, from one line on and before another."""
+    known = {name.id for name in names if isinstance(name, ast.Name)}
+    for node in ast.walk(home) if known else ():
+        is_task = isinstance(node, ast.Attribute) and node.attr in TASKS and first <= node.lineno < last
+        if is_task and isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in known:
+            yield from _tasks(view, node)
+
+
+def _tasks(view: View, method: ast.Attribute) -> Iterator[Target]:
+    call = view.module.parents.get(method)
+    if isinstance(call, ast.Call) and call.func is method and call.args:
+        yield _unwrapped(call.args[0], tuple(call.args[1:]) if method.attr == "submit" else ())
+
+
+def _unwrapped(function: ast.expr, given: tuple[ast.expr, ...] = ()) -> Target:
+    """A target, with the arguments that ``functools.partial`` gives to it."""
+    if isinstance(function, ast.Call) and function.args and ast.unparse(function.func).rpartition(".")[2] == "partial":
+        return Target(function.args[0], (*function.args[1:], *given), tuple(function.keywords))
+    return Target(function, given)
+
+
+def _loader(project: Project, view: View, call: ast.Call, row: Starter) -> Site | None:
+    """A DataLoader with workers, and what these run."""
+    if workers_of(project, view.module, view.scope, call) is not Workers.SOME:
+        return None
+    context = arguments(call, row).context
+    method, asks = _context(project, view, context) if context is not None else (DEFAULT, None)
+    given = {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
+    dataset = given.get("dataset", call.args[0] if call.args else None)
+    facts = _class_of(project, view.module, view.scope, dataset)
+    functions = [given[name] for name in ("collate_fn", "worker_init_fn") if name in given]
+    targets = [_unwrapped(function) for function in functions]
+    if facts is not None:
+        targets.append(Target(owner=facts, methods=READ))
+    if method == UNKNOWN:
+        return None
+    return Site(call, row.name, tuple(targets), method, asks, is_loader=True)
+
+
+def _class_of(project: Project, module: Module, scope: Scope, node: ast.expr | None) -> ClassFacts | None:
+    """The project class whose object an expression plainly is."""
+    if isinstance(node, ast.Call):
+        symbol = project.resolve(module, scope, node.func)
+        return symbol if isinstance(symbol, ClassFacts) else None
+    symbol = project.lookup(module, scope, node.id) if isinstance(node, ast.Name) else None
+    if isinstance(symbol, Value) and isinstance(symbol.binding.value, ast.Call):
+        return _class_of(project, symbol.module, symbol.scope, symbol.binding.value)
+    return None
+
+
+def set_method(project: Project, module: Module) -> str:
+    """The start method that a module, or one that reaches it, sets for the program; DEFAULT if none does."""
+    memory = project.memory("start method set around a module")
+    if module.path not in memory:
+        memory[module.path] = DEFAULT
+        for other in project.mentioning("set_start_method"):
+            if other is module or module.path in project.graph.reached(other.path):
+                memory[module.path] = _set_in(other) or memory[module.path]
+    found: str = memory[module.path]
+    return found
+
+
+def _set_in(module: Module) -> str:
+    found = set()
+    for node in ast.walk(module.tree):
+        if (
+            isinstance(node, ast.Call)
+            and getattr(node.func, "attr", getattr(node.func, "id", "")) == "set_start_method"
+        ):
+            asked = [*node.args[:1], *(keyword.value for keyword in node.keywords if keyword.arg == "method")]
+            literal = asked[0].value if asked and isinstance(asked[0], ast.Constant) else UNKNOWN
+            found.add(str(literal) if literal in {"fork", "spawn", "forkserver"} else UNKNOWN)
+    if not found:
+        return DEFAULT
+    return found.pop() if len(found) == 1 else UNKNOWN

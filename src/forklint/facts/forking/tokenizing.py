@@ -1,0 +1,138 @@
+"""Programs that keep tokenizers parallel in forked children: where they say so, where they fork, what they tokenize."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from forklint.facts.environment.settings import Setting, settings_in
+from forklint.facts.forking.objects import View, made_kind
+from forklint.facts.forking.poisoned import within_child
+from forklint.facts.forking.sites import Site, sites_in
+from forklint.knowledge.poisons import poisons
+from forklint.project.scopes import FUNCTIONS, Kind
+
+if TYPE_CHECKING:
+    from forklint.facts.forking.walk import Place, Use
+    from forklint.model import Cell
+    from forklint.project.index import Project
+    from forklint.project.module import FunctionFacts, Module
+
+POISON, VARIABLE = "tokenizers", "TOKENIZERS_PARALLELISM"
+OFF = frozenset({"", "off", "false", "f", "no", "n", "0"})
+"""Values that the library takes for false, whatever their case; it takes any other for true."""
+MOST_MODULES = 300
+"""How many files of a program are looked at."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A statement that keeps tokenizers parallel, in a program that forks."""
+
+    setting: Setting
+    made: tuple[Module, ast.Call]
+    """Where a fast tokenizer is made."""
+    site: tuple[Module, Site]
+    """Where children are forked: those that tokenize, if any do."""
+    cells: tuple[Cell, ...]
+    task: FunctionFacts | None = None
+    """The function of a child that tokenizes several texts at once."""
+    use: Place | None = None
+    """The call by which it does."""
+
+
+def kept_parallel(project: Project, module: Module) -> Iterator[Kept]:
+    """Give the statements of a module that switch the parallel tokenizers on for certain and that can do harm."""
+    own = [one for one in settings_in(project, module) if one.name == VARIABLE]
+    on = [one for one in own if _is_on(one) and not _is_in_branch(module, one.statement)]
+    if not on:
+        return
+    program = list(islice(_program(project, module), MOST_MODULES))
+    settings = [one for other in program for one in settings_in(project, other) if one.name == VARIABLE]
+    made = next((found for other in program if (found := _made(project, other))), None)
+    sites = [(other, site, cells) for other in program for site, cells in sites_in(project, other).values()]
+    if made is None or not sites or not all(_is_on(one) for one in settings):
+        return
+    tokenizing = next(_tokenizing(project, sites), None)
+    (home, site, _), task, use = tokenizing or (sites[0], None, None)
+    cells = tuple(dict.fromkeys(cell for _, _, cells in sites for cell in cells))
+    for setting in on:
+        yield Kept(setting, made, (home, site), cells, task, use.path[-1] if use is not None else None)
+
+
+def _is_on(setting: Setting) -> bool:
+    return setting.literal is not None and setting.literal.lower() not in OFF
+
+
+def _is_in_branch(module: Module, statement: ast.stmt) -> bool:
+    tests = [above.test for above in module.above(statement) if isinstance(above, ast.If)]
+    return any("__name__" not in ast.unparse(test) for test in tests)
+
+
+def _program(project: Project, module: Module) -> Iterator[Module]:
+    """The module, what it reaches, and the files that import it with what these reach."""
+    seen = dict.fromkeys(project.graph.reached(module.path))
+    for other in project.mentioning(module.path.stem):
+        if other is not module and module.path in project.graph.reached(other.path):
+            seen.update(dict.fromkeys(project.graph.reached(other.path)))
+    for path in seen:
+        found = project.module(path)
+        if found is not None:
+            yield found
+
+
+def _made(project: Project, module: Module) -> tuple[Module, ast.Call] | None:
+    """The first call of a module that makes a fast tokenizer."""
+    if b"okenizer" not in module.document.code:
+        return None
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
+            name = project.qualified(module, module.scope_at(node), node.func)
+            row = poisons().made_by(name) if name else None
+            if row is not None and row.poison == POISON and made_kind(node, name):
+                return module, node
+    return None
+
+
+Found = tuple[tuple["Module", Site, tuple["Cell", ...]], "FunctionFacts", "Use"]
+
+
+def _tokenizing(project: Project, sites: list[tuple[Module, Site, tuple[Cell, ...]]]) -> Iterator[Found]:
+    """The forks whose children tokenize several texts at once, each with the function and the call."""
+    for home, site, cells in sites:
+        view = View(home, home.scope_at(site.call))
+        for target in site.targets:
+            for task, use, _ in within_child(project, view, target):
+                if use.poison == POISON and _are_several(use.path[-1]):
+                    yield (home, site, cells), task, use
+
+
+def _are_several(place: Place) -> bool:
+    """Whether a tokenizer is given more than one text for certain: one starts no threads."""
+    call = place.node
+    if not isinstance(call, ast.Call):
+        return False
+    if isinstance(call.func, ast.Attribute) and "batch" in call.func.attr:
+        return True
+    text = call.args[0] if call.args else None
+    if isinstance(text, ast.Name):
+        found = place.module.scope_at(call).find(text.id)
+        bindings = found[1] if found else []
+        if len(bindings) == 1 and bindings[0].kind is Kind.VALUE:
+            text = bindings[0].value
+        elif bindings and bindings[0].kind is Kind.OTHER:
+            return _is_unpacked(bindings[0].node)
+    if isinstance(text, ast.Subscript):  # `examples["text"]` of `map(..., batched=True)`
+        return isinstance(text.value, ast.Name) and text.value.id in {"batch", "examples", "samples"}
+    is_list = isinstance(text, ast.Call) and getattr(text.func, "id", "") in {"list", "sorted"}
+    return is_list or isinstance(text, (ast.List, ast.ListComp, ast.GeneratorExp))
+
+
+def _is_unpacked(statement: ast.AST) -> bool:
+    """Whether a statement is ``texts, labels = zip(*batch)``."""
+    value = getattr(statement, "value", None)
+    is_zip = isinstance(value, ast.Call) and getattr(value.func, "id", "") == "zip"
+    return is_zip and not isinstance(statement, FUNCTIONS)

@@ -1,0 +1,179 @@
+"""FKL102 late-interop-threads."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from forklint.edits import cst, moving
+from forklint.edits.proposal import Proposal
+from forklint.edits.tree import Tree
+from forklint.facts.forking.interop import LateCall, late_calls
+from forklint.facts.forking.walk import Place
+from forklint.model import Applicability, Link, Severity
+from forklint.project.module import Module
+from forklint.project.scopes import FUNCTIONS
+from forklint.rules.base import Rule, Suspect
+
+SETS = "set_num_interop_threads"
+
+
+class LateInteropThreads(Rule):
+    """`torch.set_num_interop_threads` is called when the number can no longer be set.
+
+    ## What it does
+    Finds a call that certainly comes after another one in the same process: further down, in a function that is called
+    twice, in a module that is imported. Also one that comes after a scripted function with `torch.jit.fork` has run,
+    and one in a forked worker whose parent has set the number.
+
+    Silent where an earlier call stands in a branch that need not run, and where the error is caught.
+
+    ## Why is this bad?
+    torch sets the number once in a process. The second call raises "cannot set number of interop threads after parallel
+    work has started or set_num_interop_threads called", even with the same number. A forked worker inherits what its
+    parent has set, so a call in `worker_init_fn` raises there, and the same program runs where workers are spawned.
+
+    Other work does not close the door: products, models, `backward`, optimizers, `torch.compile` and a `DataLoader`
+    before the call do no harm (measured with torch 2.13).
+
+    ## Example
+    ```python
+    torch.set_num_interop_threads(2)
+    train(model)
+    torch.set_num_interop_threads(2)
+    ```
+
+    ## Use instead
+    ```python
+    torch.set_num_interop_threads(2)
+    train(model)
+    ```
+
+    ## Fix safety
+    A second call with the same literal goes. That is safe where the first one always comes before it, in the same
+    function or when the file is imported; elsewhere it is unsafe, for another program may reach the second alone.
+    A call that is late for `torch.jit.fork` moves above it, if all that it needs is there by then: safe at the top
+    level, unsafe in a function. Where the numbers differ, or a function is called twice, a person must choose.
+
+    ## How it is proved
+    The program runs up to the call, where the error is seen; in the control the number is set as soon as torch has been
+    imported, which does not raise.
+
+    ## References
+    - [torch.set_num_interop_threads](https://docs.pytorch.org/docs/stable/generated/torch.set_num_interop_threads.html)
+    """
+
+    code = "FKL102"
+    name = "late-interop-threads"
+    severity = Severity.ERROR
+    tokens = SETS.encode()
+
+    def may_hold(self, path: Path, data: bytes) -> bool:
+        """The call is here, or in a module that this one reaches."""
+        return self.reaches_tokens(path)
+
+    def suspects(self, module: Module) -> Iterator[Suspect]:
+        """Calls that come too late, or what leads to one."""
+        for late in late_calls(self.project, module):
+            yield Suspect(
+                node=late.node,
+                message=_message(late, module),
+                cells=late.cells or self.settings.cells,
+                chain=tuple(self._chain(late)),
+                facts=late,
+            )
+
+    def _chain(self, late: LateCall) -> Iterator[Link]:
+        first = late.before.path[-1]
+        words = "the number is set here" if SETS in first.text else "inter-op work is done here"
+        yield self.link(first.module, first.node, words)
+        last = late.late[-1]
+        if last.node is not late.node:
+            yield self.link(last.module, last.node, "and set here again" if SETS in first.text else "and set here")
+
+    def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
+        """Where the call that raises stands, and whether a child makes it."""
+        last = suspect.facts.late[-1]
+        rows = [last.node.lineno, last.node.end_lineno or last.node.lineno]
+        return {"file": str(last.module.path), "rows": rows, "in_child": suspect.facts.site is not None}
+
+    def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterable[Proposal]:
+        """Take the second call away, or move the late one up."""
+        late: LateCall = suspect.facts
+        if late.site is not None:
+            yield Proposal("leave it out of the child: it has its parent's number", Applicability.DISPLAY)
+            return
+        first, last = late.before.path[-1], late.late[-1]
+        if SETS not in first.text:
+            moved = self._moved(late, module, tree)
+            yield moved or Proposal("set it at the top of the program", Applicability.DISPLAY)
+        elif last.node is not late.node or first.node is last.node or not _is_same(first.node, last.node):
+            yield Proposal("set it once, at the top of the program", Applicability.DISPLAY)
+        else:
+            safety = Applicability.SAFE if _is_always_before(first, late, module) else Applicability.UNSAFE
+            yield _without(late, module, tree, safety)
+
+    def _moved(self, late: LateCall, module: Module, tree: Tree) -> Proposal | None:
+        """The call above the work that came before it; None if it cannot go there."""
+        work = late.before.path[0]
+        statement = module.statement_of(late.call) if late.late[-1].module is module else None
+        if work.module is not module or statement is None or late.node is not late.call:
+            return None
+        move = moving.plan(self.project, module, statement, module.statement_of(work.node), ())
+        moved = moving.apply(move, module, tree, frozenset()) if move is not None else None
+        if move is None or moved is None:
+            return None
+        safety = Applicability.SAFE if move.pure and move.top_level else Applicability.UNSAFE
+        return Proposal(f"set it above {module.line_named(work.node)}", safety, moved)
+
+
+def _message(late: LateCall, module: Module) -> str:
+    first = late.before.path[-1]
+    where = "" if first.module is module else f" of {first.module.path.name}"
+    done = "set the number" if SETS in first.text else "done inter-op work"
+    before = f"`{first.text}` in {first.module.line_named(first.node)}{where} has {done}"
+    raises = "raises RuntimeError: cannot set number of interop threads"
+    if late.site is not None:
+        return f"a forked child calls `{late.late[-1].text}` and inherits that {before}: the call {raises}"
+    if late.late[-1].node is late.node:
+        return f"{before}, so this call {raises}"
+    return f"{before}; this leads to `{late.late[-1].text}` once more, which {raises}"
+
+
+def _is_same(first: ast.AST, second: ast.AST) -> bool:
+    """Whether two calls set the same literal number."""
+    given = [
+        [*call.args, *(one.value for one in call.keywords)] for call in (first, second) if isinstance(call, ast.Call)
+    ]
+    numbers = [one[0].value for one in given if len(one) == 1 and isinstance(one[0], ast.Constant)]
+    return len(numbers) == 2 and numbers[0] == numbers[1]
+
+
+def _is_always_before(first: Place, late: LateCall, module: Module) -> bool:
+    """Whether the number is set before the late call whoever runs that: in the same function, or when the file is."""
+    start = late.before.path[0]
+    if start.module is not module or (isinstance(start.node, ast.Call) and start is not first):
+        return False
+    above = [one for one in module.above(start.node) if isinstance(one, (*FUNCTIONS, ast.If))]
+    return not above or (isinstance(above[0], FUNCTIONS) and above[0] in module.above(late.node))
+
+
+def _without(late: LateCall, module: Module, tree: Tree, safety: Applicability) -> Proposal:
+    """The statement taken away, with its line if it is alone on it."""
+    statement = module.statement_of(late.node)
+    words = "take it away: the number is set already"
+    if not isinstance(statement, ast.Expr) or statement.value is not late.node:
+        return Proposal(words, Applicability.DISPLAY)
+    small = tree.statements[module.ordinals[statement]]
+    line, block = tree.line_of(small), tree.block_of(small)
+    if (
+        not isinstance(line, cst.SimpleStatementLine)
+        or len(line.body) > 1
+        or any(one.comment for one in line.leading_lines)
+    ):
+        return Proposal(words, Applicability.DISPLAY)
+    if len(getattr(block, "body", ())) == 1:
+        return Proposal(words, safety, tree.replace(line, line.with_changes(body=[cst.Pass()])))
+    return Proposal(words, safety, tree.replace(line, cst.RemoveFromParent()))

@@ -1,0 +1,163 @@
+"""FKL203 poisoned-fork."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from forklint.edits import cst
+from forklint.edits.proposal import Proposal
+from forklint.edits.tree import Tree
+from forklint.facts.forking.poisoned import Poisoned, poisoned
+from forklint.facts.forking.walk import Use
+from forklint.model import Applicability, Link, Severity
+from forklint.project.module import Module
+from forklint.rules.base import Rule, Suspect
+
+FORKS = re.compile(rb"\b(?:Process|Pool|ProcessPoolExecutor)\b")
+IN_LOADERS = re.compile(rb"polars|jax|numba")
+"""What a DataLoader's workers meet, too."""
+
+
+class PoisonedFork(Rule):
+    """A process is forked after something whose threads, or whose driver, the child then needs and does not have.
+
+    ## What it does
+    Follows a script, or a function, up to a `Process`, `Pool`, `ProcessPoolExecutor` or `DataLoader` whose children are
+    forked, and then the function that the children run. Reports the fork where the same library has computed before it
+    and computes again in the child: models of torch, scikit-learn's clusterings and histogram boosting, polars, jax,
+    `parallel=True` functions of numba, CUDA. Which calls start threads, and which want them, stands in `poisons.toml`.
+
+    Only where children are forked: on Linux up to Python 3.13, and wherever the code asks for fork. A program that sets
+    another start method is spared, and so is one whose start method is not known from its text.
+
+    The workers of a `DataLoader` get one OpenMP thread from torch before they run anything, so models and
+    scikit-learn are safe there (measured); polars, jax and numba are not.
+
+    ## Why is this bad?
+    A fork copies the memory and one thread. The pool's threads stay in the parent, while the child's copy of the memory
+    says that they run: it gives them work and waits for ever. Nothing is printed, and no core is busy. numba's OpenMP
+    kills the child instead, and CUDA raises "Cannot re-initialize CUDA in forked subprocess".
+
+    ## Example
+    ```python
+    validate(model, images)  # starts torch's threads
+    with multiprocessing.Pool(4) as pool:
+        scores = pool.map(score, paths)  # `score` calls the model in a forked child
+    ```
+
+    ## Use instead
+    ```python
+    context = multiprocessing.get_context("spawn")
+    with context.Pool(4) as pool:
+        scores = pool.map(score, paths)
+    validate(model, images)
+    ```
+
+    ## Fix safety
+    Unsafe, and only where the start method is named by a literal or the module: it becomes spawn. A spawned child
+    imports the script again, which needs a main guard, and gets its function and arguments by pickle; what it found in
+    the parent's globals it finds no more. Otherwise, and as well: start the children before the first use in the
+    parent, or `torch.set_num_threads(1)` in the child, which makes torch's and scikit-learn's threads unnecessary.
+
+    ## Known limits
+    The parent must certainly have computed before the fork: on the way from the top of the file, or in the same
+    function; a branch counts only for what stands in it, and what callers in other files did is not known. How large an
+    operation is decides in torch whether it uses threads, and is judged only for models of small `Linear` layers: hence
+    a warning there, and an error elsewhere. Products and sums of plain tensors are not judged at all.
+
+    ## How it is proved
+    The program runs as it is under fork and, for control, under spawn, until the child has done its task once. A hang
+    or death under fork, and none under spawn, confirms the finding. Without a card nothing can be said about CUDA.
+
+    ## References
+    - [torch: multiprocessing best practices](https://docs.pytorch.org/docs/stable/notes/multiprocessing.html)
+    - [polars: multiprocessing](https://docs.pola.rs/user-guide/misc/multiprocessing/)
+    - [scikit-learn: why does my job freeze under Linux?](https://scikit-learn.org/stable/faq.html)
+    """
+
+    code = "FKL203"
+    name = "poisoned-fork"
+    severity = Severity.ERROR
+    tokens = rb"torch|sklearn|polars|jax|numba|timm|transformers"
+
+    def may_hold(self, path: Path, data: bytes) -> bool:
+        """Something here starts processes, and something here or in what is reached starts threads."""
+        if FORKS.search(data):
+            return self.reaches_tokens(path)
+        has_loader = b"Loader(" in data
+        return has_loader and self.project.graph.any_reached(
+            path, lambda text: bool(IN_LOADERS.search(text)), "FKL203 loaders"
+        )
+
+    def suspects(self, module: Module) -> Iterator[Suspect]:
+        """Forks of this module that come too late."""
+        for found in poisoned(self.project, module):
+            yield Suspect(
+                node=found.site.call,
+                message=_message(found, module),
+                cells=found.cells,
+                chain=tuple(self._chain(found)),
+                severity=Severity.WARNING if found.poison.name == "openmp" else Severity.ERROR,
+                facts=found,
+            )
+
+    def _chain(self, found: Poisoned) -> Iterator[Link]:
+        what = found.poison.what.format(who=found.before.who)
+        yield from self._way(found.before, f"starts {what}")
+        yield from self._way(
+            found.within, "the child needs them here" if found.poison.name != "cuda" else "in the child"
+        )
+
+    def _way(self, use: Use, words: str) -> Iterator[Link]:
+        *way, last = use.path
+        for place in way:
+            yield self.link(place.module, place.node, "calls into the next")
+        yield self.link(last.module, last.node, words)
+
+    def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
+        """The function that a child begins at, what it uses there, and whether a loader starts it."""
+        found: Poisoned = suspect.facts
+        node = found.target.node
+        first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+        return {
+            "file": str(found.target.module.path),
+            "rows": [first, node.lineno],
+            "function": node.name,
+            "poison": found.poison.name,
+            "what": found.poison.what.format(who=found.before.who),
+        }
+
+    def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterable[Proposal]:
+        """Spawn the children, where that is one word; else say so."""
+        found: Poisoned = suspect.facts
+        spawned = _spawned(found, module, tree)
+        if spawned is not None:
+            words = "start it by spawn, which needs a main guard and what can be pickled"
+            yield Proposal(words, Applicability.UNSAFE, spawned)
+        else:
+            how = 'multiprocessing_context="spawn"' if found.site.is_loader else 'multiprocessing.get_context("spawn")'
+            yield Proposal(f"start it by spawn: `{how}`", Applicability.DISPLAY)
+        if found.poison.name == "openmp":
+            yield Proposal("or call `torch.set_num_threads(1)` first thing in the child", Applicability.DISPLAY)
+
+
+def _message(found: Poisoned, module: Module) -> str:
+    before, within = found.before.path[-1], found.within.path[-1]
+    where = "" if before.module is module else f" of {before.module.path.name}"
+    what = found.poison.what.format(who=found.before.who)
+    started = f"`{before.text}` in {before.module.line_named(before.node)}{where} has started {what}"
+    return f"forks after {started}: the child, at `{within.text}` in `{found.target.qualname}`, {found.poison.effect}"
+
+
+def _spawned(found: Poisoned, module: Module, tree: Tree) -> Tree | None:
+    """The tree with the one word changed that says how children start; None if there is no such word here."""
+    literal = found.site.asks
+    if literal is None or literal not in module.parents:
+        return None
+    node = next((one for one in tree.at(module.span(literal)) if isinstance(one, cst.SimpleString)), None)
+    return (
+        tree.replace(node, node.with_changes(value=node.value.replace("fork", "spawn"))) if node is not None else None
+    )

@@ -1,0 +1,127 @@
+"""FKL205 unsafe-worker-env."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from forklint.edits import cst
+from forklint.edits.proposal import Proposal
+from forklint.edits.tree import Tree
+from forklint.facts.environment.settings import may_set
+from forklint.facts.forking.tokenizing import VARIABLE, Kept, kept_parallel
+from forklint.model import Applicability, Link, Severity
+from forklint.project.module import Module
+from forklint.rules.base import Rule, Suspect
+
+LEAVE_OUT = (
+    "or leave it out: unset, tokenizers is parallel here and goes over to one thread in forked children by itself"
+)
+
+
+class UnsafeWorkerEnv(Rule):
+    """`TOKENIZERS_PARALLELISM` is set to true in a program that forks workers.
+
+    ## What it does
+    Reports the statement that sets `TOKENIZERS_PARALLELISM` to true, in a program that makes a fast tokenizer and forks
+    children: workers of a `DataLoader`, `Process`, `Pool`, `ProcessPoolExecutor`, `dataset.map(num_proc=...)`. It is a
+    warning where children tokenize several texts at once, and information where they are not seen to: there the value
+    does no harm yet.
+
+    The program is the file with what it imports, and the files that import it. Silent where the value is not written
+    out, where it is set in a branch, where another place sets it to false, and where children are spawned.
+
+    ## Why is this bad?
+    Left alone, tokenizers notices a fork and tokenizes with one thread in the child ("The current process just got
+    forked, after parallelism has already been used. Disabling parallelism to avoid deadlocks..."). An explicit true
+    switches that off, and brings the deadlock back: a child that tokenizes a batch waits for threads that stayed in the
+    parent. Measured with tokenizers 0.23.3: it hangs if the parent has called `encode_batch` before the fork, as
+    transformers does even for one text. A child that tokenizes one text at a time does not wait; unset and false are
+    safe.
+
+    ## Example
+    ```python
+    os.environ["TOKENIZERS_PARALLELISM"] = "true"
+    ```
+
+    ## Use instead
+    ```python
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"
+    ```
+
+    ## Fix safety
+    The value becomes false. That is safe where children tokenize: the tokens are the same, only batches in the parent
+    take longer. Where they are not seen to, it is unsafe, for it would cost speed and might mend nothing. A line of a
+    notebook's magic is left to a person.
+
+    ## How it is proved
+    The program runs as it is and, for control, with the variable held at false, until a forked child has tokenized
+    once. A hang in the first alone confirms the finding.
+
+    ## References
+    - [tokenizers: the variable and the fork, in the source](https://github.com/huggingface/tokenizers/blob/main/bindings/python/src/lib.rs)
+    - [transformers: the warning and what it means](https://github.com/huggingface/transformers/issues/5486)
+    """
+
+    code = "FKL205"
+    name = "unsafe-worker-env"
+    severity = Severity.WARNING
+    tokens = VARIABLE.encode()
+
+    def may_hold(self, path: Path, data: bytes) -> bool:
+        """The variable, and something that sets one."""
+        return may_set(data) and super().may_hold(path, data)
+
+    def suspects(self, module: Module) -> Iterator[Suspect]:
+        """Statements that set it to true."""
+        for kept in kept_parallel(self.project, module):
+            yield Suspect(
+                node=kept.setting.statement,
+                message=_message(kept),
+                cells=kept.cells,
+                chain=tuple(self._chain(kept)),
+                severity=Severity.WARNING if kept.use is not None else Severity.INFO,
+                facts=kept,
+            )
+
+    def _chain(self, kept: Kept) -> Iterator[Link]:
+        yield self.link(*kept.made, "a fast tokenizer is made here")
+        home, site = kept.site
+        yield self.link(home, site.call, "children are forked here")
+        if kept.use is not None:
+            yield self.link(kept.use.module, kept.use.node, "a child tokenizes here")
+
+    def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
+        """The function in which a child tokenizes; nothing where none is known."""
+        task = suspect.facts.task
+        if task is None:
+            return {"function": ""}
+        first = min([task.node.lineno, *(decorator.lineno for decorator in task.node.decorator_list)])
+        rows = [first, task.node.lineno]
+        return {"file": str(task.module.path), "rows": rows, "function": task.node.name, "variable": VARIABLE}
+
+    def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterable[Proposal]:
+        """Set it to false; or leave it out."""
+        kept: Kept = suspect.facts
+        value = kept.setting.value
+        known = isinstance(value, ast.Constant) and value in module.parents
+        nodes = tree.at(module.span(value)) if known and value is not None else ()
+        node = next((one for one in nodes if isinstance(one, cst.SimpleString)), None)
+        if node is not None:
+            quote = node.value[-1]
+            changed = tree.replace(node, node.with_changes(value=f"{quote}false{quote}"))
+            safety = Applicability.SAFE if kept.use is not None else Applicability.UNSAFE
+            yield Proposal(f'set `{VARIABLE}` to "false"', safety, changed)
+        yield Proposal(LEAVE_OUT, Applicability.DISPLAY)
+
+
+def _message(kept: Kept) -> str:
+    home, site = kept.site
+    where = f"the {site.what} in {home.path.name}:{home.span(site.call).row}"
+    if kept.use is not None and kept.task is not None:
+        doing = f"`{kept.use.text}` in `{kept.task.qualname}`, run by children of {where},"
+        return f"{VARIABLE} is true: {doing} hangs if this process has tokenized before the fork"
+    kept_off = "keeps tokenizers from going over to one thread after a fork"
+    return f"{VARIABLE} is true, which {kept_off}: a child of {where} that tokenizes a batch may hang"

@@ -1,0 +1,117 @@
+"""FKL203 proved: a child that computes after its parent has hangs, where a spawned one ends."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+POOL = """
+import multiprocessing
+
+import torch
+from torch import nn
+
+torch.set_num_threads(2)
+model = nn.Sequential(nn.Linear({size}, {size}), nn.ReLU())
+
+
+def score(number):
+    return model(torch.full(({rows}, {size}), float(number))).sum().item()
+
+
+if __name__ == "__main__":
+    print(model(torch.ones({rows}, {size})).sum())
+    with multiprocessing.Pool(1) as pool:
+        print(pool.map(score, [1, 2]))
+"""
+
+
+@pytest.fixture
+def verdict(forklint, tmp_path: Path):
+    def run(text: str, *arguments: str) -> dict:
+        (tmp_path / "forklint.toml").touch()
+        (tmp_path / "train.py").write_text(text)
+        options = ("--select", "FKL203", "--output-format", "json", "--timeout", "40", *arguments)
+        done = forklint("verify", "train.py", *options, cwd=tmp_path)
+        assert done.stdout, done.stderr
+        (found,) = json.loads(done.stdout)["experiments"]
+        return found
+
+    return run
+
+
+def test_a_model_after_a_model_hangs_in_the_child(verdict) -> None:
+    text = POOL.format(size=512, rows=256)
+    found = verdict(text.replace("multiprocessing.Pool", 'multiprocessing.get_context("fork").Pool'))
+    assert found["verdict"] == "confirmed", found
+    assert "`score` hangs at train.py:12, in score" in found["evidence"]
+    assert found["details"]["cells"] == {"spawn": "control", "fork": "confirmed"}
+
+
+def test_examples_of_one_row_start_no_threads_and_do_no_harm(verdict) -> None:
+    """The rule cannot know the size of the data; the run does."""
+    found = verdict(POOL.format(size=32, rows=1))
+    assert found["verdict"] in {"refuted", "not reproduced"}, found
+
+
+def test_a_task_that_fails_by_itself_proves_nothing(verdict) -> None:
+    text = POOL.format(size=512, rows=256).replace("float(number)", "float(undefined)")
+    found = verdict(text)
+    assert found["verdict"] == "inconclusive"
+    assert "NameError" in found["evidence"]
+
+
+def test_cuda_needs_a_card(verdict) -> None:
+    text = POOL.format(size=8, rows=8).replace("model(torch.ones", "torch.cuda.init() or model.cuda()(torch.ones")
+    text = text.replace("return model(", "return model.cuda()(")
+    found = verdict(text)
+    assert found["verdict"] == "unsupported here"
+    assert "CUDA" in found["evidence"]
+
+
+def test_only_spawn_cannot_show_it(verdict) -> None:
+    found = verdict(POOL.format(size=512, rows=256), "--start-method", "spawn")
+    assert found["verdict"] == "unsupported here"
+
+
+MEASURED = """
+import multiprocessing, sys
+import torch
+
+torch.set_num_threads(2)
+
+
+def work(threads):
+    if threads:
+        torch.set_num_threads(threads)
+    large = torch.ones(1000, 1000)
+    return (large @ large).sum().item()
+
+
+if __name__ == "__main__":
+    if "poison" in sys.argv:
+        work(0)
+    child = multiprocessing.get_context("fork").Process(target=work, args=(int(sys.argv[1]),))
+    child.start()
+    child.join(10)
+    print("hangs" if child.is_alive() else child.exitcode)
+    child.kill()
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "outcome"),
+    [(("0", "poison"), "hangs"), (("0",), "0"), (("1", "poison"), "0")],
+    ids=["after a product", "before any", "one thread in the child"],
+)
+def test_what_the_table_says_of_torch(arguments: tuple[str, ...], outcome: str, tmp_path: Path) -> None:
+    script = tmp_path / "measured.py"
+    script.write_text(MEASURED)
+    done = subprocess.run(
+        [sys.executable, str(script), *arguments], capture_output=True, text=True, timeout=120, check=True
+    )
+    assert done.stdout.strip() == outcome
