@@ -117,7 +117,10 @@ class UnpicklablePayload(Rule):
             )
 
     def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
-        """The call that sends it and the parameter, or the dataset, and the attributes that lead to it."""
+        """The call that sends it and the parameter, or the dataset, and the attributes that lead to it.
+
+        ``lost``: it pickles by its name, which the new process may not find.
+        """
         payload: Payload = suspect.facts
         sent = payload.sent
         place = None
@@ -130,6 +133,8 @@ class UnpicklablePayload(Rule):
             "to": sent.to if sent is not None else "DataLoader",
             "piped": sent is not None and sent.piped,
             "dataset": payload.dataset.place if payload.dataset is not None else None,
+            "path": payload.culprit.path,
+            "lost": payload.culprit.is_lost,
             "what": payload.culprit.name,
             "notebook": module.is_notebook,
         }

@@ -12,8 +12,8 @@ from forklint.facts.sending.values import Culprit, Given, Why, arguments_of, gua
 from forklint.knowledge.handles import openers
 from forklint.knowledge.unpicklable import Keeper, keeper, refused
 from forklint.project.index import External, Symbol, Value
-from forklint.project.module import ClassFacts, FunctionFacts
-from forklint.project.scopes import Function, Kind, statements
+from forklint.project.module import ClassFacts, FunctionFacts, Module
+from forklint.project.scopes import Function, Kind, Scope, statements
 
 if TYPE_CHECKING:
     from forklint.facts.sending.kept import Objects
@@ -46,7 +46,7 @@ class Unpicklable:
         if depth <= 0:
             return None
         if isinstance(node, ast.Lambda):
-            found = Culprit(Why.LAMBDA, given.module, node, "the lambda", LAMBDA, node)
+            found = Culprit(Why.LAMBDA, given.module, node, "the lambda", _lambda_error(given.module, node), node)
         elif isinstance(node, ast.GeneratorExp):
             error = "TypeError: cannot pickle 'generator' object"
             found = Culprit(Why.GENERATOR, given.module, node, "a generator", error)
@@ -262,12 +262,22 @@ def _is_dataclass(facts: ClassFacts) -> bool:
     return all("dataclass" in ast.unparse(decorator) for decorator in facts.node.decorator_list)
 
 
+def _lambda_error(module: Module, node: ast.Lambda) -> str:
+    above = _dotted(module.scope_at(node))
+    return f"{NOT_LOOKED_UP} '{above}.<lambda>'" if "<locals>" in above else LAMBDA
+
+
 def _python_name(facts: FunctionFacts | ClassFacts) -> str:
     """The qualified name as Python gives it, with ``<locals>``."""
-    parts: list[str] = [facts.node.name]
-    above = facts.scope.parent
-    while above is not None and above.parent is not None:
-        is_function = isinstance(above.node, (ast.FunctionDef, ast.AsyncFunctionDef))
-        parts.append(f"{getattr(above.node, 'name', '')}{'.<locals>' if is_function else ''}")
-        above = above.parent
+    above = _dotted(facts.scope.parent)
+    return f"{above}.{facts.node.name}" if above else facts.node.name
+
+
+def _dotted(scope: Scope | None) -> str:
+    """The qualified name of what is defined directly in a scope, up to its own name."""
+    parts: list[str] = []
+    while scope is not None and scope.parent is not None:
+        is_function = isinstance(scope.node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        parts.append(f"{getattr(scope.node, 'name', '')}{'.<locals>' if is_function else ''}")
+        scope = scope.parent
     return ".".join(reversed(parts))
