@@ -116,6 +116,16 @@ def test_a_lock_in_a_dataset(verdict) -> None:
     assert "cannot pickle '_thread.lock' object (dataset.lock)" in found["evidence"]
 
 
+def test_a_generator_of_torch_is_gone_when_it_arrives(verdict) -> None:
+    text = DATASET.format(import_="import torch").replace("threading.Lock()", "torch.Generator().manual_seed(3)")
+    text = text.replace(
+        "with self.lock:\n            return index", "return index + torch.rand(1, generator=self.lock)"
+    )
+    found = verdict(text, "--start-method", "fork", "--start-method", "spawn", "--start-method", "forkserver")
+    assert found["verdict"] == "confirmed"
+    assert "the new process ends with RuntimeError: unable to resize file" in found["evidence"]
+
+
 def test_a_lock_that_the_program_teaches_pickle_to_send(verdict, tmp_path: Path) -> None:
     (tmp_path / "locks.py").write_text(
         "import copyreg, threading\ncopyreg.pickle(type(threading.Lock()), lambda lock: (threading.Lock, ()))\n"

@@ -18,6 +18,8 @@ class Refused:
     error: str
     platforms: tuple[str, ...] = ()
     """Where that is so; empty: everywhere."""
+    late: str = ""
+    """Words of the error, where it pickles and only the process that reads it fails."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ def _table() -> Any:
 def refused() -> dict[str, Refused]:
     """Map the qualified name of each call to what is known of its result."""
     return {
-        name: Refused(row["kind"], row["error"], tuple(row.get("platforms", ())))
+        name: Refused(row["kind"], row["error"], tuple(row.get("platforms", ())), row.get("late", ""))
         for row in _table()["kind"]
         for name in row["call"]
     }

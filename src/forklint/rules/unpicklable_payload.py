@@ -19,6 +19,7 @@ from forklint.project.module import Module
 from forklint.rules.base import Rule, Suspect
 
 CLOSURE = "give a function of the module what it needs with `functools.partial`, or make it a class with `__call__`"
+LEAVE_OUT = "make it on first use, in the process that uses it, and leave it out in `__getstate__`"
 ADVICE = {
     Why.LAMBDA: CLOSURE,
     Why.LOCAL_FUNCTION: CLOSURE,
@@ -27,9 +28,9 @@ ADVICE = {
     Why.GENERATOR: "make the generator where it is read, in `__iter__` or `__getitem__`",
     Why.MODULE: "import the module where it is used, and keep nothing of it",
     Why.VIEW: "keep a list of it: `list(...)`",
+    Why.OBJECT: LEAVE_OUT,
     Why.NOTEBOOK: "move it to a module that the notebook imports",
 }
-LEAVE_OUT = "make it on first use, in the process that uses it, and leave it out in `__getstate__`"
 
 
 class UnpicklablePayload(Rule):
@@ -41,9 +42,10 @@ class UnpicklablePayload(Rule):
     function for `torch.multiprocessing.spawn`. It follows names, functions that return functions, `functools.partial`,
     `transforms.Compose` and the like, attributes that `__init__` stores, and datasets made of others, and reports
     a lambda, a function or class defined in a function, a generator, a lock, thread, queue of threads, executor or
-    pool, a module, a view of a dictionary, or an open handle outside a dataset (in one it is FKL301). Datasets of
-    the project that keep such a thing are reported wherever they are loaded. In a notebook it reports functions and
-    classes that the notebook itself defines. `sampler`, `batch_sampler` and `generator` stay with the parent.
+    pool, a module, a view of a dictionary, a `torch.Generator` (on Linux), or an open handle outside a dataset (in
+    one it is FKL301). Datasets of the project that keep such a thing are reported wherever they are loaded. In a
+    notebook it reports functions and classes that the notebook itself defines. `sampler`, `batch_sampler` and
+    `generator` stay with the parent.
 
     It is silent where the number of workers is surely 0 or nothing gives one, where the start method is fork, where
     `__getstate__` or `__reduce__` leaves the attribute out, and for libraries that pickle with dill or cloudpickle
@@ -54,7 +56,8 @@ class UnpicklablePayload(Rule):
     pickle. Iterating the loader then raises `PicklingError`, `AttributeError: Can't pickle local object` or
     `TypeError: cannot pickle '_thread.lock' object`, in a program that ran before on Linux. What a pool's method is
     given goes through a pipe, and fails under fork, too. A function or class of a notebook pickles by its name, which
-    the new process does not find: it dies, and the loader with it.
+    the new process does not find: it dies, and the loader with it. So does a worker on Linux that is sent a
+    `torch.Generator`, whose state is gone from shared memory when it arrives.
 
     ## Example
     ```python
@@ -119,7 +122,7 @@ class UnpicklablePayload(Rule):
     def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
         """The call that sends it and the parameter, or the dataset, and the attributes that lead to it.
 
-        ``lost``: it pickles by its name, which the new process may not find.
+        ``late``: words of the error of a process that cannot read what was pickled.
         """
         payload: Payload = suspect.facts
         sent = payload.sent
@@ -134,7 +137,7 @@ class UnpicklablePayload(Rule):
             "piped": sent is not None and sent.piped,
             "dataset": payload.dataset.place if payload.dataset is not None else None,
             "path": payload.culprit.path,
-            "lost": payload.culprit.is_lost,
+            "late": payload.culprit.late,
             "what": payload.culprit.name,
             "notebook": module.is_notebook,
         }

@@ -184,7 +184,7 @@ class Objects:
 
 def _as(found: Culprit, attribute: str, facts: ClassFacts | None = None) -> Culprit:
     return Culprit(
-        found.why, found.module, found.node, found.name, found.error, found.definition, found.platforms,
+        found.why, found.module, found.node, found.name, found.error, found.definition, found.platforms, found.late,
         (attribute, *found.path), found.keeper or facts,
     )  # fmt: skip
 

@@ -65,6 +65,8 @@ class Payloads:
             culprit = self._unpicklable.of(Given(module, sent.scope, sent.value))
             if culprit is None or (culprit.why is Why.HANDLE and culprit.path):
                 continue  # a handle that an object keeps is another rule's
+            if culprit.late and sent.piped and not culprit.is_lost:
+                continue  # through a pipe a descriptor arrives
             keeper = culprit.keeper
             if keeper is not None and keeper.module is not module and inherits_dataset(self.project, keeper):
                 continue  # told of where the class stands
@@ -120,5 +122,5 @@ def _where(culprit: Culprit, cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
     return tuple(
         cell
         for cell in cells
-        if (not culprit.platforms or cell.platform in culprit.platforms) and (not culprit.is_lost or cell.pickles)
+        if (not culprit.platforms or cell.platform in culprit.platforms) and (not culprit.late or cell.pickles)
     )

@@ -23,6 +23,8 @@ MAX_DEPTH = 10
 """How many names, calls and attributes are followed for one payload."""
 NOT_LOOKED_UP = "AttributeError: Can't pickle local object"
 LAMBDA = "PicklingError: attribute lookup <lambda> failed"
+RETURN_THEMSELVES = {"manual_seed"}
+"""Methods of torch.Generator whose result is the object itself."""
 VIEWS = {"keys", "values", "items"}
 
 
@@ -141,7 +143,7 @@ class Unpicklable:
         words = f"the {'class' if is_class else 'function'} `{symbol.node.name}`"
         why, home = (Why.NOTEBOOK, "__main__") if guard is None else (Why.GUARDED, "__mp_main__")
         error = f"AttributeError: Can't get attribute '{symbol.qualname}' on <module '{home}'>"
-        return Culprit(why, given.module, node, words, error, symbol.node)
+        return Culprit(why, given.module, node, words, error, symbol.node, late="Can't get attribute")
 
     def _call(self, given: Given, node: ast.Call, depth: int) -> Culprit | None:
         symbol = self.project.resolve(given.module, given.scope, node.func)
@@ -172,7 +174,7 @@ class Unpicklable:
         row = refused().get(name)
         if row is not None:
             words = f"{row.kind} (`{name}`)"
-            return Culprit(Why.OBJECT, given.module, node, words, row.error, platforms=row.platforms)
+            return Culprit(Why.OBJECT, given.module, node, words, row.error, platforms=row.platforms, late=row.late)
         handle = openers(self.project.settings.handles).get(name.removeprefix("builtins."))
         if handle is not None and handle.spawn == "bites" and not handle.suffix:
             error = handle.spawn_effect
@@ -187,6 +189,8 @@ class Unpicklable:
             error = f"TypeError: cannot pickle 'dict_{function.attr}' object"
             words = f"a view of a dictionary (`{ast.unparse(node)}`)"
             return Culprit(Why.VIEW, given.module, node, words, error)
+        if function.attr in RETURN_THEMSELVES:
+            return self.of(given.part(function.value), depth - 1)
         method = self.objects.own_method(given, function)
         return self._returned(given, node, method, depth, is_method=True) if method is not None else None
 

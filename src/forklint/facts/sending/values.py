@@ -44,6 +44,8 @@ class Culprit:
     definition: ast.Lambda | Function | ast.ClassDef | None = None
     platforms: tuple[str, ...] = ()
     """Where it is refused; empty: everywhere."""
+    late: str = ""
+    """Words of the error, where it pickles and only the process that reads the pickle fails."""
     path: tuple[str, ...] = ()
     """The attributes that lead to it, outermost first."""
     keeper: ClassFacts | None = None
@@ -51,7 +53,7 @@ class Culprit:
 
     @property
     def is_lost(self) -> bool:
-        """Whether it pickles by its name, and only the process that reads the pickle fails."""
+        """Whether it pickles by its name, which the process that reads the pickle does not find."""
         return self.why in {Why.NOTEBOOK, Why.GUARDED}
 
     @property

@@ -20,7 +20,6 @@ from forklint.verify.words import Experiment, Factors, Judgement, Observation, S
 
 WORKERS = 2
 BATCHES = 2
-LOST = "Can't get attribute"
 PROCESSES = {"Process", "SpawnProcess", "ForkServerProcess", "Pool", "ProcessPoolExecutor", "spawn", "start_processes"}
 
 
@@ -75,7 +74,7 @@ class UnpicklablePayload(Experimenter):
             "to": to,
             "call": proof["call"],
             "classes": [dict(zip(("file", "qualname"), place, strict=True))] if place is not None else [],
-            "lost": proof["lost"],
+            "late": bool(proof["late"]),
             "batches": BATCHES,
             "others": self.context.others,
         }
@@ -135,13 +134,13 @@ def _cell(seen: Observation, proof: Mapping[str, Any]) -> Judgement:
         return unreached
     culprits = seen.of("unpicklable")
     own = [one for one in culprits if not proof["path"] or seen.trial.spec["to"] != "loader" or _is_of(one, proof)]
-    if own and not proof["lost"]:
+    if own and not proof["late"]:
         return Judgement(Verdict.CONFIRMED, f"{own[0]['type']}: {own[0]['text']} ({own[0]['path']})")
     if culprits:
         names = ", ".join(f"{one['path']} ({one['type']}: {one['text']})" for one in culprits)
         return inconclusive(f"it is another part that cannot be pickled: {names}", "mend that first")
-    line = next((line.strip() for line in seen.output.splitlines() if LOST in line), "")
-    if line and proof["lost"]:
+    line = next((line.strip() for line in seen.output.splitlines() if proof["late"] and proof["late"] in line), "")
+    if line:
         return Judgement(Verdict.CONFIRMED, f"the new process ends with {line}")
     errors = seen.of("error")
     if errors:

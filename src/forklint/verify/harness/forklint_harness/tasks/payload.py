@@ -1,8 +1,8 @@
 """For FKL204: whether what one call sends to processes can be sent, in one cell.
 
 The order's spec: ``to`` (``loader``, ``process`` or ``pipe``), ``call`` (``file``, ``first`` and ``last`` row of the
-call that sends it, or null), ``classes`` (of datasets, if there is no call), ``lost`` (whether it pickles by a name
-that the new process may not find), ``batches``, ``others``.
+call that sends it, or null), ``classes`` (of datasets, if there is no call), ``late`` (whether it pickles, and the
+new process may not be able to read it), ``batches``, ``others``.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def _watch_method(kind: Any, name: str, order: Mapping[str, Any]) -> None:
 
 def _watch_processes(order: Mapping[str, Any]) -> None:
     kind: Any = multiprocessing.process.BaseProcess
-    make, start, lost = kind.__init__, kind.start, order["spec"]["lost"]
+    make, start, late = kind.__init__, kind.start, order["spec"]["late"]
 
     def __init__(process: Any, *args: Any, **kwargs: Any) -> None:
         make(process, *args, **kwargs)
@@ -110,7 +110,7 @@ def _watch_processes(order: Mapping[str, Any]) -> None:
             return
         if getattr(process, "_start_method", None) == "fork" or order["factors"].get("start_method") == "fork":
             journal.record("inherited")
-        elif tell({"target": process._target, "args": process._args, "kwargs": process._kwargs}) and lost:
+        elif tell({"target": process._target, "args": process._args, "kwargs": process._kwargs}) and late:
             start(process)
             process.join(PATIENCE)
             journal.record("child-ended", exit_code=process.exitcode)
