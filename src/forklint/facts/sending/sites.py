@@ -118,19 +118,41 @@ class Sites:
             return row.start_method
         return method_of(self.project, module, scope, context)
 
-    def _to_loader(self, module: Module, scope: Scope, call: ast.Call, row: Starter) -> Iterator[Sent]:
-        """A loader whose workers are surely none sends nothing; nor does one of which nothing says that it has any."""
+    def loaders(self, module: Module) -> Iterator[tuple[Scope, ast.Call, Starter, str]]:
+        """Give the calls of a module that make loaders with workers, each with its scope, row and start method.
+
+        Left out are those whose workers are surely none, and those of which nothing says that they have any.
+        """
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.Call) and self._may_send(node):
+                scope = module.scope_at(node)
+                row = loader_row(self.project, module, scope, node)
+                found = self._with_workers(module, scope, node, row) if row is not None else None
+                if row is not None and found is not None:
+                    yield scope, node, row, found
+
+    def _with_workers(self, module: Module, scope: Scope, call: ast.Call, row: Starter) -> str | None:
+        """The start method that a loader asks for; None if it has no workers, or nothing says that it has."""
         workers = workers_of(self.project, module, scope, call)
         given = arguments(call, row)
         if workers is Workers.NONE or (workers is Workers.UNKNOWN and given.workers is None):
-            return
-        method = method_of(self.project, module, scope, given.context)
-        cells = cells_for(self.project, module, method)
+            return None
+        return method_of(self.project, module, scope, given.context)
+
+    def _to_loader(self, module: Module, scope: Scope, call: ast.Call, row: Starter) -> Iterator[Sent]:
+        method = self._with_workers(module, scope, call, row)
+        cells = cells_for(self.project, module, method) if method is not None else ()
+        for part, value in self.given(module, scope, call):
+            if cells:
+                yield Sent(module, scope, call, part, value, row.name, cells, asked=_is_asked(cells))
+
+    def given(self, module: Module, scope: Scope, call: ast.Call) -> Iterator[tuple[str, ast.expr]]:
+        """Give what the workers of a loader get: its dataset and its functions, by name."""
         placed = self.project.qualified(module, scope, call.func) in senders().placed_loaders
         for part, position in senders().loader.items():
             value = argument(call, part, position if placed or part == "dataset" else None)
-            if value is not None and cells:
-                yield Sent(module, scope, call, part, value, row.name, cells, asked=_is_asked(cells))
+            if value is not None:
+                yield part, value
 
     def _through_pipe(self, module: Module, scope: Scope, call: ast.Call, function: ast.Attribute) -> Iterator[Sent]:
         """What a method of a pool is given, the function first: it goes through a pipe."""

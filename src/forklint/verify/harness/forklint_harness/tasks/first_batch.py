@@ -27,11 +27,11 @@ def read(program: Any, order: Mapping[str, Any]) -> None:
     spec, factors = order["spec"], order["factors"]
     method, workers = factors.get("start_method"), int(factors.get("workers") or 0)
     if spec.get("device"):
-        _send([_ready(spec["device"])], spec["device"])
+        _send([ready(spec["device"])], spec["device"])
     iterator: Any = None
     began = time.monotonic()
     try:
-        loader = _loader(program, method, workers)
+        loader = loader_like(program, method, workers)
         iterator = iter(loader)
         for number, batch in enumerate(iterator):
             if number == 0:
@@ -45,7 +45,7 @@ def read(program: Any, order: Mapping[str, Any]) -> None:
         iterator._shutdown_workers()
 
 
-def _loader(program: Any, method: Any, workers: int) -> Any:
+def loader_like(program: Any, method: Any, workers: int) -> Any:
     """A loader that differs from the program's in its workers alone."""
     from torch.utils.data import DataLoader, IterableDataset
 
@@ -79,7 +79,7 @@ def _tell_of_first(seconds: float, iterator: Any) -> None:
     journal.record("first-batch", seconds=seconds, worker_bytes=held)
 
 
-def _ready(device: str) -> Any:
+def ready(device: str) -> Any:
     """Something computed there: the device is in use before workers start, as in training."""
     import torch
 

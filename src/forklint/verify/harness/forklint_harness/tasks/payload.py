@@ -11,7 +11,7 @@ import multiprocessing.context
 import multiprocessing.process
 import os
 from types import ModuleType
-from typing import Any, Dict, Mapping
+from typing import Any, Callable, Dict, Mapping
 
 from forklint_harness import ending, journal, pickling
 from forklint_harness.frames import caller
@@ -27,11 +27,11 @@ PIPES = ("_map_async", "apply_async", "imap", "imap_unordered")
 class PlacedWatch(Watch):
     """Waits for the loader that one call makes."""
 
-    def __init__(self, order: Mapping[str, Any]) -> None:
+    def __init__(self, order: Mapping[str, Any], reading: Callable[[Any, Mapping[str, Any]], None]) -> None:
         spec = order["spec"]
         super().__init__(
-            spec["classes"],
-            lambda loader: samples.take(loader, order, first_batch.read),
+            spec.get("classes"),
+            lambda loader: samples.take(loader, order, reading),
             others=spec.get("others", "one"),
         )
         self._call = spec["call"]
@@ -59,7 +59,7 @@ def install(order: Dict[str, Any]) -> None:
     """Wait for what is sent, by the way it is sent."""
     spec, method = order["spec"], order["factors"].get("start_method")
     if spec["to"] == "loader":
-        after_import("torch.utils.data.dataloader", PlacedWatch(order).install)
+        after_import("torch.utils.data.dataloader", PlacedWatch(order, first_batch.read).install)
         return
     if method:
         default: Any = multiprocessing.context._default_context
