@@ -54,6 +54,7 @@ class AcceleratorInWorker(Rule):
     def __getitem__(self, index):
         return torch.load(self.paths[index])
 
+
     for batch in DataLoader(dataset, num_workers=4, pin_memory=True):
         batch = batch.to("cuda", non_blocking=True)
     ```

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from forklint.facts.sending.bindings import value_of
 from forklint.facts.sending.values import is_shadowed
 from forklint.project.index import Value
+from forklint.project.module import FunctionFacts
+from forklint.project.scopes import statements
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
@@ -53,8 +55,11 @@ def device_of(project: Project, module: Module, scope: Scope, node: ast.expr, de
         found = _kind(node.values[0].value)
     elif isinstance(node, ast.IfExp) and "is_available" in ast.unparse(node.test):
         found = inner(node.body) or inner(node.orelse)
-    elif isinstance(node, ast.Call) and project.qualified(module, scope, node.func) == "torch.device" and node.args:
-        found = inner(node.args[0])
+    elif isinstance(node, ast.Call):
+        if node.args and project.qualified(module, scope, node.func) == "torch.device":
+            found = inner(node.args[0])
+        else:
+            found = _returned(project, module, scope, node, depth)
     elif isinstance(node, ast.Name) and not is_shadowed(module, node):
         held = value_of(module, scope, node)
         symbol = project.lookup(module, scope, node.id)
@@ -65,6 +70,19 @@ def device_of(project: Project, module: Module, scope: Scope, node: ast.expr, de
     elif isinstance(node, ast.Attribute):
         found = _attribute(project, module, scope, node, depth)
     return found
+
+
+def _returned(project: Project, module: Module, scope: Scope, call: ast.Call, depth: int) -> str:
+    """What a function of the project returns that chooses by what is available."""
+    symbol = project.resolve(module, scope, call.func)
+    if not isinstance(symbol, FunctionFacts) or "is_available" not in ast.unparse(symbol.node):
+        return ""
+    for statement in statements(symbol.node.body):
+        if isinstance(statement, ast.Return) and statement.value is not None:
+            found = device_of(project, symbol.module, symbol.scope, statement.value, depth - 1)
+            if found:
+                return found
+    return ""
 
 
 def _kind(value: object) -> str:

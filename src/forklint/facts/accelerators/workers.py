@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 ENTRIES = ("__getitem__", "__getitems__", "__iter__", "__next__")
 ASKS = ("get_worker_info", "worker_info", "num_workers", "in_worker")
 """Words of code that looks whether it runs in a worker."""
+OPTIONS = re.compile(r"(?i)cuda|gpu|device|accel|mps")
 MAX_CALLS = 3
 """How many calls of the project's functions are followed into one another."""
 
@@ -91,7 +93,7 @@ class WorkerUses:
         if any(word in text for word in ASKS):
             return
         for node in ast.walk(runs):
-            if isinstance(node, ast.Call) and (kind := self._uses(module, node)):
+            if isinstance(node, ast.Call) and (kind := self._uses(module, node)) and not _is_chosen(module, node, runs):
                 yield Use(facts, node, kind, loading)
 
     def _kept(self, init: FunctionFacts, loading: Loading) -> Iterator[Use]:
@@ -146,9 +148,8 @@ class WorkerUses:
         node = given.node
         if isinstance(node, ast.Lambda):
             yield given.module, node
-        elif isinstance(node, ast.Call) and node.args:
-            if self.project.qualified(given.module, given.scope, node.func) == "functools.partial":
-                yield from self._functions(given.part(node.args[0]))
+        elif isinstance(node, ast.Call):
+            yield from self._made(given, node)
         elif isinstance(node, (ast.Name, ast.Attribute)):
             symbol = self.project.resolve(given.module, given.scope, node)
             if isinstance(symbol, FunctionFacts):
@@ -161,6 +162,20 @@ class WorkerUses:
                 method = self._own(given.module, given.scope, node.attr)
                 if method is not None:
                     yield method.module, method.node
+
+    def _made(self, given: Given, node: ast.Call) -> Iterator[tuple[Module, Function | ast.Lambda]]:
+        """The function in what a call makes: a partial, an object that is called, what a function returns."""
+        symbol = self.project.resolve(given.module, given.scope, node.func)
+        if isinstance(symbol, ClassFacts):
+            found = self.project.method(symbol, "__call__")
+            if found is not None:
+                yield found[0].module, found[1]
+        elif isinstance(symbol, FunctionFacts) and not symbol.node.decorator_list:
+            for statement in statements(symbol.node.body):
+                if isinstance(statement, ast.Return) and isinstance(statement.value, (ast.Name, ast.Lambda)):
+                    yield from self._functions(Given(symbol.module, symbol.scope, statement.value))
+        elif node.args and self.project.qualified(given.module, given.scope, node.func) == "functools.partial":
+            yield from self._functions(given.part(node.args[0]))
 
     def _own(self, module: Module, scope: Scope, name: str) -> FunctionFacts | None:
         above = scope.parent.node if scope.parent else None
@@ -179,6 +194,18 @@ class WorkerUses:
                 symbol = self.project.resolve(module, module.scope_at(node), node.func)
                 if isinstance(symbol, FunctionFacts) and symbol.node is not function and symbol.owner is None:
                     yield from self._followed(symbol.module, symbol.node, calls - 1)
+
+
+def _is_chosen(module: Module, node: ast.AST, function: ast.AST) -> bool:
+    """Whether a condition around a use asks for an option, such as ``if self.use_cuda``, that may be off."""
+    for above in module.above(node):
+        if above is function:
+            return False
+        if isinstance(above, (ast.If, ast.IfExp)):
+            test = ast.unparse(above.test)
+            if OPTIONS.search(test) and "is_available" not in test:
+                return True
+    return False
 
 
 def _may_use(call: ast.Call) -> bool:
