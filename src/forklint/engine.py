@@ -11,6 +11,7 @@ from forklint.config import SettingsFinder, find_root
 from forklint.edits.text import without_blank_tail
 from forklint.edits.tree import UnparsableError
 from forklint.edits.tree import parse as parse_tree
+from forklint.facts.machines.signs import shows_platform
 from forklint.model import PLATFORMS, FileReport, Finding, Fix, Note, Severity, Span
 from forklint.preset_linting import PresetLinter
 from forklint.project.guest import GuestProject
@@ -28,12 +29,6 @@ from forklint.source.paths import from_root, relative_to, shown
 
 if TYPE_CHECKING:
     from forklint.source.notebook import Notebook
-
-FOREIGN_SIGNS = {
-    "darwin": (b"darwin", b"Darwin", b"mps", b"macos", b"macOS", b"MacOS"),
-    "windows": (b"win32", b"Windows", b"windows", b"os.name"),
-}
-"""Words that show that a project has a platform in mind."""
 
 
 class UnfixableError(Exception):
@@ -178,9 +173,7 @@ class Linter:
             or rule.shows_platform
         ):
             return severity
-        where = {cell.platform for cell in suspect.cells}
-        shows = "linux" in where or any(self.project.shows(FOREIGN_SIGNS[platform]) for platform in where)
-        return severity if shows else Severity.INFO
+        return severity if shows_platform(self.project, suspect.cells) else Severity.INFO
 
     def _refused(self, path: Path, doc: Document, error: Exception) -> FileReport:
         """Answer for a file that ``ast`` refuses: FKL002 only if LibCST refuses it as well."""

@@ -8,7 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from forklint.facts.forking.objects import View
-from forklint.facts.starting.workers import Positive, Workers, arguments, loader_row, number, workers_of
+from forklint.facts.loading.arithmetic import number_of
+from forklint.facts.loading.following import Follower
+from forklint.facts.loading.numbers import verdict
+from forklint.facts.loading.values import Expression
+from forklint.facts.starting.workers import Workers, arguments, loader_row, workers_of
 from forklint.knowledge.starters import Starter, iteration, starters
 from forklint.model import Cell
 from forklint.project.index import External, Project, Value
@@ -97,8 +101,8 @@ def _site(project: Project, view: View, call: ast.Call) -> Site | None:
 def _mapping(project: Project, view: View, call: ast.Call) -> Site | None:
     """``map`` of a Hugging Face dataset with several processes."""
     processes = next(keyword.value for keyword in call.keywords if keyword.arg == "num_proc")
-    amount = number(project, view.module, view.scope, processes)
-    several = isinstance(amount, Positive) or (isinstance(amount, (int, float)) and amount > 1)
+    amount = number_of(Follower(project).find(Expression(view.module, view.scope, processes)))
+    several = verdict(amount) is Workers.SOME and amount != 1
     if not several or not project.graph.any_reached(view.module.path, lambda data: b"datasets" in data, "datasets"):
         return None
     return Site(call, "map", tuple(_unwrapped(one) for one in call.args[:1]), DEFAULT)

@@ -34,7 +34,7 @@ def is_dataset(project: Project, facts: ClassFacts) -> bool:
 
 def _is_dataset(project: Project, facts: ClassFacts) -> bool:
     ancestry = project.ancestry(facts)
-    if any(_is_base(name) for name in ancestry.external):
+    if inherits_dataset(project, facts):
         return True
     if any(name.endswith(("nn.Module", "Exception", "Sampler")) for name in ancestry.external):
         return False
@@ -44,6 +44,11 @@ def _is_dataset(project: Project, facts: ClassFacts) -> bool:
     ):
         return True
     return bool(methods & _table()["entry"]) and _goes_to_loader(project, facts)
+
+
+def inherits_dataset(project: Project, facts: ClassFacts) -> bool:
+    """Whether a class is a dataset by what it inherits from, however it is used."""
+    return any(_is_base(name) for name in project.ancestry(facts).external)
 
 
 def _is_base(name: str) -> bool:

@@ -11,7 +11,7 @@ from typing import ClassVar
 from forklint.config import Settings
 from forklint.model import Finding
 from forklint.verify.doctor import Environment
-from forklint.verify.subjects import Factory
+from forklint.verify.subjects import Factory, Sources
 from forklint.verify.unreached import why_ended_early
 from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Trial, Verdict
 
@@ -53,6 +53,11 @@ class Context:
     def folder(self) -> Path:
         """Working directory of trials: where the user is for an entry, else the project's root."""
         return (self.entry_folder if self.entry else None) or self.root
+
+    @property
+    def sources(self) -> Sources:
+        """What the user has given to be run."""
+        return Sources(self.folder, self.entry, self.importable, self.factories, self.scripts, self.variables)
 
     def methods(self, *wanted: str) -> tuple[str, ...]:
         """Those of the wanted start methods that the platform has and the user did not leave out."""

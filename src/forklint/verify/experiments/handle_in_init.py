@@ -18,7 +18,7 @@ from forklint.source.paths import from_root
 from forklint.verify import samples, stand_ins
 from forklint.verify.experiments.base import Experimenter, inconclusive
 from forklint.verify.handle_harm import Cell, cell_of
-from forklint.verify.subjects import WHEN_IMPORTED, Sources, subjects_for
+from forklint.verify.subjects import WHEN_IMPORTED, subjects_for
 from forklint.verify.unreached import first_line, why_unreached
 from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Trial, Verdict
 
@@ -43,11 +43,8 @@ class HandleInInit(Experimenter):
         """Find something to run, and make a trial for each cell."""
         proof, context = finding.proof, self.context
         dataset, qualname = proof["dataset"]
-        sources = Sources(
-            context.folder, context.entry, context.importable, context.factories, context.scripts, context.variables
-        )
         project = Project(context.root, context.settings)
-        found = subjects_for(Path(dataset), qualname, sources, project)
+        found = subjects_for(Path(dataset), qualname, self.context.sources, project)
         attempts = [self._experiment(finding, one) for one in found if isinstance(one, Subject)]
         unable = next((one for one in found if isinstance(one, Judgement)), None)
         is_named = context.entry or context.factories

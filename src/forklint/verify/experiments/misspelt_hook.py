@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from forklint.model import Finding
-from forklint.verify.experiments.base import Experimenter, inconclusive, last_line, module_of, not_ended
+from forklint.verify.experiments.base import Experimenter, inconclusive, last_line, not_ended
 from forklint.verify.experiments.unknown_method import in_function
+from forklint.verify.subjects import module_of
 from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Verdict
 
 RAISES = ("NotImplementedError", "TypeError")

@@ -16,7 +16,7 @@ from typing import Any
 from forklint.model import Finding
 from forklint.project.index import Project
 from forklint.verify.experiments.base import Experimenter, inconclusive
-from forklint.verify.subjects import NO_WAY_OUT, Sources, subject_of, subjects_for
+from forklint.verify.subjects import NO_WAY_OUT, subject_of, subjects_for
 from forklint.verify.unreached import why_unreached
 from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Verdict
 
@@ -58,16 +58,14 @@ class RngInInit(Experimenter):
     def plan(self, finding: Finding) -> Experiment | Judgement:
         """Find something to run, and make a trial for each cell."""
         proof, context = finding.proof, self.context
-        folder = context.folder if context.entry else context.root
-        sources = Sources(folder, context.entry, context.factories, context.scripts, context.variables)
         project = Project(context.root, context.settings)
         if "function" in proof:
-            subject = subject_of(Path(proof["file"]), sources, project)
+            subject = subject_of(Path(proof["file"]), self.context.sources, project)
             if subject is None:
                 return inconclusive(f"no loader that begins its workers with `{proof['function']}`", NO_WAY_OUT)
             return self._experiment(finding, subject)
         dataset, qualname = proof["dataset"]
-        found = subjects_for(Path(dataset), qualname, sources, project)
+        found = subjects_for(Path(dataset), qualname, self.context.sources, project)
         attempts = [self._experiment(finding, one) for one in found if isinstance(one, Subject)]
         unable = next((one for one in found if isinstance(one, Judgement)), None)
         if not attempts:

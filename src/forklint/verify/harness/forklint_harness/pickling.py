@@ -17,6 +17,10 @@ class _Spawning:
         """Pretend to hand a descriptor over."""
         return descriptor
 
+    def DupFd(self, descriptor: int) -> int:  # noqa: N802 - as the class that it stands for has it
+        """Stand for the descriptor in the child: tensors and queues of multiprocessing are sent by theirs."""
+        return descriptor
+
 
 def error_of(value: Any) -> Optional[Tuple[str, str]]:
     """Type and text of the error with which an object does not pickle; None if it does."""

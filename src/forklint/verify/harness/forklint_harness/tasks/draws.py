@@ -19,7 +19,6 @@ from typing import Any, Callable, List, Mapping, Optional
 from forklint_harness import journal, stacks
 from forklint_harness.digest import digest
 from forklint_harness.holding import attribute_of, held_by
-from forklint_harness.imports import after_import
 from forklint_harness.loaders import Watch
 from forklint_harness.passes import Batches, indices_of, tell_of_failure, unwarned
 from forklint_harness.tasks import samples
@@ -43,7 +42,7 @@ def install(order: Mapping[str, Any]) -> None:
     watch = Watch(spec["classes"], taking, others=others)
     if spec.get("function"):
         watch = Beginning(spec["function"], taking, others=others)
-    after_import("torch.utils.data.dataloader", watch.install)
+    watch.begin()
 
 
 class Beginning(Watch):

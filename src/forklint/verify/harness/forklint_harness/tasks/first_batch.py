@@ -29,7 +29,7 @@ def read(program: Any, order: Mapping[str, Any]) -> None:
     iterator: Any = None
     began = time.monotonic()
     try:
-        loader = _loader(program, method, workers)
+        loader = loader_like(program, method, workers)
         iterator = iter(loader)
         for number, batch in enumerate(iterator):
             if number == 0:
@@ -43,7 +43,7 @@ def read(program: Any, order: Mapping[str, Any]) -> None:
         iterator._shutdown_workers()
 
 
-def _loader(program: Any, method: Any, workers: int) -> Any:
+def loader_like(program: Any, method: Any, workers: int) -> Any:
     """A loader that differs from the program's in its workers alone."""
     from torch.utils.data import DataLoader, IterableDataset
 

@@ -1,0 +1,115 @@
+"""Which expressions surely put something on an accelerator, and on which kind."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from forklint.facts.sending.bindings import value_of
+from forklint.facts.sending.values import is_shadowed
+from forklint.project.index import Value
+from forklint.project.module import FunctionFacts
+from forklint.project.scopes import statements
+
+if TYPE_CHECKING:
+    from forklint.project.index import Project
+    from forklint.project.module import Module
+    from forklint.project.scopes import Scope
+
+KINDS = ("cuda", "mps", "xpu", "hpu")
+METHODS = {"cuda": "cuda", "xpu": "xpu", "mps": "mps", "hpu": "hpu"}
+"""Methods of tensors and modules that move them; ``.mps()`` is no method of torch and harms nobody here."""
+NO_TENSOR = {"device", "stream", "Event", "Stream", "autocast", "pipeline", "manual_seed", "set_device"}
+"""Calls that take a device and put nothing on it, or that are others' own business."""
+MAX_DEPTH = 8
+
+
+def used_by(project: Project, module: Module, scope: Scope, call: ast.Call) -> str:
+    """The kind of accelerator that a call surely uses, on machines that have one; empty if none is certain."""
+    function = call.func
+    name = getattr(function, "attr", getattr(function, "id", ""))
+    if isinstance(function, ast.Attribute) and name in METHODS and len(call.args) <= 1:
+        of_module = project.qualified(module, scope, function.value).startswith(("torch", "numpy", "cupy"))
+        return "" if of_module else METHODS[name]
+    if isinstance(function, ast.Attribute) and name == "to" and call.args:
+        return device_of(project, module, scope, call.args[0])
+    if name in NO_TENSOR:
+        return ""
+    given = next((keyword.value for keyword in call.keywords if keyword.arg == "device"), None)
+    from_torch = name == "to" or project.qualified(module, scope, function).startswith(("torch.", "torchvision."))
+    return device_of(project, module, scope, given) if given is not None and from_torch else ""
+
+
+def device_of(project: Project, module: Module, scope: Scope, node: ast.expr, depth: int = MAX_DEPTH) -> str:
+    """The kind of accelerator that an expression names on machines that have it; empty if none is certain."""
+
+    def inner(part: ast.expr) -> str:
+        return device_of(project, module, scope, part, depth - 1)
+
+    found = ""
+    if depth <= 0:
+        return found
+    if isinstance(node, ast.Constant):
+        found = _kind(node.value)
+    elif isinstance(node, ast.JoinedStr) and node.values and isinstance(node.values[0], ast.Constant):
+        found = _kind(node.values[0].value)
+    elif isinstance(node, ast.IfExp) and "is_available" in ast.unparse(node.test):
+        found = inner(node.body) or inner(node.orelse)
+    elif isinstance(node, ast.Call):
+        if node.args and project.qualified(module, scope, node.func) == "torch.device":
+            found = inner(node.args[0])
+        else:
+            found = _returned(project, module, scope, node, depth)
+    elif isinstance(node, ast.Name) and not is_shadowed(module, node):
+        held = value_of(module, scope, node)
+        symbol = project.lookup(module, scope, node.id)
+        if held is not None:
+            found = device_of(project, module, held[0], held[2], depth - 1)
+        elif isinstance(symbol, Value) and symbol.binding.value is not None:
+            found = device_of(project, symbol.module, symbol.scope, symbol.binding.value, depth - 1)
+    elif isinstance(node, ast.Attribute):
+        found = _attribute(project, module, scope, node, depth)
+    return found
+
+
+def _returned(project: Project, module: Module, scope: Scope, call: ast.Call, depth: int) -> str:
+    """What a function of the project returns that chooses by what is available."""
+    symbol = project.resolve(module, scope, call.func)
+    if not isinstance(symbol, FunctionFacts) or "is_available" not in ast.unparse(symbol.node):
+        return ""
+    for statement in statements(symbol.node.body):
+        if isinstance(statement, ast.Return) and statement.value is not None:
+            found = device_of(project, symbol.module, symbol.scope, statement.value, depth - 1)
+            if found:
+                return found
+    return ""
+
+
+def _kind(value: object) -> str:
+    """The kind that a literal names; a bare number is one for CUDA, but only ``.to(0)`` says that it is a device."""
+    text = value if isinstance(value, str) else ""
+    return next((kind for kind in KINDS if text == kind or text.startswith(f"{kind}:")), "")
+
+
+def _attribute(project: Project, module: Module, scope: Scope, node: ast.Attribute, depth: int) -> str:
+    """``self.device``, if every place of the class that stores it names the same kind; or a name of a module."""
+    above = scope.parent.node if scope.parent else None
+    if isinstance(node.value, ast.Name) and isinstance(above, ast.ClassDef) and node.value.id == "self":
+        kinds = set()
+        for owner in project.ancestry(module.class_facts(above)).classes:
+            for function in owner.methods.values():
+                for statement in ast.walk(function):
+                    if isinstance(statement, ast.Assign) and any(_is_self(one, node.attr) for one in statement.targets):
+                        inside = owner.module.scope_of[function]
+                        kinds.add(device_of(project, owner.module, inside, statement.value, depth - 1))
+        return kinds.pop() if len(kinds) == 1 else ""
+    symbol = project.resolve(module, scope, node)
+    if isinstance(symbol, Value) and symbol.binding.value is not None:
+        return device_of(project, symbol.module, symbol.scope, symbol.binding.value, depth - 1)
+    return ""
+
+
+def _is_self(target: ast.expr, name: str) -> bool:
+    if not isinstance(target, ast.Attribute) or target.attr != name:
+        return False
+    return isinstance(target.value, ast.Name) and target.value.id == "self"

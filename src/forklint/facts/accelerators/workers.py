@@ -1,0 +1,213 @@
+"""What runs in the workers of a project's loaders, and where it uses an accelerator."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from forklint.facts.accelerators.devices import used_by
+from forklint.facts.handles.datasets import attributes_read, worker_methods
+from forklint.facts.sending.bindings import value_of
+from forklint.facts.sending.loaded import classes_of
+from forklint.facts.sending.sites import Sites
+from forklint.facts.sending.values import Given
+from forklint.project.module import ClassFacts, FunctionFacts, Module
+from forklint.project.scopes import Function, statements
+
+if TYPE_CHECKING:
+    from forklint.project.index import Project
+    from forklint.project.scopes import Scope
+
+ENTRIES = ("__getitem__", "__getitems__", "__iter__", "__next__")
+ASKS = ("get_worker_info", "worker_info", "num_workers", "in_worker")
+"""Words of code that looks whether it runs in a worker."""
+OPTIONS = re.compile(r"(?i)cuda|gpu|device|accel|mps")
+MAX_CALLS = 3
+"""How many calls of the project's functions are followed into one another."""
+
+
+@dataclass(frozen=True)
+class Loading:
+    """A loader with workers, and what of it runs a function there."""
+
+    module: Module
+    call: ast.Call
+    part: str
+    """``dataset``, ``collate_fn`` or ``worker_init_fn``."""
+    method: str
+    """The start method that it asks for."""
+    dataset: ClassFacts | None = None
+    stored: frozenset[str] = frozenset()
+    """For ``__init__`` of a dataset, which runs in the parent: the attributes that workers read."""
+
+
+@dataclass(frozen=True)
+class Use:
+    """One call that puts something on an accelerator in a worker, or keeps something there that a worker uses."""
+
+    function: FunctionFacts | None
+    """None for a lambda."""
+    node: ast.Call
+    kind: str
+    loading: Loading
+    attribute: str = ""
+    """The attribute of the dataset that keeps it, if the parent puts it there."""
+
+
+class WorkerUses:
+    """Answers for the whole project."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self._sites = Sites(project)
+
+    def in_module(self, module: Module) -> Iterator[Use]:
+        """Give the uses in functions of a module that workers run."""
+        if not any(self._uses(module, node) for node in ast.walk(module.tree) if isinstance(node, ast.Call)):
+            return
+        seen: set[ast.AST] = set()
+        for runs, loading in self._running().items():
+            if runs[0] is not module:
+                continue
+            for use in self._of(module, runs[1], loading):
+                if use.node not in seen:
+                    seen.add(use.node)
+                    yield use
+
+    def _uses(self, module: Module, node: ast.AST) -> str:
+        memory = self.project.memory("accelerator uses")
+        if node not in memory:
+            is_call = isinstance(node, ast.Call) and _may_use(node)
+            memory[node] = used_by(self.project, module, module.scope_at(node), node) if is_call else ""  # type: ignore[arg-type]
+        return str(memory[node])
+
+    def _of(self, module: Module, runs: Function | ast.Lambda, loading: Loading) -> Iterator[Use]:
+        facts = FunctionFacts(module, runs) if not isinstance(runs, ast.Lambda) else None
+        if loading.stored and facts is not None:
+            yield from self._kept(facts, loading)
+            return
+        text = ast.unparse(runs)
+        if any(word in text for word in ASKS):
+            return
+        for node in ast.walk(runs):
+            if isinstance(node, ast.Call) and (kind := self._uses(module, node)) and not _is_chosen(module, node, runs):
+                yield Use(facts, node, kind, loading)
+
+    def _kept(self, init: FunctionFacts, loading: Loading) -> Iterator[Use]:
+        """What ``__init__`` puts on an accelerator and stores, and workers read."""
+        for statement in statements(init.node.body):
+            if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Call):
+                continue
+            kind = self._uses(init.module, statement.value)
+            names = {one.attr for one in statement.targets if isinstance(one, ast.Attribute)} & loading.stored
+            if kind and names:
+                yield Use(init, statement.value, kind, loading, min(names))
+
+    def _running(self) -> dict[tuple[Module, Function | ast.Lambda], Loading]:
+        """Every function that workers run, with a loader whose workers do."""
+        memory = self.project.memory("run by workers")
+        if "all" not in memory:
+            found: dict[tuple[Module, Function | ast.Lambda], Loading] = {}
+            for module in self.project.mentioning("Loader"):
+                for scope, call, _, method in self._sites.loaders(module):
+                    for part, value in self._sites.given(module, scope, call):
+                        given, loading = Given(module, scope, value), Loading(module, call, part, method)
+                        for key, one in self._reached(given, loading):
+                            found.setdefault(key, one)
+            memory["all"] = found
+        known: dict[tuple[Module, Function | ast.Lambda], Loading] = memory["all"]
+        return known
+
+    def _reached(
+        self, given: Given, loading: Loading
+    ) -> Iterator[tuple[tuple[Module, Function | ast.Lambda], Loading]]:
+        if loading.part != "dataset":
+            for module, function in self._functions(given):
+                for one in self._followed(module, function, MAX_CALLS):
+                    yield one, loading
+            return
+        for facts in classes_of(self.project, given):
+            own = Loading(loading.module, loading.call, "dataset", loading.method, facts)
+            if not any(self.project.method(facts, name) for name in ENTRIES):
+                continue
+            methods = worker_methods(self.project, facts)
+            for function, owner in methods.items():
+                for one in self._followed(owner.module, function, MAX_CALLS):
+                    yield one, own
+            read = frozenset(name for function in methods for name in attributes_read(function))
+            init = self.project.method(facts, "__init__")
+            if init is not None and read:
+                stored = Loading(loading.module, loading.call, "dataset", loading.method, facts, read)
+                yield (init[0].module, init[1]), stored
+
+    def _functions(self, given: Given) -> Iterator[tuple[Module, Function | ast.Lambda]]:
+        """The function that ``collate_fn`` or ``worker_init_fn`` is, through ``partial`` and names."""
+        node = given.node
+        if isinstance(node, ast.Lambda):
+            yield given.module, node
+        elif isinstance(node, ast.Call):
+            yield from self._made(given, node)
+        elif isinstance(node, (ast.Name, ast.Attribute)):
+            symbol = self.project.resolve(given.module, given.scope, node)
+            if isinstance(symbol, FunctionFacts):
+                yield symbol.module, symbol.node
+                return
+            held = value_of(given.module, given.scope, node) if isinstance(node, ast.Name) else None
+            if held is not None:
+                yield from self._functions(Given(given.module, held[0], held[2]))
+            elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
+                method = self._own(given.module, given.scope, node.attr)
+                if method is not None:
+                    yield method.module, method.node
+
+    def _made(self, given: Given, node: ast.Call) -> Iterator[tuple[Module, Function | ast.Lambda]]:
+        """The function in what a call makes: a partial, an object that is called, what a function returns."""
+        symbol = self.project.resolve(given.module, given.scope, node.func)
+        if isinstance(symbol, ClassFacts):
+            found = self.project.method(symbol, "__call__")
+            if found is not None:
+                yield found[0].module, found[1]
+        elif isinstance(symbol, FunctionFacts) and not symbol.node.decorator_list:
+            for statement in statements(symbol.node.body):
+                if isinstance(statement, ast.Return) and isinstance(statement.value, (ast.Name, ast.Lambda)):
+                    yield from self._functions(Given(symbol.module, symbol.scope, statement.value))
+        elif node.args and self.project.qualified(given.module, given.scope, node.func) == "functools.partial":
+            yield from self._functions(given.part(node.args[0]))
+
+    def _own(self, module: Module, scope: Scope, name: str) -> FunctionFacts | None:
+        above = scope.parent.node if scope.parent else None
+        found = self.project.method(module.class_facts(above), name) if isinstance(above, ast.ClassDef) else None
+        return FunctionFacts(found[0].module, found[1]) if found is not None else None
+
+    def _followed(
+        self, module: Module, function: Function | ast.Lambda, calls: int
+    ) -> Iterator[tuple[Module, Function | ast.Lambda]]:
+        """A function and those of the project that it calls by name, unless it asks where it runs."""
+        yield module, function
+        if not calls or any(word in ast.unparse(function) for word in ASKS):
+            return
+        for node in ast.walk(function):
+            if isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
+                symbol = self.project.resolve(module, module.scope_at(node), node.func)
+                if isinstance(symbol, FunctionFacts) and symbol.node is not function and symbol.owner is None:
+                    yield from self._followed(symbol.module, symbol.node, calls - 1)
+
+
+def _is_chosen(module: Module, node: ast.AST, function: ast.AST) -> bool:
+    """Whether a condition around a use asks for an option, such as ``if self.use_cuda``, that may be off."""
+    for above in module.above(node):
+        if above is function:
+            return False
+        if isinstance(above, (ast.If, ast.IfExp)):
+            test = ast.unparse(above.test)
+            if OPTIONS.search(test) and "is_available" not in test:
+                return True
+    return False
+
+
+def _may_use(call: ast.Call) -> bool:
+    name = getattr(call.func, "attr", "")
+    return name in {"cuda", "to", "xpu", "hpu", "mps"} or any(keyword.arg == "device" for keyword in call.keywords)

@@ -1,0 +1,1 @@
+"""What worker processes are sent by pickle: who sends it, what it holds, and what pickle refuses in it."""

@@ -1,0 +1,68 @@
+"""Which value a name has where it is read, as far as one assignment can be told from the others."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from forklint.project.module import Module
+from forklint.project.scopes import Binding, Kind, Scope, bodies
+
+
+def value_of(module: Module, scope: Scope, name: ast.Name) -> tuple[Scope, Binding, ast.expr] | None:
+    """The assignment that a name was last given before it is read, its scope, and the value; None if not certain.
+
+    ``train, test = random_split(...)`` and ``with Pool() as pool`` give each name the whole value.
+    """
+    found = scope.find(name.id)
+    if found is None:
+        return None
+    home, bindings = found
+    if any(binding.kind is Kind.PARAMETER for binding in bindings) and len(bindings) == 1:
+        return None
+    inside = home is scope or home.parent is None
+    before = [b for b in bindings if getattr(b.node, "lineno", 0) < name.lineno] if home is scope else bindings
+    if not before or (home is not scope and len(bindings) != 1):
+        return None
+    last = max(before, key=lambda binding: getattr(binding.node, "lineno", 0))
+    value = _value(last)
+    if value is None or (not inside and len(bindings) != 1):
+        return None
+    if len(bindings) > 1 and _exclude(module, last.node, name):
+        return None
+    return home, last, value
+
+
+def _value(binding: Binding) -> ast.expr | None:
+    node = binding.node
+    if binding.value is not None:
+        return binding.value
+    if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+        return node.value if any(isinstance(target, (ast.Tuple, ast.List)) for target in node.targets) else None
+    if isinstance(node, (ast.With, ast.AsyncWith)):
+        for item in node.items:
+            if isinstance(item.optional_vars, ast.Name) and item.optional_vars.id == binding.name:
+                return item.context_expr
+    return None
+
+
+def _exclude(module: Module, statement: ast.AST, use: ast.AST) -> bool:
+    """Whether two places lie in branches of one statement that exclude each other."""
+    above = {id(node): node for node in module.above(use)}
+    inner: ast.AST = statement
+    for node in module.above(statement):
+        if id(node) in above and isinstance(node, ast.stmt):
+            blocks = list(_blocks(node))
+            mine = [number for number, block in enumerate(blocks) if inner in block]
+            return bool(mine) and not any(part in blocks[mine[0]] for part in _chain(module, use))
+        inner = node
+    return False
+
+
+def _blocks(node: ast.stmt) -> Iterator[list[ast.stmt]]:
+    if isinstance(node, (ast.If, ast.Try, ast.Match)):
+        yield from bodies(node)
+
+
+def _chain(module: Module, node: ast.AST) -> list[ast.AST]:
+    return [node, *module.above(node)]

@@ -1,0 +1,250 @@
+"""What objects of a project's classes hold when they are sent: what ``__init__`` stores and pickling takes along."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from forklint.facts.handles.carried import leaves_out, pickling_methods
+from forklint.facts.sending.bindings import value_of
+from forklint.facts.sending.values import Culprit, Given, arguments_of
+from forklint.knowledge.unpicklable import keeper
+from forklint.project.module import ClassFacts, FunctionFacts
+from forklint.project.scopes import FUNCTIONS, Function, bodies, statements
+
+if TYPE_CHECKING:
+    from forklint.facts.sending.unpicklable import Unpicklable
+
+REDUCING = {"__reduce__", "__reduce_ex__"}
+CHOOSING = {*REDUCING, "__getstate__", "__getattr__", "__setattr__", "__new__"}
+"""Methods by which a class says itself what it holds, or what is pickled of it."""
+
+
+class Objects:
+    """Answers for objects of the project's classes."""
+
+    def __init__(self, unpicklable: Unpicklable) -> None:
+        self._unpicklable = unpicklable
+        self._project = unpicklable.project
+        self._asked: set[ClassFacts] = set()
+
+    def reduces(self, facts: ClassFacts) -> bool:
+        """Whether a class says itself how its objects are made again."""
+        return any(REDUCING & set(owner.methods) for owner in self._project.ancestry(facts).classes)
+
+    def chooses(self, facts: ClassFacts) -> bool:
+        """Whether a class says itself what of an object is pickled, or meddles with attributes."""
+        return any(CHOOSING & set(owner.methods) for owner in self._project.ancestry(facts).classes)
+
+    def kept(self, facts: ClassFacts, given: Given, call: ast.Call | None, depth: int) -> Culprit | None:
+        """What is refused in an object that a call makes; without a call in any that is made with its defaults."""
+        return next(iter(self.all_kept(facts, given, call, depth)), None)
+
+    def all_kept(self, facts: ClassFacts, given: Given, call: ast.Call | None, depth: int) -> list[Culprit]:
+        """All that is refused in it, in the order in which it is stored."""
+        if facts in self._asked or self.reduces(facts):
+            return []
+        pickling = pickling_methods(self._project.ancestry(facts).classes)
+        self._asked.add(facts)
+        try:
+            return [
+                found
+                for found in self._stored(facts, given, call, depth - 1)
+                if not any(leaves_out(method, {found.path[0]}) for method in pickling)
+            ]
+        finally:
+            self._asked.discard(facts)
+
+    def _stored(self, facts: ClassFacts, given: Given, call: ast.Call | None, depth: int) -> Iterator[Culprit]:
+        owners = self._project.ancestry(facts).classes
+        for number, owner in enumerate(owners):
+            if "__init__" in owner.methods:
+                init = FunctionFacts(owner.module, owner.methods["__init__"])
+                bound = arguments_of(init, call, given, is_method=True)
+                yield from self._run(owners[number:], init, bound, depth, {init.node})
+                return
+        if call is not None:
+            yield from self._given_to_base(facts, given, call, depth)
+
+    def _given_to_base(self, facts: ClassFacts, given: Given, call: ast.Call, depth: int) -> Iterator[Culprit]:
+        """What a base outside the project keeps of the arguments, or a dataclass of its fields."""
+        rows = [row for name in self._project.ancestry(facts).external if (row := keeper(name)) is not None]
+        fields = {one.target.id for one in facts.node.body if isinstance(one, ast.AnnAssign) and _is_name(one.target)}  # type: ignore[union-attr]
+        for keyword in call.keywords:
+            if keyword.arg is None:
+                continue
+            if any(row.keeps is None or keyword.arg in row.keeps for row in rows) or (
+                facts.node.decorator_list and keyword.arg in fields
+            ):
+                found = self._unpicklable.of(given.part(keyword.value), depth)
+                if found is not None:
+                    yield found.kept_as(keyword.arg, facts) if found.path else _as(found, keyword.arg)
+
+    def _run(
+        self,
+        owners: tuple[ClassFacts, ...],
+        method: FunctionFacts,
+        bound: Mapping[str, Given],
+        depth: int,
+        seen: set[Function],
+    ) -> Iterator[Culprit]:
+        """Give what a method stores that is refused, and what those store that it calls on its object."""
+        own = _first_parameter(method.node)
+        for statement in statements(method.node.body):
+            here = Given(method.module, method.scope, ast.Constant(None), bound)
+            for attribute, value in _stores(statement, own):
+                found = self._unpicklable.of(here.part(value), depth)
+                if found is not None and not _is_replaced(method, statement, attribute, own):
+                    yield _as(found, attribute, owners[0] if _is_inside(found, owners[0]) else None)
+            if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+                yield from self._follow(owners, statement.value, here, depth, seen)
+
+    def _follow(
+        self, owners: tuple[ClassFacts, ...], call: ast.Call, here: Given, depth: int, seen: set[Function]
+    ) -> Iterator[Culprit]:
+        """Follow ``super().__init__(...)`` and ``self.method(...)``."""
+        function, own = call.func, _first_parameter(here.scope.node)
+        if not isinstance(function, ast.Attribute):
+            return
+        if function.attr == "__init__" and _is_super(function.value):
+            above = next((n for n, owner in enumerate(owners) if n and "__init__" in owner.methods), None)
+            if above is None:
+                yield from self._given_to_base(owners[0], here, call, depth)
+                return
+            owners, name = owners[above:], "__init__"
+        elif _is_name(function.value) and getattr(function.value, "id", "") == own:
+            name = function.attr
+        else:
+            return
+        for number, owner in enumerate(owners):
+            target = owner.methods.get(name)
+            if target is not None:
+                if target not in seen and not target.decorator_list:
+                    seen.add(target)
+                    facts = FunctionFacts(owner.module, target)
+                    bound = arguments_of(facts, call, here, is_method=True)
+                    yield from self._run(owners[number:] if name == "__init__" else owners, facts, bound, depth, seen)
+                return
+
+    def attribute(self, given: Given, node: ast.Attribute, depth: int) -> Culprit | None:
+        """What is refused in ``something.name``: an attribute of ``self``, a bound method, a name of a module."""
+        owner = self._class_of_self(given, node.value)
+        if owner is not None:
+            if self._project.method(owner, node.attr) is not None:  # pickling a bound method pickles its object
+                return self.kept(owner, given, None, depth)
+            return self._assigned(owner, node.attr, depth)
+        made = self._made_here(given, node.value)
+        if made is not None:
+            facts, there = made
+            if self._project.method(facts, node.attr) is None or not isinstance(there.node, ast.Call):
+                return None
+            return self._unpicklable.instance(there, there.node, facts, depth - 1)
+        symbol = self._project.resolve(given.module, given.scope, node)
+        return self._unpicklable.named(given, node, symbol, depth)
+
+    def _made_here(self, given: Given, node: ast.expr) -> tuple[ClassFacts, Given] | None:
+        """The class of which a name holds a new object, and the call that makes it."""
+        held = value_of(given.module, given.scope, node) if isinstance(node, ast.Name) else None
+        if held is None or not isinstance(held[2], ast.Call):
+            return None
+        symbol = self._project.resolve(given.module, held[0], held[2].func)
+        return (symbol, Given(given.module, held[0], held[2])) if isinstance(symbol, ClassFacts) else None
+
+    def own_method(self, given: Given, function: ast.Attribute) -> FunctionFacts | None:
+        """The method that ``self.name`` means."""
+        owner = self._class_of_self(given, function.value)
+        found = self._project.method(owner, function.attr) if owner is not None else None
+        return FunctionFacts(found[0].module, found[1]) if found is not None else None
+
+    def _class_of_self(self, given: Given, node: ast.expr) -> ClassFacts | None:
+        """The class in whose method a name is ``self``."""
+        scope = given.scope
+        if not isinstance(node, ast.Name) or not isinstance(scope.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return None
+        above = scope.parent.node if scope.parent else None
+        if not isinstance(above, ast.ClassDef) or _first_parameter(scope.node) != node.id:
+            return None
+        return given.module.class_facts(above)
+
+    def _assigned(self, owner: ClassFacts, attribute: str, depth: int) -> Culprit | None:
+        """What is refused in a value that some method of a class stores as an attribute."""
+        for facts in self._project.ancestry(owner).classes:
+            for function in facts.methods.values():
+                method, own = FunctionFacts(facts.module, function), _first_parameter(function)
+                for statement in statements(function.body):
+                    for name, value in _stores(statement, own):
+                        if name != attribute or _is_replaced(method, statement, name, own):
+                            continue
+                        found = self._unpicklable.of(Given(method.module, method.scope, value), depth - 1)
+                        if found is not None:
+                            return found
+        return None
+
+
+def _as(found: Culprit, attribute: str, facts: ClassFacts | None = None) -> Culprit:
+    return Culprit(
+        found.why, found.module, found.node, found.name, found.error, found.definition, found.platforms, found.late,
+        (attribute, *found.path), found.keeper or facts,
+    )  # fmt: skip
+
+
+def _is_inside(found: Culprit, facts: ClassFacts) -> bool:
+    return found.module is facts.module and facts.node in found.module.above(found.node)
+
+
+def _stores(statement: ast.stmt, own: str) -> Iterator[tuple[str, ast.expr]]:
+    """Give the attributes of the object that a statement stores, each with its value."""
+    targets: list[ast.expr] = []
+    if isinstance(statement, ast.Assign):
+        targets = statement.targets
+    elif isinstance(statement, ast.AnnAssign):
+        targets = [statement.target]
+    value = getattr(statement, "value", None)
+    for target in targets:
+        if isinstance(target, (ast.Tuple, ast.List)) and isinstance(value, ast.Call):
+            yield from ((name, value) for one in target.elts if (name := _attribute(one, own)))
+        elif isinstance(value, ast.expr) and (name := _attribute(target, own)):
+            yield name, value
+
+
+def _attribute(target: ast.expr, own: str) -> str:
+    is_own = isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == own
+    return target.attr if is_own and isinstance(target, ast.Attribute) else ""
+
+
+def _is_replaced(method: FunctionFacts, statement: ast.stmt, attribute: str, own: str) -> bool:
+    """Whether the method surely stores something else there, or deletes it, later on."""
+    chain = [statement, *method.module.above(statement)]
+    for later in statements(method.node.body):
+        if later.lineno <= statement.lineno or later in chain:
+            continue
+        gone = isinstance(later, ast.Delete) and any(_attribute(one, own) == attribute for one in later.targets)
+        if gone or any(name == attribute for name, _ in _stores(later, own)):
+            block = _block_of(method, later)
+            if any(one in block for one in chain):
+                return True
+    return False
+
+
+def _block_of(method: FunctionFacts, statement: ast.stmt) -> list[ast.stmt]:
+    above = method.module.parents[statement]
+    if isinstance(above, ast.stmt) and above is not method.node:
+        return next((block for block in bodies(above) if statement in block), [])
+    return method.node.body
+
+
+def _first_parameter(function: ast.AST) -> str:
+    if not isinstance(function, FUNCTIONS):
+        return ""
+    first = [*function.args.posonlyargs, *function.args.args]
+    is_static = any(getattr(one, "id", "") in {"staticmethod", "classmethod"} for one in function.decorator_list)
+    return first[0].arg if first and not is_static else ""
+
+
+def _is_name(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name)
+
+
+def _is_super(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"

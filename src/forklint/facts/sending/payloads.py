@@ -1,0 +1,111 @@
+"""What a module sends, or keeps on a dataset, that pickle refuses: each cause once."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from forklint.facts.handles.datasets import inherits_dataset
+from forklint.facts.loading.loaders import loaders_for
+from forklint.facts.loading.numbers import Workers
+from forklint.facts.machines.signs import expects_pickling
+from forklint.facts.sending.sites import Sent, Sites
+from forklint.facts.sending.start_methods import cells_for
+from forklint.facts.sending.unpicklable import MAX_DEPTH, Unpicklable
+from forklint.facts.sending.values import Culprit, Given, Why
+from forklint.facts.starting.running.values import DEFAULT_METHOD
+from forklint.model import Cell
+from forklint.project.module import ClassFacts
+
+if TYPE_CHECKING:
+    from forklint.project.index import Project
+    from forklint.project.module import Module
+
+
+@dataclass(frozen=True)
+class Payload:
+    """One thing that cannot be sent, where it is told of, and why it matters."""
+
+    culprit: Culprit
+    node: ast.AST
+    """Where the finding stands, in the module at hand."""
+    cells: tuple[Cell, ...]
+    sent: Sent | None = None
+    """The call that sends it; None for a dataset of which only the class is seen."""
+    dataset: ClassFacts | None = None
+
+    @property
+    def part(self) -> str:
+        """The attribute that holds it, or else the parameter that it is given to."""
+        return self.culprit.path[-1] if self.culprit.path else self.sent.part if self.sent is not None else ""
+
+
+class Payloads:
+    """Finds them, for the whole project."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self._sites = Sites(project)
+        self._unpicklable = Unpicklable(project)
+
+    def in_module(self, module: Module) -> tuple[Payload, ...]:
+        """Those whose place is in a module, each once."""
+        found: dict[ast.AST, Payload] = {}
+        for one in (*self._sent(module), *self._kept(module)):
+            known = found.get(one.culprit.key)
+            if known is None or (one.sent and one.sent.piped and not (known.sent and known.sent.piped)):
+                found[one.culprit.key] = one
+        return tuple(found.values())
+
+    def _sent(self, module: Module) -> Iterator[Payload]:
+        for sent in self._sites.in_module(module):
+            culprit = self._unpicklable.of(Given(module, sent.scope, sent.value))
+            if culprit is None or (culprit.why is Why.HANDLE and culprit.path):
+                continue  # a handle that an object keeps is another rule's
+            if culprit.late and sent.piped and not culprit.is_lost:
+                continue  # through a pipe a descriptor arrives
+            keeper = culprit.keeper
+            if keeper is not None and keeper.module is not module and inherits_dataset(self.project, keeper):
+                continue  # told of where the class stands
+            node: ast.AST = culprit.node if culprit.module is module else sent.value
+            if culprit.is_lost and culprit.definition is not None:
+                node = culprit.definition
+            cells = _where(culprit, sent.cells)
+            if culprit.why is Why.NOTEBOOK and not sent.asked and not expects_pickling(self.project, cells):
+                continue  # most notebooks run on Linux, by fork
+            if cells:
+                yield Payload(culprit, node, cells, sent)
+
+    def _kept(self, module: Module) -> Iterator[Payload]:
+        """What the datasets of a module keep, whoever loads them."""
+        for facts in module.classes:
+            if not inherits_dataset(self.project, facts):
+                continue
+            here = Given(module, facts.scope, ast.Constant(None))
+            own = [
+                culprit
+                for culprit in self._unpicklable.objects.all_kept(facts, here, None, MAX_DEPTH)
+                if culprit.module is module and culprit.why is not Why.HANDLE and not culprit.is_lost
+            ]
+            own = [culprit for culprit in own if facts.node in module.above(culprit.node)]
+            cells = cells_for(self.project, module, DEFAULT_METHOD)
+            if own and cells and not self._only_without_workers(facts):
+                yield from (
+                    Payload(one, one.node, found, dataset=facts) for one in own if (found := _where(one, cells))
+                )
+
+    def _only_without_workers(self, facts: ClassFacts) -> bool:
+        """Whether every loader of the project that is known to load a class has no workers."""
+        counts = [loader.workers for loader in loaders_for(self.project, facts)]
+        return bool(counts) and all(one.kind is Workers.NONE and not one.by_default for one in counts)
+
+
+def _where(culprit: Culprit, cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
+    """The cells in which it is refused: what a notebook or a guarded block defines is found by a forked process."""
+    return tuple(
+        cell
+        for cell in cells
+        if (not culprit.platforms or cell.platform in culprit.platforms) and (not culprit.late or cell.pickles)
+    )

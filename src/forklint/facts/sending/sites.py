@@ -1,0 +1,213 @@
+"""The calls of a module that send something to worker processes: what, to whom, and in which cells it is pickled."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from forklint.facts.sending.bindings import value_of
+from forklint.facts.sending.start_methods import cells_for, method_of, set_for
+from forklint.facts.starting.workers import Workers, arguments, loader_row, workers_of
+from forklint.knowledge.starters import Starter, iteration, starters
+from forklint.knowledge.unpicklable import senders
+from forklint.model import Cell
+from forklint.project.index import External
+
+if TYPE_CHECKING:
+    from forklint.project.index import Project
+    from forklint.project.module import Module
+    from forklint.project.scopes import Scope
+
+CONTEXT_POSITIONS = {"ProcessPoolExecutor": 1, "Pool": 4}
+
+
+@dataclass(frozen=True)
+class Sent:
+    """One thing that a call sends."""
+
+    module: Module
+    scope: Scope
+    call: ast.Call
+    part: str
+    """The parameter that takes it: ``collate_fn``, ``dataset``, ``target``."""
+    value: ast.expr
+    to: str
+    """Who gets it, by the name people know: ``DataLoader``, ``Process``."""
+    cells: tuple[Cell, ...]
+    """Where it is pickled."""
+    piped: bool = False
+    """Whether it is pickled wherever it runs, after a fork, too."""
+    asked: bool = False
+    """Whether the start method is named, so that every platform does the same."""
+
+
+class Sites:
+    """Finds them, for the whole project."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+
+    def in_module(self, module: Module) -> Iterator[Sent]:
+        """Give what the calls of a module send."""
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.Call) and self._may_send(node):
+                yield from self.of_call(module, module.scope_at(node), node)
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        """Last parts of the names of what sends something."""
+        known = (starters(self.project.settings.starters), senders().processes, senders().pools, senders().launchers)
+        return senders().pool_methods | {name.rpartition(".")[2] for rows in known for name in rows}
+
+    def _may_send(self, call: ast.Call) -> bool:
+        name = getattr(call.func, "attr", getattr(call.func, "id", ""))
+        return name in self._names or name.endswith("Loader")
+
+    def of_call(self, module: Module, scope: Scope, call: ast.Call) -> Iterator[Sent]:
+        """Give what a call sends; nothing if it sends nothing that is pickled anywhere."""
+        if isinstance(call.func, ast.Attribute) and call.func.attr in senders().pool_methods:
+            yield from self._through_pipe(module, scope, call, call.func)
+            return
+        name, method = self._starter(module, scope, call)
+        if not name:
+            row = loader_row(self.project, module, scope, call)
+            if row is not None:
+                yield from self._to_loader(module, scope, call, row)
+            return
+        launcher = senders().processes.get(name) or senders().pools.get(name) or senders().launchers.get(name)
+        if launcher is not None:
+            to = name.rpartition(".")[2]
+            cells = self._everywhere(module, method) if launcher.piped else cells_for(self.project, module, method)
+            for part, value in _given(call, launcher.positions):
+                if cells:
+                    yield Sent(module, scope, call, part, value, to, cells, launcher.piped, _is_asked(cells))
+
+    def _starter(self, module: Module, scope: Scope, call: ast.Call) -> tuple[str, str]:
+        """The qualified name of what starts processes, and the start method it is asked for."""
+        known = {**senders().processes, **senders().pools, **senders().launchers}
+        symbol = self.project.resolve(module, scope, call.func)
+        name = symbol.name if isinstance(symbol, External) else ""
+        if name in known:
+            row = starters(self.project.settings.starters).get(name)
+            return name, self._asked_of(module, scope, call, row)
+        if isinstance(call.func, ast.Attribute) and call.func.attr in {"Process", "Pool"}:
+            context = call.func.value  # a context's own Process and Pool
+            if isinstance(context, (ast.Name, ast.Call)):
+                method = method_of(self.project, module, scope, context)
+                if method and self._is_context(module, scope, context):
+                    return f"multiprocessing.{call.func.attr}", method
+        return "", ""
+
+    def _is_context(self, module: Module, scope: Scope, node: ast.expr) -> bool:
+        """Whether an expression is a call of ``get_context``; that of ``multiprocess`` pickles by dill."""
+        if isinstance(node, ast.Name):
+            held = value_of(module, scope, node)
+            return held is not None and self._is_context(module, held[0], held[2])
+        name = self.project.qualified(module, scope, node.func) if isinstance(node, ast.Call) else ""
+        return name in iteration().contexts and not name.startswith("multiprocess.")
+
+    def _asked_of(self, module: Module, scope: Scope, call: ast.Call, row: Starter | None) -> str:
+        context = None
+        if row is not None and row.context:
+            position = row.context_position if row.context_position is not None else CONTEXT_POSITIONS.get(row.name)
+            context = argument(call, row.context, position)
+        if context is None and row is not None and row.start_method:
+            return row.start_method
+        return method_of(self.project, module, scope, context)
+
+    def loaders(self, module: Module) -> Iterator[tuple[Scope, ast.Call, Starter, str]]:
+        """Give the calls of a module that make loaders with workers, each with its scope, row and start method.
+
+        Left out are those whose workers are surely none, and those of which nothing says that they have any.
+        """
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.Call) and self._may_send(node):
+                scope = module.scope_at(node)
+                row = loader_row(self.project, module, scope, node)
+                found = self._with_workers(module, scope, node, row) if row is not None else None
+                if row is not None and found is not None:
+                    yield scope, node, row, found
+
+    def _with_workers(self, module: Module, scope: Scope, call: ast.Call, row: Starter) -> str | None:
+        """The start method that a loader asks for; None if it has no workers, or nothing says that it has."""
+        workers = workers_of(self.project, module, scope, call)
+        given = arguments(call, row)
+        if workers is Workers.NONE or (workers is Workers.UNKNOWN and given.workers is None):
+            return None
+        return method_of(self.project, module, scope, given.context)
+
+    def _to_loader(self, module: Module, scope: Scope, call: ast.Call, row: Starter) -> Iterator[Sent]:
+        method = self._with_workers(module, scope, call, row)
+        cells = cells_for(self.project, module, method) if method is not None else ()
+        for part, value in self.given(module, scope, call):
+            if cells:
+                yield Sent(module, scope, call, part, value, row.name, cells, asked=_is_asked(cells))
+
+    def given(self, module: Module, scope: Scope, call: ast.Call) -> Iterator[tuple[str, ast.expr]]:
+        """Give what the workers of a loader get: its dataset and its functions, by name."""
+        placed = self.project.qualified(module, scope, call.func) in senders().placed_loaders
+        for part, position in senders().loader.items():
+            value = argument(call, part, position if placed or part == "dataset" else None)
+            if value is not None:
+                yield part, value
+
+    def _through_pipe(self, module: Module, scope: Scope, call: ast.Call, function: ast.Attribute) -> Iterator[Sent]:
+        """What a method of a pool is given, the function first: it goes through a pipe."""
+        if not call.args and not call.keywords:
+            return
+        pool = self._pool(module, scope, function.value)
+        if pool is None:
+            return
+        name, method = pool
+        cells = self._everywhere(module, method)
+        first = argument(call, "fn" if name.endswith("Executor") else "func", 0)
+        values = [first] if first is not None else []
+        if function.attr in senders().calling_methods:
+            values += [one for one in call.args[1:] if not isinstance(one, ast.Starred)]
+            values += [one.value for one in call.keywords if one.arg not in {None, "fn"}]
+        for value in values:
+            yield Sent(module, scope, call, function.attr, value, name.rpartition(".")[2], cells, piped=True)
+
+    def _pool(self, module: Module, scope: Scope, node: ast.expr) -> tuple[str, str] | None:
+        """The name and start method of the pool that an expression is."""
+        if isinstance(node, ast.Name):
+            held = value_of(module, scope, node)
+            return self._pool(module, held[0], held[2]) if held is not None else None
+        if isinstance(node, ast.Call):
+            name, method = self._starter(module, scope, node)
+            return (name, method) if name in senders().pools else None
+        return None
+
+    def _everywhere(self, module: Module, method: str) -> tuple[Cell, ...]:
+        """All cells, or those of the method that is asked for."""
+        found = cells_for(self.project, module, method)
+        settings = self.project.settings
+        if method == "fork" or set_for(self.project, module) == {"fork"}:
+            return tuple(Cell(platform, "fork") for platform in settings.platforms if platform != "windows")
+        return found if _is_asked(found) else settings.cells
+
+
+def _is_asked(cells: tuple[Cell, ...]) -> bool:
+    """Whether Linux spawns, or a Mac starts a fork server, which each does only when it is asked to."""
+    return any(cell.start_method == ("spawn" if cell.platform == "linux" else "forkserver") for cell in cells)
+
+
+def argument(call: ast.Call, name: str, position: int | None) -> ast.expr | None:
+    """The argument that a call gives by name or position."""
+    for keyword in call.keywords:
+        if keyword.arg == name:
+            return keyword.value
+    if position is None or position >= len(call.args):
+        return None
+    hidden = any(isinstance(one, ast.Starred) for one in call.args[: position + 1])
+    return None if hidden else call.args[position]
+
+
+def _given(call: ast.Call, positions: Mapping[str, int]) -> Iterator[tuple[str, ast.expr]]:
+    for name, position in positions.items():
+        value = argument(call, name, position)
+        if value is not None:
+            yield name, value

@@ -1,0 +1,287 @@
+"""Whether pickle surely refuses the value of an expression, and which part of it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from forklint.facts.sending.bindings import value_of
+from forklint.facts.sending.values import Culprit, Given, Why, arguments_of, guard_of, is_local, is_shadowed
+from forklint.knowledge.handles import openers
+from forklint.knowledge.unpicklable import Keeper, keeper, refused
+from forklint.project.index import External, Symbol, Value
+from forklint.project.module import ClassFacts, FunctionFacts, Module
+from forklint.project.scopes import Function, Kind, Scope, statements
+
+if TYPE_CHECKING:
+    from forklint.facts.sending.kept import Objects
+    from forklint.project.index import Project
+
+MAX_DEPTH = 10
+"""How many names, calls and attributes are followed for one payload."""
+NOT_LOOKED_UP = "AttributeError: Can't pickle local object"
+LAMBDA = "PicklingError: attribute lookup <lambda> failed"
+RETURN_THEMSELVES = {"manual_seed"}
+"""Methods of torch.Generator whose result is the object itself."""
+VIEWS = {"keys", "values", "items"}
+
+
+class Unpicklable:
+    """Looks for what pickle refuses, for the whole project."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+
+    @cached_property
+    def objects(self) -> Objects:
+        """What objects of the project's classes hold."""
+        from forklint.facts.sending.kept import Objects  # noqa: PLC0415 - each asks the other
+
+        return Objects(self)
+
+    def of(self, given: Given, depth: int = MAX_DEPTH) -> Culprit | None:
+        """The part of an expression's value that pickle surely refuses in some run; None if none is known."""
+        node = given.node
+        found: Culprit | None = None
+        if depth <= 0:
+            return None
+        if isinstance(node, ast.Lambda):
+            found = Culprit(Why.LAMBDA, given.module, node, "the lambda", _lambda_error(given.module, node), node)
+        elif isinstance(node, ast.GeneratorExp):
+            error = "TypeError: cannot pickle 'generator' object"
+            found = Culprit(Why.GENERATOR, given.module, node, "a generator", error)
+        elif isinstance(node, ast.Name):
+            found = self._name(given, node, depth)
+        elif isinstance(node, ast.Attribute):
+            found = self.objects.attribute(given, node, depth)
+        elif isinstance(node, ast.Call):
+            found = self._call(given, node, depth)
+        else:
+            found = self._first(given, _parts(node), depth)
+        return found
+
+    def _first(self, given: Given, parts: Iterable[ast.expr], depth: int) -> Culprit | None:
+        return next((found for part in parts if (found := self.of(given.part(part), depth - 1))), None)
+
+    def _name(self, given: Given, node: ast.Name, depth: int) -> Culprit | None:
+        if is_shadowed(given.module, node):
+            return None
+        if node.id in given.bound and not self._is_replaced(given, node):
+            found = given.scope.find(node.id)
+            alone = found is not None and len(found[1]) == 1 and found[1][0].kind is Kind.PARAMETER
+            return self.of(given.bound[node.id], depth - 1) if alone else None
+        symbol = self.project.lookup(given.module, given.scope, node.id)
+        is_elsewhere = isinstance(symbol, Value) and symbol.module is not given.module
+        if isinstance(symbol, (FunctionFacts, ClassFacts)) or is_elsewhere:
+            return self.named(given, node, symbol, depth)
+        held = value_of(given.module, given.scope, node)
+        if held is None:
+            return self._module(given, node)
+        home, _, value = held
+        there = Given(given.module, home, value, given.bound if home is given.scope else {})
+        return self.of(there, depth - 1) or self._set_on(there, node, depth)
+
+    def named(self, given: Given, node: ast.expr, symbol: Symbol | None, depth: int) -> Culprit | None:
+        """What is refused in what a name means: a definition, or a value of a module."""
+        if isinstance(symbol, (FunctionFacts, ClassFacts)):
+            return self._definition(given, node, symbol)
+        if isinstance(symbol, Value) and symbol.binding.value is not None:
+            return self.of(Given(symbol.module, symbol.scope, symbol.binding.value), depth - 1)
+        return None
+
+    def _is_replaced(self, given: Given, node: ast.Name) -> bool:
+        """Whether a parameter was given None, for which the function has a value of its own."""
+        bound = given.bound[node.id].node
+        held = value_of(given.module, given.scope, node)
+        return isinstance(bound, ast.Constant) and bound.value is None and held is not None
+
+    def _set_on(self, there: Given, name: ast.Name, depth: int) -> Culprit | None:
+        """What is refused in an attribute that is set on an object after it was made: ``dataset.transform = ...``."""
+        if not isinstance(there.node, ast.Call):
+            return None
+        symbol = self.project.resolve(there.module, there.scope, there.node.func)
+        if isinstance(symbol, ClassFacts):
+            if self.objects.chooses(symbol):
+                return None
+        elif not isinstance(symbol, External) or keeper(symbol.name) is None:
+            return None
+        for statement in statements(there.scope.node.body):
+            if isinstance(statement, ast.Assign) and there.node.lineno < statement.lineno < name.lineno:
+                target = statement.targets[0]
+                on = target.value if isinstance(target, ast.Attribute) else None
+                if isinstance(on, ast.Name) and on.id == name.id:
+                    found = self.of(there.part(statement.value), depth - 1)
+                    if found is not None:
+                        return found
+        return None
+
+    def _module(self, given: Given, node: ast.Name) -> Culprit | None:
+        """A module that is kept as a value: ``self.np = np``."""
+        found = given.scope.find(node.id)
+        if found and all(one.kind is Kind.IMPORT and not one.attribute for one in found[1]):
+            error = "TypeError: cannot pickle 'module' object"
+            return Culprit(Why.MODULE, given.module, node, f"the module `{node.id}`", error)
+        return None
+
+    def _definition(self, given: Given, node: ast.expr, symbol: FunctionFacts | ClassFacts) -> Culprit | None:
+        """A function or class that is itself sent: refused if it stands in a function, or lost if in a notebook."""
+        if symbol.node.decorator_list and not isinstance(symbol, ClassFacts):
+            return None
+        is_class = isinstance(symbol, ClassFacts)
+        if is_local(symbol):
+            words = f"the local {'class' if is_class else 'function'} `{symbol.node.name}`"
+            error = f"{NOT_LOOKED_UP} '{_python_name(symbol)}'"
+            why = Why.LOCAL_CLASS if is_class else Why.LOCAL_FUNCTION
+            return Culprit(why, given.module, node, words, error, symbol.node)
+        if symbol.module is not given.module:
+            return None
+        guard = guard_of(given.module, symbol.node)
+        if not given.module.is_notebook and guard is None:
+            return None
+        words = f"the {'class' if is_class else 'function'} `{symbol.node.name}`"
+        why, home = (Why.NOTEBOOK, "__main__") if guard is None else (Why.GUARDED, "__mp_main__")
+        error = f"AttributeError: Can't get attribute '{symbol.qualname}' on <module '{home}'>"
+        return Culprit(why, given.module, node, words, error, symbol.node, late="Can't get attribute")
+
+    def _call(self, given: Given, node: ast.Call, depth: int) -> Culprit | None:
+        symbol = self.project.resolve(given.module, given.scope, node.func)
+        if isinstance(symbol, ClassFacts):
+            return self.instance(given, node, symbol, depth)
+        if isinstance(symbol, FunctionFacts):
+            return self._returned(given, node, symbol, depth, is_method=symbol.owner is not None)
+        name = symbol.name if isinstance(symbol, External) else ""
+        if isinstance(node.func, ast.Name) and symbol is None and given.scope.find(node.func.id) is None:
+            name = f"builtins.{node.func.id}"
+        if name:
+            return self._made(given, node, name, depth)
+        if isinstance(node.func, ast.Attribute):
+            return self._method(given, node, node.func, depth)
+        return None
+
+    def instance(self, given: Given, node: ast.Call, facts: ClassFacts, depth: int) -> Culprit | None:
+        """What is refused in a new object of a project's class."""
+        if facts.node.decorator_list and not _is_dataclass(facts):
+            return None
+        own = self._definition(given, node.func, facts)
+        if own is not None and own.why is Why.LOCAL_CLASS and self.objects.reduces(facts):
+            return None
+        return own or self.objects.kept(facts, given, node, depth)
+
+    def _made(self, given: Given, node: ast.Call, name: str, depth: int) -> Culprit | None:
+        """What is refused in what a call of a library makes."""
+        row = refused().get(name)
+        if row is not None:
+            words = f"{row.kind} (`{name}`)"
+            return Culprit(Why.OBJECT, given.module, node, words, row.error, platforms=row.platforms, late=row.late)
+        handle = openers(self.project.settings.handles).get(name.removeprefix("builtins."))
+        if handle is not None and handle.spawn == "bites" and not handle.suffix:
+            error = handle.spawn_effect
+            return Culprit(Why.HANDLE, given.module, node, f"an open {handle.kind}", error)
+        kept = keeper(name)
+        found = self._first(given, kept_arguments(node, kept), depth) if kept is not None else None
+        return None if found is not None and found.why is Why.GENERATOR else found  # it may be read to its end
+
+    def _method(self, given: Given, node: ast.Call, function: ast.Attribute, depth: int) -> Culprit | None:
+        """What a method of something gives: of a dictionary a view, of ``self`` what the method returns."""
+        if function.attr in VIEWS and not node.args and self._is_dictionary(given, function.value):
+            error = f"TypeError: cannot pickle 'dict_{function.attr}' object"
+            words = f"a view of a dictionary (`{ast.unparse(node)}`)"
+            return Culprit(Why.VIEW, given.module, node, words, error)
+        if function.attr in RETURN_THEMSELVES:
+            return self.of(given.part(function.value), depth - 1)
+        method = self.objects.own_method(given, function)
+        return self._returned(given, node, method, depth, is_method=True) if method is not None else None
+
+    def _is_dictionary(self, given: Given, node: ast.expr) -> bool:
+        if isinstance(node, ast.Name) and not is_shadowed(given.module, node):
+            held = value_of(given.module, given.scope, node)
+            found = given.scope.find(node.id)
+            if held is None or found is None or len(found[1]) != 1:
+                return False
+            node = held[2]
+        plain = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "dict"
+        return isinstance(node, (ast.Dict, ast.DictComp)) or plain
+
+    def _returned(
+        self, given: Given, node: ast.Call, facts: FunctionFacts, depth: int, *, is_method: bool
+    ) -> Culprit | None:
+        """What is refused in what a function of the project returns."""
+        function = facts.node
+        if function.decorator_list or isinstance(function, ast.AsyncFunctionDef):
+            return None
+        if yields(function):
+            error = "TypeError: cannot pickle 'generator' object"
+            return Culprit(Why.GENERATOR, given.module, node, f"the generator of `{function.name}`", error)
+        bound = arguments_of(facts, node, given, is_method=is_method)
+        for statement in statements(function.body):
+            if isinstance(statement, ast.Return) and statement.value is not None:
+                found = self.of(Given(facts.module, facts.scope, statement.value, bound), depth - 1)
+                if found is not None:
+                    return found
+        return None
+
+
+def kept_arguments(call: ast.Call, row: Keeper) -> Iterator[ast.expr]:
+    """The arguments of a call that its result holds."""
+    for number, argument in enumerate(call.args):
+        if row.positions is None or number in row.positions:
+            yield argument
+    for keyword in call.keywords:
+        if keyword.arg is not None and (row.keeps is None or keyword.arg in row.keeps):
+            yield keyword.value
+
+
+def yields(function: Function) -> bool:
+    """Whether calling a function gives a generator: a yield of its own, not one of a function in it."""
+    waiting: list[ast.AST] = list(function.body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, (ast.Yield, ast.YieldFrom)):
+            return True
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
+            waiting.extend(ast.iter_child_nodes(node))
+    return False
+
+
+def _parts(node: ast.expr) -> list[ast.expr]:
+    """The expressions that an expression of several parts may come to, or holds."""
+    if isinstance(node, ast.IfExp):
+        return [node.body, node.orelse]
+    if isinstance(node, ast.BoolOp):
+        return node.values
+    if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
+        return node.elts
+    if isinstance(node, ast.Dict):
+        return node.values
+    if isinstance(node, (ast.ListComp, ast.SetComp)):
+        return [node.elt]
+    if isinstance(node, (ast.DictComp, ast.NamedExpr, ast.Starred)):
+        return [node.value]
+    return []
+
+
+def _is_dataclass(facts: ClassFacts) -> bool:
+    return all("dataclass" in ast.unparse(decorator) for decorator in facts.node.decorator_list)
+
+
+def _lambda_error(module: Module, node: ast.Lambda) -> str:
+    above = _dotted(module.scope_at(node))
+    return f"{NOT_LOOKED_UP} '{above}.<lambda>'" if "<locals>" in above else LAMBDA
+
+
+def _python_name(facts: FunctionFacts | ClassFacts) -> str:
+    """The qualified name as Python gives it, with ``<locals>``."""
+    above = _dotted(facts.scope.parent)
+    return f"{above}.{facts.node.name}" if above else facts.node.name
+
+
+def _dotted(scope: Scope | None) -> str:
+    """The qualified name of what is defined directly in a scope, up to its own name."""
+    parts: list[str] = []
+    while scope is not None and scope.parent is not None:
+        is_function = isinstance(scope.node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        parts.append(f"{getattr(scope.node, 'name', '')}{'.<locals>' if is_function else ''}")
+        scope = scope.parent
+    return ".".join(reversed(parts))

@@ -1,0 +1,105 @@
+"""Typed reader of unpicklable.toml: what pickle refuses, what keeps it, and the calls that send it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from forklint import knowledge
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A kind of object that pickle refuses."""
+
+    kind: str
+    error: str
+    platforms: tuple[str, ...] = ()
+    """Where that is so; empty: everywhere."""
+    late: str = ""
+    """Words of the error, where it pickles and only the process that reads it fails."""
+
+
+@dataclass(frozen=True)
+class Keeper:
+    """Which arguments the result of a call holds; None stands for all."""
+
+    keeps: frozenset[str] | None
+    positions: frozenset[int] | None
+
+
+@dataclass(frozen=True)
+class Launcher:
+    """A call that sends some of its arguments to processes: their names and positions."""
+
+    positions: Mapping[str, int]
+    piped: bool
+    """Whether they are pickled even where processes are forked."""
+
+
+@dataclass(frozen=True)
+class Senders:
+    """The calls by which something is sent to processes."""
+
+    loader: Mapping[str, int]
+    placed_loaders: frozenset[str]
+    """Loaders whose arguments stand at those positions; others are read by keyword alone, but for the dataset."""
+    processes: Mapping[str, Launcher]
+    pools: Mapping[str, Launcher]
+    pool_methods: frozenset[str]
+    calling_methods: frozenset[str]
+    """Those of the methods whose further arguments are sent as they are, not one by one."""
+    launchers: Mapping[str, Launcher]
+
+
+def _table() -> Any:
+    return knowledge.table("unpicklable.toml")
+
+
+@cache
+def refused() -> dict[str, Refused]:
+    """Map the qualified name of each call to what is known of its result."""
+    return {
+        name: Refused(row["kind"], row["error"], tuple(row.get("platforms", ())), row.get("late", ""))
+        for row in _table()["kind"]
+        for name in row["call"]
+    }
+
+
+@cache
+def _keepers() -> dict[str, Keeper]:
+    def some(values: Any) -> Any:
+        return None if values is None else frozenset(values)
+
+    return {
+        name: Keeper(some(row.get("keeps")), some(row.get("positions")))
+        for row in _table()["keeper"]
+        for name in row["call"]
+    }
+
+
+def keeper(name: str) -> Keeper | None:
+    """What a call keeps of its arguments, by its qualified name; None if that is not known."""
+    return _keepers().get(name) or _keepers().get(f"{name.rpartition('.')[0]}.*")
+
+
+@cache
+def senders() -> Senders:
+    """The calls that send something to processes."""
+    table = _table()
+    process, pool = table["process"], table["pool"]
+    executors = frozenset(pool["executors"])
+    return Senders(
+        loader=table["loader"]["positions"],
+        placed_loaders=frozenset(table["loader"]["positional"]),
+        processes={name: Launcher(process["positions"], piped=False) for name in process["call"]},
+        pools={
+            name: Launcher(pool["executor_positions"] if name in executors else pool["positions"], piped=False)
+            for name in pool["call"]
+        },
+        pool_methods=frozenset(pool["methods"]),
+        calling_methods=frozenset(pool["calls"]),
+        launchers={name: Launcher(row["positions"], row["piped"]) for row in table["launcher"] for name in row["call"]},
+    )

@@ -1,0 +1,150 @@
+"""FKL304 accelerator-in-worker."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from forklint.edits.proposal import Proposal
+from forklint.edits.tree import Tree
+from forklint.facts.accelerators.workers import Use, WorkerUses
+from forklint.facts.sending.start_methods import cells_for
+from forklint.facts.starting.running.values import DEFAULT_METHOD
+from forklint.model import Applicability, Cell, Link, Severity
+from forklint.project.module import Module
+from forklint.rules.base import Rule, Suspect
+
+PLATFORMS = {"mps": ("darwin",)}
+"""Where an accelerator is, if not on Linux and Windows."""
+ELSEWHERE = ("linux", "windows")
+NAMES = {"cuda": "CUDA", "mps": "MPS", "xpu": "XPU", "hpu": "HPU"}
+MOVE_LATER = "give tensors of the CPU, and move each batch in the training loop: `batch.to(device, non_blocking=True)`"
+
+
+class AcceleratorInWorker(Rule):
+    """Code that worker processes run puts tensors on an accelerator.
+
+    ## What it does
+    Looks for `.cuda()`, `.to(device)` and `device=...` in what the workers of a loader run: `__getitem__` and
+    `__iter__` of its dataset, `collate_fn`, `worker_init_fn`, and the methods and functions of the project that these
+    call. What a dataset puts on an accelerator in `__init__` and reads in a worker counts as well. The device must be
+    an accelerator for certain, or one chosen by `is_available()`; the loader must be seen, and have workers.
+
+    It is silent where the device comes from elsewhere, where the loader's workers are surely 0 or nothing gives a
+    number, and in functions that ask `get_worker_info()`.
+
+    ## Why is this bad?
+    A forked worker cannot use CUDA once its parent has: `RuntimeError: Cannot re-initialize CUDA in forked
+    subprocess`. A spawned worker can, and opens a context of its own, which takes several hundred MB of the
+    accelerator's memory and seconds to begin; its tensors must be handed over by handles that die with it, which
+    Windows and MPS do not support. The copy gains nothing: the batch could be moved while the accelerator works.
+
+    ## Example
+    ```python
+    def __getitem__(self, index):
+        return torch.load(self.paths[index]).cuda()
+    ```
+
+    ## Use instead
+    ```python
+    def __getitem__(self, index):
+        return torch.load(self.paths[index])
+
+
+    for batch in DataLoader(dataset, num_workers=4, pin_memory=True):
+        batch = batch.to("cuda", non_blocking=True)
+    ```
+
+    ## Fix safety
+    No fix is applied: where the batch is to be moved, only the training loop can tell.
+
+    ## Known limits
+    Transforms that are objects, and functions that a parameter brings, are not followed. A device that is handed to
+    the dataset is not known in it.
+
+    ## How it is proved
+    On a machine with CUDA the loader is read with no workers, and then with workers by each start method, CUDA being
+    in use in the parent as it is in training. Elsewhere the answer is `unsupported here: needs CUDA`.
+
+    ## References
+    - [CUDA in multiprocessing](https://docs.pytorch.org/docs/stable/notes/multiprocessing.html#cuda-in-multiprocessing)
+    - [torch.utils.data: multi-process data loading](https://docs.pytorch.org/docs/stable/data.html#multi-process-data-loading)
+    """
+
+    code = "FKL304"
+    name = "accelerator-in-worker"
+    severity = Severity.WARNING
+    tokens = rb"\.(?:cuda|mps|xpu|hpu|to)\s*\(|\bdevice\s*="
+    runs_in_workers = re.compile(rb"__getitem__|__iter__|collate|worker_init|Dataset")
+
+    def may_hold(self, path: Path, data: bytes) -> bool:
+        """A use of a device, beside something that workers may run."""
+        return bool(self.pattern.search(data)) and bool(self.runs_in_workers.search(data))
+
+    @cached_property
+    def _uses(self) -> WorkerUses:
+        return WorkerUses(self.project)
+
+    def suspects(self, module: Module) -> Iterator[Suspect]:
+        """Find the uses in what workers run."""
+        for use in self._uses.in_module(module):
+            cells = tuple(cell for cell in self._cells(use) if cell.platform in PLATFORMS.get(use.kind, ELSEWHERE))
+            if cells:
+                yield Suspect(use.node, _message(use, cells), cells, tuple(self._chain(use)), facts=use)
+
+    def _cells(self, use: Use) -> tuple[Cell, ...]:
+        module, method, settings = use.loading.module, use.loading.method, self.settings
+        if method == DEFAULT_METHOD:
+            asked = cells_for(self.project, module, method)
+            default = set(asked) <= set(settings.cells)
+            return settings.cells if asked and default else asked or _forked(settings.platforms)
+        return _forked(settings.platforms) if method == "fork" else cells_for(self.project, module, method)
+
+    def _chain(self, use: Use) -> Iterator[Link]:
+        loading = use.loading
+        yield self.link(loading.module, loading.call, f"workers of this loader run it, by its `{loading.part}`")
+
+    def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterable[Proposal]:
+        """Say where it belongs."""
+        return (Proposal(MOVE_LATER, Applicability.DISPLAY),)
+
+    def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
+        """The loader's call, the dataset, the line, and the kind of accelerator."""
+        use: Use = suspect.facts
+        span = use.loading.module.span(use.loading.call)
+        line = module.span(use.node)
+        dataset = use.loading.dataset
+        return {
+            "call": {"file": str(use.loading.module.path), "first": span.row, "last": span.end_row},
+            "dataset": dataset.place if dataset is not None else None,
+            "line": {"file": str(module.path), "first": line.row, "last": line.end_row},
+            "kept": use.attribute,
+            "kind": use.kind,
+            "notebook": module.is_notebook,
+        }
+
+
+def _forked(platforms: tuple[str, ...]) -> tuple[Cell, ...]:
+    return tuple(Cell(platform, "fork") for platform in platforms if platform != "windows")
+
+
+def _message(use: Use, cells: tuple[Cell, ...]) -> str:
+    name = NAMES[use.kind]
+    text = ast.unparse(use.node)
+    what = f"`{text if len(text) <= 50 else text[:47] + '...'}`"
+    where = (
+        f"`self.{use.attribute}` is put on {name} and used in workers"
+        if use.attribute
+        else (f"{what} uses {name} in worker processes")
+    )
+    effects = []
+    if any(not cell.pickles for cell in cells):
+        effects.append(f"under fork: a worker cannot initialize {name} again")
+    if any(cell.pickles for cell in cells):
+        methods = " and ".join(sorted({cell.start_method for cell in cells if cell.pickles}))
+        effects.append(f"under {methods}: each worker opens {name} for itself")
+    return f"{where}: {'; '.join(effects)}"

@@ -1,0 +1,187 @@
+"""FKL204 unpicklable-payload."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from forklint.edits import module_level
+from forklint.edits.proposal import Proposal
+from forklint.edits.tree import Tree
+from forklint.facts.machines.signs import expects_pickling
+from forklint.facts.sending.payloads import Payload, Payloads
+from forklint.facts.sending.sites import Sent
+from forklint.facts.sending.values import Why
+from forklint.model import Applicability, Link, Severity
+from forklint.project.module import Module
+from forklint.rules.base import Rule, Suspect
+
+CLOSURE = "give a function of the module what it needs with `functools.partial`, or make it a class with `__call__`"
+LEAVE_OUT = "make it on first use, in the process that uses it, and leave it out in `__getstate__`"
+ADVICE = {
+    Why.LAMBDA: CLOSURE,
+    Why.LOCAL_FUNCTION: CLOSURE,
+    Why.LOCAL_CLASS: "move the class to the top of the module",
+    Why.GUARDED: "define it above the guard",
+    Why.GENERATOR: "make the generator where it is read, in `__iter__` or `__getitem__`",
+    Why.MODULE: "import the module where it is used, and keep nothing of it",
+    Why.VIEW: "keep a list of it: `list(...)`",
+    Why.OBJECT: LEAVE_OUT,
+    Why.NOTEBOOK: "move it to a module that the notebook imports",
+}
+
+
+class UnpicklablePayload(Rule):
+    """What a worker process is sent holds something that pickle refuses.
+
+    ## What it does
+    Looks at what calls send to processes: `dataset`, `collate_fn` and `worker_init_fn` of a loader that may have
+    workers, `target` and `args` of a `Process`, the function for a pool or an executor and their `initializer`, the
+    function for `torch.multiprocessing.spawn`. It follows names, functions that return functions, `functools.partial`,
+    `transforms.Compose` and the like, attributes that `__init__` stores, and datasets made of others, and reports
+    a lambda, a function or class defined in a function, a generator, a lock, thread, queue of threads, executor or
+    pool, a module, a view of a dictionary, a `torch.Generator` (on Linux), or an open handle outside a dataset (in
+    one it is FKL301). Datasets of the project that keep such a thing are reported wherever they are loaded. In a
+    notebook it reports functions and classes that the notebook itself defines. `sampler`, `batch_sampler` and
+    `generator` stay with the parent.
+
+    It is silent where the number of workers is surely 0 or nothing gives one, where the start method is fork, where
+    `__getstate__` or `__reduce__` leaves the attribute out, and for libraries that pickle with dill or cloudpickle
+    (`multiprocess`, `pathos`, joblib).
+
+    ## Why is this bad?
+    A worker that is started by spawn (macOS, Windows) or forkserver (Linux from Python 3.14 on) gets everything by
+    pickle. Iterating the loader then raises `PicklingError`, `AttributeError: Can't pickle local object` or
+    `TypeError: cannot pickle '_thread.lock' object`, in a program that ran before on Linux. What a pool's method is
+    given goes through a pipe, and fails under fork, too. A function or class of a notebook pickles by its name, which
+    the new process does not find: it dies, and the loader with it. So does a worker on Linux that is sent a
+    `torch.Generator`, whose state is gone from shared memory when it arrives.
+
+    ## Example
+    ```python
+    loader = DataLoader(samples, batch_size=8, num_workers=4, collate_fn=lambda batch: tuple(zip(*batch)))
+    ```
+
+    ## Use instead
+    ```python
+    def collate(batch):
+        return tuple(zip(*batch))
+
+
+    loader = DataLoader(samples, batch_size=8, num_workers=4, collate_fn=collate)
+    ```
+
+    ## Fix safety
+    A lambda or a local function that uses nothing of the functions around it moves to the top of the module; that is
+    safe. One that does is left to a person, as are objects, for which the finding says what to do.
+
+    ## Known limits
+    What a function is given by its callers is not known in it. A lambda that another module sends is reported where
+    it is sent. Stages of webdataset and of torchdata are not followed. Where only platforms are hit of which
+    the project shows no sign, and no Python from 3.14 on is named, the finding is information.
+
+    ## How it is proved
+    The program is run up to the call, and what it sends is pickled as multiprocessing does it. A loader is read
+    with no workers and with workers of each start method; the attribute that pickle refuses is named.
+
+    ## References
+    - [multiprocessing: the spawn and forkserver start methods](https://docs.python.org/3/library/multiprocessing.html#the-spawn-and-forkserver-start-methods)
+    - [pickle: what can be pickled](https://docs.python.org/3/library/pickle.html#what-can-be-pickled-and-unpickled)
+    - [torch.utils.data: platform-specific behaviors](https://docs.pytorch.org/docs/stable/data.html#platform-specific-behaviors)
+    """
+
+    code = "FKL204"
+    name = "unpicklable-payload"
+    tokens = (
+        rb"Loader\(|\bProcess\(|\bPool\(|ProcessPoolExecutor|process_map|multiprocessing|create_loader"
+        rb"|class \w+\([^)]*Data(?:set|Pipe)"
+    )
+
+    @cached_property
+    def _payloads(self) -> Payloads:
+        return Payloads(self.project)
+
+    def may_hold(self, path: Path, data: bytes) -> bool:
+        """A call that sends something, or a class that looks like a dataset."""
+        return bool(self.pattern.search(data)) or (b"class " in data and b"Folder" in data)
+
+    def suspects(self, module: Module) -> Iterator[Suspect]:
+        """What this module sends, or its datasets keep."""
+        for payload in self._payloads.in_module(module):
+            yield Suspect(
+                node=payload.node,
+                message=_message(payload),
+                cells=payload.cells,
+                chain=tuple(self._chain(module, payload)),
+                severity=self._severity(payload),
+                facts=payload,
+            )
+
+    def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
+        """The call that sends it and the parameter, or the dataset, and the attributes that lead to it.
+
+        ``late``: words of the error of a process that cannot read what was pickled.
+        """
+        payload: Payload = suspect.facts
+        sent = payload.sent
+        place = None
+        if sent is not None:
+            span = sent.module.span(sent.call)
+            place = {"file": str(sent.module.path), "first": span.row, "last": span.end_row}
+        return {
+            "call": place,
+            "part": sent.part if sent is not None else "dataset",
+            "to": sent.to if sent is not None else "DataLoader",
+            "piped": sent is not None and sent.piped,
+            "dataset": payload.dataset.place if payload.dataset is not None else None,
+            "path": payload.culprit.path,
+            "late": payload.culprit.late,
+            "what": payload.culprit.name,
+            "notebook": module.is_notebook,
+        }
+
+    def _severity(self, payload: Payload) -> Severity:
+        sent = payload.sent
+        if sent is not None and (sent.piped or sent.asked):
+            return Severity.ERROR
+        return Severity.WARNING if expects_pickling(self.project, payload.cells) else Severity.INFO
+
+    def _chain(self, module: Module, payload: Payload) -> Iterator[Link]:
+        culprit, sent = payload.culprit, payload.sent
+        if sent is not None and sent.value is not payload.node:
+            yield self.link(sent.module, sent.call, f"it is sent as `{sent.part}` here")
+        if culprit.module is not module:
+            yield self.link(culprit.module, culprit.node, "it stands here")
+        elif culprit.definition not in {culprit.node, payload.node} and culprit.definition is not None:
+            yield self.link(module, culprit.definition, "it is defined here")
+
+    def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterable[Proposal]:
+        """Move a function that needs nothing of its surroundings to the top of the module; else say what helps."""
+        payload: Payload = suspect.facts
+        culprit = payload.culprit
+        if culprit.definition is not None and culprit.why is not Why.NOTEBOOK:
+            moved = module_level.proposal(culprit, payload.part, module, tree)
+            if moved is not None:
+                return (moved,)
+        return (Proposal(ADVICE.get(culprit.why, LEAVE_OUT), Applicability.DISPLAY),)
+
+
+def _message(payload: Payload) -> str:
+    culprit, sent = payload.culprit, payload.sent
+    methods = " and ".join(sorted({cell.start_method for cell in payload.cells}))
+    if culprit.is_lost:
+        where = "in a notebook" if culprit.why is Why.NOTEBOOK else "under the main guard"
+        return f"{culprit.name} is defined {where}, where a process started by {methods} does not find it"
+    if sent is not None and sent.piped:
+        path = f" in `{'.'.join(culprit.path)}`" if culprit.path else ""
+        words = f"{culprit.name}{path} cannot be sent through `{_pipe(sent)}`"
+        return f"{words}, whatever the start method: {culprit.error}"
+    path = ".".join(("self" if sent is None else sent.part, *culprit.path))
+    who = f"a {sent.to}" if sent is not None and not sent.part.endswith("fn") and sent.part != "dataset" else "a worker"
+    return f"{culprit.name} in `{path}` cannot be sent to {who} under {methods}: {culprit.error}"
+
+
+def _pipe(sent: Sent) -> str:
+    return f"{sent.to}.{sent.part}" if sent.part != "fn" else sent.to

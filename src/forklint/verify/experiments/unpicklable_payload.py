@@ -1,0 +1,153 @@
+"""FKL204: what is sent to a process cannot be pickled, or is not found by it.
+
+A loader is read with no workers and with forked ones, where nothing is pickled, and then with workers that are sent
+their payload. What goes to other processes is pickled at the call as multiprocessing does it, and the program ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from forklint.model import Finding
+from forklint.project.index import Project
+from forklint.source.paths import from_root
+from forklint.verify.experiments.base import Experimenter, inconclusive
+from forklint.verify.subjects import subject_of, subjects_for
+from forklint.verify.unreached import why_unreached
+from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Trial, Verdict
+
+WORKERS = 2
+BATCHES = 2
+PROCESSES = {"Process", "SpawnProcess", "ForkServerProcess", "Pool", "ProcessPoolExecutor", "spawn", "start_processes"}
+
+
+class UnpicklablePayload(Experimenter):
+    """The controls pickle nothing; each treatment is a start method that does."""
+
+    code = "FKL204"
+
+    def plan(self, finding: Finding) -> Experiment | Judgement:
+        """Find the program that makes the call, and make a trial for each start method."""
+        proof = finding.proof
+        if proof["notebook"]:
+            return inconclusive("a notebook is not run", "export it as a script and prove that")
+        to = "pipe" if proof["piped"] else "process" if proof["to"] in PROCESSES else "loader"
+        subject = self._subject(finding, to)
+        if isinstance(subject, Judgement):
+            return subject
+        methods = self.context.methods("fork", "spawn", "forkserver")
+        spec = self._spec(finding, to)
+        trials = [self._trial(finding, subject, spec, method) for method in methods]
+        if to == "loader":
+            trials.insert(0, self.trial(finding, subject, "payload", spec, Factors(workers=0), is_control=True))
+        if all(trial.is_control for trial in trials):
+            return Judgement(Verdict.UNSUPPORTED, "it needs spawn or forkserver", "leave out --start-method")
+        claim = f"{proof['what']} cannot be sent to a process"
+        return Experiment(finding, claim, tuple(trials), side_by_side=to != "loader")
+
+    def _trial(self, finding: Finding, subject: Subject, spec: Mapping[str, Any], method: str) -> Trial:
+        workers = WORKERS if spec["to"] == "loader" else None
+        pickles_nothing = method == "fork" and spec["to"] != "pipe"
+        return self.trial(finding, subject, "payload", spec, Factors(method, workers), is_control=pickles_nothing)
+
+    def _subject(self, finding: Finding, to: str) -> Subject | Judgement:
+        context, proof = self.context, finding.proof
+        project = Project(context.root, context.settings)
+        if proof["dataset"] is not None:
+            path, qualname = proof["dataset"]
+            found = subjects_for(Path(path), qualname, self.context.sources, project)
+            return next((one for one in found if isinstance(one, Subject)), found[0])
+        path = from_root(Path(proof["call"]["file"]))
+        subject = subject_of(path, self.context.sources, project)
+        if subject is None and to != "loader":
+            subject = Subject("entry", (str(path),), path.parent, environment=context.variables)
+        advice = "pass an entry that makes it: forklint verify SCRIPT -- ARGUMENTS"
+        return subject or inconclusive(f"no script is known that makes the call in {path.name}", advice)
+
+    def _spec(self, finding: Finding, to: str) -> dict[str, Any]:
+        proof = finding.proof
+        place = proof["dataset"]
+        return {
+            "to": to,
+            "call": proof["call"],
+            "classes": [dict(zip(("file", "qualname"), place, strict=True))] if place is not None else [],
+            "late": bool(proof["late"]),
+            "batches": BATCHES,
+            "others": self.context.others,
+        }
+
+    def unprovable(self, controls: Sequence[Observation]) -> Judgement | None:
+        """A loader that is never reached, or that cannot be read where nothing is pickled, shows nothing."""
+        return next((found for seen in controls if (found := _unready(seen))), None)
+
+    def judge(self, experiment: Experiment, observations: Sequence[Observation]) -> Judgement:
+        """Confirmed where pickle refuses the part in question, or the new process does not find it."""
+        problem = self.unprovable([seen for seen in observations if seen.trial.is_control])
+        if problem:
+            return problem
+        proof = experiment.finding.proof
+        judged = {str(seen.trial.factors): _cell(seen, proof) for seen in observations if not seen.trial.is_control}
+        order = (Verdict.CONFIRMED, Verdict.INCONCLUSIVE, Verdict.REFUTED)
+        verdict = min((cell.verdict for cell in judged.values()), key=order.index)
+        told: dict[str, list[str]] = {}
+        for factors, cell in judged.items():
+            if cell.verdict is verdict:
+                told.setdefault(cell.evidence, []).append(factors)
+        controls = {str(seen.trial.factors): "control" for seen in observations if seen.trial.is_control}
+        return Judgement(
+            verdict,
+            "; ".join(f"{' and '.join(factors)}: {evidence}" for evidence, factors in told.items()),
+            next(cell.advice for cell in judged.values() if cell.verdict is verdict),
+            {"cells": controls | {factors: cell.verdict.value for factors, cell in judged.items()}},
+        )
+
+
+def _unready(control: Observation) -> Judgement | None:
+    """The judgement if a control did not come to the call, or failed at it."""
+    unreached = _unreached(control)
+    if unreached:
+        return unreached
+    errors = control.of("error")
+    if not errors:
+        return None
+    text = (errors[0]["text"].splitlines() or [""])[0]
+    why = f"reading fails where nothing is pickled, too: {errors[0]['type']}: {text}"
+    return inconclusive(why, "make it work with num_workers=0 first")
+
+
+def _unreached(seen: Observation) -> Judgement | None:
+    if seen.trial.spec["to"] == "loader":
+        return why_unreached(seen, "the loader")
+    if seen.of("sent") or seen.of("inherited"):
+        return None
+    return why_unreached(seen, "the call that sends it") or inconclusive(
+        "the call that sends it was not reached", "pass an entry that makes it: forklint verify SCRIPT -- ARGUMENTS"
+    )
+
+
+def _cell(seen: Observation, proof: Mapping[str, Any]) -> Judgement:
+    unreached = _unreached(seen)
+    if unreached:
+        return unreached
+    culprits = seen.of("unpicklable")
+    own = [one for one in culprits if not proof["path"] or seen.trial.spec["to"] != "loader" or _is_of(one, proof)]
+    if own and not proof["late"]:
+        return Judgement(Verdict.CONFIRMED, f"{own[0]['type']}: {own[0]['text']} ({own[0]['path']})")
+    if culprits:
+        names = ", ".join(f"{one['path']} ({one['type']}: {one['text']})" for one in culprits)
+        return inconclusive(f"it is another part that cannot be pickled: {names}", "mend that first")
+    line = next((line.strip() for line in seen.output.splitlines() if proof["late"] and proof["late"] in line), "")
+    if line:
+        return Judgement(Verdict.CONFIRMED, f"the new process ends with {line}")
+    errors = seen.of("error")
+    if errors:
+        text = (errors[0]["text"].splitlines() or [""])[0]
+        return inconclusive(f"it fails for another reason: {errors[0]['type']}: {text}", "mend that first")
+    return Judgement(Verdict.REFUTED, "it is pickled, and the process gets it")
+
+
+def _is_of(culprit: Mapping[str, Any], proof: Mapping[str, Any]) -> bool:
+    """Whether a part that pickle refuses is the one in question, or lies in what holds it."""
+    return str(culprit["path"]).startswith(str(proof["part"]))

@@ -1,0 +1,128 @@
+"""For FKL204: whether what one call sends to processes can be sent, in one cell.
+
+The order's spec: ``to`` (``loader``, ``process`` or ``pipe``), ``call`` (``file``, ``first`` and ``last`` row of the
+call that sends it, or null), ``classes`` (of datasets, if there is no call), ``late`` (whether it pickles, and the
+new process may not be able to read it), ``batches``, ``others``.
+"""
+
+from __future__ import annotations
+
+import multiprocessing.context
+import multiprocessing.process
+import os
+from types import ModuleType
+from typing import Any, Callable, Dict, Mapping
+
+from forklint_harness import ending, journal, pickling
+from forklint_harness.frames import caller
+from forklint_harness.imports import after_import
+from forklint_harness.loaders import Watch
+from forklint_harness.tasks import first_batch, samples
+
+PATIENCE = 20.0
+"""Seconds for a child to come to its work, or to fail on the way."""
+PIPES = ("_map_async", "apply_async", "imap", "imap_unordered")
+
+
+class PlacedWatch(Watch):
+    """Waits for the loader that one call makes."""
+
+    def __init__(self, order: Mapping[str, Any], reading: Callable[[Any, Mapping[str, Any]], None]) -> None:
+        spec = order["spec"]
+        super().__init__(
+            spec.get("classes"),
+            lambda loader: samples.take(loader, order, reading),
+            others=spec.get("others", "one"),
+        )
+        self._call = spec["call"]
+        self._places: Dict[int, str] = {}
+
+    def _note(self, loader: Any) -> None:
+        self._places[id(loader)] = caller()
+        super()._note(loader)
+
+    def is_meant(self, loader: Any) -> bool:
+        """Whether the loader was made by the call, or loads an object of one of the classes."""
+        if self._call is None:
+            return super().is_meant(loader)
+        return is_within(self._places.get(id(loader), ""), self._call)
+
+
+def is_within(place: str, call: Mapping[str, Any]) -> bool:
+    """Whether ``file:line`` lies in the rows of a call."""
+    file, _, line = place.rpartition(":")
+    same = bool(file) and os.path.realpath(file) == os.path.realpath(call["file"])
+    return same and int(call["first"]) <= int(line) <= int(call["last"])
+
+
+def install(order: Dict[str, Any]) -> None:
+    """Wait for what is sent, by the way it is sent."""
+    spec, method = order["spec"], order["factors"].get("start_method")
+    if spec["to"] == "loader":
+        PlacedWatch(order, first_batch.read).begin()
+        return
+    if method:
+        default: Any = multiprocessing.context._default_context
+        default._default_context = multiprocessing.context._concrete_contexts[method]  # type: ignore[attr-defined]
+    if not journal.is_main():
+        return
+    ending.watch(order["journal"])
+    if spec["to"] == "pipe":
+        after_import("multiprocessing.pool", lambda module: _watch_pool(module, order))
+        after_import("concurrent.futures.process", lambda module: _watch_executor(module, order))
+    else:
+        _watch_processes(order)
+
+
+def _watch_pool(module: ModuleType, order: Mapping[str, Any]) -> None:
+    for name in PIPES:
+        _watch_method(module.Pool, name, order)
+
+
+def _watch_executor(module: ModuleType, order: Mapping[str, Any]) -> None:
+    _watch_method(module.ProcessPoolExecutor, "submit", order)
+
+
+def _watch_method(kind: Any, name: str, order: Mapping[str, Any]) -> None:
+    call = getattr(kind, name)
+
+    def watched(self: Any, function: Any, *args: Any, **kwargs: Any) -> Any:
+        if is_within(caller(), order["spec"]["call"]):
+            tell({"function": function, "args": args if name in {"submit", "apply_async"} else ()})
+            ending.end(order["journal"])
+        return call(self, function, *args, **kwargs)
+
+    setattr(kind, name, watched)
+
+
+def _watch_processes(order: Mapping[str, Any]) -> None:
+    kind: Any = multiprocessing.process.BaseProcess
+    make, start, late = kind.__init__, kind.start, order["spec"]["late"]
+
+    def __init__(process: Any, *args: Any, **kwargs: Any) -> None:
+        make(process, *args, **kwargs)
+        process._forklint_place = caller()
+
+    def start_watched(process: Any) -> None:
+        place = process.__dict__.pop("_forklint_place", "")
+        if not is_within(place, order["spec"]["call"]) and not is_within(caller(), order["spec"]["call"]):
+            start(process)
+            return
+        if getattr(process, "_start_method", None) == "fork" or order["factors"].get("start_method") == "fork":
+            journal.record("inherited")
+        elif tell({"target": process._target, "args": process._args, "kwargs": process._kwargs}) and late:
+            start(process)
+            process.join(PATIENCE)
+            journal.record("child-ended", exit_code=process.exitcode)
+        ending.end(order["journal"])
+
+    kind.__init__, kind.start = __init__, start_watched
+
+
+def tell(parts: Dict[str, Any]) -> bool:
+    """Write down what of a payload cannot be pickled; whether all of it can."""
+    found = pickling.culprits(parts)
+    for culprit in found:
+        journal.record("unpicklable", **culprit)
+    journal.record("sent", refused=len(found))
+    return not found

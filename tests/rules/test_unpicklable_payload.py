@@ -1,0 +1,120 @@
+"""FKL204's table measured again, what stays with the parent, and how much a finding weighs where."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import subprocess
+import sys
+from multiprocessing import reduction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forklint.config import Settings
+from forklint.engine import Linter, Options
+from forklint.knowledge.unpicklable import refused
+from forklint.project.index import Project
+
+ARGUMENTS: dict[str, tuple[Any, ...]] = {
+    "threading.Barrier": (2,),
+    "threading.Timer": (1, print),
+    "concurrent.futures.ThreadPoolExecutor": (1,),
+    "concurrent.futures.thread.ThreadPoolExecutor": (1,),
+    "concurrent.futures.ProcessPoolExecutor": (1,),
+    "concurrent.futures.process.ProcessPoolExecutor": (1,),
+    "multiprocessing.pool.ThreadPool": (1,),
+    "multiprocessing.dummy.Pool": (1,),
+    "multiprocessing.Pool": (1,),
+    "multiprocessing.pool.Pool": (1,),
+    "subprocess.Popen": ([sys.executable, "-c", ""],),
+    "weakref.ref": (Path,),
+    "types.MappingProxyType": ({},),
+    "contextvars.ContextVar": ("name",),
+    "builtins.memoryview": (b"",),
+}
+NEEDS_MORE = {"asyncio.get_event_loop", "torch.multiprocessing.Pool"}
+"""One makes no loop where none runs; the other is the standard library's."""
+
+STAYS = """
+import threading
+from torch.utils.data import DataLoader, Dataset, RandomSampler
+import torch
+
+class Numbers(Dataset):
+    scale = lambda self, number: number
+    lock = threading.Lock()
+    def __len__(self):
+        return 4
+    def __getitem__(self, index):
+        return self.scale(index)
+
+class Pairs:
+    def __init__(self):
+        self.lock, self.key = threading.Lock(), lambda index: index
+    def __iter__(self):
+        return iter([[0, 1], [2, 3]])
+    def __len__(self):
+        return 2
+
+if __name__ == "__main__":
+    one = {"num_workers": 1, "multiprocessing_context": "spawn"}
+    print(len(list(DataLoader(Numbers(), batch_sampler=Pairs(), **one))))
+    shuffled = RandomSampler(range(4), generator=torch.Generator())
+    shuffled.lock = threading.Lock()
+    print(len(list(DataLoader(Numbers(), sampler=shuffled, generator=torch.Generator(), **one))))
+"""
+
+
+REFUSED = {name for name, row in refused().items() if not row.late}
+
+
+@pytest.mark.parametrize("name", sorted(REFUSED - NEEDS_MORE))
+def test_pickle_refuses_what_the_table_says(name: str) -> None:
+    module, _, last = name.rpartition(".")
+    made = getattr(importlib.import_module(module), last)(*ARGUMENTS.get(name, ()))
+    try:
+        with pytest.raises((TypeError, AttributeError, NotImplementedError)):
+            reduction.ForkingPickler(io.BytesIO()).dump(made)
+    finally:
+        for end in ("shutdown", "terminate", "wait"):
+            if hasattr(made, end) and not name.startswith("threading"):
+                getattr(made, end)()
+
+
+def test_samplers_generators_and_class_attributes_stay_with_the_parent(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    script = tmp_path / "stays.py"
+    script.write_text(STAYS)
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120, check=False)
+    assert (done.stdout.split(), done.returncode) == (["2", "4"], 0), done.stderr
+
+
+LOADER = (
+    "from torch.utils.data import DataLoader\n\nloader = DataLoader([1], num_workers=2, collate_fn=lambda b: b{})\n"
+)
+POOL = "from multiprocessing import Pool\n\nPool(2).map(lambda one: one, [1])\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "files", "expected"),
+    [
+        (LOADER.format(""), {}, "info"),
+        (LOADER.format(""), {"tools.py": "import sys\nMAC = sys.platform == 'darwin'\n"}, "warning"),
+        (
+            LOADER.format(""),
+            {"pyproject.toml": "classifiers = ['Programming Language :: Python :: 3.14']\n"},
+            "warning",
+        ),
+        (LOADER.format(""), {"pyproject.toml": "requires-python = '>=3.10'\n"}, "info"),
+        (LOADER.format(", multiprocessing_context='spawn'"), {}, "error"),
+        (POOL, {}, "error"),
+    ],
+)
+def test_how_much_it_weighs(text: str, files: dict[str, str], expected: str, tmp_path: Path) -> None:
+    for name, content in {**files, "train.py": text}.items():
+        (tmp_path / name).write_text(content)
+    linter = Linter(Project(tmp_path, Settings()), Options(with_fixes=False))
+    (found,) = [one for one in linter.lint(tmp_path / "train.py").findings if one.code == "FKL204"]
+    assert found.severity.value == expected
