@@ -44,7 +44,7 @@ class MaskDtypeMismatch(Experimenter):
 
     def _script(self, path: Path) -> tuple[str, ...]:
         project = Project(self.context.root, self.context.settings)
-        found = next(scripts_reaching(path, self.context.scripts, project), None)
+        found = next(scripts_reaching(path, self.context.scripts, project, b"torch"), None)
         return (str(found),) if found is not None else ()
 
     def judge(self, experiment: Experiment, observations: Sequence[Observation]) -> Judgement:
