@@ -74,6 +74,18 @@ class Iteration:
     positive_counts: frozenset[str]
 
 
+@dataclass(frozen=True)
+class Settling:
+    """What settles the start method of the process, by qualified name."""
+
+    calls: frozenset[str]
+    """It does so when it is called."""
+    executors: frozenset[str]
+    """They do so unless they are given a context."""
+    modules: tuple[str, ...]
+    """Where ``set_start_method``, ``get_context`` and the rest stand."""
+
+
 def _row(row: Mapping[str, Any]) -> Starter:
     names = {item.name for item in fields(Starter)}
     known = {key: value for key, value in row.items() if key in names}
@@ -117,3 +129,11 @@ def iteration() -> Iteration:
         transparent_decorators=frozenset(table["entry_points"]["transparent"]),
         positive_counts=frozenset(table["positive_counts"]["names"]),
     )
+
+
+@cache
+def settling() -> Settling:
+    """The table of starters.toml about what settles the start method."""
+    table = knowledge.table("starters.toml")["settles_start_method"]
+    calls = frozenset(f"{module}.{name}" for module in table["modules"] for name in table["names"])
+    return Settling(calls, frozenset(table["executors"]), tuple(table["modules"]))

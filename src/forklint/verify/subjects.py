@@ -107,15 +107,20 @@ def command_of(script: Path) -> tuple[tuple[str, ...], tuple[Path, ...]]:
     return (str(script),), ()
 
 
-def scripts_reaching(path: Path, scripts: Iterable[Path], project: Project) -> Iterator[Path]:
-    """The scripts that import a file, however far, or are it, and seem to need no arguments; nearest names first."""
+def scripts_reaching(
+    path: Path, scripts: Iterable[Path], project: Project, word: bytes = b"DataLoader"
+) -> Iterator[Path]:
+    """The scripts that import a file, however far, or are it, and seem to need no arguments; nearest names first.
+
+    The word must stand in what they reach.
+    """
     for script in sorted(scripts, key=lambda one: (one != path, len(one.parts), one)):
         data = project.data(script)
         if not RUNS_SOMETHING.search(data) or NEEDS_ARGUMENTS.search(data) or script.name.startswith("test_"):
             continue
         if script.name == "conftest.py" or path not in project.graph.reached(script):
             continue
-        if project.graph.any_reached(script, lambda text: b"DataLoader" in text, "DataLoader"):
+        if project.graph.any_reached(script, lambda text: word in text, word.decode()):
             yield script
 
 

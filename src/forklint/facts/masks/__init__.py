@@ -1,0 +1,1 @@
+"""What dtype and values an attention mask has where it is handed over."""

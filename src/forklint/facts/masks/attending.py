@@ -1,0 +1,107 @@
+"""Calls of attention whose masks torch refuses, merges with a warning, or adds where they were meant to hide."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from forklint.facts.masks.objects import held
+from forklint.facts.masks.tensors import Tensors
+from forklint.facts.masks.values import NONE, Tensor
+from forklint.knowledge.attention import Attention, attention
+from forklint.project.certainty import is_certain
+from forklint.project.index import External, Project
+from forklint.project.module import Module
+
+
+@dataclass(frozen=True)
+class Mask:
+    """A mask as a call is given it."""
+
+    parameter: str
+    node: ast.expr
+    tensor: Tensor
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """What is wrong with the masks of one call."""
+
+    call: ast.Call
+    row: Attention
+    kind: str
+    """``integers``, ``added``, ``mixed`` or ``causal``."""
+    masks: tuple[Mask, ...]
+    """Those that it is about: for ``mixed`` the pair."""
+
+
+def wrong_masks(project: Project, module: Module) -> Iterator[Wrong]:
+    """Find the calls in a module whose masks do not fit what they are given to."""
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Call) and (node.keywords or len(node.args) > 1):
+            row = _row(project, module, node)
+            if row is not None:
+                yield from _judged(project, module, node, row)
+
+
+def _row(project: Project, module: Module, call: ast.Call) -> Attention | None:
+    """The row of attention.toml that a call belongs to."""
+    rows, func = attention(), call.func
+    if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id == "self":
+        row = rows.get(held(project, module, func))
+        return row if row is not None and row.how == "object" else None
+    if isinstance(func, ast.Name):
+        row = rows.get(held(project, module, func))
+        if row is not None and row.how == "object":
+            return row
+    name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+    if not any(row.how == "function" and row.name == name for row in rows.values()):
+        return None
+    scope = module.scope_at(call)
+    symbol = project.resolve(module, scope, func)
+    row = rows.get(symbol.name) if isinstance(symbol, External) else None
+    is_function = row is not None and row.how == "function"
+    return row if is_function and is_certain(project, module, scope, func) else None
+
+
+def _arguments(call: ast.Call, row: Attention) -> Mapping[str, ast.expr]:
+    """The arguments of a call by parameter; none if some cannot be told."""
+    if any(isinstance(argument, ast.Starred) for argument in call.args):
+        return {}
+    if any(keyword.arg is None for keyword in call.keywords):
+        return {}
+    given = dict(zip(row.parameters, call.args, strict=False))
+    return {**given, **{keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}}
+
+
+def _judged(project: Project, module: Module, call: ast.Call, row: Attention) -> Iterator[Wrong]:
+    arguments, tensors = _arguments(call, row), Tensors(project, module)
+    masks: dict[str, Mask] = {}
+    for parameter in row.masks:
+        node = arguments.get(parameter)
+        tensor = tensors.of(node) if node is not None else None
+        if node is not None and tensor is not None and tensor != NONE:
+            masks[parameter] = Mask(parameter, node, tensor)
+    integers = tuple(mask for mask in masks.values() if mask.tensor.kind == "int")
+    added = tuple(mask for mask in masks.values() if mask.tensor.kind == "float" and mask.tensor.is_binary)
+    if integers:
+        yield Wrong(call, row, "integers", integers)
+    elif added:
+        yield Wrong(call, row, "added", added)
+    else:
+        yield from _mixed(call, row, masks)
+    causal = arguments.get(row.is_causal)
+    sure = tuple(mask for mask in masks.values() if not mask.tensor.optional)
+    if isinstance(causal, ast.Constant) and causal.value is True and sure:
+        yield Wrong(call, row, "causal", sure)
+
+
+def _mixed(call: ast.Call, row: Attention, masks: Mapping[str, Mask]) -> Iterator[Wrong]:
+    """Pairs of a bool and a float mask; not where each may be None, which may never be otherwise together."""
+    for first, second in row.pairs:
+        one, other = masks.get(first), masks.get(second)
+        if one is None or other is None or (one.tensor.optional and other.tensor.optional):
+            continue
+        if {one.tensor.kind, other.tensor.kind} == {"bool", "float"}:
+            yield Wrong(call, row, "mixed", (one, other))

@@ -1,0 +1,97 @@
+"""Where the start method is set a second time, too late, for others, or to fork; and variables set too late for it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from forklint.facts.starting.events import Event, events_of, is_main_guard
+from forklint.facts.starting.reach import reached
+
+if TYPE_CHECKING:
+    from forklint.project.index import Project
+    from forklint.project.module import Module
+
+FORKLESS = ("darwin", "windows")
+
+
+@dataclass(frozen=True)
+class Misuse:
+    """One misuse of the start method."""
+
+    kind: str
+    """``twice``, ``settled``, ``import``, ``fork`` or ``environment``."""
+    event: Event
+    first: Event | None = None
+    """What came before and makes it one; for ``import`` there is none."""
+    importer: Module | None = None
+
+
+def misuses(project: Project, module: Module) -> Iterator[Misuse]:
+    """Find those whose place is in a module; one for each place, the surest first."""
+    found: dict[ast.AST, Misuse] = {}
+    roots = [None, *(function.node for function in module.functions)]
+    for root in roots:
+        for misuse in _in_order(events_of(project, module, root)):
+            if misuse.event.module is module:
+                found.setdefault(misuse.event.node, misuse)
+    for misuse in (*_at_import(project, module), *_forks(project, module, roots)):
+        found.setdefault(misuse.event.node, misuse)
+    taken = _told_elsewhere(project, module) if found else None
+    yield from (misuse for node, misuse in found.items() if node is not taken)
+
+
+def _told_elsewhere(project: Project, module: Module) -> ast.AST | None:
+    """The call that FKL201 reports, because each child makes it again."""
+    reach = reached(project, module)
+    return reach.node if reach is not None and reach.sets_method else None
+
+
+def _in_order(events: Sequence[Event]) -> Iterator[Misuse]:
+    settled: Event | None = None
+    for event in events:
+        if event.kind == "set" and event.certain and not event.forced and settled is not None:
+            yield Misuse("twice" if settled.kind == "set" else "settled", event, settled)
+        if event.kind in {"set", "settled"} and event.certain and settled is None:
+            settled = event
+    yield from _unseen_variables(events)
+
+
+def _unseen_variables(events: Sequence[Event]) -> Iterator[Misuse]:
+    """Variables set between two starts from a fork server, which keeps the environment that it began with."""
+    server = [event for event in events if event.kind in {"set", "context"} and event.certain]
+    if not server or {event.method for event in server} != {"forkserver"}:
+        return
+    starts = [index for index, event in enumerate(events) if event.kind == "start"]
+    for index, event in enumerate(events):
+        if event.kind == "environment" and event.certain and starts and starts[0] < index < starts[-1]:
+            yield Misuse("environment", event, events[starts[0]])
+
+
+def _at_import(project: Project, module: Module) -> Iterator[Misuse]:
+    """The start method set by the top level of a module that others import and that is no script."""
+    if module.is_notebook or any(isinstance(one, ast.If) and is_main_guard(one.test) for one in module.tree.body):
+        return
+    set_here = [event for event in events_of(project, module) if event.kind == "set" and event.certain]
+    importer = next(_importers(project, module), None) if set_here else None
+    if importer is not None:
+        yield from (Misuse("import", event, importer=importer) for event in set_here if event.module is module)
+
+
+def _importers(project: Project, module: Module) -> Iterator[Module]:
+    name = module.path.parent.name if module.path.stem == "__init__" else module.path.stem
+    for other in project.mentioning(name):
+        if other is not module and module.path in project.graph.imports(other.path):
+            yield other
+
+
+def _forks(project: Project, module: Module, roots: Sequence[ast.AST | None]) -> Iterator[Misuse]:
+    """Fork asked for outright, in a project that also runs where it is unsafe or not to be had."""
+    if not set(FORKLESS) & set(project.settings.platforms):
+        return
+    for root in roots:
+        for event in events_of(project, module, root):  # type: ignore[arg-type]
+            if event.kind == "set" and event.certain and event.method == "fork" and event.module is module:
+                yield Misuse("fork", event)

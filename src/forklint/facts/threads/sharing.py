@@ -1,0 +1,163 @@
+"""What the tasks of one thread pool write or read together: an array in a file, or an open handle."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from forklint.facts.threads.pools import Tasks, tasks_in
+from forklint.knowledge.threads import threads
+from forklint.project.index import Project
+from forklint.project.module import Module
+from forklint.project.scopes import FUNCTIONS, Function, Scope, parameters
+
+MOVES = {"seek"}
+TRANSFERS = {"read", "readline", "readinto", "write", "writelines"}
+LOCKED = {"acquire"}
+
+
+@dataclass(frozen=True)
+class Sharing:
+    """A thing that several threads use at a time."""
+
+    tasks: Tasks
+    kind: str
+    """``memmap``: written by rows; ``offset``: sought and then read or written; ``text``: written to."""
+    name: str
+    use: ast.AST
+    made: ast.AST
+
+
+def sharings(project: Project, module: Module) -> Iterator[Sharing]:
+    """Find them in a module: at most one for each call that hands out tasks and each thing."""
+    for tasks in tasks_in(project, module):
+        locked = any(isinstance(node, ast.Attribute) and node.attr in LOCKED for node in ast.walk(tasks.function))
+        seen: set[str] = set()
+        for name, use, kind in _uses(tasks.function) if not locked else ():
+            if name in seen or _is_locked(module, use, tasks.function):
+                continue
+            made = _made(tasks, name)
+            found = made is not None and _kind(project, module, made, kind)
+            if made is not None and found:
+                seen.add(name)
+                yield Sharing(tasks, str(found), name, use, made)
+
+
+def _uses(function: Function | ast.Lambda) -> Iterator[tuple[str, ast.AST, str]]:
+    """Names (``self.x`` too) that a task writes into, or whose file it moves in or writes to."""
+    sought: set[str] = set()
+    for node in sorted(
+        ast.walk(function), key=lambda node: (getattr(node, "lineno", 0), getattr(node, "col_offset", 0))
+    ):
+        if isinstance(node, (ast.Assign, ast.AugAssign)):
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                if isinstance(target, ast.Subscript):
+                    yield dotted(_root(target)), node, "array"
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            owner, method = dotted(node.func.value), node.func.attr
+            if method == "copyto" and node.args and isinstance(node.args[0], ast.Subscript):
+                yield dotted(_root(node.args[0])), node, "array"
+            elif method in MOVES:
+                sought.add(owner)
+            elif method in TRANSFERS and owner in sought:
+                yield owner, node, "offset"
+            elif method in {"write", "writelines"}:
+                yield owner, node, "write"
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print":
+            yield from ((dotted(k.value), node, "write") for k in node.keywords if k.arg == "file")
+
+
+def _root(node: ast.expr) -> ast.expr:
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node
+
+
+def dotted(node: ast.expr) -> str:
+    """``x`` or ``self.x``; empty for anything else."""
+    if isinstance(node, ast.Name):
+        return node.id
+    plain = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
+    return f"self.{node.attr}" if plain and isinstance(node, ast.Attribute) else ""
+
+
+def _is_locked(module: Module, use: ast.AST, function: ast.AST) -> bool:
+    """Whether the use stands under a ``with`` of the task, which may be a lock."""
+    for above in module.above(use):
+        if above is function:
+            return False
+        if isinstance(above, (ast.With, ast.AsyncWith)):
+            return True
+    return False
+
+
+def _made(tasks: Tasks, name: str) -> ast.Call | None:
+    """The call that gave the thing, if it was made outside the task, once."""
+    module, function = tasks.module, tasks.function
+    if not name:
+        return None
+    if name.startswith("self."):
+        return _attribute(tasks, name.removeprefix("self."))
+    if isinstance(function, FUNCTIONS):
+        own = module.scope_of[function]
+        if name in {parameter.arg for parameter in parameters(function)}:
+            handed = tasks.given.get(name)
+            plain = handed if isinstance(handed, ast.Name) else None
+            return _bound(module.scope_at(tasks.call), plain.id) if plain is not None else None
+        if name in own.bindings:
+            return None
+        return _bound(own, name)
+    if any(argument.arg == name for argument in function.args.args):
+        return None
+    return _bound(module.scope_at(tasks.call), name)
+
+
+def _bound(scope: Scope, name: str) -> ast.Call | None:
+    found = scope.find(name)
+    if found is None or len(found[1]) != 1:
+        return None
+    binding = found[1][0]
+    value: ast.expr | None = binding.value
+    for item in getattr(binding.node, "items", ()):
+        if isinstance(item.optional_vars, ast.Name) and item.optional_vars.id == name:
+            value = item.context_expr
+    return value if isinstance(value, ast.Call) else None
+
+
+def _attribute(tasks: Tasks, name: str) -> ast.Call | None:
+    """What is assigned to an attribute of ``self``, if that happens at one place of the class."""
+    if tasks.owner is None:
+        return None
+    values = [
+        node.value
+        for node in ast.walk(tasks.owner.node)
+        if isinstance(node, ast.Assign) and any(dotted(target) == f"self.{name}" for target in node.targets)
+    ]
+    return values[0] if len(values) == 1 and isinstance(values[0], ast.Call) else None
+
+
+def _kind(project: Project, module: Module, made: ast.Call, use: str) -> str:
+    """What kind of sharing this use of what was made is; empty if none."""
+    scope = module.scope_at(made)
+    if use == "array":
+        row = threads().maps.get(project.qualified(module, scope, made.func))
+        if row is None:
+            return ""
+        mode = _argument(made, row.mode, row.position)
+        text = row.default if mode is None else mode.value if isinstance(mode, ast.Constant) else ""
+        return "memmap" if text in {"r+", "w+", "readwrite", "write"} else ""
+    if not (isinstance(made.func, ast.Name) and made.func.id == "open" and scope.find("open") is None):
+        return ""
+    mode = _argument(made, "mode", 1)
+    if mode is not None and not isinstance(mode, ast.Constant):
+        return ""
+    text = str(mode.value) if isinstance(mode, ast.Constant) else "r"
+    if use == "offset":
+        return "offset"
+    return "text" if "b" not in text else ""
+
+
+def _argument(call: ast.Call, name: str, position: int) -> ast.expr | None:
+    named = next((keyword.value for keyword in call.keywords if keyword.arg == name), None)
+    return named or (call.args[position] if position < len(call.args) else None)

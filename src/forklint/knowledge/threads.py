@@ -1,0 +1,43 @@
+"""Typed reader of threads.toml: thread pools, and arrays that live in files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from forklint import knowledge
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """How a function that maps a file is told the mode."""
+
+    mode: str
+    position: int
+    default: str
+
+
+@dataclass(frozen=True)
+class Threads:
+    """The tables of threads.toml; its comments explain them."""
+
+    pools: frozenset[str]
+    sizes: tuple[str, ...]
+    many: frozenset[str]
+    one: frozenset[str]
+    maps: Mapping[str, Mapped]
+
+
+@cache
+def threads() -> Threads:
+    """Read the table once."""
+    table = knowledge.table("threads.toml")
+    pools = table["pools"]
+    return Threads(
+        frozenset(pools["names"]),
+        tuple(pools["sizes"]),
+        frozenset(pools["many"]),
+        frozenset(pools["one"]),
+        {name: Mapped(row["mode"], row["position"], row["default"]) for name, row in table["maps"].items()},
+    )

@@ -1,0 +1,181 @@
+"""FKL601 mask-dtype-mismatch."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from forklint.edits import cst
+from forklint.edits.loader_options import Places
+from forklint.edits.proposal import Proposal
+from forklint.edits.tree import Tree
+from forklint.facts.masks.attending import Mask, Wrong, wrong_masks
+from forklint.facts.masks.definitions import given
+from forklint.facts.masks.values import BLOCKING
+from forklint.model import Applicability, Link, Severity
+from forklint.project.module import Module
+from forklint.rules.base import Rule, Suspect
+
+SEVERITIES = {"integers": Severity.ERROR, "added": Severity.ERROR}
+BY_HAND = "where its ones mark what is hidden, `.bool()`; where they mark what is seen, `== 0`"
+OTHER_WAY = {"blocked": BY_HAND, "allowed": "where its ones mark what is seen, `.bool()`; else `== 0`"}
+
+
+class MaskDtypeMismatch(Rule):
+    """An attention mask has a dtype that torch refuses, deprecates beside the other mask, or silently adds.
+
+    ## What it does
+    Looks at calls of `nn.MultiheadAttention`, the layers of `nn.Transformer` and their stacks,
+    `F.multi_head_attention_forward` and `F.scaled_dot_product_attention` whose masks are made plainly: by
+    `torch.ones`, `torch.triu`, a comparison, `.bool()`, `generate_square_subsequent_mask`, a function of the project.
+    It reports
+
+    - an int mask (`.long()`, `.byte()`, `torch.tensor([[1, 0]])`),
+    - a float mask of zeros and ones,
+    - a bool mask beside a float one for the same scores,
+    - `is_causal=True` beside a mask in `scaled_dot_product_attention`.
+
+    ## Why is this bad?
+    A bool mask hides what it marks; a float mask is added to the scores. An int mask raises. A float mask of zeros and
+    ones adds 1 where it should hide, so the model reads the padding and the future and nobody is told; the encoder's
+    fused kernel, which runs in evaluation alone, reads the same mask as bool, so there the model is another one than
+    in training. A bool and a float mask together are merged with a warning that this is deprecated. With
+    `is_causal=True` beside a mask the math kernel raises (it runs with dropout, for one), and the CPU's fused one
+    applies both. All of this was measured with torch 2.13 on the CPU.
+
+    ## Example
+    ```python
+    causal = torch.triu(torch.full((length, length), float("-inf")), diagonal=1)
+    padding = tokens == self.pad
+    attended, _ = self.attention(x, x, x, attn_mask=causal, key_padding_mask=padding)
+    ```
+
+    ## Use instead
+    ```python
+    causal = torch.triu(torch.ones(length, length, dtype=torch.bool), diagonal=1)
+    padding = tokens == self.pad
+    attended, _ = self.attention(x, x, x, attn_mask=causal, key_padding_mask=padding)
+    ```
+
+    ## Fix safety
+    A float mask that holds zeros and minus infinity gets `.bool()` beside a bool one: safe for attention itself, which
+    gives the same numbers, unsafe for the encoder, which may then take its fused kernel. For masks of ones the fix is
+    unsafe, since the model computes something else afterwards, and only offered where it is plain what the ones mark.
+
+    The start method does not matter, so a finding names every cell.
+
+    ## How it is proved
+    Where there is an entry, the call itself is watched as it runs: the dtypes and values of its masks, what torch says,
+    and how the result differs from that with bool masks. Else the same call is made with small tensors of those dtypes.
+
+    ## Known limits
+    Masks that come from outside the function (arguments, buffers of the module, a batch) are not followed, nor are
+    layers that are taken from a list.
+
+    ## References
+    - [torch.nn.MultiheadAttention](https://docs.pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html)
+    - [scaled_dot_product_attention](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html)
+    """
+
+    code = "FKL601"
+    name = "mask-dtype-mismatch"
+    severity = Severity.WARNING
+    tokens = (
+        rb"\bMultiheadAttention\b|\bscaled_dot_product_attention\b|\bmulti_head_attention_forward\b"
+        rb"|\bTransformer(?:En|De)coder(?:Layer)?\b|\bnn\.Transformer\b|\bimport Transformer\b"
+    )
+
+    def suspects(self, module: Module) -> Iterator[Suspect]:
+        """Calls whose masks do not fit."""
+        if not self.pattern.search(module.document.code):
+            return
+        for wrong in wrong_masks(self.project, module):
+            chain = tuple(self._made(wrong, module))
+            severity = SEVERITIES.get(wrong.kind, Severity.WARNING)
+            yield Suspect(wrong.call, _message(wrong), self.settings.cells, chain, severity, wrong)
+
+    def _made(self, wrong: Wrong, module: Module) -> Iterator[Link]:
+        for mask in wrong.masks:
+            if isinstance(mask.node, ast.Name):
+                for value in given(module, mask.node, mask.node.id) or ():
+                    yield self.link(module, value, f"`{mask.node.id}` is made here")
+
+    def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
+        """The function or class, and what its masks are."""
+        wrong: Wrong = suspect.facts
+        masks = {one.parameter: [one.tensor.kind, sorted(one.tensor.values or ())] for one in wrong.masks}
+        return {"call": wrong.row.call[0], "kind": wrong.kind, "masks": masks}
+
+    def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterator[Proposal]:
+        """Make the mask bool, if it is plain what it marks; else say what to choose from."""
+        wrong: Wrong = suspect.facts
+        if wrong.kind == "causal":
+            words = (
+                "leave out `is_causal=True`, and let the mask hide the future too; or the mask, if that is all it does"
+            )
+            yield Proposal(words, Applicability.DISPLAY)
+        elif wrong.kind == "mixed":
+            yield _agreeing(wrong, module, tree)
+        else:
+            yield _as_bool(wrong, module, tree)
+
+
+def _message(wrong: Wrong) -> str:
+    names, first = " and ".join(f"`{mask.parameter}`" for mask in wrong.masks), wrong.masks[0]
+    plural = len(wrong.masks) > 1
+    if wrong.kind == "integers":
+        what = "are int tensors" if plural else "is an int tensor"
+        return f"{names} {what}: {wrong.row.name} takes bool and float masks alone, and raises"
+    if wrong.kind == "added":
+        what = "are float masks" if plural else "is a float mask"
+        later = "" if wrong.row.adds else "; in evaluation it may read it as bool"
+        return f"{names} {what} of zeros and ones: {wrong.row.name} adds it to the scores, which hides nothing{later}"
+    if wrong.kind == "causal":
+        return f"{names} beside `is_causal=True`: torch's math kernel raises, others apply both"
+    second = wrong.masks[1]
+    return (
+        f"`{first.parameter}` is {first.tensor.kind} and `{second.parameter}` is {second.tensor.kind}: "
+        f"{wrong.row.name} merges them with a warning, for this is deprecated"
+    )
+
+
+def _agreeing(wrong: Wrong, module: Module, tree: Tree) -> Proposal:
+    """Make the float mask of a pair bool, which it can be if it holds zeros and minus infinity."""
+    mask = next(mask for mask in wrong.masks if mask.tensor.kind == "float")
+    other = next(mask for mask in wrong.masks if mask.tensor.kind == "bool")
+    if mask.tensor.values != BLOCKING or mask.tensor.optional:
+        words = (
+            f"give `{other.parameter}` as float, too: "
+            "`torch.zeros_like(mask, dtype=torch.float).masked_fill(mask, float('-inf'))`"
+        )
+        return Proposal(words, Applicability.DISPLAY)
+    applicability = Applicability.SAFE if wrong.row.adds else Applicability.UNSAFE
+    return Proposal(f"make `{mask.parameter}` bool, too", applicability, _changed([mask], module, tree, ".bool()"))
+
+
+def _as_bool(wrong: Wrong, module: Module, tree: Tree) -> Proposal:
+    """Make masks of zeros and ones bool, in the sense that the call gives to True."""
+    marks = {mask.tensor.marks for mask in wrong.masks}
+    if marks == {""} or len(marks) > 1 or any(mask.tensor.optional for mask in wrong.masks):
+        return Proposal(f"make it bool: {OTHER_WAY[wrong.row.true]}", Applicability.DISPLAY)
+    ending = ".bool()" if marks == {wrong.row.true} else " == 0"
+    changed = _changed(list(wrong.masks), module, tree, ending)
+    return Proposal(f"make it bool: `{ending.strip()}`", Applicability.UNSAFE, changed)
+
+
+def _changed(masks: list[Mask], module: Module, tree: Tree, ending: str) -> Tree:
+    """Put a method, or a comparison, behind the arguments that give the masks."""
+    places = Places(tree, module)
+    changes: dict[cst.CSTNode, cst.CSTNode] = {}
+    for mask in masks:
+        old = places.expression(mask.node)
+        plain = isinstance(mask.node, (ast.Name, ast.Attribute, ast.Call, ast.Subscript)) or old.lpar
+        inner = old if plain else old.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+        if ending.startswith("."):
+            new: cst.CSTNode = cst.Call(func=cst.Attribute(value=inner, attr=cst.Name("bool")))
+        else:
+            zero = cst.ComparisonTarget(operator=cst.Equal(), comparator=cst.Integer("0"))
+            new = cst.Comparison(left=inner, comparisons=[zero])
+        changes[old] = new
+    return tree.replace_all(dict(changes))

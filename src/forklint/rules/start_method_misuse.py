@@ -1,0 +1,165 @@
+"""FKL202 start-method-misuse."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from forklint.edits import cst
+from forklint.edits.loader_options import Places
+from forklint.edits.proposal import Proposal
+from forklint.edits.tree import Tree
+from forklint.facts.starting.events import argument
+from forklint.facts.starting.misuse import FORKLESS, Misuse, misuses
+from forklint.model import Applicability, Cell, Link, Severity
+from forklint.project.module import Module
+from forklint.rules.base import Rule, Suspect
+
+ADVICE = {
+    "twice": "keep one of the two, as the first line under the main guard; `force=True` hides which of them counts",
+    "settled": "move it above what uses multiprocessing, or make that from `get_context(...)`",
+    "import": "leave it to the script: call it as the first line under its main guard, or use `get_context(...)`",
+    "environment": "set it before the first process starts, or hand the value to the process as an argument",
+    "fork": 'use spawn, or ask for fork where it is needed alone: `get_context("fork")`',
+}
+
+
+class StartMethodMisuse(Rule):
+    """The start method is set twice, too late, on import, or to fork for platforms where that is unsafe.
+
+    ## What it does
+    Follows the code of a script, or of a function, in the order in which it runs, into functions of the project. It
+    reports `set_start_method`
+
+    - without `force=True` after another `set_start_method`,
+    - without it after something that settles the method unasked: a `Queue`, `Lock`, `Manager`, `Pool` or `Value` of
+      multiprocessing, a `ProcessPoolExecutor`, `get_context()`, `get_start_method()`,
+    - at the top level of a module that others import,
+    - with `"fork"`, where macOS or Windows are among the platforms;
+
+    and a variable of `os.environ` that is set between two starts of processes from a fork server.
+
+    ## Why is this bad?
+    The first two raise "context has already been set". A module that sets the method when it is imported decides for
+    every program that imports it, or raises in those that have decided. Fork on macOS can crash the child, since the
+    system's libraries have threads, and Windows has no fork: there the call is a ValueError. The fork server keeps the
+    environment that it began with, so later changes never reach its workers (measured: a variable set after the first
+    process is None in the next; with fork and spawn it is there).
+
+    ## Example
+    ```python
+    if __name__ == "__main__":
+        results = multiprocessing.Queue()
+        multiprocessing.set_start_method("spawn")
+    ```
+
+    ## Use instead
+    ```python
+    if __name__ == "__main__":
+        multiprocessing.set_start_method("spawn")
+        results = multiprocessing.Queue()
+    ```
+
+    ## Fix safety
+    Unsafe: a second call that asks for what the first did is taken out; `"fork"` becomes `"spawn"`, under which what
+    workers get must be picklable and the script needs its main guard. For the rest there are words alone.
+
+    ## How it is proved
+    The script runs, and each call of `set_start_method` is watched: does the one in question raise? A module is
+    imported by a program that has set its own method. For variables, what the workers of the fork server hold is read.
+    Fork needs macOS.
+
+    ## Known limits
+    What stands under a condition other than the main guard, in a loop, or where an error is caught is passed over, and
+    so are methods of classes. `set_start_method` at the top level of a script that starts processes is FKL201's.
+
+    ## References
+    - [multiprocessing: contexts and start methods](https://docs.python.org/3/library/multiprocessing.html#contexts-and-start-methods)
+    """
+
+    code = "FKL202"
+    name = "start-method-misuse"
+    severity = Severity.WARNING
+    tokens = rb"\bset_start_method\b|[\"']forkserver[\"']"
+
+    def suspects(self, module: Module) -> Iterator[Suspect]:
+        """Each misuse, in the cells where it bites."""
+        if not self.pattern.search(module.document.code):
+            return
+        for misuse in misuses(self.project, module):
+            chain = tuple(self._before(misuse))
+            severity = Severity.ERROR if misuse.kind in {"twice", "settled"} else None
+            yield Suspect(misuse.event.node, _message(misuse), self._cells(misuse), chain, severity, misuse)
+
+    def _cells(self, misuse: Misuse) -> tuple[Cell, ...]:
+        platforms = self.settings.platforms
+        if misuse.kind == "fork":
+            return tuple(Cell(platform, "fork") for platform in platforms if platform in FORKLESS)
+        if misuse.kind == "environment":
+            return tuple(Cell(platform, "forkserver") for platform in platforms if platform != "windows")
+        return self.settings.cells
+
+    def _before(self, misuse: Misuse) -> Iterator[Link]:
+        first = misuse.first
+        if first is not None:
+            what = {"set": "it is set here", "start": "the fork server begins here"}.get(first.kind, "settled here")
+            yield self.link(first.module, first.node, what)
+        if misuse.importer is not None:
+            yield self.link(misuse.importer, misuse.importer.tree, "this module imports it")
+
+    def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
+        """The kind, and for a variable its name."""
+        misuse: Misuse = suspect.facts
+        return {"kind": misuse.kind, "method": misuse.event.method, "forced": misuse.event.forced}
+
+    def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterator[Proposal]:
+        """Take a repeated call out, or ask for spawn; then words."""
+        misuse: Misuse = suspect.facts
+        if misuse.kind == "fork":
+            yield _spawning(misuse, module, tree)
+        elif misuse.kind == "twice" and _is_repeated(misuse) and _stands_beside_others(suspect.node, module):
+            line = tree.line_of(tree.statements[module.ordinals[module.statement_of(suspect.node)]])
+            import libcst  # noqa: PLC0415 - see forklint.edits.cst
+
+            removed = tree.replace(line, libcst.RemovalSentinel.REMOVE)
+            yield Proposal("take out the second call", Applicability.UNSAFE, removed)
+        yield Proposal(ADVICE[misuse.kind], Applicability.DISPLAY)
+
+
+def _message(misuse: Misuse) -> str:
+    event, first = misuse.event, misuse.first
+    name = ast.unparse(first.node.func) if first is not None and isinstance(first.node, ast.Call) else ""
+    return {
+        "twice": "set_start_method() a second time raises 'context has already been set'",
+        "settled": f"set_start_method() after {name}() has settled the start method: 'context has already been set'",
+        "import": "this module sets the start method of whatever imports it"
+        + ("" if event.forced else ", and raises if that has set its own"),
+        "fork": "the start method is set to fork: unsafe on macOS, and not to be had on Windows",
+        "environment": f"{event.method} is set after the fork server began, so later workers never see it",
+    }[misuse.kind]
+
+
+def _is_repeated(misuse: Misuse) -> bool:
+    return misuse.first is not None and bool(misuse.event.method) and misuse.event.method == misuse.first.method
+
+
+def _stands_beside_others(node: ast.AST, module: Module) -> bool:
+    """Whether the call is a statement of its own, and not the only one of its block."""
+    statement = module.statement_of(node)
+    if not isinstance(statement, ast.Expr) or statement.value is not node:
+        return False
+    above = module.parents[statement]
+    blocks = [getattr(above, name, None) for name in ("body", "orelse", "finalbody")]
+    return any(isinstance(block, list) and statement in block and len(block) > 1 for block in blocks)
+
+
+def _spawning(misuse: Misuse, module: Module, tree: Tree) -> Proposal:
+    call = misuse.event.node
+    given = argument(call, 0, "method") if isinstance(call, ast.Call) else None
+    if not isinstance(given, ast.Constant):
+        return Proposal("ask for spawn", Applicability.DISPLAY)
+    old = Places(tree, module).expression(given)
+    text = tree.module.code_for_node(old)
+    changed = tree.replace(old, cst.SimpleString(text.replace("fork", "spawn")))
+    return Proposal('ask for "spawn"', Applicability.UNSAFE, changed)

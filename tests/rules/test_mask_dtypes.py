@@ -1,0 +1,65 @@
+"""What FKL601 says of torch, measured: the answers differ by version, and the page must be right for the newest."""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+
+torch = pytest.importorskip("torch")
+F = torch.nn.functional
+FUTURE = torch.ones(4, 4).triu(1)
+PADDING = torch.tensor([[0.0, 0, 0, 1], [0, 0, 0, 0]])
+HIDDEN = torch.full((4, 4), float("-inf")).triu(1)
+
+
+@pytest.fixture
+def attend():
+    torch.manual_seed(0)
+    x = torch.randn(2, 4, 8)
+    layer = torch.nn.MultiheadAttention(8, 2, batch_first=True)
+    return lambda **masks: layer(x, x, x, **masks)[0]
+
+
+@pytest.mark.parametrize("masks", [{"attn_mask": FUTURE.long()}, {"key_padding_mask": PADDING.byte()}])
+def test_int_masks_raise(attend, masks) -> None:
+    with pytest.raises(AssertionError, match="only bool and floating types"):
+        attend(**masks)
+
+
+@pytest.mark.parametrize("masks", [{"attn_mask": FUTURE}, {"key_padding_mask": PADDING}])
+def test_float_masks_of_ones_are_added(attend, masks) -> None:
+    as_bool = {name: mask.bool() for name, mask in masks.items()}
+    assert not torch.allclose(attend(**masks), attend(**as_bool), atol=1e-4)
+
+
+def test_bool_beside_float_warns_and_the_fix_gives_the_same(attend) -> None:
+    with pytest.warns(UserWarning, match="mismatched key_padding_mask and attn_mask is deprecated"):
+        mixed = attend(attn_mask=HIDDEN, key_padding_mask=PADDING.bool())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert torch.equal(mixed, attend(attn_mask=HIDDEN.bool(), key_padding_mask=PADDING.bool()))
+
+
+@pytest.mark.parametrize("name", ["mask", "src_key_padding_mask"])
+def test_the_encoder_adds_in_training_and_may_hide_in_evaluation(name: str) -> None:
+    torch.manual_seed(0)
+    layer = torch.nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True)
+    encoder, x = torch.nn.TransformerEncoder(layer, 1), torch.randn(2, 4, 8)
+    mask = FUTURE if name == "mask" else PADDING
+    seen = slice(0, 3)  # what is given for padding itself differs by kernel
+    trained = encoder(x, **{name: mask})[:, seen], encoder(x, **{name: mask.bool()})[:, seen]
+    assert not torch.allclose(*trained, atol=1e-4)
+    encoder.eval()
+    with torch.no_grad():
+        evaluated = encoder(x, **{name: mask})[:, seen], encoder(x, **{name: mask.bool()})[:, seen]
+    assert torch.allclose(*evaluated, atol=1e-5)
+
+
+def test_a_mask_beside_is_causal_raises_in_the_math_kernel_and_is_joined_in_the_other() -> None:
+    torch.manual_seed(0)
+    q, near = torch.randn(2, 2, 4, 8), torch.ones(4, 4).triu(-1).bool()
+    both = F.scaled_dot_product_attention(q, q, q, attn_mask=near & ~FUTURE.bool())
+    assert torch.allclose(F.scaled_dot_product_attention(q, q, q, attn_mask=near, is_causal=True), both, atol=1e-5)
+    with pytest.raises(RuntimeError, match="should not be set when is_causal=True"):
+        F.scaled_dot_product_attention(q, q, q, attn_mask=near, is_causal=True, dropout_p=0.1)
