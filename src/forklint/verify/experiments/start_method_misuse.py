@@ -8,6 +8,7 @@ from pathlib import Path
 from forklint.model import Finding
 from forklint.source.paths import from_root, relative_to
 from forklint.verify.experiments.base import Experimenter, inconclusive, last_line, not_ended
+from forklint.verify.subjects import module_of
 from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Verdict
 
 NEEDS_DARWIN = Judgement(Verdict.UNSUPPORTED, "needs darwin or windows", "run forklint verify there")
