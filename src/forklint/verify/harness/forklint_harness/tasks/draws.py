@@ -87,7 +87,7 @@ def read(program: Any, order: Mapping[str, Any]) -> None:
             if loader is None or not keeps:
                 loader = _loader(program, order, chosen, number)
             iterator = iter(loader)
-            ended = _read_through(iterator, float(spec.get("patience", 10.0)))
+            ended = read_through(iterator, float(spec.get("patience", 10.0)))
         except Exception as error:
             tell_of_failure(error, iterator, program, is_sent=workers > 0 and method != "fork")
         journal.record("epoch", number=number, ended=ended, keeps=keeps)
@@ -97,7 +97,8 @@ def read(program: Any, order: Mapping[str, Any]) -> None:
             return
 
 
-def _read_through(iterator: Any, patience: float) -> bool:
+def read_through(iterator: Any, patience: float) -> bool:
+    """Read to the end, or until time or number are spent; True if no error came up."""
     began = time.monotonic()
     for count, _ in enumerate(iterator):
         if count >= MOST_BATCHES or time.monotonic() - began > patience:
