@@ -200,3 +200,67 @@ def test_a_mended_dataset_draws_each_number_once(made: str, draw: str, tmp_path:
             [sys.executable, "ask.py", method], cwd=tmp_path, capture_output=True, timeout=120, check=False
         )
         assert done.returncode == 0, done.stderr.decode()
+
+
+CLASS = """
+import numpy as np
+import torch
+from torch.utils.data import Dataset
+
+
+class Data(Dataset):
+    def __init__(self, rows{arguments}):
+        self.rows = rows
+        {keeps}
+
+    def __len__(self):
+        return len(self.rows)
+
+    def __getitem__(self, index):
+        return self.rows[index] + self.rng.normal()
+"""
+BY_HAND = {
+    "shares its line": ("", "self.count = 1; self.rng = np.random.default_rng(0)", ""),
+    "draws from it, too": ("", "self.rng = np.random.default_rng(0)\n        self.order = self.rng.permutation(9)", ""),
+    "a caller may give it": (", rng=None", "self.rng = rng or np.random.default_rng(0)", ""),
+    "several steps": ("", "rng = np.random.default_rng(0)\n        self.rng = rng", ""),
+    "made of more than a seed": ("", "self.rng = np.random.Generator(np.random.PCG64(0))", ""),
+    "`__init__` itself": ("", "if rows:\n            self.rng = np.random.default_rng(0)", ""),
+    "other code puts one in its place": (
+        "",
+        "self.rng = np.random.default_rng(0)",
+        "\ndata = Data([1])\ndata.rng = np.random.default_rng(5)\n",
+    ),
+    "local name": ("", "import numpy\n        self.rng = numpy.random.default_rng(0)", ""),
+    "stored elsewhere": (
+        "",
+        "self.rng = np.random.default_rng(0)",
+        "\n    def set_epoch(self, epoch):\n        self.rng = np.random.default_rng(epoch)\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("reason", BY_HAND)
+def test_what_is_left_to_a_person(reason: str, tmp_path: Path) -> None:
+    (tmp_path / "forklint.toml").touch()
+    arguments, keeps, more = BY_HAND[reason]
+    file = tmp_path / "data.py"
+    file.write_text(CLASS.format(arguments=arguments, keeps=keeps) + more, encoding="utf-8")
+    (finding,) = (
+        one for one in Linters(SettingsFinder(), Options()).of(file).lint(file).findings if one.code == "FKL302"
+    )
+    assert finding.fix is None
+    assert reason in finding.fixes[0].message
+
+
+def test_tabs_line_ends_and_comments_are_kept(tmp_path: Path) -> None:
+    (tmp_path / "forklint.toml").touch()
+    file = tmp_path / "data.py"
+    keeps = "# Repeatable: see the paper.\n        self.rng = np.random.default_rng(0)  # seeded"
+    text = CLASS.format(arguments="", keeps=keeps).replace("    ", "\t").replace("\n", "\r\n")
+    file.write_bytes(text.encode())
+    mended = fix(Linters(SettingsFinder(), Options()).of(file), file, unsafe=True, write=False).after
+    assert mended
+    assert "\n" not in mended.replace("\r\n", "")
+    assert "    " not in mended
+    assert "\t# Repeatable: see the paper.\r\n\t# seeded\r\n\t_rng_generator = _rng_seed = None\r\n" in mended

@@ -205,3 +205,10 @@ def test_healthy_worker_seeds_are_refuted(tmp_path: Path) -> None:
         too_large=False,
     )
     assert proof.verdict() == "refuted", proof.judgement
+
+
+def test_a_generator_of_a_script_is_counted_once(tmp_path: Path) -> None:
+    text = "RNG = np.random.default_rng(5)\n" + KEPT.format(made="None", before="pass", draw="RNG.random()")
+    proof = found(tmp_path, text, "Data(), num_workers=2", start_methods=("fork",))
+    assert proof.verdict() == "confirmed"
+    assert "48 of 48 samples got numbers that another worker drew, too" in proof.judgement.evidence

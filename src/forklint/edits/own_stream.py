@@ -15,7 +15,7 @@ from forklint.facts.randomness.kept import Kept
 from forklint.facts.randomness.worker_seeds import Seeding, WorkerSeeds
 from forklint.model import Applicability
 from forklint.project.index import Project
-from forklint.project.module import FunctionFacts, Module
+from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import Function, Kind, Scope
 
 PROPERTY = """
@@ -68,6 +68,8 @@ def _constructor(project: Project, kept: Kept) -> Function:
     init = facts.methods.get("__init__")
     if init is None or kept.statement not in init.body or len(init.body) < 2:
         raise _NotSoError("it is not made by a statement of `__init__` itself")
+    if any(other is not kept.statement and other.lineno == kept.statement.lineno for other in (init, *init.body)):
+        raise _NotSoError("it shares its line with another statement")
     value = kept.statement.value if isinstance(kept.statement, (ast.Assign, ast.AnnAssign)) else None
     if value is None or not any(node is kept.made.node for node in ast.walk(value)):
         raise _NotSoError("a caller gives it, or it is made in several steps")
@@ -75,19 +77,38 @@ def _constructor(project: Project, kept: Kept) -> Function:
         isinstance(kept.statement, ast.Assign) and len(kept.statement.targets) > 1
     ):
         raise _NotSoError("a caller may give it")
-    family = [*project.ancestry(facts).classes, *project.subclasses(facts)]
-    for owner in family:
-        for node in ast.walk(owner.node):
-            is_it = isinstance(node, ast.Attribute) and node.attr == attribute and not isinstance(node.ctx, ast.Load)
-            if is_it and owner.module.statement_of(node) is not kept.statement:
-                raise _NotSoError("it is stored elsewhere, too")
-        names = {attribute, f"_{attribute.lstrip('_')}_seed", f"_{attribute.lstrip('_')}_generator"}
-        if names & set(owner.scope.bindings) or "__slots__" in owner.scope.bindings:
-            raise _NotSoError("the class has something of that name")
+    _check_family(project, facts, kept.statement, attribute)
+    if _is_stored_outside(project, attribute):
+        raise _NotSoError("other code puts one in its place")
     for one in init_path(project, facts):
         if any(node.attr == attribute for node in attribute_nodes(one.node)):
             raise _NotSoError("`__init__` draws from it, too")
     return init
+
+
+def _check_family(project: Project, facts: ClassFacts, statement: ast.stmt, attribute: str) -> None:
+    """Raise _NotSoError if the class, a base or a subclass stores the attribute elsewhere or has its names."""
+    stem = attribute.lstrip("_")
+    names = {attribute, f"_{stem}_seed", f"_{stem}_generator", "__slots__"}
+    for owner in (*project.ancestry(facts).classes, *project.subclasses(facts)):
+        for node in ast.walk(owner.node):
+            is_it = isinstance(node, ast.Attribute) and node.attr == attribute and not isinstance(node.ctx, ast.Load)
+            if is_it and owner.module.statement_of(node) is not statement:
+                raise _NotSoError("it is stored elsewhere, too")
+        if names & set(owner.scope.bindings):
+            raise _NotSoError("the class has something of that name")
+
+
+def _is_stored_outside(project: Project, attribute: str) -> bool:
+    """Whether any code stores an attribute of this name on something other than ``self``."""
+    return any(
+        isinstance(node, ast.Attribute)
+        and node.attr == attribute
+        and isinstance(node.ctx, ast.Store)
+        and getattr(node.value, "id", "") != "self"
+        for module in project.mentioning(f".{attribute}")
+        for node in ast.walk(module.tree)
+    )
 
 
 def _constructor_text(kept: Kept, module: Module, init: Function) -> str:
@@ -112,13 +133,13 @@ def _with_property(tree: Tree, statement: cst.CSTNode, init: cst.CSTNode, text: 
     text = re.sub(r"^(?:    )+", lambda m: style.default_indent * (len(m[0]) // 4), text, flags=re.MULTILINE)
     body = cst.parse_module(text.replace("\n", style.default_newline), style.config_for_parsing).body
     blank = cst.EmptyLine(indent=False)
-    methods = [line.with_changes(leading_lines=[blank]) for line in body]
     line = tree.line_of(statement)
-    alone = len(line.body) == 1  # type: ignore[attr-defined]
+    kept = _comments(line)
+    methods = [part.with_changes(leading_lines=[blank, *(kept if part is body[0] else [])]) for part in body]
 
     class Rewriter(libcst.CSTTransformer):
         def on_leave(self, original_node, updated_node):  # type: ignore[no-untyped-def]
-            if original_node is (line if alone else statement):
+            if original_node is line:
                 return libcst.RemoveFromParent()
             if original_node is init:
                 return libcst.FlattenSentinel([updated_node, *methods])
@@ -127,6 +148,13 @@ def _with_property(tree: Tree, statement: cst.CSTNode, init: cst.CSTNode, text: 
     changed = tree.module.visit(Rewriter())
     assert isinstance(changed, libcst.Module)  # noqa: S101 - a module stays a module
     return Tree(changed)
+
+
+def _comments(line: cst.CSTNode) -> list[cst.EmptyLine]:
+    """The comments above a line and behind it, each as a line of its own."""
+    found = [above for above in getattr(line, "leading_lines", ()) if above.comment is not None]
+    behind = line.trailing_whitespace.comment  # type: ignore[attr-defined]
+    return [*found, *([cst.EmptyLine(comment=behind)] if behind is not None else [])]
 
 
 def of_seeds(seeds: WorkerSeeds, module: Module, tree: Tree) -> Iterator[Proposal]:

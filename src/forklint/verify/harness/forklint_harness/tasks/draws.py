@@ -86,7 +86,8 @@ def read(program: Any, order: Mapping[str, Any]) -> None:
             if loader is None or not keeps:
                 loader = _loader(program, order, chosen, number)
             iterator = iter(loader)
-            ended = _read_through(iterator, float(spec.get("patience", 10.0)))
+            read_through(iterator, float(spec.get("patience", 10.0)))
+            ended = True
         except Exception as error:
             tell_of_failure(error, iterator, program, is_sent=workers > 0 and method != "fork")
         journal.record("epoch", number=number, ended=ended, keeps=keeps)
@@ -96,11 +97,13 @@ def read(program: Any, order: Mapping[str, Any]) -> None:
             return
 
 
-def _read_through(iterator: Any, patience: float) -> bool:
-    began = time.monotonic()
+def read_through(iterator: Any, patience: float) -> bool:
+    """Read until time or number are spent, counted from the first batch; whether it came to its end before."""
+    end = None
     for count, _ in enumerate(iterator):
-        if count >= MOST_BATCHES or time.monotonic() - began > patience:
-            break
+        end = end or time.monotonic() + patience
+        if count >= MOST_BATCHES or time.monotonic() > end:
+            return False
     return True
 
 
@@ -210,7 +213,9 @@ def kept_by(dataset: Any, spec: Mapping[str, Any]) -> Points:
     held = [one for each in (name, own) for one in held_by(dataset, spec.get("keeper"), each, spec["file"])]
 
     def points() -> List[Optional[str]]:
-        return [point_of(attribute_of(one.holder, one.attribute)) for one in held]
+        values = [attribute_of(one.holder, one.attribute) for one in held]
+        known = [id(value) for value in values]  # a script may be two modules with one generator
+        return [point_of(value) for number, value in enumerate(values) if id(value) not in known[:number]]
 
     return points
 

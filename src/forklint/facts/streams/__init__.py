@@ -1,0 +1,1 @@
+"""Streams: iterable datasets that give every worker all of their samples."""

@@ -1,0 +1,243 @@
+"""Iterable datasets of which every worker gives all samples, and the loaders that give them workers."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from forklint.facts.handles.datasets import attributes_read, worker_methods
+from forklint.facts.starting.workers import Workers, arguments, loader_row, number, workers_of
+from forklint.facts.streams.sources import Sources
+from forklint.knowledge.streams import stream_words
+from forklint.project.certainty import has_certain_bases
+from forklint.project.index import Project, Value
+from forklint.project.module import ClassFacts, Module
+from forklint.project.scopes import FUNCTIONS, Function, Scope, statements
+
+Giving = ast.For | ast.Return | ast.Expr
+"""The statement that gives the samples: a loop with ``yield``, ``return iter(...)``, or ``yield from``."""
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A loader that is given an object of the class."""
+
+    module: Module
+    call: ast.Call
+    surely: bool
+    """Whether it surely has two workers or more."""
+
+
+@dataclass(frozen=True)
+class Whole:
+    """An iterable dataset that every worker reads whole."""
+
+    facts: ClassFacts
+    """The class that defines ``__iter__``."""
+    dataset: ClassFacts
+    """The class whose object a loader gets."""
+    function: Function
+    giving: Giving
+    source: ast.expr
+    """What is iterated."""
+    loaded: Loaded
+
+
+def wholes(project: Project, module: Module) -> Iterator[Whole]:
+    """Give the iterable datasets whose ``__iter__`` stands in a module."""
+    for facts in module.classes:
+        function = facts.methods.get("__iter__")
+        if function is None or isinstance(function, ast.AsyncFunctionDef) or "__next__" in facts.methods:
+            continue
+        giving = _giving(function)
+        if giving is None:
+            continue
+        statement, source = giving
+        for dataset in (facts, *project.subclasses(facts)):
+            if not _is_iterable(project, dataset) or project.method(dataset, "__iter__") != (facts, function):
+                continue
+            if not Sources(project, dataset).is_finite(facts, function, source) or _draws(statement, source):
+                continue
+            loaded = _loaded(project, dataset)
+            if loaded is not None and not _shared_out(project, dataset, loaded):
+                yield Whole(facts, dataset, function, statement, source, loaded)
+                break
+
+
+def _is_iterable(project: Project, facts: ClassFacts) -> bool:
+    """Whether a class is an IterableDataset with known bases, and nothing in it knows of workers."""
+    words, ancestry = stream_words(), project.ancestry(facts)
+    if not ancestry.complete or not set(ancestry.external) & words.iterable or not has_certain_bases(project, facts):
+        return False
+    if set(ancestry.external) - words.iterable - words.plain:
+        return False
+    for owner in ancestry.classes:
+        if any(isinstance(node, ast.FunctionDef) and node.name == "__getattr__" for node in owner.node.body):
+            return False
+        if any(word in line for line in _code_lines(owner) for word in words.aware):
+            return False
+    return True
+
+
+def _code_lines(facts: ClassFacts) -> list[str]:
+    """The lines of a class, docstrings and comments included: a word there is reason enough to be silent."""
+    return [line.lower() for line in facts.module.document.lines[facts.node.lineno - 1 : facts.node.end_lineno]]
+
+
+def _giving(function: Function) -> tuple[Giving, ast.expr] | None:
+    """The one statement that gives all samples, with what it iterates; None if there are several, or none plainly."""
+    found: list[tuple[Giving, ast.expr]] = []
+    for statement in _outermost(function.body):
+        if isinstance(statement, ast.While):
+            return None
+        if isinstance(statement, ast.For) and _has_yield(statement.body):
+            found.append((statement, statement.iter))
+        elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.YieldFrom):
+            found.append((statement, statement.value.value))
+        elif isinstance(statement, ast.Return) and statement.value is not None:
+            value = statement.value
+            is_iter = isinstance(value, ast.Call) and getattr(value.func, "id", "") == "iter" and len(value.args) == 1
+            if not is_iter:
+                return None
+            found.append((statement, value.args[0]))  # type: ignore[attr-defined]
+        elif _has_yield([statement]) and not isinstance(statement, (ast.With, ast.If, ast.Try)):
+            return None
+    return found[0] if len(found) == 1 else None
+
+
+def _outermost(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """Give the statements of a function that are in no loop."""
+    for statement in body:
+        yield statement
+        if isinstance(statement, (ast.With, ast.If, ast.Try)):
+            for block in (getattr(statement, name, []) for name in ("body", "orelse", "finalbody")):
+                yield from _outermost(block)
+
+
+def _has_yield(body: list[ast.stmt]) -> bool:
+    """Whether samples are given in these statements; a definition in them is another matter."""
+    for statement in body:
+        for node in ast.walk(statement):
+            if isinstance(node, (*FUNCTIONS, ast.Lambda)):
+                return False
+            if isinstance(node, (ast.Yield, ast.YieldFrom)):
+                return True
+    return False
+
+
+def _draws(statement: Giving, source: ast.expr) -> bool:
+    """Whether samples are made rather than read: a loop over a range that draws, or does not use its number.
+
+    A remainder in the loop may share the samples out by their number.
+    """
+    body = statement.body if isinstance(statement, ast.For) else []
+    nodes = [node for part in [*body, source] for node in ast.walk(part)]
+    names = {getattr(node, "id", getattr(node, "attr", "")).lower() for node in nodes}
+    if any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) for part in body for node in ast.walk(part)):
+        return True
+    if "range" not in {getattr(node, "id", "") for node in ast.walk(source)}:
+        return False
+    if any(word in name for name in names for word in stream_words().random):
+        return True
+    targets = [statement.target] if isinstance(statement, ast.For) else []
+    targets += [node.target for node in ast.walk(source) if isinstance(node, ast.comprehension)]
+    bound = {node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)}
+    loads = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    return bool(bound) and not bound & loads
+
+
+def _loaded(project: Project, facts: ClassFacts) -> Loaded | None:
+    """A loader that gives objects of a class to several workers; one whose number of workers is known is best."""
+    unsure = None
+    for module in project.mentioning(facts.name):
+        if b"DataLoader" not in module.document.code:
+            continue
+        for node in ast.walk(module.tree):
+            if not isinstance(node, ast.Call) or not _last(node.func).endswith("DataLoader"):
+                continue
+            scope = module.scope_at(node)
+            given = next((one.value for one in node.keywords if one.arg == "dataset"), None)
+            given = given or (node.args[0] if node.args else None)
+            if given is None or not _is_object(project, module, scope, given, facts):
+                continue
+            several = _several(project, module, scope, node)
+            if several:
+                return Loaded(module, node, surely=True)
+            if several is None:
+                unsure = unsure or Loaded(module, node, surely=False)
+    return unsure
+
+
+def _several(project: Project, module: Module, scope: Scope, call: ast.Call) -> bool | None:
+    """Whether a loader has two workers or more; None if the text gives their number and it is not known."""
+    row = loader_row(project, module, scope, call)
+    if row is None:
+        return False
+    given = arguments(call, row)
+    found = workers_of(project, module, scope, call)
+    if found is Workers.SOME:
+        value = number(project, module, scope, given.workers) if given.workers is not None else None
+        return value != 1
+    return None if found is Workers.UNKNOWN and given.workers is not None else False
+
+
+def _is_object(project: Project, module: Module, scope: Scope, expression: ast.expr, facts: ClassFacts) -> bool:
+    """Whether an expression is plainly an object of a class: its call, or a name or attribute bound to that alone."""
+    if isinstance(expression, ast.Call):
+        return project.resolve(module, scope, expression.func) == facts
+    if isinstance(expression, ast.Name):
+        symbol = project.lookup(module, scope, expression.id)
+        value = symbol.binding.value if isinstance(symbol, Value) else None
+        return (
+            isinstance(symbol, Value)
+            and isinstance(value, ast.Call)
+            and (project.resolve(symbol.module, symbol.scope, value.func) == facts)
+        )
+    if (
+        isinstance(expression, ast.Attribute)
+        and isinstance(expression.value, ast.Name)
+        and expression.value.id == "self"
+    ):
+        owner = scope.parent.node if scope.parent is not None else None
+        values = list(_kept(module.class_facts(owner), expression.attr)) if isinstance(owner, ast.ClassDef) else []
+        return bool(values) and all(
+            isinstance(value, ast.Call) and project.resolve(module, inner, value.func) == facts
+            for inner, value in values
+        )
+    return False
+
+
+def _kept(facts: ClassFacts, attribute: str) -> Iterator[tuple[Scope, ast.expr]]:
+    """Give what the methods of a class assign to an attribute, each with the scope that it stands in."""
+    for function in facts.methods.values():
+        for statement in statements(function.body):
+            for target in statement.targets if isinstance(statement, ast.Assign) else ():
+                is_it = isinstance(target, ast.Attribute) and target.attr == attribute
+                if is_it and not (isinstance(statement.value, ast.Constant) and statement.value.value is None):  # type: ignore[attr-defined]
+                    yield facts.module.scope_of[function], statement.value  # type: ignore[attr-defined]
+
+
+def _shared_out(project: Project, dataset: ClassFacts, loaded: Loaded) -> bool:
+    """Whether something else gives each worker its share: a ``worker_init_fn``, accelerate, a library of streams."""
+    if any(word in loaded.module.document.text for word in stream_words().shared_out):
+        return True
+    names = {name for function in worker_methods(project, dataset) for name in attributes_read(function)}
+    names |= {
+        name for owner in project.ancestry(dataset).classes for name in owner.methods if not name.startswith("__")
+    }
+    for module in project.mentioning("get_worker_info"):
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.Attribute) and node.attr in names and not _is_own(node):
+                above = module.parents[node]
+                if isinstance(node.ctx, ast.Store) or isinstance(above, (ast.Call, ast.Attribute)):
+                    return True
+    return False
+
+
+def _is_own(node: ast.Attribute) -> bool:
+    return isinstance(node.value, ast.Name) and node.value.id in {"self", "cls"}
+
+
+def _last(expression: ast.expr) -> str:
+    return str(getattr(expression, "attr", getattr(expression, "id", "")))

@@ -1,0 +1,31 @@
+"""Typed reader of streams.toml: what makes a stream that ends, and what shows that workers share it out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from forklint import knowledge
+
+
+@dataclass(frozen=True)
+class StreamWords:
+    """The words of streams.toml; its file explains them."""
+
+    iterable: frozenset[str]
+    plain: frozenset[str]
+    aware: frozenset[str]
+    passes_on: frozenset[str]
+    finite: frozenset[str]
+    finite_methods: frozenset[str]
+    opens: frozenset[str]
+    reads: frozenset[str]
+    endless: frozenset[str]
+    random: frozenset[str]
+    shared_out: frozenset[str]
+
+
+@cache
+def stream_words() -> StreamWords:
+    """The table."""
+    return StreamWords(**{key: frozenset(value) for key, value in knowledge.table("streams.toml").items()})

@@ -1,0 +1,127 @@
+"""FKL303 unsharded-iterable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from forklint.edits import sharing_out
+from forklint.edits.proposal import Proposal
+from forklint.edits.tree import Tree
+from forklint.facts.streams.whole import Whole, wholes
+from forklint.model import Severity
+from forklint.project.module import Module
+from forklint.rules.base import Rule, Suspect
+
+
+class UnshardedIterable(Rule):
+    """Every worker gives all samples of an iterable dataset, so each comes as many times as there are workers.
+
+    ## What it does
+    Looks for an `IterableDataset` whose `__iter__` goes through all of something that ends and that each worker has
+    whole: a list, a range, the lines of a file, the files of a folder. It reports one that a loader with workers is
+    given, at the statement that gives the samples. Where the number of workers is not known from the text, the
+    finding is info.
+
+    Silent where the class, or a base of it, speaks of workers, ranks or shards; where a `worker_init_fn` gives each
+    worker its part; where `__iter__` passes on another iterable that may share itself out; for streams without an
+    end, and those that draw each sample; where accelerate prepares the loader, and for webdataset, torchdata and
+    `split_dataset_by_node`.
+
+    ## Why is this bad?
+    A loader shares indices out among its workers, and an iterable dataset has none: each worker gets a copy of the
+    dataset and runs `__iter__` from the first sample to the last. With four workers an epoch has each sample four
+    times. It takes four times as long, what is counted over an epoch is wrong, and a validation loss looks right
+    and is not: no error says so.
+
+    ## Example
+    ```python
+    class Lines(IterableDataset):
+        def __init__(self, path):
+            super().__init__()
+            self.path = path
+
+        def __iter__(self):
+            with open(self.path) as file:
+                for line in file:
+                    yield line.strip()
+    ```
+
+    ## Use instead
+    ```python
+    class Lines(IterableDataset):
+        def __init__(self, path):
+            super().__init__()
+            self.path = path
+
+        def __iter__(self):
+            worker = torch.utils.data.get_worker_info()
+            first, step = (0, 1) if worker is None else (worker.id, worker.num_workers)
+            with open(self.path) as file:
+                for line in itertools.islice(file, first, None, step):
+                    yield line.strip()
+    ```
+
+    ## Fix safety
+    The fix puts what is iterated into `islice(..., worker.id, None, worker.num_workers)`, where one statement at the
+    top of `__iter__` gives all samples; elsewhere it says so in words. It is unsafe: an epoch then has fewer batches,
+    so what was set by their number, such as a learning-rate schedule, changes, and samples come in another order.
+    Every worker still reads all and passes over what is not its own; files are better shared out by name.
+
+    ## Known limits
+    Processes of a distributed run must share the samples out as well, which the fix does not do. A dataset that
+    reaches its loader through another dataset, a function's result or a configuration is not followed. One worker
+    doubles nothing, so `num_workers=1` is silent.
+
+    ## How it is proved
+    The samples that a loader gives are counted by their digests, without workers and with several.
+
+    ## References
+    - [torch.utils.data: IterableDataset](https://pytorch.org/docs/stable/data.html#torch.utils.data.IterableDataset)
+    - [torch.utils.data: iterable-style datasets](https://pytorch.org/docs/stable/data.html#iterable-style-datasets)
+    """
+
+    code = "FKL303"
+    name = "unsharded-iterable"
+    severity = Severity.WARNING
+    tokens = rb"def __iter__"
+
+    def may_hold(self, path: Path, data: bytes) -> bool:
+        """Something that gives samples, in a file that speaks of datasets and has to do with torch."""
+        if not super().may_hold(path, data) or not _may_give(data):
+            return False
+        return b"torch" in data or self.project.graph.any_reached(path, lambda text: b"torch" in text, "torch")
+
+    def suspects(self, module: Module) -> Iterator[Suspect]:
+        """Iterable datasets of this module that every worker gives whole."""
+        if not _may_give(module.document.code):
+            return
+        for whole in wholes(self.project, module):
+            sure = whole.loaded.surely
+            yield Suspect(
+                node=whole.giving,
+                message=_message(whole, sure=sure),
+                cells=self.settings.cells,
+                chain=(self.link(whole.loaded.module, whole.loaded.call, "the loader that gives it workers"),),
+                severity=None if sure else Severity.INFO,
+                facts=whole,
+            )
+
+    def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
+        """The class whose object a loader gets."""
+        found: Whole = suspect.facts
+        return {"dataset": found.dataset.place, "keeper": found.facts.place}
+
+    def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterable[Proposal]:
+        """Share the samples out among workers."""
+        return sharing_out.proposals(suspect.facts, module, tree)
+
+
+def _may_give(data: bytes) -> bool:
+    return (b"Iterable" in data or b"Dataset" in data) and (b"yield" in data or b"iter(" in data)
+
+
+def _message(whole: Whole, *, sure: bool) -> str:
+    number = "as there are workers" if sure else "as there are workers, if there are several"
+    return f"every worker of `{whole.dataset.name}` gives all of its samples: each comes as many times {number}"
