@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from forklint.edits import cst
 from forklint.edits.proposal import Proposal
 from forklint.edits.tree import Tree
-from forklint.facts.sending.values import Culprit, guard_of, is_shadowed
+from forklint.facts.sending.values import Culprit, binder_of, guard_of
 from forklint.model import Applicability
 from forklint.project.scopes import FUNCTIONS, Function
 
@@ -79,8 +79,10 @@ def _evaluated_at_once(definition: ast.Lambda | Function | ast.ClassDef) -> Iter
 def _means_the_same(
     module: Module, name: ast.Name, definition: ast.Lambda | Function | ast.ClassDef, top: ast.stmt, *, is_early: bool
 ) -> bool:
-    if is_shadowed(module, name):
-        return True
+    binder = binder_of(module, name)
+    if binder is not None:
+        inside = binder is definition or definition in module.above(binder)
+        return inside and not (is_early and binder is definition)  # a default is evaluated outside
     found = module.scope_at(name).find(name.id)
     if found is None:
         return True
