@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from forklint.edits import cst
 from forklint.edits.proposal import Proposal
 from forklint.edits.tree import Tree
-from forklint.facts.sending.values import Culprit, guard_of, is_shadowed
+from forklint.facts.sending.values import Culprit, binder_of, guard_of
 from forklint.model import Applicability
 from forklint.project.scopes import FUNCTIONS, Function
 
@@ -79,8 +79,10 @@ def _evaluated_at_once(definition: ast.Lambda | Function | ast.ClassDef) -> Iter
 def _means_the_same(
     module: Module, name: ast.Name, definition: ast.Lambda | Function | ast.ClassDef, top: ast.stmt, *, is_early: bool
 ) -> bool:
-    if is_shadowed(module, name):
-        return True
+    binder = binder_of(module, name)
+    if binder is not None:
+        inside = binder is definition or definition in module.above(binder)
+        return inside and not (is_early and binder is definition)  # a default is evaluated outside
     found = module.scope_at(name).find(name.id)
     if found is None:
         return True
@@ -117,10 +119,17 @@ def _assigned(node: Any, top: ast.Assign, module: Module, tree: Tree) -> Proposa
     line: Any = tree.line_of(small)
     if not isinstance(target, ast.Name) or not isinstance(line, cst.SimpleStatementLine) or len(line.body) != 1:
         return None
-    if line.trailing_whitespace.comment is not None:
-        return None
-    function = _function(target.id, node, tree).with_changes(leading_lines=line.leading_lines)
-    return Proposal(f"make `{target.id}` a function with that name", Applicability.SAFE, tree.replace(line, function))
+    comment = line.trailing_whitespace.comment
+    above = [cst.EmptyLine(indent=False, comment=comment)] if comment is not None else []
+    body: list[Any] = list(tree.module.body)
+    index = body.index(line)
+    leading = [*(_blanks() if index else []), *_without_blanks(line.leading_lines), *above]
+    body[index] = _function(target.id, node, tree).with_changes(leading_lines=leading)
+    if index + 1 < len(body):
+        following = body[index + 1]
+        body[index + 1] = following.with_changes(leading_lines=[*_blanks(), *_without_blanks(following.leading_lines)])
+    changed = Tree(tree.module.with_changes(body=body))
+    return Proposal(f"make `{target.id}` a function with that name", Applicability.SAFE, changed)
 
 
 def _free_name(definition: ast.Lambda, part: str, module: Module) -> str:
@@ -162,6 +171,10 @@ def _moved(definition: Function | ast.ClassDef, top: ast.stmt, module: Module, t
     return _put_above(emptied, module.ordinals[top], node.with_changes(leading_lines=comments))
 
 
+def _blanks() -> list[Any]:
+    return [cst.EmptyLine(indent=False)] * BLANK
+
+
 def _without_blanks(lines: Any) -> list[Any]:
     found = list(lines)
     while found and found[0].comment is None:
@@ -174,8 +187,7 @@ def _put_above(tree: Tree, ordinal: int, definition: Any) -> Tree:
     line: Any = tree.line_of(tree.statements[ordinal])
     body: list[Any] = list(tree.module.body)
     index = body.index(line)
-    blanks = [cst.EmptyLine(indent=False)] * BLANK
-    definition = definition.with_changes(leading_lines=[*(blanks if index else []), *definition.leading_lines])
-    anchor = line.with_changes(leading_lines=[*blanks, *_without_blanks(line.leading_lines)])
+    definition = definition.with_changes(leading_lines=[*(_blanks() if index else []), *definition.leading_lines])
+    anchor = line.with_changes(leading_lines=[*_blanks(), *_without_blanks(line.leading_lines)])
     body[index : index + 1] = [definition, anchor]
     return Tree(tree.module.with_changes(body=body))

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from forklint.project.index import Project
 
 FOREIGN_SIGNS = {
-    "darwin": (b"darwin", b"Darwin", b"mps", b"macos", b"macOS", b"MacOS"),
+    "darwin": (b"darwin", b"Darwin", b".mps", b'"mps"', b"'mps'", b"macos", b"macOS", b"MacOS"),
     "windows": (b"win32", b"Windows", b"windows", b"os.name"),
 }
-"""Words that show that a project has a platform in mind."""
+"""Words that show that a project has a platform in mind; `mps` alone would be found in `json.dumps`."""
 VERSION_FILES = ("pyproject.toml", "forklint.toml", "setup.cfg", "setup.py", "tox.ini", ".python-version")
 FORKSERVER_PYTHON = re.compile(r"(?<![\d.])(?:3\.1[4-9]|py31[4-9])\b")
 """A Python whose start method on Linux is forkserver."""

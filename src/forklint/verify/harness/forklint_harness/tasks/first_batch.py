@@ -43,8 +43,8 @@ def read(program: Any, order: Mapping[str, Any]) -> None:
         iterator._shutdown_workers()
 
 
-def loader_like(program: Any, method: Any, workers: int) -> Any:
-    """A loader that differs from the program's in its workers alone."""
+def loader_like(program: Any, method: Any, workers: int, **further: Any) -> Any:
+    """A loader that differs from the program's in its workers alone, and in further options where they are given."""
     from torch.utils.data import DataLoader, IterableDataset
 
     options = {"collate_fn": program.collate_fn, "num_workers": workers, "pin_memory": program.pin_memory}
@@ -56,6 +56,7 @@ def loader_like(program: Any, method: Any, workers: int) -> Any:
         options["batch_sampler"] = program.batch_sampler
     if workers:
         options.update(multiprocessing_context=method, worker_init_fn=WorkerStart(program.worker_init_fn))
+    options.update(further)
     return DataLoader(program.dataset, **options)
 
 

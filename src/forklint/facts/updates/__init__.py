@@ -1,0 +1,1 @@
+"""Changes of a dataset's attributes while its loader has workers, which keep copies of their own."""

@@ -1,0 +1,202 @@
+"""Attributes of a project's dataset that a loop changes, though persistent workers keep what they began with.
+
+Measured with torch 2.13: workers that are started anew for each epoch see what was changed before the epoch; persistent
+ones never do, whether they are forked or spawned. A tensor that a spawned worker got is shared, and seen when it is
+changed in place.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from forklint.facts.handles.datasets import attributes_read, worker_methods
+from forklint.facts.sending.bindings import value_of
+from forklint.facts.sending.loaded import classes_of
+from forklint.facts.sending.sites import Sites, argument
+from forklint.facts.sending.values import Given
+from forklint.project.scopes import Function, statements
+
+if TYPE_CHECKING:
+    from forklint.project.index import Project
+    from forklint.project.module import ClassFacts, Module
+    from forklint.project.scopes import Scope
+
+LOOPS = (ast.For, ast.AsyncFor, ast.While)
+MUTATORS = {"append", "extend", "insert", "remove", "pop", "clear", "update", "add", "discard"}
+CHOOSING = {"__setattr__", "__getattr__", "__getattribute__"}
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A loader with persistent workers that a name holds: ``loader``, or ``self.loader``."""
+
+    name: str
+    scope: Scope
+    call: ast.Call
+    datasets: tuple[ClassFacts, ...]
+    dataset: str
+    """What the loader is given as its dataset, as text."""
+
+
+@dataclass(frozen=True)
+class Lost:
+    """A statement that changes an attribute which persistent workers go on reading as it was."""
+
+    node: ast.stmt
+    attribute: str
+    dataset: ClassFacts
+    loader: Kept
+
+
+class LostUpdates:
+    """Finds them, for the whole project."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self._sites = Sites(project)
+
+    def in_module(self, module: Module) -> Iterator[Lost]:
+        """Give the changes that a module makes in its loops."""
+        if "._iterator" in module.document.text:
+            return  # who resets the iterator starts workers anew
+        for loader in self._kept(module):
+            home = loader.scope.node if not loader.name.startswith("self.") else self._class(loader.scope)
+            for loop in ast.walk(home):
+                if isinstance(loop, LOOPS) and loader.call not in ast.walk(loop) and _iterates(loop, loader.name):
+                    yield from self._changes(module, loop, loader)
+
+    def _class(self, scope: Scope) -> ast.AST:
+        return scope.parent.node if scope.parent is not None else scope.node
+
+    def _kept(self, module: Module) -> Iterator[Kept]:
+        """The loaders with persistent workers that an assignment gives a name."""
+        for scope, call, _, _ in self._sites.loaders(module):
+            lasting = argument(call, "persistent_workers", None)
+            if not isinstance(lasting, ast.Constant) or lasting.value is not True:
+                continue
+            statement = module.parents.get(call)
+            given = argument(call, "dataset", 0)
+            if given is None or not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+                continue
+            found = tuple(dict.fromkeys(classes_of(self.project, Given(module, scope, given))))
+            name = _dotted(statement.targets[0])
+            if name and found and _is_bound_once(scope, statement.targets[0]):
+                yield Kept(name, scope, call, found, _dotted(given))
+
+    def _changes(self, module: Module, loop: ast.AST, loader: Kept) -> Iterator[Lost]:
+        """Give the statements of a loop that change an attribute which workers of the loader read."""
+        objects = {f"{loader.name}.dataset", loader.dataset} - {""}
+        for node in ast.walk(loop):
+            if not isinstance(node, (ast.Assign, ast.AugAssign, ast.Expr)) or not self._is_ours(module, node, loader):
+                continue
+            for dataset in loader.datasets:
+                if not self._is_whole(module, loader, dataset):
+                    continue
+                for attribute in self._changed(node, objects, dataset):
+                    if attribute in self._read(dataset) and self._is_plain(dataset, attribute):
+                        yield Lost(node, attribute, dataset, loader)
+
+    def _is_ours(self, module: Module, node: ast.stmt, loader: Kept) -> bool:
+        """Whether a statement stands where the loader's name means the loader."""
+        scope = module.scope_at(node)
+        if loader.name.startswith("self."):
+            return scope.parent is not None and scope.parent.node is self._class(loader.scope)
+        return scope is loader.scope
+
+    def _is_whole(self, module: Module, loader: Kept, dataset: ClassFacts) -> bool:
+        """Whether the loader's dataset is the object itself, not one that holds it."""
+        given = argument(loader.call, "dataset", 0)
+        held = value_of(module, loader.scope, given) if isinstance(given, ast.Name) else None
+        made = held[2] if held is not None else given
+        if isinstance(made, ast.Call):
+            return self.project.resolve(module, loader.scope, made.func) == dataset
+        return isinstance(made, ast.Attribute) and len(loader.datasets) == 1
+
+    def _changed(self, node: ast.stmt, objects: set[str], dataset: ClassFacts) -> Iterator[str]:
+        """The attributes of one of these objects that a statement changes, by itself or by a method of the class."""
+        if isinstance(node, (ast.Assign, ast.AugAssign)):
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                if isinstance(target, ast.Attribute) and _dotted(target.value) in objects:
+                    yield target.attr
+            return
+        call = getattr(node, "value", None)
+        function = call.func if isinstance(call, ast.Call) else None
+        if not isinstance(function, ast.Attribute):
+            return
+        owner = function.value
+        if _dotted(owner) in objects:
+            method = self.project.method(dataset, function.attr)
+            if method is not None and not method[1].decorator_list:
+                yield from _stored(method[1])
+        elif function.attr in MUTATORS and isinstance(owner, ast.Attribute) and _dotted(owner.value) in objects:
+            yield from [owner.attr] if self._is_collection(dataset, owner.attr) else []
+
+    def _read(self, dataset: ClassFacts) -> frozenset[str]:
+        """The attributes that the workers' methods of a dataset read."""
+        if not any(self.project.method(dataset, name) for name in ("__getitem__", "__getitems__", "__iter__")):
+            return frozenset()
+        methods = worker_methods(self.project, dataset)
+        return frozenset(name for function in methods for name in attributes_read(function))
+
+    def _is_plain(self, dataset: ClassFacts, attribute: str) -> bool:
+        """Whether an attribute is one of the object alone: no property, nothing that is shared."""
+        owners = self.project.ancestry(dataset).classes
+        if any(CHOOSING & set(owner.methods) or attribute in owner.methods for owner in owners):
+            return False
+        return not any("share" in ast.unparse(value) for value in self._values(dataset, attribute))
+
+    def _is_collection(self, dataset: ClassFacts, attribute: str) -> bool:
+        values = list(self._values(dataset, attribute))
+        plain = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
+        return bool(values) and all(isinstance(value, plain) for value in values)
+
+    def _values(self, dataset: ClassFacts, attribute: str) -> Iterator[ast.expr]:
+        """What the methods of a class store as an attribute."""
+        for owner in self.project.ancestry(dataset).classes:
+            for method in owner.methods.values():
+                for statement in statements(method.body):
+                    if isinstance(statement, ast.Assign) and any(
+                        _dotted(target) == f"self.{attribute}" for target in statement.targets
+                    ):
+                        yield statement.value
+
+
+def _stored(method: Function) -> Iterator[str]:
+    """The attributes that a method stores on its object."""
+    for statement in statements(method.body):
+        targets = statement.targets if isinstance(statement, ast.Assign) else []
+        targets = [*targets, statement.target] if isinstance(statement, (ast.AugAssign, ast.AnnAssign)) else targets
+        for target in targets:
+            if isinstance(target, ast.Attribute) and _dotted(target.value) == "self":
+                yield target.attr
+
+
+def _iterates(loop: ast.AST, name: str) -> bool:
+    """Whether a loop, or one in it, goes over a loader: by its name, ``enumerate(name)`` and the like."""
+    iterated = (node.iter for node in ast.walk(loop) if isinstance(node, (ast.For, ast.AsyncFor)))
+    return any(_dotted(part) == name for one in iterated for part in ast.walk(one))
+
+
+def _is_bound_once(scope: Scope, target: ast.expr) -> bool:
+    """Whether a name, or an attribute of ``self``, is given one value."""
+    if isinstance(target, ast.Name):
+        found = scope.find(target.id)
+        return found is not None and len(found[1]) == 1
+    above = scope.parent.node if scope.parent is not None else None
+    if not isinstance(above, ast.ClassDef):
+        return False
+    stores = [node for node in ast.walk(above) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)]
+    return sum(_dotted(one) == _dotted(target) for one in stores) == 1
+
+
+def _dotted(node: ast.AST) -> str:
+    """``a.b.c`` as text; empty for anything else."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        above = _dotted(node.value)
+        return f"{above}.{node.attr}" if above else ""
+    return ""

@@ -1,0 +1,103 @@
+"""FKL306 lost-dataset-update."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from forklint.edits.proposal import Proposal
+from forklint.edits.tree import Tree
+from forklint.facts.updates.lost import Lost, LostUpdates
+from forklint.model import Applicability, Severity
+from forklint.project.module import Module
+from forklint.rules.base import Rule, Suspect
+
+
+class LostDatasetUpdate(Rule):
+    """An attribute of a dataset is changed in a loop, and persistent workers never see it.
+
+    ## What it does
+    Looks for a loader with workers and `persistent_workers=True` that is made once and iterated in a loop, in which an
+    attribute of its dataset is changed: `dataset.epoch = epoch`, `loader.dataset.epoch = epoch`, a method of the class
+    that stores it, or `append` and the like on a list that it keeps. The class must be the project's own, and the
+    methods that workers run must read the attribute. It is silent for properties, for what is shared (`share_memory_`,
+    `multiprocessing.Value`), where the loader holds the dataset inside another one, and where workers are started
+    anew for each epoch, which then see the change.
+
+    ## Why is this bad?
+    Each worker has a copy of the dataset from when it was started. With `persistent_workers=True` it is started
+    once, so that a curriculum, an image size or the epoch of a random seed stays for all epochs what it was in the
+    first, without an error.
+
+    ## Example
+    ```python
+    loader = DataLoader(crops, batch_size=32, num_workers=4, persistent_workers=True)
+    for epoch in range(90):
+        crops.size = 96 + 32 * (epoch // 30)
+        for batch in loader:
+            step(batch)
+    ```
+
+    ## Use instead
+    Keep the value where all processes see it, for example `self.size = multiprocessing.Value("i", 96)`, read and
+    changed by its `value`; or leave `persistent_workers` out.
+
+    ## Fix safety
+    No fix is applied: starting workers anew for each epoch costs time, and sharing a value changes the class.
+
+    ## Known limits
+    The loop, the loader and the change must stand in one function, or in methods of one class. A change within an
+    epoch that workers started anew do not see before the next one is not reported.
+
+    ## How it is proved
+    The loader is read for an epoch, the attribute is changed, and it is read again: which value do workers have? The
+    same with no workers.
+
+    ## References
+    - [torch.utils.data.DataLoader](https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.DataLoader)
+    """
+
+    code = "FKL306"
+    name = "lost-dataset-update"
+    severity = Severity.WARNING
+    tokens = rb"persistent_workers"
+
+    def may_hold(self, path: Path, data: bytes) -> bool:
+        """A loader with persistent workers, and a loop."""
+        return super().may_hold(path, data) and (b"for " in data or b"while " in data)
+
+    @cached_property
+    def _updates(self) -> LostUpdates:
+        return LostUpdates(self.project)
+
+    def suspects(self, module: Module) -> Iterator[Suspect]:
+        """Find the changes that are lost, each statement once."""
+        seen = set()
+        for lost in self._updates.in_module(module):
+            if lost.node not in seen and self.settings.cells:
+                seen.add(lost.node)
+                chain = (self.link(module, lost.loader.call, "its workers are started once"),)
+                yield Suspect(lost.node, _message(lost), self.settings.cells, chain, facts=lost)
+
+    def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterable[Proposal]:
+        """Say what helps."""
+        words = "keep it in a `multiprocessing.Value` or a shared tensor, or leave `persistent_workers` out"
+        return (Proposal(words, Applicability.DISPLAY),)
+
+    def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
+        """The loader's call, the dataset and the attribute."""
+        lost: Lost = suspect.facts
+        span = module.span(lost.loader.call)
+        return {
+            "call": {"file": str(module.path), "first": span.row, "last": span.end_row},
+            "dataset": lost.dataset.place,
+            "attribute": lost.attribute,
+            "notebook": module.is_notebook,
+        }
+
+
+def _message(lost: Lost) -> str:
+    what = f"`{lost.attribute}` of `{lost.dataset.name}`"
+    return f"{what} is changed here, and the persistent workers of `{lost.loader.name}` go on with what they began with"
