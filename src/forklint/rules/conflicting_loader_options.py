@@ -13,13 +13,14 @@ from forklint.edits.proposal import Proposal
 from forklint.edits.tree import Tree
 from forklint.facts.options import shown
 from forklint.facts.options.conflicts import Conflict, Conflicts, pinned_for_mps
+from forklint.facts.options.loader_names import may_make_loader
 from forklint.facts.options.preset_loaders import PresetConflict, preset_conflicts
 from forklint.model import Applicability, Cell, Fix, Link, Severity
 from forklint.project.module import Module
 from forklint.rules.base import PresetSuspect, Rule, Suspect
 from forklint.source.presets import Preset
 
-LOADERS = re.compile(rb"Loader\b|TrainingArguments")
+BY_PLACE = re.compile(rb",\s*(?:True|[\d.]+)\s*[,)]")
 NO_WORKERS = re.compile(rb"num_workers[\"']?\s*[:=]\s*0")
 FOR_WORKERS = re.compile(rb"persistent_workers|prefetch_factor|multiprocessing_context|timeout")
 DARWIN = Cell("darwin", "spawn")
@@ -89,17 +90,17 @@ class ConflictingLoaderOptions(Rule):
     code = "FKL402"
     name = "conflicting-loader-options"
     severity = Severity.ERROR
-    tokens = (
-        rb"persistent_workers|prefetch_factor|multiprocessing_context|timeout|shuffle|sampler|drop_last|pin_memory"
-        rb"|Loader\((?:[^,=()]{0,80},){2}"
-    )
+    tokens = rb"persistent_workers|prefetch_factor|multiprocessing_context|timeout|shuffle|sampler|drop_last|pin_memory"
 
     def may_hold(self, path: Path, data: bytes) -> bool:
-        """A loader, and an option that may be refused."""
-        return bool(LOADERS.search(data)) and super().may_hold(path, data)
+        """An option that may be refused, or one that is given by its place, and what may make a loader."""
+        is_option = super().may_hold(path, data) or bool(BY_PLACE.search(data) and b"Loader" in data)
+        return is_option and may_make_loader(self.project, data)
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Find the options that a loader refuses, and memory pinned in vain."""
+        if not self.may_hold(module.path, module.document.code):
+            return
         for conflict in Conflicts(self.project, module).find():
             yield Suspect(
                 node=_place(module, conflict),

@@ -13,13 +13,13 @@ from forklint.edits.proposal import Proposal
 from forklint.edits.tree import Tree
 from forklint.facts.hooks.keywords import MisspeltKeyword, meant_by, misspelt_keywords
 from forklint.facts.hooks.methods import MisspeltMethod, meant_hook, misspelt_methods
+from forklint.facts.options.loader_names import may_make_loader
 from forklint.knowledge.loader_options import TORCH, loaders
 from forklint.model import Applicability, Link, Severity
 from forklint.project.module import Module
 from forklint.rules.base import Rule, Suspect
 
 METHODS = re.compile(rb"def[ \t]+(\w+)")
-LOADER = re.compile(rb"Loader\b")
 KEYWORDS = re.compile(rb"(\w+)[ \t]*=(?!=)|[\"'](\w+)[\"'][ \t]*:")
 CERTAIN = ("__getitem__", "__iter__")
 """Hooks without which a class of torch's only raises."""
@@ -102,14 +102,17 @@ class MisspeltHook(Rule):
     severity = Severity.ERROR
 
     def may_hold(self, path: Path, data: bytes) -> bool:
-        """A class with a method of such a name, or a loader beside such a keyword."""
+        """A class with a method of such a name, or such a keyword and what may make a loader."""
         if b"class " in data and any(map(hook_meant, set(METHODS.findall(data)))):
             return True
-        names = {first or second for first, second in KEYWORDS.findall(data)} if LOADER.search(data) else set()
-        return any(map(keyword_meant, names))
+        if not may_make_loader(self.project, data):
+            return False
+        return any(keyword_meant(first or second) for first, second in KEYWORDS.findall(data))
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Find the methods that nothing calls, and the keywords that no loader has."""
+        if not self.may_hold(module.path, module.document.code):
+            return
         for method in misspelt_methods(self.project, module):
             yield Suspect(
                 node=method.method,

@@ -26,7 +26,7 @@ class ConflictingLoaderOptions(Experimenter):
         proof = finding.proof
         if proof["option"] == "pin_memory" and not self.context.environment.torch.get("mps"):
             return NEEDS_MPS
-        subject = Subject("class", COMMAND, self.context.root)
+        subject = Subject("class", COMMAND, self.context.root, environment=self.context.variables)
         trials = []
         for is_control in (True, False):
             options = {k: v for k, v in proof["options"].items() if not is_control or k != proof["option"]}
@@ -35,6 +35,10 @@ class ConflictingLoaderOptions(Experimenter):
             trials.append(replace(trial, name=f"{trial.name}-{'without' if is_control else 'with'}"))
         claim = f"`{proof['option']}` is refused beside the other options"
         return Experiment(finding, claim, tuple(trials))
+
+    def imports(self, finding: Finding) -> bool:
+        """Nothing of the project is run."""
+        return False
 
     def unprovable(self, controls: Sequence[Observation]) -> Judgement | None:
         """A loader that is refused without the option, too, shows nothing with it."""

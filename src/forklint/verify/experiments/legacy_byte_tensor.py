@@ -9,6 +9,8 @@ from forklint.model import Finding
 from forklint.verify.experiments.base import Experimenter, inconclusive, last_line, not_ended
 from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Verdict
 
+COMMAND = ("-m", "forklint_harness.tasks.byte_tensor")
+
 
 class LegacyByteTensor(Experimenter):
     """The control is ``torch.frombuffer``."""
@@ -17,13 +19,17 @@ class LegacyByteTensor(Experimenter):
 
     def plan(self, finding: Finding) -> Experiment | Judgement:
         """Two trials that need nothing of the project."""
-        subject = Subject("class", ("-m", "forklint_harness.tasks.byte_tensor"), self.context.root)
+        subject = Subject("class", COMMAND, self.context.root, environment=self.context.variables)
         trials = []
         for is_control in (True, False):
             spec = {"storage": not is_control}
             trial = self.trial(finding, subject, "byte_tensor", spec, Factors(), is_control=is_control)
             trials.append(replace(trial, name=f"{trial.name}-{'frombuffer' if is_control else 'storage'}"))
         return Experiment(finding, "torch warns of the storage, and not of `torch.frombuffer`", tuple(trials))
+
+    def imports(self, finding: Finding) -> bool:
+        """Nothing of the project is run."""
+        return False
 
     def unprovable(self, controls: Sequence[Observation]) -> Judgement | None:
         """A torch without ``frombuffer``, or one that warns of it as well, offers nothing better."""

@@ -36,8 +36,13 @@ class MisspeltHook(Experimenter):
             module, folder = module_of(Path(path))
             spec |= {"module": module, "qualname": qualname, "search": [str(folder), str(self.context.root)]}
             claim = f"nothing calls `{qualname}.{proof['name']}`, and `{proof['meant']}` is not there"
-        subject = Subject("class", ("-m", "forklint_harness.tasks.hooks"), self.context.root)
+        command = ("-m", "forklint_harness.tasks.hooks")
+        subject = Subject("class", command, self.context.root, environment=self.context.variables)
         return Experiment(finding, claim, (self.trial(finding, subject, "hooks", spec, Factors()),))
+
+    def imports(self, finding: Finding) -> bool:
+        """A keyword is asked of the library's loader."""
+        return "loader" not in finding.proof
 
     def judge(self, experiment: Experiment, observations: Sequence[Observation]) -> Judgement:
         """Confirmed by the error, or by the hook's absence where torch does without; refuted if something answers."""
