@@ -40,7 +40,7 @@ def stuck_workers(seen: Observation) -> list[tuple[int, Frame]]:
 def stuck_in(seen: Observation, pids: Container[int]) -> list[tuple[int, Frame]]:
     """The same for the processes with these ids."""
     heads = list(PROCESS.finditer(seen.stacks))
-    ends = [head.start() for head in heads[1:]] + [len(seen.stacks)]
+    ends = [*(head.start() for head in heads[1:]), *([len(seen.stacks)] if heads else [])]
     found = []
     for head, end in zip(heads, ends, strict=True):
         frame = _own(seen.stacks[head.end() : end], seen.trial.subject.folder)
