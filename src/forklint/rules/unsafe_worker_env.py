@@ -16,9 +16,7 @@ from forklint.model import Applicability, Link, Severity
 from forklint.project.module import Module
 from forklint.rules.base import Rule, Suspect
 
-LEAVE_OUT = (
-    "or leave it out: unset, tokenizers is parallel here and goes over to one thread in forked children by itself"
-)
+LEAVE_OUT = "leave it out: unset, tokenizers is parallel here and goes over to one thread in forked children by itself"
 
 
 class UnsafeWorkerEnv(Rule):
