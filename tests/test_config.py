@@ -55,6 +55,9 @@ def test_the_command_line_comes_on_top(tmp_path: Path) -> None:
         ("target-python = 3.12", "target-python: write it as a string"),
         ('target-python = "2.7"', "target-python: '2.7' is no range of Pythons"),
         ('target-python = "3.13-3.10"', "target-python: '3.13-3.10' is no range of Pythons"),
+        ("target-torch = 2.4", "target-torch: write it as a string"),
+        ('target-torch = "2"', "target-torch: write it as a string"),
+        ('target-torch = "2.4-2.1"', "target-torch: write it as a string"),
         ('[[handles]]\ncall = ["a.b"]\nkind = "x"\nfoo = 1', "handles: unknown key 'foo' in a row"),
     ],
 )
@@ -171,3 +174,18 @@ def test_a_path_with_dots_is_known_to_the_same_baseline(forklint, tmp_path: Path
     shutil.copy(tmp_path / "data.py", tmp_path / "other.py")
     assert forklint("..", "--baseline", "../known.json", cwd=here).returncode == 0
     assert forklint(".", "--baseline", "known.json", cwd=tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "below"),
+    [
+        ("", False),
+        ('target-torch = "2.4"', False),
+        ('target-torch = "2.1-2.6"', True),
+        ('target-torch = ">=2.0"', True),
+    ],
+)
+def test_the_oldest_torch_decides(text: str, below: bool, tmp_path: Path) -> None:
+    settings = load(write(tmp_path / "forklint.toml", text))
+    assert settings is not None
+    assert settings.may_meet_torch_below((2, 4)) is below

@@ -22,6 +22,7 @@ else:
 FILES = ("forklint.toml", "pyproject.toml")
 ROOT_MARKS = (*FILES, ".git")
 Version = tuple[int, int]
+NEWEST_TORCH = (99, 99)  # stands for all that are still to come
 
 
 class ConfigError(Exception):
@@ -42,15 +43,14 @@ class Settings:
     baseline: str = ""
     platforms: tuple[str, ...] = PLATFORMS
     target_python: tuple[Version, Version] = (OLDEST_PYTHON, NEWEST_PYTHON)
-    """Oldest and newest Python on which the project runs."""
+    target_torch: tuple[Version, Version] | None = None
+    """Oldest and newest Python on which the project runs, and torch; None where it does not say."""
     exit_on: Severity = Severity.WARNING
     preview: bool = False
     handles: tuple[Mapping[str, Any], ...] = ()
-    """More rows for knowledge/handles.toml."""
     env_vars: tuple[Mapping[str, Any], ...] = ()
-    """More rows for knowledge/env_vars.toml."""
     starters: tuple[Mapping[str, Any], ...] = ()
-    """More rows for knowledge/starters.toml."""
+    """More rows for the tables of these names in ``knowledge/``."""
     verify: Mapping[str, Any] = field(default_factory=dict)
     """What ``forklint verify`` may run: ``loaders``, their ``args``, and ``env``."""
     base: Path = field(default=Path(), compare=False)
@@ -64,6 +64,10 @@ class Settings:
         oldest, newest = self.target_python
         runs = {"fork": oldest < (3, 14), "forkserver": newest >= (3, 14), "spawn": True}
         return tuple(cell for cell in DEFAULT_CELLS if cell.platform in self.platforms and runs[cell.start_method])
+
+    def may_meet_torch_below(self, version: Version) -> bool:
+        """Whether the project says that it is used with a torch older than a version."""
+        return self.target_torch is not None and self.target_torch[0] < version
 
     @property
     def baseline_file(self) -> Path | None:
@@ -304,6 +308,17 @@ def python_range(value: Any) -> tuple[Version, Version]:
     return oldest, newest
 
 
+def torch_range(value: Any) -> tuple[Version, Version]:
+    """Read ``2.4``, ``2.1-2.6`` or ``>=2.1``; raises ValueError."""
+    found = re.fullmatch(r"(>=)?\s*(\d+)\.(\d+)(?:\s*-\s*(\d+)\.(\d+))?", value) if isinstance(value, str) else None
+    oldest, newest = ((int(found[2]), int(found[3])), NEWEST_TORCH) if found else (NEWEST_TORCH, (0, 0))
+    if found and not found[1]:
+        newest = (int(found[4]), int(found[5])) if found[4] else oldest
+    if oldest > newest:
+        raise ValueError(f'write it as a string such as "2.4", "2.1-2.6" or ">=2.1", not {value!r}')
+    return oldest, newest
+
+
 def _per_file_ignores(value: Any) -> dict[str, tuple[str, ...]]:
     if not isinstance(value, dict):
         raise ValueError("must be a table of patterns to lists of codes")
@@ -372,6 +387,7 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "baseline": _file_name,
     "platforms": platforms,
     "target-python": python_range,
+    "target-torch": torch_range,
     "exit-on": severity,
     "preview": _boolean,
     "handles": _rows("handles"),

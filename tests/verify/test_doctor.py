@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from forklint.cli.files import interpreter
 from forklint.verify.doctor import PROBE, Environment, probe
 
 
@@ -83,6 +84,23 @@ def test_what_is_no_python_is_one_line(forklint, tmp_path: Path) -> None:
         assert done.returncode == 2
         assert len(done.stderr.strip().splitlines()) == 1
         assert str(program) in done.stderr
+
+
+def test_what_prints_anything_is_one_line_too(forklint, tmp_path: Path) -> None:
+    program = tmp_path / "python"
+    program.write_text("#!/bin/sh\nprintf '\\377'\n")
+    program.chmod(0o755)
+    done = forklint("doctor", "--python", program, cwd=tmp_path)
+    assert (done.returncode, len(done.stderr.strip().splitlines())) == (2, 1)
+    assert "is no Python that can be asked" in done.stderr
+
+
+def test_a_program_is_found_as_a_shell_finds_it(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert interpreter(Path("sh")) == Path(shutil.which("sh") or "")
+    assert interpreter(Path("bin/sh")) == Path("bin/sh")
+    Path("sh").touch()
+    assert interpreter(Path("sh")) == Path("sh")
 
 
 def test_a_python_without_torch_is_a_risk(tmp_path: Path) -> None:

@@ -90,6 +90,8 @@ def test_elsewhere_what_cannot_be_pickled_is_named(tmp_path: Path) -> None:
 
 
 def test_elsewhere_with_nothing_to_run_it_needs_a_mac(tmp_path: Path) -> None:
+    plan = planned(tmp_path, "linux", entry=("../train.py", "x"), entry_folder=tmp_path / "runs")
+    assert {trial.subject.folder for trial in plan.trials} == {tmp_path / "runs"}, "where the user is"
     result = prove(planned(tmp_path, "linux", scripts=()))
     assert (result.judgement.verdict.value, result.judgement.evidence) == ("unsupported here", "needs darwin")
     assert result.observations == ()

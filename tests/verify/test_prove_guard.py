@@ -19,25 +19,31 @@ from torch.utils.data import DataLoader
 
 {guard}loader = DataLoader(list(range(8)), num_workers=2)
 {indent}for batch in loader:
-{indent}    print(batch)
+{indent}    open("trained", "w").close()
 """
+BEFORE = """
+for number, batch in enumerate(DataLoader([1, 2, 3])):
+    if number:
+        open("trained", "w").close()
+loader ="""
 
 
 @pytest.fixture
-def verdict(forklint, tmp_path: Path):
+def verdict(command, tmp_path: Path):
     def run(text: str, *arguments: str) -> list[dict]:
         (tmp_path / "forklint.toml").touch()
         (tmp_path / "train.py").write_text(text)
-        done = forklint("verify", "train.py", "--output-format", "json", *arguments, cwd=tmp_path)
+        done = command("verify", "train.py", "--output-format", "json", *arguments, cwd=tmp_path)
         return json.loads(done.stdout)["experiments"]
 
     return run
 
 
-def test_no_guard_is_confirmed_under_spawn(verdict) -> None:
-    (found,) = verdict(LOADER.format(guard="", indent=""))
+def test_no_guard_is_confirmed_under_spawn_and_nothing_is_trained(verdict, tmp_path: Path) -> None:
+    (found,) = verdict(LOADER.format(guard="", indent="").replace("loader =", BEFORE))
     assert found["verdict"] == "confirmed"
-    assert "under spawn, at train.py:8" in found["evidence"]
+    assert "under spawn, at train.py:12" in found["evidence"]
+    assert not (tmp_path / "trained").exists()
     assert "bootstrapping phase" in found["evidence"]
     assert found["details"]["cells"] == {"fork": "control", "spawn": "confirmed", "forkserver": "confirmed"}
 
@@ -56,18 +62,33 @@ def test_a_guard_by_other_words_is_refuted(verdict) -> None:
     assert [found["verdict"] for found in experiments] == ["refuted"], experiments
 
 
-def test_a_script_that_wants_arguments_gets_them_as_an_entry(verdict, forklint, tmp_path: Path) -> None:
+def test_a_script_that_wants_arguments_gets_them_as_an_entry(verdict, command, tmp_path: Path) -> None:
     text = "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--config', required=True)\n"
     text += "options = parser.parse_args()\n" + LOADER.format(guard="", indent="")
     (found,) = verdict(text, "--start-method", "spawn")
     assert found["verdict"] == "inconclusive"
     assert "--config" in found["evidence"]
     assert "forklint verify SCRIPT -- ARGUMENTS" in found["advice"]
-    done = forklint(
+    done = command(
         "verify", "train.py", "--output-format", "json", "--start-method", "spawn", "--", "--config", "x", cwd=tmp_path
     )
     (found,) = json.loads(done.stdout)["experiments"]
     assert found["verdict"] == "confirmed"
+
+
+def test_what_the_entry_does_not_import_is_not_refuted_by_it(verdict, command, tmp_path: Path) -> None:
+    verdict(LOADER.format(guard="", indent=""), "--start-method", "fork")
+    (tmp_path / "train.py").rename(tmp_path / "other.py")
+    (tmp_path / "forklint.toml").write_text('[verify]\nenv = { WORKERS = "2" }\n')
+    text = LOADER.format(guard="if __name__ == '__main__':\n    ", indent="    ").replace(
+        "=2", "=int(os.environ['WORKERS'])"
+    )
+    (tmp_path / "train.py").write_text(f"import os\n{text}")
+    options = ("--output-format", "json", "--start-method", "spawn", "--")
+    done = command("verify", "train.py", "other.py", *options, cwd=tmp_path)
+    (found,) = json.loads(done.stdout)["experiments"]
+    assert found["verdict"] == "inconclusive"
+    assert found["evidence"].endswith("train.py do not come by other.py")
 
 
 def test_only_fork_cannot_show_it(verdict) -> None:

@@ -4,14 +4,27 @@ from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from handle_projects import HEAD, write, write_dying
-from proven import Proof, findings, forced, prove
+from proven import Proof, environment, findings, forced, prove
+
+from forklint.config import Settings
+from forklint.verify import proving
+from forklint.verify.experiments.base import Context
+from forklint.verify.handle_harm import Cell, cell_of
+from forklint.verify.runner import Runner
+from forklint.verify.samples import truth
 
 pytest.importorskip("torch")
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="both start methods exist on Linux alone")
+
+
+PRELOADED = {"start_methods": ("fork", "forkserver")}
+"""A dataset is pickled for a fork server as for spawn, and the server imports torch once for all workers."""
 
 
 def found(name: str, folder: Path, **options: object) -> Proof:
@@ -86,17 +99,18 @@ def test_witnessed_under_fork_and_refused_by_pickle(name: str, needs: str, tmp_p
     assert proof.verdict("fork") == "not reproduced"
     assert "workers that did not open it" in proof.evidence("fork")
     assert proof.verdict("spawn") == "confirmed"
+    assert "; under fork no harm was seen: it bites where workers are spawned (macOS, Win" in proof.judgement.evidence
 
 
 def test_memmap_is_refuted(tmp_path: Path) -> None:
     pytest.importorskip("numpy")
-    proof = in_spite("memmap", tmp_path)
+    proof = in_spite("memmap", tmp_path, **PRELOADED)
     assert proof.verdict() == "refuted"
     assert "numpy.memmap" in proof.judgement.evidence
 
 
 def test_closed_handle_is_refuted(tmp_path: Path) -> None:
-    assert in_spite("closed", tmp_path).verdict() == "refuted"
+    assert in_spite("closed", tmp_path, **PRELOADED).verdict() == "refuted"
 
 
 def test_closed_file_that_is_kept_cannot_be_pickled(tmp_path: Path) -> None:
@@ -108,7 +122,7 @@ def test_closed_file_that_is_kept_cannot_be_pickled(tmp_path: Path) -> None:
 
 
 def test_lazy_handle_is_refuted(tmp_path: Path) -> None:
-    proof = in_spite("lazy", tmp_path)
+    proof = in_spite("lazy", tmp_path, **PRELOADED)
     assert proof.verdict() == "refuted"
 
 
@@ -167,6 +181,127 @@ def test_stream_that_shares_a_file(tmp_path: Path) -> None:
     assert "samples of the stream" in proof.judgement.evidence
 
 
+BUCKETS = """
+class Sentences(Base):
+    def __init__(self, path="records.bin"):
+        self.file = open(path, "rb")
+
+    def __getitem__(self, index):
+        self.file.seek(index * 400)
+        return torch.frombuffer(bytearray(self.file.read(400)), dtype=torch.uint8)[: 8 + index % 5]
+
+class Buckets(torch.utils.data.Sampler):
+    def __iter__(self):
+        for rest in range(5):
+            yield list(range(rest, 240, 5))
+
+if __name__ == "__main__":
+    for batch in torch.utils.data.DataLoader(Sentences(), batch_sampler=Buckets(), num_workers=2):
+        assert batch.shape[0] == 48
+"""
+
+
+def test_batches_that_only_the_programs_sampler_makes_rightly(tmp_path: Path) -> None:
+    """A trial's batches mix the lengths of the buckets: what a collate_fn says of that is no harm."""
+    write("file", tmp_path)
+    (tmp_path / "data.py").write_text(HEAD + BUCKETS)
+    (finding,) = findings(tmp_path)
+    proof = prove(finding, tmp_path, entry=("data.py",), start_methods=("fork",))
+    assert proof.verdict() == "confirmed", proof.judgement
+    assert "samples differ" in proof.judgement.evidence
+    assert "stack" not in proof.judgement.evidence
+    (tmp_path / "data.py").write_text((HEAD + BUCKETS).replace("open(path, ", "None; open(path, "))
+    healthy = prove(finding, tmp_path, entry=("data.py",), start_methods=("fork",))
+    assert healthy.verdict() != "confirmed"
+
+
+SPECTRA = """
+class Spectra(Base):
+    def __init__(self, path="records.bin"):
+        self.file = open(path, "rb")
+
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, index):
+        data = torch.frombuffer(bytearray(os.pread(self.file.fileno(), 400, index * 400)), dtype=torch.uint8)
+        wave = data.float().repeat(1000).add(torch.arange(400000) / 7).sin()
+        return torch.stft(wave, 512, window=torch.ones(512), return_complex=True).abs().sum()
+"""
+
+
+def test_sums_that_depend_on_the_number_of_threads_are_no_harm(tmp_path: Path) -> None:
+    """A worker of a DataLoader has one thread; so has the control."""
+    write("file", tmp_path)
+    (tmp_path / "data.py").write_text(HEAD + SPECTRA)
+    proof = prove(forced(tmp_path, "Spectra", "file"), tmp_path, start_methods=("fork",), workers=2)
+    assert proof.verdict() == "not reproduced", proof.judgement
+    assert len(proof.observations) == 2, "no sample differs, so that no further control is called for"
+
+
+ONCE = """
+class Records(Base):
+    def __init__(self, path="records.bin"):
+        self.path = path
+        self.file = open(path, "rb")
+        self.owner = os.getpid()
+
+    def __getitem__(self, index):
+        return os.pread(self.file.fileno(), 400, index * 400)
+
+def reopen(worker):
+    dataset = torch.utils.data.get_worker_info().dataset
+    if not dataset.file.closed and dataset.owner != os.getpid():
+        raise RuntimeError(f"{dataset.path} is already open")
+
+if __name__ == "__main__":
+    for batch in torch.utils.data.DataLoader(Records(), num_workers=2, worker_init_fn=reopen, collate_fn=list):
+        print(batch)
+"""
+
+
+SENT = """
+SCALE = {}
+
+class Scaled(Base):
+    def __init__(self, path="records.bin"):
+        self.path = path
+        self.file = open(path, "rb")
+        SCALE["by"] = 2
+
+    def __getstate__(self):
+        return {**self.__dict__, "file": None}
+
+    def __getitem__(self, index):
+        if self.file is None:
+            {opening}
+        return os.pread(self.file.fileno(), 400, index * 400) * (SCALE.get("by", 1) if index % 2 else 1)
+"""
+
+
+def test_a_dataset_that_is_sent_without_its_handle(tmp_path: Path) -> None:
+    """What differs then is not laid to the handle, unless the line that fails names it."""
+    write("file", tmp_path)
+    (tmp_path / "data.py").write_text(HEAD + SENT.replace("{opening}", 'self.file = open(self.path, "rb")'))
+    proof = prove(forced(tmp_path, "Scaled", "file"), tmp_path, start_methods=("spawn",))
+    assert proof.verdict() == "inconclusive"
+    assert "is sent without it or it opens anew, and yet: 120 of 240 samples differ" in proof.judgement.evidence
+    assert "what the script sets while it runs" in proof.judgement.advice
+    (tmp_path / "data.py").write_text(HEAD + SENT.replace("{opening}", "pass"))
+    proof = prove(forced(tmp_path, "Scaled", "file"), tmp_path, start_methods=("spawn",))
+    assert proof.verdict() == "confirmed"
+    assert "'NoneType' object has no attribute 'fileno'" in proof.judgement.evidence
+
+
+def test_what_a_worker_init_fn_raises_is_told_by_its_own_words(tmp_path: Path) -> None:
+    write("file", tmp_path)
+    (tmp_path / "data.py").write_text(HEAD + ONCE)
+    (finding,) = findings(tmp_path)
+    proof = prove(finding, tmp_path, entry=("data.py",), start_methods=("fork",))
+    assert "RuntimeError: records.bin is already open" in proof.judgement.evidence
+    assert "Caught" not in proof.judgement.evidence
+
+
 def test_slow_dataset_is_read_for_fewer_samples(tmp_path: Path) -> None:
     proof = found("slow", tmp_path, start_methods=("fork",), seconds=9)
     assert proof.verdict() in {"confirmed", "not reproduced"}
@@ -182,15 +317,33 @@ DEATHS = {
 }
 
 
+@pytest.fixture(scope="module")
+def dying(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Cell]:
+    """A worker that dies as it is told; the control, in which nobody does, is run once for all."""
+    folder = tmp_path_factory.mktemp("dying")
+    write_dying("exec(os.environ['DEATH'])", folder)
+    (finding,) = findings(folder)
+    context = Context(folder, Settings(), environment(), start_methods=("fork",), provoking=0.4)
+    (planned,) = proving.plan([finding], lambda _: context)
+    control, treatment = (one for one in planned.trials if one.task == "samples")
+    with Runner(Path(sys.executable)) as runner:
+        controls = [runner.run(control)]
+
+    def die(code: str) -> Cell:
+        subject = replace(treatment.subject, environment={"DEATH": code})
+        with Runner(Path(sys.executable)) as runner:
+            return cell_of(runner.run(replace(treatment, subject=subject)), controls, truth(controls))
+
+    return die
+
+
 @pytest.mark.parametrize("name", DEATHS)
-def test_death_of_a_worker_is_named(name: str, tmp_path: Path) -> None:
-    write_dying(DEATHS[name], tmp_path)
-    (finding,) = findings(tmp_path)
-    proof = prove(finding, tmp_path, start_methods=("fork",))
-    assert proof.verdict() == "confirmed"
-    assert f"a worker died of {name}" in proof.judgement.evidence
+def test_death_of_a_worker_is_named(name: str, dying: Callable[[str], Cell]) -> None:
+    cell = dying(DEATHS[name])
+    assert cell.verdict.value == "confirmed"
+    assert f"a worker died of {name}" in cell.evidence
     has_stack = hasattr(signal, name) and name != "SIGKILL"
-    assert ("in __getitem__" in proof.cell("fork")["stack"]) == has_stack
+    assert ("in __getitem__" in cell.stack) == has_stack
 
 
 HANGING = """
@@ -234,11 +387,11 @@ def test_worker_that_hangs(tmp_path: Path) -> None:
 
 def test_after_the_fix_there_is_nothing(tmp_path: Path, forklint) -> None:
     pytest.importorskip("lmdb")
-    for name in ("lmdb", "lmdb-unlocked"):
+    for name, options in (("lmdb", {}), ("lmdb-unlocked", PRELOADED)):
         folder = tmp_path / name
         folder.mkdir()
         write(name, folder)
         (finding,) = findings(folder)
         done = forklint("data.py", "--isolated", "--select", "FKL301", "--fix", "--unsafe-fixes", cwd=folder)
         assert done.returncode == 0, done.stdout
-        assert prove(finding, folder).verdict() == "refuted"
+        assert prove(finding, folder, **options).verdict() == "refuted"

@@ -30,11 +30,11 @@ if __name__ == "__main__":
 
 
 @pytest.fixture
-def verdict(forklint, tmp_path: Path):
+def verdict(command, tmp_path: Path):
     def run(text: str, *arguments: str, expect: int) -> dict:
         (tmp_path / "forklint.toml").touch()
         (tmp_path / "train.py").write_text(text)
-        done = forklint("verify", "train.py", "--output-format", "json", *arguments, cwd=tmp_path)
+        done = command("verify", "train.py", "--output-format", "json", *arguments, cwd=tmp_path)
         assert done.returncode == expect, done.stdout + done.stderr
         return json.loads(done.stdout)["experiments"]
 
@@ -76,8 +76,8 @@ def test_a_misspelt_name_of_torch(verdict) -> None:
     assert found["evidence"] == "AttributeError: module 'torch' has no attribute 'set_num_thread'"
 
 
-def test_the_last_line_says_how_many_were_decided(forklint, tmp_path: Path) -> None:
+def test_the_last_line_says_how_many_were_decided(command, tmp_path: Path) -> None:
     (tmp_path / "forklint.toml").touch()
     (tmp_path / "train.py").write_text(SCRIPT)
-    done = forklint("verify", "train.py", "-q", cwd=tmp_path)
+    done = command("verify", "train.py", "-q", cwd=tmp_path)
     assert done.stdout.splitlines()[-1] == "1 of 1 finding proved or refuted: 1 confirmed"

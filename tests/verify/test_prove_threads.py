@@ -17,12 +17,12 @@ print(torch.get_num_threads())
 
 
 @pytest.fixture
-def verdict(forklint, tmp_path: Path):
+def verdict(command, tmp_path: Path):
     def run(text: str, *arguments: str, **environment: str) -> dict:
-        (tmp_path / "forklint.toml").touch()
+        (tmp_path / "forklint.toml").write_text('[verify]\nenv = { DATA = "here" }\n')
         (tmp_path / "train.py").write_text(text)
         options = {"cwd": tmp_path, "env": environment}
-        done = forklint("verify", "train.py", "--select", "FKL101", "--output-format", "json", *arguments, **options)
+        done = command("verify", "train.py", "--select", "FKL101", "--output-format", "json", *arguments, **options)
         (found,) = json.loads(done.stdout)["experiments"]
         return found
 
@@ -33,6 +33,11 @@ def test_after_torch_it_is_confirmed(verdict) -> None:
     found = verdict('import os\nimport torch\n\nos.environ["OMP_NUM_THREADS"] = "1"\n')
     assert found["verdict"] == "confirmed"
     assert found["details"]["pools"]["OpenMP"]["verdict"] == "confirmed"
+
+
+def test_a_default_is_looked_at_in_the_control_too_and_the_settings_variables_are_there(verdict) -> None:
+    text = 'import os\nimport torch\n\nos.environ["DATA"]\nos.environ.setdefault("OMP_NUM_THREADS", "1")\n'
+    assert verdict(text)["verdict"] == "confirmed"
 
 
 def test_a_value_that_is_the_default_does_not_matter(verdict) -> None:
@@ -55,11 +60,13 @@ def test_a_variable_of_the_users_own_shell_does_not_decide(verdict) -> None:
     assert found["verdict"] == "confirmed"
 
 
-def test_a_line_that_is_never_reached_decides_nothing(verdict) -> None:
+def test_a_line_that_is_never_reached_decides_nothing_and_nothing_is_trained(verdict, tmp_path: Path) -> None:
     text = 'import os\nimport sys\nimport torch\n\nif len(sys.argv) > 5:\n    os.environ["OMP_NUM_THREADS"] = "1"\n'
+    text += 'print("begins")\nfor batch in torch.utils.data.DataLoader([1, 2]):\n    open("trained", "w").close()\n'
     found = verdict(text)
     assert found["verdict"] == "inconclusive"
-    assert "line 6" in found["evidence"]
+    assert found["evidence"] == "line 6 was never reached before a loader was"
+    assert not (tmp_path / "trained").exists()
 
 
 def test_a_variable_that_no_pool_reads_has_no_experiment(verdict) -> None:

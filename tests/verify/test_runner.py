@@ -167,7 +167,7 @@ def test_what_cannot_be_run_is_said_in_one_line(workplace, tmp_path):
 
 
 def test_the_environment_of_a_trial(workplace, tmp_path, monkeypatch):
-    monkeypatch.setenv("PYTHONPATH", "/of/the/user")
+    monkeypatch.setenv("PYTHONPATH", f"/of/the/user{os.pathsep}src")
     monkeypatch.setenv("WANDB_MODE", "online")
     code = "import json, os; print(json.dumps([dict(os.environ), os.getcwd()]))"
     subject = Subject("module", ("-c", code), tmp_path, (Path("/of/the/subject"),), {"OMP_NUM_THREADS": "3"})
@@ -176,7 +176,7 @@ def test_the_environment_of_a_trial(workplace, tmp_path, monkeypatch):
     assert folder == str(tmp_path)
     harness, *others = environment["PYTHONPATH"].split(os.pathsep)
     assert Path(harness).parts[-3:] == ("forklint", "verify", "harness")
-    assert others == ["/of/the/subject", "/of/the/user"]
+    assert others == ["/of/the/subject", "/of/the/user", str(Path("src").absolute())]
     assert environment["OMP_NUM_THREADS"] == "3"
     assert environment["WANDB_MODE"] == "offline"
     assert environment["TMPDIR"].startswith(str(workplace))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import shutil
 from pathlib import Path
 
@@ -103,6 +104,36 @@ def test_factory(folder: Path) -> None:
     assert "(dataset.file)" in proof.evidence("spawn")
 
 
+def test_a_package_below_src_is_imported_by_a_factory_and_asked_for_by_an_entry(folder: Path) -> None:
+    package = folder / "src" / "corpus"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    (folder / "data.py").rename(package / "data.py")
+    (package / "loading.py").write_text(FACTORY.replace("from data", "from corpus.data"))
+    (folder / "train.py").write_text(TRAIN.format(options="").replace("from data", "from corpus.data"))
+    (finding,) = findings(folder, "src/corpus/data.py")
+    factory = Factory("corpus.loading:make_loaders", {"path": "records.bin"})
+    proof = prove(finding, folder, factories=(factory,), start_methods=("spawn",))
+    assert proof.verdict() == "confirmed", proof.judgement
+    proof = prove(finding, folder, entry=("train.py", "--path", "records.bin"), start_methods=("spawn",))
+    assert proof.verdict() == "inconclusive"
+    assert proof.judgement.advice.startswith("corpus is the project's own: set PYTHONPATH=src, or choose")
+
+
+def test_a_factory_that_fails_is_named_in_one_line_and_leaves_the_others_alone(folder: Path) -> None:
+    broken = "\n\ndef make_broken():\n    raise RuntimeError('no such operator\\n#1 frame of C++\\n#2 another')\n"
+    (folder / "loading.py").write_text(FACTORY + broken)
+    (finding,) = findings(folder)
+    factories = (Factory("loading:make_broken"), Factory("loading:make_loaders", {"path": "records.bin"}))
+    proof = prove(finding, folder, factories=factories, start_methods=("spawn",))
+    assert proof.verdict() == "confirmed", proof.judgement
+    proof = prove(finding, folder, factories=factories[:1], start_methods=("spawn",))
+    assert proof.verdict() == "inconclusive"
+    words = "the factory loading:make_broken cannot be built: RuntimeError: no such operator ("
+    assert proof.judgement.evidence.startswith(words)
+    assert "#1" not in proof.judgement.evidence
+
+
 def test_no_way_to_build(folder: Path) -> None:
     (finding,) = findings(folder)
     proof = prove(finding, folder, start_methods=("spawn",))
@@ -139,6 +170,48 @@ def test_without_data_lmdb_has_a_stand_in(tmp_path: Path) -> None:
     assert "No such file or directory" in proof.judgement.evidence
     assert "a stand-in for the handle is opened" in proof.judgement.evidence
     assert [seen.trial.task for seen in proof.observations] == ["samples", "stand_in"]
+
+
+PAGES = """
+import glob
+import numpy as np
+from pathlib import Path
+
+class Pages(Dataset):
+    def __init__(self, root, split="train"):
+        if not os.path.isdir(root):
+            raise RuntimeError(f"no data at {{root}}: download it first")
+        self.names = sorted(os.listdir(os.path.join(root, "pages")))
+        self.masks = sorted(glob.glob(root + "/masks/*.png"))
+        self.boxes = np.asarray(np.load(root + "/boxes.npy")[split])
+        self.mean = torch.from_numpy(np.load(root + "/mean.npy")).float()
+        self.classes = json.loads(Path(root, "classes.json").read_text())["classes"]
+        with open(Path(root) / "train.lst") as lines:
+            self.lines = [line.split()[0] for line in lines]
+        {cover}
+        assert len(self.masks) and len(self.names)
+        self.archive = zipfile.ZipFile(os.path.join(root, "pages.zip"))
+
+    def __len__(self):
+        return len(self.names)
+
+    def __getitem__(self, index):
+        return self.archive.read(self.names[index])
+"""
+
+
+def test_data_that_is_not_there_is_read_as_a_stand_in(tmp_path: Path) -> None:
+    """Whatever asks for it, opens it or lists it."""
+    pytest.importorskip("numpy")
+    cover = "self.cover = Image.open(root + '/cover.png').convert('RGB')"
+    has_images = importlib.util.find_spec("PIL") is not None
+    text = PAGES.format(cover=f"from PIL import Image; {cover}" if has_images else "")
+    (tmp_path / "data.py").write_text(HEAD + text)
+    (finding,) = findings(tmp_path)
+    proof = prove(finding, tmp_path, **FORKED)
+    assert proof.verdict() == "inconclusive"
+    assert "a stand-in for the handle is opened in process" in proof.judgement.evidence
+    assert "used under fork in 2 workers that did not open it: the mechanism, without harm" in proof.judgement.evidence
 
 
 def test_a_script_found_by_itself_that_fails_gives_way_to_the_class(tmp_path: Path) -> None:

@@ -9,32 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from records_project import MARK, RECORDS, ROW, write
 from test_sarif import check_document
 
-RECORDS = """
-import pathlib
-
-import torch
-from torch.utils.data import DataLoader, Dataset
-
-pathlib.Path(__file__).with_name("ran").touch()
-
-
-class Records(Dataset):
-    def __init__(self, path):
-        self.file = open(path, "rb")
-
-    def __len__(self):
-        return 400
-
-    def __getitem__(self, index):
-        self.file.seek(index * 64)
-        return self.file.read(64)
-
-
-def make_loader(path="records.bin"):
-    return DataLoader(Records(path), batch_size=4, num_workers=2, collate_fn=list)
-"""
 TRAIN = """
 import os
 import sys
@@ -51,59 +28,79 @@ MISSPELT = "import torch\n\ntorch.set_num_thread(1)\n"
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    (tmp_path / "forklint.toml").write_text('[verify]\nloaders = ["records:make_loader"]\n')
-    (tmp_path / "records.bin").write_bytes(b"".join(index.to_bytes(64, "big") for index in range(400)))
-    (tmp_path / "records.py").write_text(RECORDS)
+    write(tmp_path)
     return tmp_path
 
 
-def test_plan_shows_the_trials_and_runs_nothing(forklint, project: Path) -> None:
-    done = forklint("verify", "records.py", "--plan", cwd=project)
+def test_plan_shows_the_trials_and_runs_nothing(command, project: Path) -> None:
+    done = command("verify", "records.py", "--plan", cwd=project)
     assert done.returncode == 0
-    assert "FKL301 records.py:12" in done.stdout
+    assert f"FKL301 records.py:{ROW}" in done.stdout
     for cell in ("0 workers", "fork, 4 workers", "spawn, 2 workers", "forkserver, 2 workers"):
         assert cell in done.stdout
     assert not (project / "ran").exists()
 
 
-def test_one_trial_is_run_again_by_its_name(forklint, project: Path) -> None:
-    plan = forklint("verify", "records.py", "--plan", cwd=project).stdout
+def test_one_trial_is_run_again_by_its_name(command, project: Path) -> None:
+    plan = command("verify", "records.py", "--plan", cwd=project).stdout
     name = next(line.split()[0] for line in plan.splitlines() if "spawn" in line)
-    done = forklint("verify", "records.py", "--replay", name, cwd=project)
+    done = command("verify", "records.py", "--replay", name, cwd=project)
     assert done.returncode == 0
     assert "cannot pickle" in done.stdout
     assert (project / "ran").exists()
-    wrong = forklint("verify", "records.py", "--replay", name[:-1], cwd=project)
+    wrong = command("verify", "records.py", "--replay", name[:-1], cwd=project)
     assert wrong.returncode == 2
     assert f"did you mean '{name}'" in wrong.stderr
 
 
-def test_a_factory_of_the_settings_gives_the_loader(forklint, project: Path) -> None:
-    done = forklint("verify", ".", "--start-method", "spawn", cwd=project)
+def test_a_factory_of_the_settings_gives_the_loader(command, project: Path) -> None:
+    done = command("verify", ".", "--start-method", "spawn", cwd=project)
     assert done.returncode == 1, done.stdout + done.stderr
-    assert "FKL301 records.py:12: confirmed" in done.stdout
+    assert f"FKL301 records.py:{ROW}: confirmed" in done.stdout
     assert "cannot pickle '_io.BufferedReader' object (dataset.file)" in " ".join(done.stdout.split())
     assert done.stdout.splitlines()[-1] == "1 of 1 finding proved or refuted: 1 confirmed"
 
 
-def test_an_entry_is_looked_at_with_all_that_it_imports_and_runs_where_the_user_is(forklint, project: Path) -> None:
+def test_an_entry_is_looked_at_with_all_that_it_imports_and_runs_where_the_user_is(command, project: Path) -> None:
     (project / "forklint.toml").write_text("")
     (project / "scripts").mkdir()
     (project / "scripts" / "train.py").write_text(TRAIN)
     given = ("verify", "train.py", "-q", "--start-method", "spawn")
-    plan = forklint(*given, "--plan", "--", "../records.bin", cwd=project / "scripts").stdout
+    plan = command(*given, "--plan", "--", "../records.bin", cwd=project / "scripts").stdout
     assert "python train.py ../records.bin, 60 s at most" in plan
     assert "what stands before it does run, and may write" in plan
-    done = forklint(*given, "--", "../records.bin", cwd=project / "scripts")
+    done = command(*given, "--", "../records.bin", cwd=project / "scripts")
     assert done.returncode == 1, done.stdout + done.stderr
-    assert done.stdout.startswith(f"FKL301 {project}/records.py:12: confirmed"), "and -q begins without an empty line"
+    beginning = f"FKL301 {project}/records.py:{ROW}: confirmed"
+    assert done.stdout.startswith(beginning), "-q begins without an empty line"
+
+
+def test_a_script_of_a_package_runs_as_its_module(forklint, project: Path) -> None:
+    """With dots in its imports it cannot run under its path: people run it with ``python -m``, and so does verify."""
+    (project / "forklint.toml").write_text("")
+    package = project / "src" / "corpus"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    (project / "records.py").rename(package / "records.py")
+    text = TRAIN.partition("\nsys.path.insert")[0] + "\nfrom .records" + TRAIN.partition("from records")[2]
+    (package / "train.py").write_text(text)
+    given = ("verify", "src/corpus/train.py", "-q", "--select", "FKL301", "--start-method", "spawn")
+    plan = forklint(*given, "--plan", "--", "records.bin", cwd=project).stdout
+    assert "python -m corpus.train records.bin, 60 s at most" in plan
+    done = forklint(*given, "--", "records.bin", cwd=project)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "cannot pickle '_io.BufferedReader' object (dataset.file)" in " ".join(done.stdout.split())
+    (package / "train.py").write_text(text.replace("sys.argv[1]", '"records.bin"'))
+    (package / "records.py").write_text(RECORDS.replace("pathlib.Path(__file__)", "touched = pathlib.Path(__file__)"))
+    plan = forklint("verify", ".", "--plan", cwd=project).stdout
+    assert "python -m corpus.train, 60 s at most" in plan, "also where forklint chooses it by itself"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no such terminal")
 def test_ctrl_c_is_one_line_and_leaves_nothing(project: Path) -> None:
     import pty
 
-    (project / "records.py").write_text(RECORDS + "\n\nimport time\ntime.sleep(100)\n")
+    (project / "records.py").write_text(RECORDS + MARK + "\n\nimport time\ntime.sleep(100)\n")
     command = [sys.executable, "-m", "forklint", "verify", "records.py"]
     pid, terminal = pty.fork()
     if pid == 0:
@@ -116,7 +113,7 @@ def test_ctrl_c_is_one_line_and_leaves_nothing(project: Path) -> None:
             os.write(terminal, b"\x03")
             (project / "ran").unlink()
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 130
-    assert b"FKL301 records.py:12: 0 workers" in told
+    assert f"FKL301 records.py:{ROW}: 0 workers".encode() in told
     assert b"0/4" in told
     last = told.decode(errors="replace").splitlines()[-1]
     assert last.endswith("forklint: interrupted; what ran was ended and cleared away")
@@ -129,15 +126,14 @@ def _read(terminal: int) -> bytes:
         return b""
 
 
-def test_without_a_way_to_build_it_the_one_thing_to_do_is_named(forklint, project: Path) -> None:
+def test_without_a_way_to_build_it_the_one_thing_to_do_is_named(command, project: Path) -> None:
     (project / "forklint.toml").write_text("")
-    quiet = [line for line in RECORDS.splitlines(keepends=True) if "touch" not in line]
-    (project / "records.py").write_text("".join(quiet))  # so that it does not look like a script
-    done = forklint("verify", "records.py", cwd=project)
+    (project / "records.py").write_text(RECORDS)  # without the mark, which makes it look like a script
+    done = command("verify", "records.py", cwd=project)
     assert done.returncode == 3
     assert "no way to build Records(path)" in done.stdout
     assert "loaders" in done.stdout
-    assert forklint("verify", "records.py", "--allow-inconclusive", cwd=project).returncode == 0
+    assert command("verify", "records.py", "--allow-inconclusive", cwd=project).returncode == 0
 
 
 def test_nothing_found_is_said_so(forklint, tmp_path: Path) -> None:
@@ -147,20 +143,30 @@ def test_nothing_found_is_said_so(forklint, tmp_path: Path) -> None:
     assert done.stdout.splitlines()[-1] == "0 of 0 findings proved or refuted"
 
 
-def test_wrong_settings_and_wrong_words_are_one_line(forklint, project: Path) -> None:
+def test_a_finding_without_an_experiment_is_told_of(command, tmp_path: Path) -> None:
+    (tmp_path / "quiet.py").write_text("import torch\n\nx = 1  # noqa: FKL301\n")
+    words = "Not tried, since there is no experiment for the rule: FKL001 quiet.py:3"
+    assert words in command("verify", "quiet.py", "--plan", cwd=tmp_path).stdout.splitlines()
+    lines = command("verify", "quiet.py", cwd=tmp_path).stdout.splitlines()
+    assert lines[-2:] == [words, "0 of 0 findings proved or refuted; 1 not tried"]
+    told = json.loads(command("verify", "quiet.py", "--output-format", "json", cwd=tmp_path).stdout)
+    assert [one["code"] for one in told["not_tried"]] == ["FKL001"]
+
+
+def test_wrong_settings_and_wrong_words_are_one_line(command, project: Path) -> None:
     for text, words in (
         ('[verify]\nloader = ["a:b"]\n', "did you mean 'loaders'"),
         ('[verify]\nloaders = ["records.make_loader"]\n', "package.module:function"),
         ("[verify]\nenv = { A = 1 }\n", "variables and strings"),
     ):
         (project / "forklint.toml").write_text(text)
-        done = forklint("verify", "records.py", cwd=project)
+        done = command("verify", "records.py", cwd=project)
         assert done.returncode == 2
         assert len(done.stderr.strip().splitlines()) == 1
         assert words in done.stderr
     (project / "forklint.toml").write_text("")
     for arguments in (["none.py"], [".", "--", "--config", "x"], ["records.py", "--python", "none"]):
-        done = forklint("verify", *arguments, cwd=project)
+        done = command("verify", *arguments, cwd=project)
         assert done.returncode == 2, arguments
         assert len(done.stderr.strip().splitlines()) == 1
 
@@ -196,22 +202,22 @@ def test_the_projects_own_interpreter_needs_no_forklint(forklint, tmp_path: Path
     assert [one["verdict"] for one in found["experiments"]] == ["confirmed"]
 
 
-def test_a_python_without_torch_is_told_of_before_anything_runs(forklint, tmp_path: Path) -> None:
+def test_a_python_without_torch_is_told_of_before_anything_runs(command, tmp_path: Path) -> None:
     (tmp_path / "forklint.toml").touch()
     (tmp_path / "train.py").write_text(MISSPELT)
     environment = tmp_path / "environment"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", environment], check=True)
-    done = forklint("verify", "train.py", "--python", environment / "bin" / "python", cwd=tmp_path)
+    done = command("verify", "train.py", "--python", environment / "bin" / "python", cwd=tmp_path)
     assert done.returncode == 2
     assert "cannot import torch: name the project's Python with --python" in done.stderr
 
 
-def test_verdicts_as_sarif(forklint, project: Path) -> None:
-    command = ("verify", ".", "--start-method", "spawn", "--output-format", "sarif", "--output-file", "proofs.sarif")
-    done = forklint(*command, cwd=project)
+def test_verdicts_as_sarif(command, project: Path) -> None:
+    options = ("--start-method", "spawn", "--output-format", "sarif", "--output-file", "proofs.sarif")
+    done = command("verify", ".", *options, cwd=project)
     assert (done.returncode, done.stdout) == (1, ""), done.stderr
     (result,) = check_document(json.loads((project / "proofs.sarif").read_text()))["results"]
-    assert result["locations"][0]["physicalLocation"]["region"]["startLine"] == 12
+    assert result["locations"][0]["physicalLocation"]["region"]["startLine"] == ROW
     told = result["properties"]
     assert told["verdict"] == "confirmed"
     assert "cannot pickle '_io.BufferedReader' object (dataset.file)" in told["evidence"]
@@ -221,10 +227,10 @@ def test_verdicts_as_sarif(forklint, project: Path) -> None:
         ("spawn, 2 workers", "confirmed"),
     ]
     (project / "broken.py").write_bytes(b"name = '\xe9'\n")
-    done = forklint("verify", "broken.py", "none.py", "--output-format", "sarif", cwd=project)
+    done = command("verify", "broken.py", "none.py", "--output-format", "sarif", cwd=project)
     (invocation,) = check_document(json.loads(done.stdout))["invocations"]
     assert (done.returncode, invocation["executionSuccessful"]) == (2, False)
     assert len(invocation["toolExecutionNotifications"]) == 2
     for more in (["--plan", "--output-file", "x"], ["--output-file", "no/where.sarif"]):
-        done = forklint("verify", "records.py", *more, cwd=project)
+        done = command("verify", "records.py", *more, cwd=project)
         assert (done.returncode, len(done.stderr.strip().splitlines())) == (2, 1)

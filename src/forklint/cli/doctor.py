@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from forklint.cli.ending import CLEAN, FOUND, Failure, one_line_errors
+from forklint.cli.files import interpreter
 
 
 @click.command()
@@ -29,7 +30,9 @@ def doctor(python: Path, output_format: str) -> None:
 
     with one_line_errors(verbose=False):
         try:
-            found = probe(python, tuple(sorted({name for row in Variables().judged for name in row.names})))
+            found = probe(
+                interpreter(python), tuple(sorted({name for row in Variables().judged for name in row.names}))
+            )
         except ProbeError as error:
             raise Failure(str(error)) from None
         risks = list(found.risks())

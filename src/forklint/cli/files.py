@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,6 +20,13 @@ def find(finder: SettingsFinder, paths: Sequence[Path]) -> tuple[list[Path], lis
     for item in missing:
         say(f"{item.path}: {item.reason}")
     return [item for item in found if isinstance(item, Path)], missing
+
+
+def interpreter(python: Path) -> Path:
+    """The program that a user names, if need be looked for as a shell does."""
+    if python.exists() or python.parent != Path():
+        return python
+    return Path(shutil.which(python) or python)
 
 
 def left_out(finder: SettingsFinder, path: Path) -> bool:

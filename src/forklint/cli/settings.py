@@ -21,10 +21,14 @@ def show_settings(finder: config.SettingsFinder, path: Path) -> None:
     enabled = settings.enabled(registry.codes())
     click.echo(f"# from {settings.source or 'defaults'}")
     for key in config.READERS:
-        if key != "target-python":
+        if not key.startswith("target-"):
             click.echo(f"{key} = {_as_toml(getattr(settings, key.replace('-', '_')))}")
     oldest, newest = (".".join(map(str, version)) for version in settings.target_python)
     click.echo(f'target-python = "{oldest}-{newest}"')
+    if settings.target_torch is not None:
+        first, last = (".".join(map(str, version)) for version in settings.target_torch)
+        is_open = settings.target_torch[1] == config.NEWEST_TORCH
+        click.echo(f'target-torch = "{f">={first}" if is_open else f"{first}-{last}"}"')
     click.echo(f"# rules that run: {', '.join(sorted(enabled))}")
     click.echo(f"# cells: {', '.join(map(str, settings.cells))}")
 

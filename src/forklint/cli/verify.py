@@ -13,7 +13,7 @@ import click
 
 from forklint import config
 from forklint.cli.ending import CLEAN, FAILED, FOUND, Failure, one_line_errors
-from forklint.cli.files import find
+from forklint.cli.files import find, interpreter
 from forklint.cli.output import print_notes, say
 from forklint.cli.output_file import check, output_to
 from forklint.cli.parameters import CODES, overrides
@@ -59,7 +59,7 @@ class VerifyCommand(click.Command):
     "--budget", type=click.FloatRange(min=0), default=2, show_default=True, help="Seconds to provoke one race."
 )
 @click.option("--start-method", type=click.Choice(METHODS), multiple=True, help="Start methods to try: all by default.")
-@click.option("--until-loader", is_flag=True, help="Run other loaders met on the way in full, not for one batch.")
+@click.option("--until-loader", is_flag=True, help="Run scripts on to the loader, checkpoints included.")
 @click.option("--select", type=CODES, multiple=True, help="Rules whose findings are proved.")
 @click.option("--ignore", type=CODES, multiple=True, help="Rules to leave out.")
 @click.option("--config", "config_file", type=click.Path(path_type=Path), help="Use this file and no other.")
@@ -93,15 +93,16 @@ def run(options: dict[str, Any], arguments: Sequence[str] | None) -> int:
     from forklint.verify import proving  # noqa: PLC0415
     from forklint.verify.doctor import ProbeError, probe  # noqa: PLC0415
     from forklint.verify.experiments.base import Context  # noqa: PLC0415
+    from forklint.verify.runner import CannotRunError  # noqa: PLC0415
     from forklint.verify.subjects import Factory  # noqa: PLC0415
 
     _check(options)
-    entry = _entry(options["paths"], arguments)
+    entry, importable = _entry(options["paths"], arguments)
     finder = config.SettingsFinder(overrides(options), config=options["config_file"], isolated=options["isolated"])
     files, missing = find(finder, options["paths"] or (Path(),))
     ran = _lint(finder, files, missing, options["paths"][0] if entry else None)
     scripts = tuple(from_root(path) for path in files if kind_of(path) is Kind.PYTHON)
-    python = options["python"] or Path(sys.executable)
+    python = interpreter(options["python"]) if options["python"] else Path(sys.executable)
     try:
         environment = probe(python)
     except ProbeError as error:
@@ -116,6 +117,7 @@ def run(options: dict[str, Any], arguments: Sequence[str] | None) -> int:
             settings=settings,
             environment=environment,
             entry=entry,
+            importable=importable,
             entry_folder=Path.cwd(),
             factories=tuple(Factory(call, given["args"]) for call in given.get("loaders", ())),
             scripts=scripts,
@@ -127,17 +129,21 @@ def run(options: dict[str, Any], arguments: Sequence[str] | None) -> int:
             provoking=min(options["budget"], options["timeout"] / 2),
         )
 
-    planned = proving.plan(all_findings(ran.reports), context_of)
+    findings = all_findings(ran.reports)
+    planned, untried = proving.plan(findings, context_of), proving.without_experiment(findings)
     if options["plan"]:
-        click.echo(verdicts.plan(planned), nl=False)
+        click.echo(verdicts.plan(planned) + verdicts.untried(untried), nl=False)
         return FAILED if ran.failed else CLEAN
     if not environment.torch:
         raise Failure(f"{python} cannot import torch: name the project's Python with --python")
-    if options["replay"]:
-        return _replay(options["replay"], planned, python)
-    results = _prove(planned, python, options)
+    try:
+        if options["replay"]:
+            return _replay(options["replay"], planned, python)
+        results = _prove(planned, python, options)
+    except CannotRunError as error:
+        raise Failure(str(error)) from None
     with output_to(options["output_file"]):
-        _tell(results, environment, outcome_of(ran, finder), options)
+        _tell(results, untried, environment, outcome_of(ran, finder), options)
     return FAILED if ran.failed else _exit_code(results, allow_inconclusive=options["allow_inconclusive"])
 
 
@@ -148,12 +154,18 @@ def _check(options: dict[str, Any]) -> None:
     check(options["output_file"])
 
 
-def _tell(results: Sequence[Result], environment: Environment, linted: Outcome, options: dict[str, Any]) -> None:
+def _tell(
+    results: Sequence[Result],
+    untried: Sequence[Finding],
+    environment: Environment,
+    linted: Outcome,
+    options: dict[str, Any],
+) -> None:
     """Print what came of the experiments in the chosen form."""
     from forklint.report import sarif, verdicts  # noqa: PLC0415
 
     if options["output_format"] == "json":
-        click.echo(verdicts.to_json(environment, results), nl=False)
+        click.echo(verdicts.to_json(environment, results, untried), nl=False)
     elif options["output_format"] == "sarif":
         proofs = {result.finding: verdicts.properties(result) for result in results}
         click.echo(sarif.render(replace(linted, properties=proofs)), nl=False)
@@ -161,16 +173,24 @@ def _tell(results: Sequence[Result], environment: Environment, linted: Outcome, 
         if not options["quiet"]:
             click.echo(verdicts.environment(environment))
         click.echo(verdicts.text(results), nl=False)
-        click.echo(verdicts.summary(results))
+        if not options["quiet"]:
+            click.echo(verdicts.untried(untried), nl=False)
+        click.echo(verdicts.summary(results, untried))
 
 
-def _entry(paths: Sequence[Path], arguments: Sequence[str] | None) -> tuple[str, ...]:
-    """The command of the entry, if there is one: the first of PATHS, with what stands behind ``--``."""
+def _entry(paths: Sequence[Path], arguments: Sequence[str] | None) -> tuple[tuple[str, ...], tuple[Path, ...]]:
+    """The command of the entry, if there is one: the first of PATHS, with what stands behind ``--``.
+
+    Beside it the folders that it needs on PYTHONPATH.
+    """
+    from forklint.verify.subjects import command_of  # noqa: PLC0415 - `--help` needs none of it
+
     if arguments is None:
-        return ()
+        return (), ()
     if not paths or not paths[0].is_file():
         raise Failure("what stands behind -- is for a script: forklint verify train.py -- --config x.yaml")
-    return (str(from_root(paths[0])), *arguments)
+    command, importable = command_of(from_root(paths[0]))
+    return (*command, *arguments), importable
 
 
 def _lint(finder: config.SettingsFinder, files: Sequence[Path], missing: Sequence[Missing], entry: Path | None) -> Ran:

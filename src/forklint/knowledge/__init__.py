@@ -68,6 +68,7 @@ KNOWN_KEYS: dict[str, frozenset[str]] = {
             "known_as",
             "threads",
             "threads_position",
+            "positions",
             "source",
         ]
     ),

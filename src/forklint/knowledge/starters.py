@@ -26,7 +26,19 @@ class Starter:
     known_as: str = ""
     threads: str = ""
     threads_position: int | None = None
+    positions: tuple[str, ...] = ()
     source: str = ""
+
+    def position(self, option: str) -> int | None:
+        """Where an option may stand as a positional argument; None for a keyword alone."""
+        if option in self.positions:
+            return self.positions.index(option)
+        special = {
+            self.workers: self.workers_position,
+            self.context: self.context_position,
+            self.threads: self.threads_position,
+        }
+        return special.get(option) if option else None
 
     @property
     def name(self) -> str:

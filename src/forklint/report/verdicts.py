@@ -11,7 +11,8 @@ from typing import Any
 
 from click import style
 
-from forklint.report import count, spelt_out, visible
+from forklint.model import Finding
+from forklint.report import count, file_and_cell, spelt_out, visible
 from forklint.report import json as json_report
 from forklint.source.paths import relative_to
 from forklint.verify.doctor import Environment
@@ -19,6 +20,7 @@ from forklint.verify.proving import Planned, Result
 from forklint.verify.words import Judgement, Observation, Subject, Verdict
 
 WIDTH = 100
+MIB = 2**20
 COLORS = {
     Verdict.CONFIRMED: "red",
     Verdict.REFUTED: "green",
@@ -26,6 +28,15 @@ COLORS = {
     Verdict.UNSUPPORTED: "blue",
     Verdict.INCONCLUSIVE: "magenta",
 }
+ON_THE_WAY = {
+    "one": (
+        "Of loaders that it iterates first it gets one batch each; it is ended where it begins a second round of one, "
+        "or would save a model."
+    ),
+    "all": "Loaders that it iterates first are read in full, and models that it saves are saved.",
+}
+"""What becomes of the rest of a script, by ``Context.others``."""
+RISK = style("risk", fg="yellow", bold=True)
 DECIDED = (Verdict.CONFIRMED, Verdict.REFUTED)
 
 
@@ -34,7 +45,7 @@ def environment(found: Environment) -> str:
     rows = list(found.rows())
     width = max(len(name) for name, _ in rows)
     lines = [f"{style(name.ljust(width), bold=True)}  {value}" for name, value in rows]
-    lines += [_wrapped(f"{style('risk', fg='yellow', bold=True)}: {risk}", "  ") for risk in found.risks()]
+    lines += [_wrapped(f"risk: {risk}", "  ").replace("risk", RISK, 1) for risk in found.risks()]
     return "\n".join(lines) + "\n"
 
 
@@ -42,8 +53,7 @@ def plan(planned: Sequence[Planned]) -> str:
     """What would be run, each trial with its command and its limit."""
     lines = []
     for one in planned:
-        place = f"{visible(one.finding.path)}:{one.finding.span.row}"
-        lines.append(f"{style(one.finding.code, bold=True)} {place}")
+        lines.append(f"{style(one.finding.code, bold=True)} {_place(one.finding)}")
         if isinstance(one.outcome, Judgement):
             lines.append(_wrapped(f"{one.outcome.verdict.value}: {one.outcome.evidence}", "  "))
             lines += [_wrapped(f"to do: {one.outcome.advice}", "  ")] if one.outcome.advice else []
@@ -56,9 +66,15 @@ def plan(planned: Sequence[Planned]) -> str:
                 )
             width = max(len(trial.name) for trial in attempt.trials)
             lines += [f"    {trial.name.ljust(width)}  {trial.factors}" for trial in attempt.trials]
-    if any(trial.subject.kind == "entry" for one in planned for trial in one.trials):
+    scripts = [one for one in planned if any(trial.subject.kind == "entry" for trial in one.trials)]
+    if scripts:
         lines.append("A script is run up to the loader in question: what stands before it does run, and may write.")
+        lines.append(_wrapped(ON_THE_WAY[scripts[0].context.others], ""))
     return "\n".join(lines or ["Nothing was found that could be proved."]) + "\n"
+
+
+def _place(finding: Finding) -> str:
+    return f"{file_and_cell(finding.path, finding.notebook_cell)}:{finding.span.row}"
 
 
 def _told(subject: Subject) -> str:
@@ -75,6 +91,8 @@ def _told(subject: Subject) -> str:
         return " and ".join(map(visible, calls)) + folder
     if subject.kind == "entry":
         return f"python {' '.join(words)}{folder}"
+    if subject.kind == "stand-in":
+        return f"the class, built with stand-ins for its data{folder}"
     return f"an import, to look at the class{folder}"
 
 
@@ -90,12 +108,27 @@ def text(results: Sequence[Result]) -> str:
 def _result(result: Result) -> Iterator[str]:
     judgement, finding = result.judgement, result.finding
     verdict = style(judgement.verdict.value, fg=COLORS[judgement.verdict], bold=True)
-    yield f"{style(finding.code, bold=True)} {visible(finding.path)}:{finding.span.row}: {verdict}"
+    yield f"{style(finding.code, bold=True)} {_place(finding)}: {verdict}{_by_method(judgement)}"
     yield _wrapped(f"claim: {result.claim or finding.message}", "  ")
     yield from _evidence(judgement)
+    if judgement.details.get("note"):
+        yield _wrapped(f"note: {judgement.details['note']}", "  ")
     if judgement.advice:
         yield _wrapped(f"to do: {judgement.advice}", "  ")
     yield from _cells(result)
+
+
+def _by_method(judgement: Judgement) -> str:
+    """By which start methods, and what others showed, if they did not all show the same."""
+    told: dict[str, list[str]] = {}
+    for factors, cell in judgement.details.get("shown", {}).items():
+        told.setdefault(cell["verdict"], []).append(factors.partition(",")[0])
+    if len(told) < 2:
+        return ""
+    first = judgement.verdict.value
+    parts = [f" under {' and '.join(told[first])}"]
+    parts += [f"{verdict} under {' and '.join(methods)}" for verdict, methods in told.items() if verdict != first]
+    return ", ".join(parts)
 
 
 def _evidence(judgement: Judgement) -> Iterator[str]:
@@ -104,7 +137,7 @@ def _evidence(judgement: Judgement) -> Iterator[str]:
     shown = judgement.details.get("shown", {})
     for factors, cell in sorted(shown.items(), key=lambda item: item[1]["verdict"] != judgement.verdict.value):
         told.setdefault(cell["evidence"], []).append(factors)
-    if len(told) < 2:
+    if len(told) < 2:  # then there is no note, either
         yield _wrapped(f"evidence: {judgement.evidence}", "  ")
         return
     yield "  evidence:"
@@ -117,11 +150,21 @@ def _cells(result: Result) -> Iterator[str]:
     cells = result.judgement.details.get("cells", {})
     rows = {}
     for seen in result.observations:
-        name = str(seen.trial.factors)
-        rows[name] = (cells.get(name, "control" if seen.trial.is_control else ""), ended(seen))
+        rows[str(seen.trial.factors)] = (_cell_of(result, seen), ended(seen) + figures(seen))
+    rows |= {name: (verdict, "") for name, verdict in cells.items() if name not in rows}
     width = max((len(name) for name in rows), default=0)
     for name, (verdict, how) in rows.items():
-        yield f"    {name.ljust(width)}  {verdict.ljust(14)}  {how}".rstrip()
+        yield f"    {name.ljust(width)}  {verdict.ljust(16)}  {how}".rstrip()
+
+
+def _cell_of(result: Result, seen: Observation) -> str:
+    """What one trial was, or said: ``control``, or a verdict; that of the finding if there is no other treatment."""
+    if seen.trial.is_control:
+        return "control"
+    treatments = {str(one.trial.factors) for one in result.observations if not one.trial.is_control}
+    alone = result.judgement.verdict.value if len(treatments) == 1 else ""
+    verdict: str = result.judgement.details.get("cells", {}).get(str(seen.trial.factors), alone)
+    return verdict
 
 
 def ended(seen: Observation) -> str:
@@ -134,9 +177,19 @@ def ended(seen: Observation) -> str:
     return f"{how}, {seen.wall_seconds:.1f} s{left}"
 
 
+def figures(seen: Observation) -> str:
+    """What a trial took and gave, as far as it has been measured: with the trial's own digests and hooks on top."""
+    parts = [f"{seen.peak_bytes / MIB:.0f} MiB"] if seen.peak_bytes else []
+    if seen.first_batch_seconds is not None:
+        parts.append(f"first batch {seen.first_batch_seconds:.2f} s")
+    if seen.samples_per_second is not None:
+        parts.append(f"{seen.samples_per_second:.0f} samples/s")
+    return "".join(f", {part}" for part in parts)
+
+
 def _wrapped(words: str, indent: str) -> str:
     return textwrap.fill(
-        visible(words) if "\x1b" not in words else words,
+        visible(words),
         WIDTH,
         initial_indent=indent,
         subsequent_indent=indent + "  ",
@@ -145,18 +198,31 @@ def _wrapped(words: str, indent: str) -> str:
     )
 
 
-def summary(results: Sequence[Result]) -> str:
+def untried(findings: Sequence[Finding]) -> str:
+    """The findings that no experiment is for, in a line of their own; empty if there are none."""
+    if not findings:
+        return ""
+    places = ", ".join(f"{one.code} {visible(one.path)}:{one.span.row}" for one in findings)
+    return _wrapped(f"Not tried, since there is no experiment for the rule: {places}", "") + "\n"
+
+
+def summary(results: Sequence[Result], untried: Sequence[Finding] = ()) -> str:
     """The last line: so that a green run cannot mean that nothing was tried."""
     decided = sum(result.judgement.verdict in DECIDED for result in results)
     counts = [(verdict, sum(result.judgement.verdict is verdict for result in results)) for verdict in Verdict]
     parts = ", ".join(f"{number} {verdict.value}" for verdict, number in counts if number)
-    return f"{decided} of {count(len(results), 'finding')} proved or refuted" + (f": {parts}" if parts else "")
+    left = f"; {len(untried)} not tried" if untried else ""
+    return f"{decided} of {count(len(results), 'finding')} proved or refuted" + (f": {parts}" if parts else "") + left
 
 
-def to_json(found: Environment, results: Sequence[Result]) -> str:
+def to_json(found: Environment, results: Sequence[Result], untried: Sequence[Finding] = ()) -> str:
     """All of it as one JSON text."""
-    experiments = [_to_dict(result) for result in results]
-    return json.dumps({"environment": found.facts, "experiments": experiments}, indent=2) + "\n"
+    told = {
+        "environment": found.facts,
+        "experiments": [_to_dict(result) for result in results],
+        "not_tried": [json_report.to_dict(finding) for finding in untried],
+    }
+    return json.dumps(told, indent=2) + "\n"
 
 
 def properties(result: Result) -> dict[str, Any]:
@@ -164,12 +230,11 @@ def properties(result: Result) -> dict[str, Any]:
     judgement = result.judgement
     told: dict[str, Any] = {"verdict": judgement.verdict.value, "evidence": spelt_out(judgement.evidence)}
     told |= {key: spelt_out(words) for key, words in (("claim", result.claim), ("advice", judgement.advice)) if words}
-    cells = judgement.details.get("cells", {})
     trials = [
         {
             "id": seen.trial.name,
             "cell": str(seen.trial.factors),
-            "verdict": cells.get(str(seen.trial.factors), "control" if seen.trial.is_control else ""),
+            "verdict": _cell_of(result, seen),
             "ended": spelt_out(ended(seen)),
         }
         for seen in result.observations
@@ -201,6 +266,8 @@ def _trial(seen: Observation) -> dict[str, Any]:
         "stopped_for": ending.stopped_for,
         "wall_seconds": round(seen.wall_seconds, 3),
         "peak_bytes": seen.peak_bytes,
+        "first_batch_seconds": seen.first_batch_seconds,
+        "samples_per_second": seen.samples_per_second,
         "leaked": list(seen.leaked),
         "stacks": seen.stacks,
         "output": seen.output,

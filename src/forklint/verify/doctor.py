@@ -47,6 +47,11 @@ class Environment:
         """Facts of torch; empty if it cannot be imported."""
         return self.facts["torch"] or {}
 
+    @property
+    def has_cuda(self) -> bool:
+        """Whether torch can use a GPU by CUDA."""
+        return bool(self.torch.get("cuda_runtime") and self.torch.get("gpus"))
+
     def rows(self) -> Iterator[tuple[str, str]]:
         """The environment as lines of a table: what, and how much of it."""
         facts, torch = self.facts, self.torch
@@ -110,6 +115,7 @@ def probe(python: Path, variables: tuple[str, ...] = ()) -> Environment:
             [str(python), str(PROBE), *variables],
             capture_output=True,
             text=True,
+            errors="replace",
             timeout=PROBE_SECONDS,
             check=False,
             stdin=subprocess.DEVNULL,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import linecache
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
@@ -9,18 +11,21 @@ from typing import Any
 
 from forklint.verify import samples
 from forklint.verify.samples import Truth
-from forklint.verify.stuck import stuck_workers
-from forklint.verify.unreached import why_unreached
+from forklint.verify.stuck import is_hung, stuck_workers
+from forklint.verify.unreached import first_line, why_unreached
 from forklint.verify.words import Observation, Verdict
 
 BOOTSTRAPPING = "before the current process has finished its bootstrapping phase"
 MOST_NAMED = 8
 """Wrong indices named in one line."""
 OPEN = "open"
+REINITIALIZED = "Cannot re-initialize CUDA in forked subprocess"
 ELSEWHERE = (
     "that line does not name the handle: look as well for threads that the parent began before the fork, "
     "such as those of a parallel torch operation"
 )
+
+UNSENT = "look for what the script sets while it runs, in a module or a class: a spawned worker does not have it"
 
 
 @dataclass(frozen=True)
@@ -49,7 +54,7 @@ class Cell:
 
 def cell_of(seen: Observation, controls: Sequence[Observation], known: Truth) -> Cell:
     """Judge one treatment."""
-    hung = seen.ending.stopped_for == "time" and bool(seen.of("handle-held"))
+    hung = is_hung(seen, controls)
     died = seen.ending.signal if seen.of("handle-held") else ""
     unreached = None if hung or died else why_unreached(seen, "a loader of its dataset")
     if unreached:
@@ -58,13 +63,29 @@ def cell_of(seen: Observation, controls: Sequence[Observation], known: Truth) ->
     if not held:
         words = "the loader's dataset holds no object of the class that keeps the handle"
         return Cell(Verdict.INCONCLUSIVE, words, "pass an entry that builds it")
+    decided = _unsendable(seen) or _another_cause(seen)
+    if decided:
+        return decided
     states = {record["state"] for record in held}
     harm = _harm(seen, controls, known, hung=hung)
     if OPEN not in states:
-        return _unsendable(seen) or _nothing_open(held, harm)
+        return _nothing_open(held, harm)
     if (seen.trial.factors.start_method or "fork") == "fork":
         return _forked(seen, harm, known)
     return _pickled(seen, harm, known)
+
+
+def _another_cause(seen: Observation) -> Cell | None:
+    """The cell of a program whose workers come to harm for a reason that is known, and is not the handle."""
+    if BOOTSTRAPPING in seen.output or seen.of("runs-while-importing"):
+        words = "the script runs anew in every worker that imports it"
+        return Cell(Verdict.INCONCLUSIVE, words, 'put what it runs under `if __name__ == "__main__":` first')
+    for record in seen.of("error"):
+        if REINITIALIZED in record["text"]:
+            words = f"workers use CUDA, which the program began before the fork: {record['type']}: {REINITIALIZED}"
+            advice = "leave tensors on the CPU in __getitem__, or start workers by spawn"
+            return Cell(Verdict.INCONCLUSIVE, words, advice)
+    return None
 
 
 def _passes(seen: Observation) -> int:
@@ -103,9 +124,14 @@ def _forked(seen: Observation, harm: Cell | None, known: Truth) -> Cell:
         advice = "look for other state that workers share"
         evidence = f"no worker was seen to use the handle, and yet: {harm.evidence}"
         return Cell(Verdict.INCONCLUSIVE, evidence, advice, harm.wrong, passes)
-    witness = f"{opened}, used in {len(users)} workers that did not open it" if users else opened
+    over = f"over {_counted(passes)} " if len(users) > (seen.trial.factors.workers or 0) else ""
+    witness = f"{opened}, used {over}in {len(users)} workers that did not open it" if users else opened
     if moved:
         witness += ", whose reads moved the parent's file offset"
+    rival = _rival(seen) if harm is not None else ""
+    if harm is not None and rival:
+        words = f"{harm.evidence} ({witness}), but `{rival}` is open as well, and what was seen points to it"
+        return Cell(Verdict.INCONCLUSIVE, words, f"mend `{rival}` first, then look again", harm.wrong, passes)
     if harm is not None:
         return Cell(Verdict.CONFIRMED, f"{harm.evidence} ({witness})", harm.advice, harm.wrong, passes, harm.stack)
     count = samples.compared(seen, known)
@@ -121,6 +147,35 @@ def _forked(seen: Observation, harm: Cell | None, known: Truth) -> Cell:
     return Cell(Verdict.NOT_REPRODUCED, words, passes=passes)
 
 
+def _rival(seen: Observation) -> str:
+    """Another handle of the dataset that what went wrong points to; empty if nothing does.
+
+    A worker's error names the handle in its line, or does not; else it is the one whose offset was moved.
+    """
+    own = [record["attribute"] for record in seen.of("handle-held")]
+    others = [record["attribute"] for record in seen.of("rival-held")]
+    if not others or seen.of("offset-moved"):
+        return ""
+    lines = [_line_of(record["frame"]) for record in seen.of("error") if record["phase"] == "worker"]
+    for line in lines[:1]:
+        if any(_names(line, path) for path in own):
+            return ""
+        named = [path for path in others if _names(line, path)]
+        if named:
+            return str(named[0])
+    return next((str(record["attribute"]) for record in seen.of("rival-moved")), "")
+
+
+def _names(line: str, path: str) -> bool:
+    return re.search(rf"\b{re.escape(path.rpartition('.')[2])}\b", line) is not None
+
+
+def _line_of(frame: str) -> str:
+    """The source line of ``file:line, in name``."""
+    file, _, row = frame.partition(", in ")[0].rpartition(":")
+    return linecache.getline(file, int(row)) if row.isdigit() else ""
+
+
 def _depending(passes: int) -> Cell:
     words = "every sample differs, every time: they depend on the worker that reads them"
     return Cell(Verdict.INCONCLUSIVE, words, "make samples a function of their index", (), passes)
@@ -128,19 +183,16 @@ def _depending(passes: int) -> Cell:
 
 def _pickled(seen: Observation, harm: Cell | None, known: Truth) -> Cell:
     passes = _passes(seen)
-    unsendable = _unsendable(seen)
-    if unsendable:
-        return unsendable
     culprits = seen.of("unpicklable")
     if culprits:
-        names = ", ".join(f"{one['path']} ({one['type']}: {one['text']})" for one in culprits)
+        names = ", ".join(f"{one['path']} ({one['type']}: {first_line(one['text'])})" for one in culprits)
         words = f"the dataset cannot be sent to a worker, but for another part: {names}"
         return Cell(Verdict.INCONCLUSIVE, words, f"make {culprits[0]['path']} picklable first")
-    if BOOTSTRAPPING in seen.output:
-        words = "the script starts its workers anew in every worker"
-        return Cell(Verdict.INCONCLUSIVE, words, 'put what it runs under `if __name__ == "__main__":` first')
-    if harm is not None:
+    if harm is not None and _is_of_handle(seen):
         return Cell(Verdict.CONFIRMED, harm.evidence, harm.advice, harm.wrong, passes, harm.stack)
+    if harm is not None:
+        words = f"the dataset is sent without it or it opens anew, and yet: {harm.evidence}"
+        return Cell(Verdict.INCONCLUSIVE, words, UNSENT, harm.wrong, passes, harm.stack)
     count = samples.compared(seen, known)
     if count and not samples.agreeing(seen, known):
         return _depending(passes)
@@ -148,13 +200,23 @@ def _pickled(seen: Observation, harm: Cell | None, known: Truth) -> Cell:
     return Cell(Verdict.REFUTED, words, passes=passes)
 
 
+def _is_of_handle(seen: Observation) -> bool:
+    """Whether what went wrong in a worker that got a pickle has to do with the handle: its line says so, or it died."""
+    if seen.of("worker-died") or seen.ending.signal or seen.ending.stopped_for:
+        return True
+    own = [record["attribute"] for record in seen.of("handle-held")]
+    lines = [_line_of(record["frame"]) for record in seen.of("error")]
+    return any(_names(line, path) for line in lines for path in own)
+
+
 def _unsendable(seen: Observation) -> Cell | None:
     """The cell of a dataset that does not pickle because of the attribute; a closed handle does not, either."""
     states = {record["attribute"]: record["state"] for record in seen.of("handle-held")}
     for culprit in seen.of("unpicklable"):
         for attribute, state in states.items():
-            if culprit["path"].startswith(attribute):
-                error = f"{culprit['type']}: {culprit['text']} ({culprit['path']}{', closed' * (state == 'closed')})"
+            if culprit["path"] == attribute or culprit["path"].startswith((f"{attribute}.", f"{attribute}[")):
+                text = first_line(culprit["text"])
+                error = f"{culprit['type']}: {text} ({culprit['path']}{', closed' * (state == 'closed')})"
                 return Cell(Verdict.CONFIRMED, f"the dataset cannot be sent to a worker: {error}")
     return None
 
@@ -208,13 +270,13 @@ def _deaths(seen: Observation) -> Iterator[str]:
 
 
 def _errors(seen: Observation, controls: Sequence[Observation]) -> Iterator[str]:
-    usual = {record["type"] for control in controls for record in control.of("error")}
+    usual = {record["type"] for control in controls for record in control.of("error")}  # that of a collate_fn, say
     errors = [record for record in seen.of("error") if record["type"] not in usual]
-    inner = [record for record in errors if record["phase"] == "worker"]
+    inner = [record for record in errors if record["phase"] == "worker" or record["phase"] == "collating"]
     for record in (inner or errors)[:1]:
         if inner or not seen.of("worker-died"):  # what the loader says of a dead worker was told
             where = f" ({PurePath(record['frame']).name})" if record["frame"] else ""
-            text = (record["text"].strip().splitlines() or [""])[0]
+            text = first_line(record["text"])
             yield f"{record['type']}{': ' if text else ''}{text}{where}"
 
 

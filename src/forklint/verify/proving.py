@@ -11,8 +11,13 @@ from forklint.parallel import available_cores
 from forklint.verify.experiments.base import Context, Experimenter
 from forklint.verify.experiments.registry import experimenters
 from forklint.verify.runner import Runner
-from forklint.verify.words import Experiment, Judgement, Observation, Trial
+from forklint.verify.words import Experiment, Judgement, Observation, Trial, Verdict
 
+NOTEBOOK = Judgement(
+    Verdict.INCONCLUSIVE,
+    "cells of a notebook are not run: a started process cannot import them",
+    "move the code to a module, or export it with jupyter nbconvert --to script",
+)
 Tell = Callable[[Finding, Trial, Observation | None], None]
 """Called when a trial begins (no observation yet) and when it has ended."""
 
@@ -47,11 +52,18 @@ def plan(findings: Iterable[Finding], context_of: Callable[[Finding], Context]) 
     """Plan an experiment for each finding of a rule that has one; the others are left out."""
     planned = []
     for finding in findings:
-        experimenter = experimenters().get(finding.code)
-        if experimenter is not None:
+        kind = experimenters().get(finding.code)
+        if kind is not None:
             context = context_of(finding)
-            planned.append(Planned(finding, context, experimenter(context).plan(finding)))
+            experimenter = kind(context)
+            is_out_of_reach = finding.notebook_cell and experimenter.imports(finding)
+            planned.append(Planned(finding, context, NOTEBOOK if is_out_of_reach else experimenter.plan(finding)))
     return planned
+
+
+def without_experiment(findings: Iterable[Finding]) -> list[Finding]:
+    """Those that ``plan`` leaves out: nothing that runs could prove them."""
+    return [finding for finding in findings if finding.code not in experimenters()]
 
 
 def prove(planned: Planned, runner: Runner, tell: Tell) -> Result:
@@ -81,8 +93,9 @@ def _observe(experiment: Experiment, experimenter: Experimenter, runner: Runner,
             return seen
     done = {one.trial.name for one in seen}
     seen += _run([trial for trial in experiment.trials if trial.name not in done], experiment, runner, tell)
-    further = experimenter.follow_up(experiment, seen)
-    return seen + _run(further, experiment, runner, tell)
+    while further := experimenter.follow_up(experiment, seen):
+        seen += _run(further, experiment, runner, tell)
+    return seen
 
 
 def _run(trials: Sequence[Trial], experiment: Experiment, runner: Runner, tell: Tell) -> list[Observation]:

@@ -215,6 +215,9 @@ class Runner:
     def _environment(self, trial: Trial, folder: Path) -> dict[str, str]:
         scratch = str(folder / "tmp")
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(VARIABLE)}
+        if "PYTHONPATH" in inherited:  # relative to where the user is, which need not be where the trial runs
+            folders = filter(None, inherited["PYTHONPATH"].split(os.pathsep))
+            inherited["PYTHONPATH"] = os.pathsep.join(map(os.path.abspath, folders))
         environment = {**ALIKE, **inherited, **OFFLINE, **trial.subject.environment}
         paths = [str(HARNESS), *map(str, trial.subject.paths), environment.get("PYTHONPATH", "")]
         return environment | {

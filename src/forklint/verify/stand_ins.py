@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
+from forklint.knowledge import table
+from forklint.verify.unreached import first_line
 from forklint.verify.words import Judgement, Observation, Verdict
 
 COMMAND = ("-m", "forklint_harness.tasks.stand_in")
 WORKERS = 2
 NO_HANDLE = {"closed": "is closed", "none": "is None", "absent": "is not kept"}
+
+
+def missing_data() -> dict[str, list[str]]:
+    """What reads data that may not be there, and what checks for it: qualified names."""
+    return dict(table("readers.toml"))
 
 
 def judgement_of(seen: Observation, why: Judgement) -> Judgement:
@@ -19,7 +26,7 @@ def judgement_of(seen: Observation, why: Judgement) -> Judgement:
 def _shown(seen: Observation) -> str:
     told = seen.of("cannot-build")
     if told or not seen.of("done"):
-        reason = f": {told[0]['type']}: {told[0]['text']}" if told else ""
+        reason = f": {told[0]['type']}: {first_line(told[0]['text'])}" if told else ""
         return f"nor could it be built with stand-ins for its data{reason}"
     held = seen.of("handle-held")
     opened = [record for record in held if record["state"] == "open"]

@@ -24,6 +24,7 @@ RUNS_SOMETHING = re.compile(rb"^if\s+__name__\s*==|^for\s|^\w[\w.]*\(|^\w+\s*=\s
 """Signs that a file does something when it is run."""
 WHEN_IMPORTED = re.compile(rb"^for\s|^while\s|^\w[\w.]*\(|^\w+\s*=\s*\w*DataLoader\(", re.MULTILINE)
 """Signs that it does so when it is imported, too."""
+RELATIVE = re.compile(rb"^\s*from\s+\.", re.MULTILINE)
 
 NO_WAY_OUT = "pass an entry (forklint verify SCRIPT -- ARGS) or name a factory under [tool.forklint.verify] loaders"
 
@@ -46,6 +47,8 @@ class Sources:
     """Working directory of trials."""
     entry: tuple[str, ...] = ()
     """A script with its arguments."""
+    importable: tuple[Path, ...] = ()
+    """Folders that it needs on PYTHONPATH."""
     factories: tuple[Factory, ...] = ()
     scripts: tuple[Path, ...] = ()
     """Files that may be run as they are, if they reach the class."""
@@ -69,15 +72,39 @@ def subject_of(path: Path, sources: Sources, project: Project) -> Subject | None
     """What there is to run for what stands in a file: an entry, factories, a script; None if there is nothing."""
     folder = sources.folder
     if sources.entry:
-        return Subject("entry", sources.entry, folder, environment=sources.variables)
+        return Subject("entry", sources.entry, folder, sources.importable, sources.variables)
     if sources.factories:
         told = [{"call": one.call, "arguments": dict(one.arguments)} for one in sources.factories]
         given = {key: value for one in sources.factories for key, value in one.environment.items()}
         environment = {**sources.variables, **given}
-        return Subject("factory", (*STARTING, "factories", json.dumps(told)), folder, (folder,), environment)
+        return Subject(
+            "factory", (*STARTING, "factories", json.dumps(told)), folder, (folder, folder / "src"), environment
+        )
     for script in scripts_reaching(path, sources.scripts, project):
-        return Subject("entry", (str(script),), folder, environment=sources.variables)
+        command, importable = command_of(script)
+        return Subject("entry", command, folder, importable, sources.variables)
     return None
+
+
+def module_of(path: Path) -> tuple[str, Path]:
+    """The dotted name under which a file can be imported, and the folder from which: above its topmost package."""
+    folder = path.parent
+    parts = [] if path.stem == "__init__" else [path.stem]
+    while (folder / "__init__.py").exists():
+        parts.insert(0, folder.name)
+        folder = folder.parent
+    return ".".join(parts), folder
+
+
+def command_of(script: Path) -> tuple[tuple[str, ...], tuple[Path, ...]]:
+    """How a script is run, and what must be importable for it.
+
+    One that imports from its own package with dots cannot run under its path: people run it with ``python -m``.
+    """
+    module, folder = module_of(script)
+    if "." in module and RELATIVE.search(script.read_bytes()):
+        return ("-m", module), (folder,)
+    return (str(script),), ()
 
 
 def scripts_reaching(path: Path, scripts: Iterable[Path], project: Project) -> Iterator[Path]:

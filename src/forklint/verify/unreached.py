@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
+from forklint.source.paths import relative_to
 from forklint.verify.words import Judgement, Observation, Verdict
 
 SPENT = {
@@ -13,6 +17,14 @@ SPENT = {
     "scratch": ("filled its temporary folder", "name a factory that writes less"),
     "output": ("printed without end", "silence the program, or name a factory"),
 }
+GOES_ON = (
+    "name a factory under [tool.forklint.verify] loaders, or let the script run on to the loader, "
+    "with all its batches and whatever it saves: --until-loader"
+)
+TOO_FEW = (
+    "if it failed since another loader gave it one batch alone, let that give all, with whatever the script saves: "
+    "--until-loader; or name a factory under [tool.forklint.verify] loaders"
+)
 ARGUMENTS = re.compile(r"error: (?:the following arguments are required|.*required)|Missing (?:argument|option)")
 ERROR = re.compile(r"^(?:[\w.]*\.)?(\w*(?:Error|Exception|Interrupt|Exit))(?:: (.*))?$", re.MULTILINE)
 
@@ -23,46 +35,103 @@ def why_unreached(seen: Observation, what: str) -> Judgement | None:
         return None
     broken = seen.of("broken")
     if broken:
-        return _open(f"the trial itself failed: {broken[0]['type']}: {broken[0]['text']}", "please report this")
+        words = f"the trial itself failed: {broken[0]['type']}: {first_line(broken[0]['text'])}"
+        return _open(words, "please report this")
+    elsewhere = seen.of("in-another-process")
+    if elsewhere:
+        place = elsewhere[0]["where"]
+        words = f"{_subject(seen)} iterates {what} in a process that it starts itself" + (
+            f" ({place})" if place else ""
+        )
+        return _open(words, "name a factory under [tool.forklint.verify] loaders, or an entry that starts none")
     return why_ended_early(seen, what) or _ended(seen, what)
 
 
 def why_ended_early(seen: Observation, what: str) -> Judgement | None:
     """A judgement if the trial's program was stopped, or died, before ``what``; None if it came to its own end."""
+    if seen.of("out-of-bounds"):
+        return _open(f"{_went_past(seen)} before {what}{_made(seen)}, and was ended there", GOES_ON)
     reason = seen.ending.stopped_for
+    when = f"while {what} was read" if seen.of("target") else f"before {what}"
     if reason:
         words, advice = SPENT.get(reason, (f"was ended ({reason})", "run it again"))
-        return _open(f"{_subject(seen)} {words.format(seconds=seen.trial.seconds)} before {what}", advice)
+        return _open(f"{_subject(seen)} {words.format(seconds=seen.trial.seconds)} {when}", advice)
     if seen.ending.signal:
-        return _open(f"{_subject(seen)} died of {seen.ending.signal} before {what}", "make it run by itself first")
+        return _open(f"{_subject(seen)} died of {seen.ending.signal} {when}", "make it run by itself first")
     return None
 
 
 def _ended(seen: Observation, what: str) -> Judgement:
     """The program came to its own end."""
+    folder = seen.trial.subject.folder
     told = seen.of("cannot-build")
     if told:
-        error = f"{told[0]['type']}: {told[0]['text']}"
-        where = f" ({told[0]['frame']})" if told[0]["frame"] else ""
-        return _open(f"{_subject(seen)} cannot be built: {error}{where}", _advice(told[0]["type"], told[0]["text"]))
+        words = "; ".join(_cannot_build(seen, record) for record in told)
+        return _open(words, _advice(told[0]["type"], told[0]["text"], folder))
     if ARGUMENTS.search(seen.output):
         last = seen.output.strip().splitlines()[-1]
         return _open(f"{_subject(seen)} needs arguments: {last}", "pass them: forklint verify SCRIPT -- ARGS")
     errors = ERROR.findall(seen.output)
     if errors and seen.ending.exit_code:
         kind, text = errors[-1]
-        return _open(f"{_subject(seen)} ended with {kind}: {text} before {what}", _advice(kind, text))
+        advice = TOO_FEW if seen.of("passed-by") else _advice(kind, text, folder)
+        return _open(f"{_subject(seen)} ended with {kind}: {text} before {what}", advice)
     code = seen.ending.exit_code
     return _open(
-        f"{_subject(seen)} ended with exit code {code} and never iterated {what}",
+        f"{_subject(seen)} ended with exit code {code} and never iterated {what}{_made(seen)}",
         "pass an entry that iterates it, or name a factory under [tool.forklint.verify] loaders",
     )
 
 
-def _advice(kind: str, text: str) -> str:
+def _cannot_build(seen: Observation, record: Mapping[str, Any]) -> str:
+    """Which factory, or which class, raised what."""
+    what = f"{_subject(seen)} {record['name']}" if seen.trial.subject.kind == "factory" else _subject(seen)
+    where = f" ({_place(record['frame'])})" if record["frame"] else ""
+    return f"{what} cannot be built: {record['type']}: {first_line(record['text'])}{where}"
+
+
+def first_line(text: str) -> str:
+    """What an error says: torch appends the stack of its C++ functions, of hundreds of lines."""
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")
+
+
+def _went_past(seen: Observation) -> str:
+    """How a script went on: it began a second round of another loader, or it was about to save a model."""
+    record = seen.of("out-of-bounds")[0]
+    at = f" at {_place(record['place'])}" if record["place"] else ""
+    if record["why"] == "save":
+        return f"{_subject(seen)} came to save a model{at}"
+    return f"{_subject(seen)} went round again over a loader of {record['dataset']}{at}"
+
+
+def _made(seen: Observation) -> str:
+    """Where a loader was made that would have been the one, if there was one."""
+    made = [record["where"] for record in seen.of("loader") if record["is_meant"] and record["where"]]
+    return f" (one is made at {_place(made[0])})" if made else ""
+
+
+def _place(place: str) -> str:
+    return relative_to(Path(place), Path.cwd())
+
+
+def _own(package: str, folder: Path) -> str:
+    """The folder of the project from which a package of its own can be imported; empty if there is none."""
+    for above in (folder, *folder.parents):
+        for place in (above, above / "src"):
+            if (place / package / "__init__.py").is_file() or (place / f"{package}.py").is_file():
+                return relative_to(place, folder)
+        if any((above / name).exists() for name in ("pyproject.toml", "setup.py", ".git")):
+            break
+    return ""
+
+
+def _advice(kind: str, text: str, folder: Path) -> str:
     if kind in {"ModuleNotFoundError", "ImportError"}:
         name = re.search(r"No module named '([\w.]+)'", text)
         package = name[1].partition(".")[0] if name else ""
+        own = _own(package, folder) if package else ""
+        if own:
+            return f"{package} is the project's own: set PYTHONPATH={own}, or choose a Python that has it with --python"
         return f"install {package}, or choose its interpreter with --python" if package else "mend the import"
     if kind == "FileNotFoundError":
         return "put the data there, or pass an entry or a factory that finds it"
@@ -74,7 +143,8 @@ def _advice(kind: str, text: str) -> str:
 def _subject(seen: Observation) -> str:
     subject = seen.trial.subject
     if subject.kind == "entry":
-        return subject.command[0]
+        module = subject.command[0] == "-m"
+        return subject.command[1] if module else _place(subject.command[0])
     if subject.kind == "class":
         return subject.command[-1]
     return f"the {subject.kind}"

@@ -36,10 +36,14 @@ class Factors:
     environment: str | None = None
     """``early`` or ``late``: whether a variable is set before the process starts or where the program sets it."""
     device: str | None = None
+    """Of the main process: in use there before workers start."""
+    parent: str | None = None
+    """``warm``: the main process has read a sample before workers start."""
 
     def __str__(self) -> str:
         parts = [self.start_method, None if self.workers is None else f"{self.workers} workers"]
         parts += [None if self.pin_memory is None else f"pin_memory={self.pin_memory}", self.environment, self.device]
+        parts += [None if self.parent is None else f"{self.parent} parent"]
         return ", ".join(part for part in parts if part) or "as it is"
 
 
@@ -112,6 +116,18 @@ class Observation:
     wall_seconds: float = 0.0
     peak_bytes: int = 0
     """Largest sum of proportional set sizes of its processes."""
+
+    @property
+    def first_batch_seconds(self) -> float | None:
+        """Seconds from the start of the loader's workers to its first batch; None if there was none."""
+        seconds = [one["first_seconds"] for one in self.of("pass")] + [one["seconds"] for one in self.of("first-batch")]
+        return seconds[0] if seconds else None
+
+    @property
+    def samples_per_second(self) -> float | None:
+        """Samples a second in the fastest pass over them; None if none came to its end."""
+        ended = [one for one in self.of("pass") if one["ended"] and one["samples"] and one["seconds"]]
+        return max((one["samples"] / one["seconds"] for one in ended), default=None)
 
     def of(self, kind: str) -> tuple[Mapping[str, Any], ...]:
         """The records of one kind."""

@@ -29,6 +29,8 @@ class Context:
     """The script and its arguments, if the user named an entry."""
     entry_folder: Path | None = None
     """Where the entry is run: the user's working directory, since its arguments may name files from there."""
+    importable: tuple[Path, ...] = ()
+    """Folders that the entry needs on PYTHONPATH, since it is run as a module."""
     start_methods: tuple[str, ...] = ()
     """Those to try; empty: all that the platform has."""
     workers: int = 4
@@ -49,8 +51,8 @@ class Context:
 
     @property
     def folder(self) -> Path:
-        """Working directory of trials that run the entry."""
-        return self.entry_folder or self.root
+        """Working directory of trials: where the user is for an entry, else the project's root."""
+        return (self.entry_folder if self.entry else None) or self.root
 
     def methods(self, *wanted: str) -> tuple[str, ...]:
         """Those of the wanted start methods that the platform has and the user did not leave out."""
@@ -70,12 +72,19 @@ class Experimenter(ABC):
     def plan(self, finding: Finding) -> Experiment | Judgement:
         """The trials that decide, or the verdict at once if none can be run here."""
 
+    def imports(self, finding: Finding) -> bool:
+        """Whether the trials import the file of the finding, or run it."""
+        return True
+
     def unprovable(self, controls: Sequence[Observation]) -> Judgement | None:
         """The judgement if the controls show that no treatment can decide: then none is run."""
         return None
 
     def follow_up(self, experiment: Experiment, observations: Sequence[Observation]) -> tuple[Trial, ...]:
-        """Further trials that the judgement needs after the first ones, such as controls for what these showed."""
+        """Further trials that the judgement needs after those so far, such as controls for what these showed.
+
+        Asked again with what they show, until it names none.
+        """
         return ()
 
     @abstractmethod
@@ -96,16 +105,6 @@ class Experimenter(ABC):
         cell = str(factors).replace(", ", "-").replace(" ", "")
         name = f"{finding.code.lower()}-{finding.fingerprint[:6]}-{cell}"
         return Trial(name, subject, task, spec, factors, is_control, self.context.seconds)
-
-
-def module_of(path: Path) -> tuple[str, Path]:
-    """The dotted name under which a file can be imported, and the folder from which: above its topmost package."""
-    folder = path.parent
-    parts = [] if path.stem == "__init__" else [path.stem]
-    while (folder / "__init__.py").exists():
-        parts.insert(0, folder.name)
-        folder = folder.parent
-    return ".".join(parts), folder
 
 
 def inconclusive(why: str, advice: str) -> Judgement:

@@ -19,13 +19,17 @@ from forklint.verify import samples, stand_ins
 from forklint.verify.experiments.base import Experimenter, inconclusive
 from forklint.verify.handle_harm import Cell, cell_of
 from forklint.verify.subjects import WHEN_IMPORTED, Sources, subjects_for
-from forklint.verify.unreached import why_unreached
+from forklint.verify.unreached import first_line, why_unreached
 from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Trial, Verdict
 
 LOADER = "a loader of its dataset"
 WORST = (Verdict.CONFIRMED, Verdict.INCONCLUSIVE, Verdict.NOT_REPRODUCED, Verdict.REFUTED, Verdict.UNSUPPORTED)
 PASSES_IN_TIME = 6
 """A pass may take this part of a trial's limit: a slow dataset is read for fewer samples."""
+ON_CUDA = {"fork": (False, True), "spawn": (True,)}
+"""Whether memory is pinned in the cells in which the main process uses a GPU before workers start."""
+NO_CUDA = "cuda"
+"""Stands for those cells where there is no GPU."""
 SPAWNED_WORKERS = 2
 """Workers that get a pickle: whether that works does not depend on how many there are."""
 
@@ -39,8 +43,9 @@ class HandleInInit(Experimenter):
         """Find something to run, and make a trial for each cell."""
         proof, context = finding.proof, self.context
         dataset, qualname = proof["dataset"]
-        folder = context.folder if context.entry else context.root
-        sources = Sources(folder, context.entry, context.factories, context.scripts, context.variables)
+        sources = Sources(
+            context.folder, context.entry, context.importable, context.factories, context.scripts, context.variables
+        )
         project = Project(context.root, context.settings)
         found = subjects_for(Path(dataset), qualname, sources, project)
         attempts = [self._experiment(finding, one) for one in found if isinstance(one, Subject)]
@@ -64,7 +69,8 @@ class HandleInInit(Experimenter):
             finding, subject, "samples", {**spec, "mode": "control"}, Factors(workers=0), is_control=True
         )
         treatments = [
-            self.trial(finding, subject, "samples", {**spec, "mode": "workers"}, factors) for factors in self._cells()
+            self.trial(finding, subject, "samples", {**spec, "mode": "workers"}, factors)
+            for factors in self._cells(finding)
         ]
         treatments = [replace(one, side_by_side=one.factors.start_method != "fork") for one in treatments]
         trials = (control, *treatments)
@@ -76,7 +82,7 @@ class HandleInInit(Experimenter):
         """The class with stand-ins for its data, for the mechanism alone."""
         spec, context = self._spec(finding), self.context
         wanted = {name: spec[name] for name in ("keeper", "attributes", "openers")}
-        wanted |= {**spec["classes"][1], "finding": spec["file"]}
+        wanted |= {**spec["classes"][1], "finding": spec["file"], **stand_ins.missing_data()}
         subject = Subject("stand-in", stand_ins.COMMAND, context.root, (context.root,), context.variables)
         trial = self.trial(finding, subject, "stand_in", wanted, Factors("fork", stand_ins.WORKERS))
         trial = replace(trial, name=f"{trial.name}-stand-in")
@@ -85,10 +91,17 @@ class HandleInInit(Experimenter):
             finding, f"{names}: the {finding.proof['kind']} is shared by workers", (trial,), instead_of=unable
         )
 
-    def _cells(self) -> Iterator[Factors]:
-        for method in self.context.methods("fork", "spawn", "forkserver"):
+    def _cells(self, finding: Finding) -> Iterator[Factors]:
+        """The start methods that the finding speaks of, unless the user chose some: no other runs in this project."""
+        methods = self.context.methods("fork", "spawn", "forkserver")
+        bites = {cell.start_method for cell in finding.cells}
+        spoken_of = () if self.context.start_methods else tuple(method for method in methods if method in bites)
+        for method in spoken_of or methods:
             workers = self.context.workers
-            yield Factors(method, workers if method == "fork" else min(SPAWNED_WORKERS, workers))
+            cell = Factors(method, workers if method == "fork" else min(SPAWNED_WORKERS, workers))
+            yield cell
+            if self.context.environment.has_cuda and method in ON_CUDA:
+                yield from (replace(cell, pin_memory=pins, device="cuda") for pins in ON_CUDA[method])
 
     def _spec(self, finding: Finding) -> dict[str, Any]:
         proof, context = finding.proof, self.context
@@ -108,9 +121,34 @@ class HandleInInit(Experimenter):
 
     def unprovable(self, controls: Sequence[Observation]) -> Judgement | None:
         """A loader that is never reached, or that cannot be read without workers, shows nothing with them."""
-        return next((found for seen in controls if (found := why_unreached(seen, LOADER) or _failed(seen))), None)
+        return next(
+            (found for seen in controls if (found := why_unreached(seen, LOADER) or _shows_nothing(seen))), None
+        )
 
     def follow_up(self, experiment: Experiment, observations: Sequence[Observation]) -> tuple[Trial, ...]:
+        """A warm parent where nothing was harmed by forked workers; the control in parts where samples differ."""
+        return self._warm(observations) or self._parts(observations)
+
+    def _warm(self, observations: Sequence[Observation]) -> tuple[Trial, ...]:
+        """The forked treatment with a parent that has read a sample, if it showed the mechanism and no harm.
+
+        A read in the parent is what an inherited handle may keep: LMDB's slot in its table of readers.
+        """
+        controls = [seen for seen in observations if seen.trial.is_control]
+        known = samples.truth(controls)
+        if not controls:
+            return ()
+        tried = {seen.trial.factors for seen in observations}
+        found = []
+        for seen in observations:
+            factors = seen.trial.factors
+            warm = replace(factors, parent="warm")
+            is_cold_fork = factors.start_method == "fork" and not factors.device and warm != factors
+            if is_cold_fork and warm not in tried and cell_of(seen, controls, known).verdict is Verdict.NOT_REPRODUCED:
+                found.append(replace(seen.trial, name=f"{seen.trial.name}-warm", factors=warm))
+        return tuple(found)
+
+    def _parts(self, observations: Sequence[Observation]) -> tuple[Trial, ...]:
         """The control in as many parts as a treatment had workers, if that treatment's samples differ from it.
 
         Each part is what one worker read, in a fresh process that has no workers and looks like that one: a dataset
@@ -154,7 +192,11 @@ class HandleInInit(Experimenter):
         judged = {factors: min(found, key=lambda cell: WORST.index(cell.verdict)) for factors, found in cells.items()}
         if not judged:
             return inconclusive("no start method to try", "leave out --start-method")
-        return _whole(judged, known)
+        judgement = _whole(judged, known)
+        if self.context.environment.has_cuda:
+            return judgement
+        all_cells = {**judgement.details["cells"], NO_CUDA: Verdict.UNSUPPORTED.value}
+        return replace(judgement, details={**judgement.details, "cells": all_cells})
 
 
 def _whole(judged: Mapping[str, Cell], known: samples.Truth) -> Judgement:
@@ -163,9 +205,11 @@ def _whole(judged: Mapping[str, Cell], known: samples.Truth) -> Judgement:
     for factors, cell in judged.items():
         if cell.verdict is verdict:
             told.setdefault(cell.evidence, []).append(factors)
+    note = _spared(judged, verdict)
+    words = [f"{' and '.join(factors)}: {evidence}" for evidence, factors in told.items()]
     return Judgement(
         verdict,
-        "; ".join(f"{' and '.join(factors)}: {evidence}" for evidence, factors in told.items()),
+        "; ".join([*words, note] if note else words),
         next(cell.advice for cell in judged.values() if cell.verdict is verdict),
         {
             "cells": {factors: cell.verdict.value for factors, cell in judged.items()},
@@ -173,23 +217,35 @@ def _whole(judged: Mapping[str, Cell], known: samples.Truth) -> Judgement:
             "samples": len(known.digests),
             "stateful": len(known.stateful),
             "undigestable": len(known.undigestable),
+            "note": note,
         },
     )
 
 
-def _failed(control: Observation) -> Judgement | None:
-    """A judgement if the loader cannot be read without workers, either."""
-    errors = control.of("error")
-    if not errors:
+def _spared(judged: Mapping[str, Cell], verdict: Verdict) -> str:
+    """What those should hear who fork alone, where harm was seen under other start methods and none under fork."""
+    harmless = (Verdict.NOT_REPRODUCED, Verdict.REFUTED)
+    forked = [cell for factors, cell in judged.items() if factors.startswith("fork,") and cell.verdict in harmless]
+    if verdict is not Verdict.CONFIRMED or not forked:
+        return ""
+    where = "it bites where workers are spawned (macOS, Windows) or come from a fork server (Python 3.14 on Linux)"
+    return f"under fork no harm was seen: {where}"
+
+
+def _shows_nothing(control: Observation) -> Judgement | None:
+    """A judgement if the loader cannot be read without workers, either, or if there is nothing in it.
+
+    How a trial's batches collate says nothing.
+    """
+    errors = [record for record in control.of("error") if record["phase"] != "collating"]
+    if not errors and any(record["digests"] for record in control.of("samples")):
         return None
+    if not errors:
+        return inconclusive("the loader gives no sample", "put data there, or name an entry or a factory that finds it")
     error = errors[0]
     where = f" ({error['frame']})" if error["frame"] else ""
     return Judgement(
         Verdict.INCONCLUSIVE,
-        f"reading fails without workers, too: {error['type']}: {_first_line(error['text'])}{where}",
+        f"reading fails without workers, too: {error['type']}: {first_line(error['text'])}{where}",
         "make the dataset work with num_workers=0 first",
     )
-
-
-def _first_line(text: str) -> str:
-    return (text.splitlines() or [""])[0]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from forklint.model import Finding
 from forklint.source.paths import from_root
-from forklint.verify.experiments.base import Experimenter, inconclusive, last_line, module_of, not_ended
+from forklint.verify.experiments.base import Experimenter, inconclusive, last_line, not_ended
+from forklint.verify.subjects import module_of
 from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Verdict
 
 COUNTS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "GOTO_NUM_THREADS")
@@ -33,7 +34,8 @@ class LateEnvVar(Experimenter):
         path, context = from_root(Path(finding.path)), self.context
         module, folder = module_of(path)
         run = ("-m", module) if "." in module else (str(path),)
-        subject = Subject("entry", context.entry or run, context.folder if context.entry else folder)
+        command, place = (context.entry, context.folder) if context.entry else (run, folder)
+        subject = Subject("entry", command, place, context.importable, context.variables)
         value = "2" if context.environment.facts["cores"] == 1 else "1"  # pools take all cores by themselves
         rows = (finding.span.row, finding.span.end_row)
         spec = {
@@ -42,11 +44,12 @@ class LateEnvVar(Experimenter):
             "file": str(path),
             "rows": rows,
             "threadpoolctl": _threadpoolctl(),
+            "others": context.others,
         }
-        early = Subject(subject.kind, subject.command, subject.folder, environment={variable: value})
+        early = replace(subject, environment={**subject.environment, variable: value})
         trials = (
             self.trial(finding, early, "threads", spec, Factors(environment="early"), is_control=True),
-            self.trial(finding, subject, "threads", {**spec, "absent": True}, Factors(environment="late")),
+            self.trial(finding, subject, "threads", spec, Factors(environment="late")),
         )
         return Experiment(finding, f"{variable} is set after its reader has read it", trials, side_by_side=True)
 
@@ -55,9 +58,13 @@ class LateEnvVar(Experimenter):
         seen = {trial.trial.factors.environment: trial for trial in observations}
         for one in observations:
             if not one.of("pools"):
-                place = f"{experiment.finding.path}:{experiment.finding.span.row}"
-                why = last_line(one.output) or f"line {experiment.finding.span.row} was never reached"
-                return not_ended(one) or inconclusive(why, f"name an entry that reaches {place}")
+                row = experiment.finding.span.row
+                is_cut = bool(one.of("loader-first") or one.of("in-another-process"))
+                why = f"line {row} was never reached" + " before a loader was" * is_cut
+                why = last_line(one.output) if one.ending.exit_code else why
+                return (None if is_cut else not_ended(one)) or inconclusive(
+                    why, f"name an entry that reaches {experiment.finding.path}:{row}"
+                )
         early, late = (seen[when].of("pools")[0] for when in ("early", "late"))
         wanted = int(experiment.trials[0].spec["value"])
         table = {name: _row(count, _pools(late).get(name), wanted) for name, count in _pools(early).items()}
@@ -92,7 +99,8 @@ def _row(early: int, late: int | None, wanted: int) -> dict[str, str]:
     return {"verdict": "confirmed", "evidence": f"{late} threads instead of {wanted}"}
 
 
-def _threadpoolctl() -> str | None:
+def _threadpoolctl() -> str:
     """The file of threadpoolctl, which asks pools for their size; it is one file that needs nothing else."""
-    spec = importlib.util.find_spec("threadpoolctl")
-    return spec.origin if spec else None
+    import threadpoolctl  # type: ignore[import-untyped]  # noqa: PLC0415 - no other experiment needs it
+
+    return str(threadpoolctl.__file__)

@@ -8,6 +8,7 @@ from pathlib import Path
 from forklint.model import Finding
 from forklint.source.paths import from_root, relative_to
 from forklint.verify.experiments.base import Experimenter, inconclusive, last_line, not_ended
+from forklint.verify.subjects import command_of
 from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Verdict
 
 
@@ -23,10 +24,12 @@ class MissingMainGuard(Experimenter):
         if not treatments:
             return Judgement(Verdict.UNSUPPORTED, "it needs spawn or forkserver", "leave out --start-method")
         path = from_root(Path(finding.path))
-        command = context.entry or (str(path),)
-        subject = Subject("entry", command, context.folder if context.entry else path.parent)
+        command, importable = (context.entry, context.importable) if context.entry else command_of(path)
+        folder = context.folder if context.entry else path.parent
+        subject = Subject("entry", command, folder, importable, context.variables)
+        spec = {"file": str(path), "others": context.others}
         trials = tuple(
-            self.trial(finding, subject, "guard", {}, Factors(start_method=method), is_control=method == "fork")
+            self.trial(finding, subject, "guard", spec, Factors(start_method=method), is_control=method == "fork")
             for method in (*context.methods("fork"), *treatments)
         )
         return Experiment(finding, "children start processes while they import the program", trials, side_by_side=True)
@@ -41,6 +44,11 @@ class MissingMainGuard(Experimenter):
                 evidence = f"under {seen.trial.factors.start_method}{line}: {words}finished its bootstrapping phase"
                 return Judgement(Verdict.CONFIRMED, evidence, details={"cells": cells})
         treatments = [seen for seen in observations if not seen.trial.is_control]
+        unrun = [seen for seen in treatments for one in seen.of("child-works") if not one["has_run"]]
+        if unrun:
+            command = unrun[0].trial.subject.command[0]
+            why = f"the children of {command} do not come by {experiment.finding.path}"
+            return inconclusive(why, "name an entry that imports it: forklint verify SCRIPT -- ARGUMENTS")
         if all(seen.of("child-works") for seen in treatments):
             methods = " and ".join(str(seen.trial.factors.start_method) for seen in treatments)
             evidence = f"under {methods} the child came to its work without starting a process"
@@ -58,7 +66,7 @@ def _cell(seen: Observation) -> str:
         return "control"
     if seen.of("starts-while-importing"):
         return "confirmed"
-    return "refuted" if seen.of("child-works") else "inconclusive"
+    return "refuted" if any(one["has_run"] for one in seen.of("child-works")) else "inconclusive"
 
 
 def _words(seen: Observation) -> str:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from forklint.model import Finding
-from forklint.verify.experiments.base import Experimenter, inconclusive, last_line, module_of, not_ended
+from forklint.verify.experiments.base import Experimenter, inconclusive, last_line, not_ended
+from forklint.verify.subjects import module_of
 from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Verdict
 
 
@@ -31,9 +32,14 @@ class UnknownMethod(Experimenter):
             owner = qualname
             module, folder = module_of(Path(path))
             spec |= {"module": module, "qualname": qualname, "search": [str(folder), str(self.context.root)]}
-        subject = Subject("class", ("-m", "forklint_harness.tasks.names"), self.context.root)
+        command = ("-m", "forklint_harness.tasks.names")
+        subject = Subject("class", command, self.context.root, environment=self.context.variables)
         trial = self.trial(finding, subject, "names", spec, Factors())
         return Experiment(finding, f"`{owner}` has no `{proof['name']}`", (trial,))
+
+    def imports(self, finding: Finding) -> bool:
+        """A name of torch is asked of torch."""
+        return "torch" not in finding.proof
 
     def judge(self, experiment: Experiment, observations: Sequence[Observation]) -> Judgement:
         """Refuted if the name is there or the class supplies it; confirmed by the AttributeError itself."""

@@ -16,7 +16,7 @@ from forklint.project.index import Project
 from forklint.source.paths import from_root, relative_to
 from forklint.verify.experiments.base import Experimenter, inconclusive
 from forklint.verify.subjects import NO_WAY_OUT, Sources, subject_of
-from forklint.verify.unreached import why_unreached
+from forklint.verify.unreached import first_line, why_unreached
 from forklint.verify.words import Experiment, Factors, Judgement, Observation, Verdict
 
 LOADER = "a loader"
@@ -35,7 +35,10 @@ class WorkersOnDarwin(Experimenter):
     def plan(self, finding: Finding) -> Experiment | Judgement:
         """The same two trials on every platform: only what they can prove differs."""
         context = self.context
-        sources = Sources(context.root, context.entry, context.factories, context.scripts, context.variables)
+        folder = context.folder if context.entry else context.root
+        sources = Sources(
+            folder, context.entry, context.importable, context.factories, context.scripts, context.variables
+        )
         subject = subject_of(from_root(Path(finding.path)), sources, Project(context.root, context.settings))
         if subject is None or not context.methods("spawn"):
             what = "read a loader for this count" if subject is None else "start workers by spawn"
@@ -92,7 +95,7 @@ class WorkersOnDarwin(Experimenter):
         errors = control.of("error")
         if not errors:
             return None
-        why = f"reading fails without workers, too: {errors[0]['type']}: {_first_line(errors[0]['text'])}"
+        why = f"reading fails without workers, too: {errors[0]['type']}: {first_line(errors[0]['text'])}"
         return inconclusive(why, "make it work with num_workers=0 first")
 
     def _harm(self, seen: Observation) -> Iterator[str]:
@@ -104,7 +107,7 @@ class WorkersOnDarwin(Experimenter):
         errors = seen.of("error")
         if errors and not seen.of("unpicklable") and not seen.of("worker-died"):
             where = f" ({_place(errors[0]['frame'], self.context.root)})" if errors[0]["frame"] else ""
-            yield f"{errors[0]['type']}: {_first_line(errors[0]['text'])}{where}"
+            yield f"{errors[0]['type']}: {first_line(errors[0]['text'])}{where}"
         if seen.ending.signal:
             yield f"the program died of {seen.ending.signal}"
         elif seen.ending.stopped_for:
@@ -138,7 +141,3 @@ def _runs(number: int) -> str:
 
 def _place(frame: str, root: Path) -> str:
     return relative_to(Path(frame), root)
-
-
-def _first_line(text: str) -> str:
-    return (text.strip().splitlines() or [""])[0]

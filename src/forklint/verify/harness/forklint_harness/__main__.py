@@ -5,12 +5,13 @@ The JSON is a list of objects with ``call`` (``package.module:name``) and ``argu
 
 from __future__ import annotations
 
+import functools
 import importlib
 import json
 import os
 import sys
 from functools import reduce
-from typing import Any, Iterator, List
+from typing import Any, Callable, Iterator, List, Mapping, Tuple
 
 from forklint_harness import journal
 from forklint_harness.frames import raised_at
@@ -30,43 +31,59 @@ def module_at(file: str) -> Any:
     return importlib.import_module(".".join(parts))
 
 
-def loaders_of(arguments: List[str]) -> Iterator[Any]:
-    """What is to be iterated: what factories give, or a loader of the class built with its defaults."""
-    from torch.utils.data import DataLoader
-
+def makers(arguments: List[str]) -> Iterator[Tuple[str, Callable[[], List[Any]]]]:
+    """What gives the loaders that are to be iterated, each with its name: factories, or the class by its defaults."""
     kind, *rest = arguments
     if kind == "class":
-        dataset: Any = reduce(getattr, rest[1].split("."), module_at(rest[0]))
-        yield DataLoader(dataset(), batch_size=4, collate_fn=list)
+        yield rest[1], functools.partial(_of_class, *rest)
         return
     for factory in json.loads(rest[0]):
-        module, _, name = factory["call"].partition(":")
-        make: Any = reduce(getattr, name.split("."), importlib.import_module(module))
-        made = make(**factory.get("arguments", {}))
-        found = list(made.values()) if isinstance(made, dict) else made if isinstance(made, (list, tuple)) else [made]
-        for one in found:
-            if hasattr(one, "dataset") or not hasattr(one, "__getitem__"):
-                yield one
-            else:
-                yield DataLoader(one, batch_size=4, collate_fn=list)
+        yield factory["call"], functools.partial(_of_factory, factory)
+
+
+def _of_class(file: str, qualname: str) -> List[Any]:
+    from torch.utils.data import DataLoader
+
+    dataset: Any = reduce(getattr, qualname.split("."), module_at(file))
+    return [DataLoader(dataset(), batch_size=4, collate_fn=list)]
+
+
+def _of_factory(factory: Mapping[str, Any]) -> List[Any]:
+    from torch.utils.data import DataLoader, Dataset
+
+    module, _, name = factory["call"].partition(":")
+    make: Any = reduce(getattr, name.split("."), importlib.import_module(module))
+    made = make(**factory.get("arguments", {}))
+    found = list(made.values()) if isinstance(made, dict) else made if isinstance(made, (list, tuple)) else [made]
+    return [
+        DataLoader(one, batch_size=4, collate_fn=list)
+        if isinstance(one, Dataset) or (hasattr(one, "__getitem__") and not hasattr(one, "dataset"))
+        else one
+        for one in found
+    ]
 
 
 def main(arguments: List[str]) -> None:
-    """Make the loaders and iterate them: the task's hook takes over at the one that is meant."""
+    """Make the loaders and iterate them: the task's hook takes over at the one that is meant.
+
+    What cannot be made is told of, and the rest is tried: another factory may give the loader that is meant.
+    """
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
-    loaders = loaders_of(arguments)
-    while True:
+    failed = None
+    for name, make in makers(arguments):
         try:
-            loader = next(loaders, None)
+            loaders = make()
         except Exception as error:
             frame = raised_at(error.__traceback__)
-            journal.record("cannot-build", type=type(error).__name__, text=str(error), frame=frame)
-            raise
-        if loader is None:
-            return
-        for _ in loader:
-            break
+            journal.record("cannot-build", name=name, type=type(error).__name__, text=str(error), frame=frame)
+            failed = failed or error
+            continue
+        for loader in loaders:
+            for _ in loader:
+                break
+    if failed is not None:
+        raise failed
 
 
 if __name__ == "__main__":

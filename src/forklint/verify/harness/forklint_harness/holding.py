@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import time
 from itertools import islice
 from types import FunctionType
-from typing import Any, Callable, Dict, List, Mapping, Optional, Set
+from typing import Any, Callable, Dict, List, Mapping, Optional, Set, Tuple
 
 from forklint_harness import journal
-from forklint_harness.loaders import attributes_of, find, name_of
+from forklint_harness.loaders import (
+    DEEPEST,
+    FIRST_OF_MANY,
+    LEAVES,
+    MOST_OBJECTS,
+    attributes_of,
+    find,
+    name_of,
+    parts_of,
+)
 from forklint_harness.openers import opened_by
 from forklint_harness.pickling import error_of
 
 ABSENT = object()
 CLOSERS = ("close", "release", "dispose", "fileno")
 NO_HANDLE = (str, bytes, bytearray, int, float, complex, bool)
+
+SHARED = ("lmdb.Environment", "Environment.Environment", "builtins.Environment", "h5py.File", "sqlite3.Connection")
+ARCHIVES = ("zipfile", "tarfile", "tempfile")
 
 
 class Held:
@@ -29,11 +42,11 @@ class Held:
         self.value = attribute_of(holder, attribute)
         self.state = state_of(self.value)
 
-    def record(self) -> None:
+    def record(self, kind: str = "handle-held") -> None:
         """Write down what is held."""
         opened = opened_by(self.value)
         journal.record(
-            "handle-held",
+            kind,
             attribute=self.path,
             type="" if self.value is ABSENT else name_of(type(self.value)),
             state=self.state,
@@ -52,6 +65,45 @@ def held_by(root: Any, keeper: Optional[Mapping[str, str]], attribute: str, modu
         ]
     holders = find(root, keeper)
     return [Held("dataset{}.{}".format(path, attribute), holder, attribute) for path, holder in holders]
+
+
+def rivals_of(root: Any, held: List[Held]) -> List[Held]:
+    """Other open handles that hang on a dataset: what goes wrong may be their doing."""
+    own = {id(one.value) for one in held} | {id(part) for one in held for _, part in parts_of(one.value)}
+    found: List[Held] = []
+    seen: Set[int] = set()
+    waiting: List[Tuple[str, Any]] = [("dataset", root)]
+    for _ in range(DEEPEST + 1):
+        below: List[Tuple[str, Any]] = []
+        for path, holder in waiting:
+            if isinstance(holder, LEAVES) or id(holder) in seen or len(seen) > MOST_OBJECTS:
+                continue
+            seen.add(id(holder))
+            for step, part in parts_of(holder):
+                if id(part) in own:
+                    continue
+                if not _is_shared(part):
+                    below.append((path + step, part))
+                elif step.startswith(".") and not is_closed(part):
+                    found.append(Held(path + step, holder, step[1:]))
+        waiting = below
+    return found
+
+
+def _is_shared(value: Any) -> bool:
+    """Whether a value is a handle for sure, told without running code of the project.
+
+    That is an open file that can be read, or a handle of a package whose handles do not cross.
+    """
+    kind = type(value)
+    package = kind.__module__.split(".")[0]
+    if "{}.{}".format(package, kind.__name__) in SHARED:
+        return True
+    if not isinstance(value, io.IOBase) and package not in ARCHIVES:
+        return False
+    if isinstance(value, io.IOBase) and not (value.closed or value.readable()):  # a log spoils no sample
+        return False
+    return offset_of(value) is not None
 
 
 def _is_file(module: Any, file: str) -> bool:
@@ -84,7 +136,7 @@ def state_of(value: Any, depth: int = 3) -> str:
         return "open" if _is_descriptor(value) else "plain"
     if isinstance(value, (list, tuple, set, dict)):
         parts = value.values() if isinstance(value, dict) else value
-        states = {state_of(part, depth - 1) for part in islice(list(parts), 50) if depth} - {"none"}
+        states = {state_of(part, depth - 1) for part in islice(list(parts), FIRST_OF_MANY) if depth} - {"none"}
         return next((state for state in ("open", "closed", "array") if state in states), "plain")
     if _is_array(value):
         return "array"
@@ -93,6 +145,14 @@ def state_of(value: Any, depth: int = 3) -> str:
     if not _is_handle(value):
         return "plain"
     return "closed" if is_closed(value) else "open"
+
+
+def handles_in(value: Any, depth: int = 3) -> List[Any]:
+    """The value itself, and what is in it if it is a list or dict of handles."""
+    parts: List[Any] = []
+    if isinstance(value, (list, tuple, set, dict)) and depth:
+        parts = list(islice(value.values() if isinstance(value, dict) else value, FIRST_OF_MANY))
+    return [value] + [handle for part in parts for handle in handles_in(part, depth - 1)]
 
 
 def _is_handle(value: Any) -> bool:
@@ -174,9 +234,11 @@ class Uses:
 
     def __init__(self, held: List[Held]) -> None:
         _uses[:] = [self]
-        self._open = [one for one in held if one.state == "open"]
+        self._open = [
+            (one.attribute, handle) for one in held if one.state == "open" for handle in handles_in(one.value)
+        ]
         self._home = os.getpid()
-        self._inherited = {id(one.value) for one in held if one.state == "open"}
+        self._inherited = {id(handle) for _, handle in self._open}
         self._told: Set[int] = set()
         self._pauses: Dict[int, int] = {}
         for kind, attribute in {(type(one.holder), one.attribute) for one in held}:
@@ -218,9 +280,9 @@ class Uses:
                 owner = frame.f_locals.get(frame.f_code.co_varnames[0])
             else:
                 return
-            for one in self._open:
-                if owner is one.value:
-                    self._tell(one.attribute, owner)
+            for attribute, handle in self._open:
+                if owner is handle:
+                    self._tell(attribute, owner)
             if left <= 0 or os.getpid() in self._told:
                 sys.setprofile(None)
 

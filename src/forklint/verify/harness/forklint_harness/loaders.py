@@ -8,8 +8,10 @@ from itertools import islice
 from types import ModuleType
 from typing import Any, Callable, Iterator, List, Mapping, Optional, Tuple
 
-from forklint_harness import journal
+from forklint_harness import ending, journal
+from forklint_harness.bounds import Bounds
 from forklint_harness.frames import caller
+from forklint_harness.imports import after_import
 
 MOST_OBJECTS = 2000
 """Objects looked at in search of one class below a dataset."""
@@ -23,19 +25,33 @@ class Watch:
     """Waits until the program iterates the loader that is meant, and hands it over instead of its batches."""
 
     def __init__(
-        self, classes: Optional[List[Mapping[str, str]]], take: Callable[[Any], None], *, others: str = "one"
+        self,
+        classes: Optional[List[Mapping[str, str]]],
+        take: Callable[[Any], None],
+        *,
+        others: str = "one",
+        is_import_in_question: bool = False,
     ) -> None:
         """Take the classes (``file``, ``qualname``), what to do with the loader, and what becomes of others.
 
         Without classes the first loader that is iterated is meant.
 
-        The program gets ``one`` batch or ``all`` of them from a loader that it iterates before.
+        The program gets ``one`` batch or ``all`` of them from a loader that it iterates before; where it gets one,
+        it is ended as soon as it trains without having come to the loader that is meant. A child that iterates a
+        loader while it imports the program is refused that, as it would train there: unless just that is in question.
         """
         self._classes = classes
         self._take = take
-        self._others = others
+        self._bounds = Bounds() if others == "one" else None
+        if self._bounds is not None:
+            self._bounds.install()
+        self._is_import_in_question = is_import_in_question
         self._made = 0
         self._done = False
+
+    def begin(self) -> None:
+        """Wait for torch to be imported."""
+        after_import("torch.utils.data.dataloader", self.install)
 
     def install(self, module: ModuleType) -> None:
         """Set the hooks in ``torch.utils.data.dataloader``."""
@@ -48,18 +64,30 @@ class Watch:
                 self._note(loader)
 
         def __iter__(loader: Any) -> Iterator[Any]:
-            if not journal.is_main() or self._done:
-                found = iterate(loader)
-            elif self.is_meant(loader):
-                self._done = True
-                self._take(loader)
-                found = iterate(loader)
-            else:
-                found = iterate(loader) if self._others == "all" else islice(iterate(loader), 1)
-            return found  # type: ignore[no-any-return]
+            if self._done or journal.role() == "worker":
+                return iterate(loader)  # type: ignore[no-any-return]
+            if is_importing_main() and not self._is_import_in_question:
+                journal.record("runs-while-importing", where=caller())
+                raise RuntimeError("the program iterates a loader while a child process imports it")
+            if self.is_meant(loader):
+                self._found(loader)
+                return iterate(loader)  # type: ignore[no-any-return]
+            if self._bounds is None:
+                return iterate(loader)  # type: ignore[no-any-return]
+            if journal.is_main():
+                self._bounds.pass_by(loader, name_of(type(loader.dataset)))
+            return islice(iterate(loader), 1)
 
         __init__.__wrapped__ = make  # type: ignore[attr-defined]
         kind.__init__, kind.__iter__ = __init__, __iter__
+
+    def _found(self, loader: Any) -> None:
+        """Take the loader, if it is the program's own process that iterates it; else that is all there is to say."""
+        if not journal.is_main():
+            journal.record("in-another-process", where=caller())
+            ending.end_unwatched()
+        self._done = True
+        self._take(loader)
 
     def is_meant(self, loader: Any) -> bool:
         """Whether workers of this loader get an object of one of the classes."""
@@ -76,6 +104,13 @@ class Watch:
                 batch_size=loader.batch_size,
                 is_meant=self.is_meant(loader),
             )
+
+
+def is_importing_main() -> bool:
+    """Whether this is a spawned child that runs the program's main module anew, under another name."""
+    process = sys.modules.get("multiprocessing.process")
+    is_beginning = process is not None and getattr(process.current_process(), "_inheriting", False)
+    return is_beginning and sys.modules.get("__main__") is not sys.modules.get("__mp_main__")
 
 
 def name_of(kind: type) -> str:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import functools
 import os
 import sys
+import weakref
 from importlib import import_module
 from types import FunctionType, ModuleType
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from forklint_harness.frames import is_library
 from forklint_harness.imports import after_import
@@ -20,7 +21,18 @@ NEAREST = 4
 """Frames of libraries between the opener and the project's own code."""
 MOST = 20000
 """Handles remembered in one process."""
-_opened: Dict[int, Tuple[int, str, str]] = {}
+
+
+class Opening(NamedTuple):
+    """One handle and where it was opened."""
+
+    handle: Optional[Callable[[], Any]]
+    """Gives the handle while it lives, since its address may be another object's later; None if nothing does."""
+    kind: type
+    told: Tuple[int, str, str]
+
+
+_opened: Dict[int, Opening] = {}
 
 
 def wrap(names: List[str]) -> None:
@@ -34,7 +46,10 @@ def wrap(names: List[str]) -> None:
 
 def opened_by(value: Any) -> Optional[Tuple[int, str, str]]:
     """Process id, callable and ``file:line`` of the opening, if it was seen."""
-    return _opened.get(id(value))
+    opening = _opened.get(id(value))
+    if opening is None or type(value) is not opening.kind:
+        return None
+    return opening.told if opening.handle is None or opening.handle() is value else None
 
 
 def note(name: str, value: Any, where: Any) -> None:
@@ -44,7 +59,11 @@ def note(name: str, value: Any, where: Any) -> None:
             where = where.f_back
     if len(_opened) < MOST and where is not None and not is_library(where.f_code.co_filename):
         place = "{}:{}".format(os.path.abspath(where.f_code.co_filename), where.f_lineno)
-        _opened[id(value)] = (os.getpid(), name, place)
+        try:
+            handle: Optional[Callable[[], Any]] = weakref.ref(value)
+        except TypeError:
+            handle = None
+        _opened[id(value)] = Opening(handle, type(value), (os.getpid(), name, place))
 
 
 def _wrap_in(name: str, rest: str, module: ModuleType) -> None:

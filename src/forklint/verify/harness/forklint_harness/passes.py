@@ -7,7 +7,7 @@ import signal
 import time
 from typing import Any, Dict, Iterator, List, Mapping, Optional
 
-from forklint_harness import journal, pickling, stacks
+from forklint_harness import device, journal, pickling, stacks
 from forklint_harness.workers import WorkerStart, seed, tell_of, watch_fetches
 
 SIZES = (4, 16)
@@ -48,6 +48,10 @@ class Batches:
         size = self._size or 1
         starts = range(part * size, len(self._indices), parts * size)
         self._indices = [index for start in starts for index in self._indices[start : start + size]][::-1]
+
+    def samples_in(self, batches: int) -> int:
+        """How many samples so many batches of this pass have."""
+        return min(len(self.order), batches * (self._size or 1))
 
     def keep(self, batches: int) -> None:
         """Let later passes read no more than the first batches of this one."""
@@ -100,6 +104,8 @@ class Cell:
         self._program = loader
         self._workers = int(factors.get("workers") or 0)
         self._method = factors.get("start_method")
+        self._device = factors.get("device")
+        self._pins = bool(factors.get("pin_memory"))
         self._patience = float(spec.get("patience", 10.0))
         self._batches: Optional[Batches] = None
         size = None if loader.batch_size is None and loader.batch_sampler is None else SIZES[0]
@@ -114,6 +120,8 @@ class Cell:
 
         program = self._program
         options: Dict[str, Any] = {"collate_fn": program.collate_fn, "num_workers": self._workers}
+        options["pin_memory"] = self._pins
+        self._size = size or 1
         if self._batches is None:
             options["batch_size"] = size
         elif size is None:
@@ -131,15 +139,19 @@ class Cell:
         order = self._batches.arrange(number) if self._batches else "in order"
         began = time.monotonic()
         if not self._workers:
+            _have_one_thread()
             watch_fetches()
             seed("worker")
         iterator: Any = None
+        first: Optional[float] = None
         ended = False
         is_cut = False
         seen = 0
         try:
             iterator = iter(self._loader)
-            for _ in iterator:
+            for batch in iterator:
+                first = time.monotonic() - began if first is None else first
+                device.send(batch, self._device)
                 seen += 1
                 is_cut = seen >= LONGEST_STREAM or time.monotonic() - began > self._patience
                 if is_cut:
@@ -147,7 +159,7 @@ class Cell:
             ended = True
             if is_cut and self._batches is not None:
                 self._batches.keep(seen)
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # a dataset may end the program, as it thinks
             is_sent = self._workers > 0 and self._method != "fork"
             tell_of_failure(error, iterator, self._program, is_sent=is_sent)
         finally:
@@ -160,11 +172,19 @@ class Cell:
                 ended=ended,
                 is_cut=is_cut,
                 batches=seen,
+                samples=self._count(seen),
+                first_seconds=first,
                 seconds=time.monotonic() - began,
             )
             if iterator is not None and hasattr(iterator, "_shutdown_workers") and not self._loader.persistent_workers:
                 iterator._shutdown_workers()
         return ended
+
+    def _count(self, batches: int) -> int:
+        """Samples in so many batches; of an iterable dataset the last ones may be smaller."""
+        if self._batches is None:
+            return batches * self._size
+        return self._batches.samples_in(batches)
 
     def seem_worker(self, number: int, count: int) -> None:
         """Let this process, which has no workers, look to the dataset like one of so many; not to an iterable one.
@@ -188,7 +208,14 @@ class Cell:
             iterator._shutdown_workers()
 
 
-def tell_of_failure(error: Exception, iterator: Any, loader: Any, *, is_sent: bool) -> None:
+def _have_one_thread() -> None:
+    """As torch sets it in a worker: sums over several threads differ in their last bits from those over one."""
+    import torch
+
+    torch.set_num_threads(1)
+
+
+def tell_of_failure(error: BaseException, iterator: Any, loader: Any, *, is_sent: bool) -> None:
     """Write down why reading failed: the error, what of the loader cannot be sent to its workers, how they died."""
     tell_of(error, "reading" if iterator is not None else "starting")
     if iterator is None and is_sent:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import faulthandler
 import os
 import signal
-from typing import Any, Dict
+from typing import Dict
 
 from forklint_harness import journal
 
-_files: Dict[int, Any] = {}
+_files: Dict[int, journal.Kept] = {}
 
 
 def arm() -> None:
@@ -23,11 +23,13 @@ def _arm_this() -> None:
     if not hasattr(faulthandler, "register"):
         return
     try:
-        file = open(journal.path_of(os.getpid(), "stack"), "ab", buffering=0)  # noqa: SIM115 - as long as the process
+        file = journal.open_out_of_the_way(journal.path_of(os.getpid(), "stack"))
         number = getattr(signal, "SIGRTMIN", signal.SIGUSR1 - 5) + 5
-        faulthandler.register(number, file=file, all_threads=True, chain=False)
+        faulthandler.register(number, file=file[0], all_threads=True, chain=False)
     except (OSError, ValueError, RuntimeError):
         return
+    for inherited in filter(journal.is_ours, _files.values()):
+        os.close(inherited[0])
     _files.clear()
     _files[os.getpid()] = file
 
@@ -39,9 +41,9 @@ def catch_crashes() -> None:
     this must be called once more in each worker.
     """
     file = _files.get(os.getpid())
-    if file is not None:
+    if file is not None and journal.is_ours(file):
         faulthandler.disable()
-        faulthandler.enable(file=file, all_threads=True)
+        faulthandler.enable(file=file[0], all_threads=True)
 
 
 def written(pid: int) -> str:

@@ -1,6 +1,7 @@
 """Stand-ins for handles and arguments: they take whatever is done to them, and say which process did it first.
 
-Code of the project that opens a handle gets one in its place; libraries that open files for themselves do not.
+Code of the project that opens a handle gets one in its place, and code that reads data which is not there gets one of
+which nothing is told; libraries that open files for themselves do not.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import functools
 import os
 import sys
 from types import ModuleType
-from typing import Any, Iterator, List, Optional
+from typing import Any, Callable, Iterator, List, Optional
 
 from forklint_harness import journal, openers
 from forklint_harness.frames import is_library
@@ -19,6 +20,9 @@ SIZE = 8
 """Length of a stand-in, and the number that it is."""
 MOST_USES = 20000
 """Uses in one process after which a stand-in raises: a loop that waits for an end of data would have none."""
+
+Instead = Callable[[str, Any, Any, Any], Any]
+"""Answers a call: the callable's name, itself, arguments and keywords."""
 
 
 class Origin:
@@ -76,6 +80,11 @@ class StandIn:
     def __iter__(self) -> Iterator[StandIn]:
         return iter([self._forklint_use() for _ in range(SIZE)])
 
+    def __array__(self, *_arguments: Any, **_keywords: Any) -> Any:
+        import numpy  # who asks for an array has it
+
+        return numpy.zeros(self.__index__())
+
     def __index__(self) -> int:
         self._forklint_use()
         return SIZE
@@ -120,29 +129,60 @@ def argument() -> StandIn:
 
 def replace(names: List[str]) -> None:
     """Let the callables of these qualified names give stand-ins, where code of the project calls them."""
+
+    def opened(name: str, _opens: Any, _arguments: Any, _keywords: Any) -> Any:
+        value = StandIn(Origin(name))
+        openers.note(name, value, sys._getframe(2))
+        return value
+
     for name in names:
-        module, _, rest = name.partition(".")
-        if not rest:
-            module, rest = "builtins", name
-        after_import(module, functools.partial(_replace_in, name, rest))
+        _replace(name, opened)
 
 
-def _replace_in(name: str, rest: str, module: ModuleType) -> None:
+def replace_missing(readers: List[str], checks: List[str]) -> None:
+    """Let code of the project read a stand-in wherever it reads what is not there, after it was told that it is."""
+
+    def read(_name: str, reads: Any, arguments: Any, keywords: Any) -> Any:
+        try:
+            value = reads(*arguments, **keywords)
+        except Exception:
+            return argument()
+        return argument() if value is None or (isinstance(value, list) and not value) else value
+
+    for name in readers:
+        _replace(name, read)
+    for name in checks:
+        _replace(name, lambda *_: True)
+
+
+def _replace(name: str, instead: Instead) -> None:
+    """Have a callable's calls answered by ``instead``, which gets its name, itself and the arguments."""
+    module, _, rest = name.partition(".")
+    if not rest:
+        module, rest = "builtins", name
+    after_import(module, functools.partial(_replace_in, name, rest, instead))
+
+
+def _replace_in(name: str, rest: str, instead: Instead, module: ModuleType) -> None:
     owner: Any = module
     *path, last = rest.split(".")
-    for step in path:
-        owner = getattr(owner, step, None)
-    opens: Optional[Any] = getattr(owner, last, None)
-    if opens is None:
+    for index, step in enumerate(path):
+        below = getattr(owner, step, None)
+        if below is None:  # a submodule that is not imported yet
+            if isinstance(owner, ModuleType):
+                waiting = functools.partial(_replace_in, name, ".".join([*path[index + 1 :], last]), instead)
+                after_import("{}.{}".format(owner.__name__, step), waiting)
+            return
+        owner = below
+    plain: Optional[Any] = getattr(owner, last, None)
+    if plain is None:
         return
 
     def stand_in(*arguments: Any, **keywords: Any) -> Any:
         frame = sys._getframe(1)
         if is_library(frame.f_code.co_filename):
-            return opens(*arguments, **keywords)
-        value = StandIn(Origin(name))
-        openers.note(name, value, frame)
-        return value
+            return plain(*arguments, **keywords)
+        return instead(name, plain, arguments, keywords)
 
     try:
         setattr(owner, last, stand_in)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import sys
 import zlib
 from types import ModuleType
@@ -82,6 +83,19 @@ def key_of(index: Any) -> Any:
         return repr(index)
 
 
+def digests_of(data: Any, known: Optional[List[Any]]) -> List[Optional[str]]:
+    """Digests of the samples of a batch, as ``__getitems__`` may give it; None where they cannot be told apart."""
+    if isinstance(data, (list, tuple)):
+        return [digest(sample) for sample in data]
+    torch, numpy = sys.modules.get("torch"), sys.modules.get("numpy")
+    is_array = (torch is not None and isinstance(data, torch.Tensor)) or (
+        numpy is not None and isinstance(data, numpy.ndarray)
+    )
+    if is_array and data.ndim and known is not None and len(data) == len(known):
+        return [digest(sample) for sample in data]
+    return [None for _ in known or ()]  # a generator would be used up, a dict has no order of samples
+
+
 def watch_fetches() -> None:
     """Hook the fetchers of this process; once."""
     from torch.utils.data._utils import fetch
@@ -111,9 +125,13 @@ def _watch(module: ModuleType, name: str, indices: Callable[[Any, Any], Optional
         collate = fetcher.collate_fn
 
         def note(data: Any) -> Any:
-            samples = list(data) if fetcher.auto_collation else [data]
-            journal.record("samples", indices=known, digests=[digest(sample) for sample in samples])
-            return collate(data)
+            digests = digests_of(data, known) if fetcher.auto_collation else [digest(data)]
+            journal.record("samples", indices=known, digests=digests)
+            try:
+                return collate(data)
+            except Exception as error:  # these samples may never stand in one batch of the program's own
+                tell_of(error, "collating", known)
+                return None
 
         fetcher.collate_fn = note
         try:
@@ -136,10 +154,17 @@ def tell_of(error: BaseException, phase: str, indices: Any = None) -> None:
         "error",
         phase=phase,
         type=type(error).__name__,
-        text=str(error)[:2000],
+        text=(_original(str(error)) or str(error))[:2000],
         frame=raised_at(error.__traceback__),
         indices=indices,
     )
+
+
+def _original(text: str) -> str:
+    """What an error said in the worker from which torch has brought it; empty if it was raised here."""
+    _, _, trace = text.partition("Original Traceback")
+    said = re.findall(r"^[A-Za-z_][\w.]*: (.*)$", trace, re.MULTILINE)
+    return str(said[-1]) if said else ""
 
 
 class WorkerStart:

@@ -9,8 +9,7 @@ from __future__ import annotations
 import time
 from typing import Any, Callable, Mapping, Optional
 
-from forklint_harness import journal, memory, stacks
-from forklint_harness.imports import after_import
+from forklint_harness import device, journal, memory, stacks
 from forklint_harness.loaders import Watch
 from forklint_harness.passes import tell_of_failure
 from forklint_harness.tasks import samples
@@ -18,8 +17,7 @@ from forklint_harness.tasks import samples
 
 def install(order: Mapping[str, Any]) -> None:
     """Wait for the first loader that is iterated."""
-    watch = Watch(None, lambda loader: samples.take(loader, order, read), others=order["spec"].get("others", "one"))
-    after_import("torch.utils.data.dataloader", watch.install)
+    Watch(None, lambda loader: samples.take(loader, order, read), others=order["spec"].get("others", "one")).begin()
 
 
 def read(program: Any, order: Mapping[str, Any]) -> None:
@@ -27,7 +25,7 @@ def read(program: Any, order: Mapping[str, Any]) -> None:
     spec, factors = order["spec"], order["factors"]
     method, workers = factors.get("start_method"), int(factors.get("workers") or 0)
     if spec.get("device"):
-        _send([_ready(spec["device"])], spec["device"])
+        device.begin(spec["device"])
     iterator: Any = None
     began = time.monotonic()
     try:
@@ -36,7 +34,7 @@ def read(program: Any, order: Mapping[str, Any]) -> None:
         for number, batch in enumerate(iterator):
             if number == 0:
                 _tell_of_first(time.monotonic() - began, iterator)
-            _send(batch, spec.get("device"))
+            device.send(batch, spec.get("device"))
             if number + 1 >= spec["batches"]:
                 break
     except Exception as error:
@@ -77,23 +75,3 @@ class WorkerStart:
 def _tell_of_first(seconds: float, iterator: Any) -> None:
     held = [memory.held_by(worker.pid) for worker in getattr(iterator, "_workers", [])]
     journal.record("first-batch", seconds=seconds, worker_bytes=held)
-
-
-def _ready(device: str) -> Any:
-    """Something computed there: the device is in use before workers start, as in training."""
-    import torch
-
-    return torch.ones(64, 64, device=device) @ torch.ones(64, 64, device=device)
-
-
-def _send(batch: Any, device: Any) -> None:
-    """Send what is in a batch to a device, and wait until it is there."""
-    if not device:
-        return
-    if isinstance(batch, Mapping):
-        batch = list(batch.values())
-    if isinstance(batch, (list, tuple)):
-        for part in batch:
-            _send(part, device)
-    elif hasattr(batch, "to"):
-        batch.to(device).cpu()

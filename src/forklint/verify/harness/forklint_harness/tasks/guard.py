@@ -5,10 +5,13 @@ from __future__ import annotations
 import multiprocessing.context
 import multiprocessing.process
 import multiprocessing.spawn
+import os
+import sys
 from typing import Any, Dict
 
 from forklint_harness import ending, journal
 from forklint_harness.frames import caller
+from forklint_harness.loaders import Watch
 
 
 def install(order: Dict[str, Any]) -> None:
@@ -21,6 +24,8 @@ def install(order: Dict[str, Any]) -> None:
     multiprocessing.process.BaseProcess.__reduce__ = _without_work  # type: ignore[method-assign,assignment]
     _watch_work(order)
     _watch_imports(order)
+    others = order["spec"].get("others", "one")
+    Watch([], lambda _: None, others=others, is_import_in_question=True).begin()
 
 
 def _without_work(process: multiprocessing.process.BaseProcess) -> Any:
@@ -38,11 +43,17 @@ def _watch_work(order: Dict[str, Any]) -> None:
     bootstrap = process._bootstrap
 
     def _bootstrap(self: Any, *args: Any, **kwargs: Any) -> Any:
-        journal.record("child-works", name=self.name)
+        journal.record("child-works", name=self.name, has_run=_has_run(order["spec"].get("file", "")))
         ending.end(order["journal"])
         return bootstrap(self, *args, **kwargs)
 
     process._bootstrap = _bootstrap
+
+
+def _has_run(path: str) -> bool:
+    """Whether the file of the finding is part of the program that was imported here."""
+    files = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
+    return any(file and os.path.realpath(file) == os.path.realpath(path) for file in files)
 
 
 def _watch_imports(order: Dict[str, Any]) -> None:

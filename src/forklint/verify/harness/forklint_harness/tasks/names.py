@@ -30,10 +30,27 @@ def run(spec: Dict[str, Any]) -> None:
     if hasattr(owner, name):
         journal.record("looked", found=True, on="class", error="")
         return
-    bare: Any = object.__new__(owner)  # what __init__ sets was read by the rule; this shows what the class supplies
+    bare = _bare(owner)
     journal.record(
         "looked", found=hasattr(owner, name), on="object", error=_error(bare, name), supplier=_supplier(owner)
     )
+
+
+def _bare(owner: type) -> Any:
+    """An object that no ``__init__`` has set up; the class itself where Python makes none.
+
+    What ``__init__`` sets was read by the rule; this shows what the class supplies.
+    """
+    try:
+        return object.__new__(owner)
+    except TypeError:
+        pass
+    try:
+        concrete: Any = type(owner.__name__, (owner,), {})
+        concrete.__abstractmethods__ = frozenset()
+        return object.__new__(concrete)
+    except Exception:  # a class of C, or one that wants no subclass
+        return owner
 
 
 def _owner(spec: Dict[str, Any]) -> Any:

@@ -9,16 +9,13 @@ short, and later ones with it), ``others`` (``one`` or ``all`` batches of other 
 
 from __future__ import annotations
 
-import os
-import sys
 import time
 import traceback
-from typing import Any, Callable, List, Mapping
+from typing import Any, Callable, List, Mapping, Tuple
 
-from forklint_harness import journal, openers
+from forklint_harness import device, ending, journal, openers
 from forklint_harness.frames import caller
-from forklint_harness.holding import Held, Uses, held_by, offset_of
-from forklint_harness.imports import after_import
+from forklint_harness.holding import Held, Uses, held_by, offset_of, rivals_of
 from forklint_harness.loaders import Watch, name_of
 from forklint_harness.passes import Cell
 from forklint_harness.workers import begin_alike, tell_of
@@ -33,8 +30,7 @@ def install(order: Mapping[str, Any]) -> None:
     spec = order["spec"]
     begin_alike()
     openers.wrap(spec.get("openers", []))
-    watch = Watch(spec["classes"], lambda loader: take(loader, order, read), others=spec.get("others", "one"))
-    after_import("torch.utils.data.dataloader", watch.install)
+    Watch(spec["classes"], lambda loader: take(loader, order, read), others=spec.get("others", "one")).begin()
 
 
 def take(loader: Any, order: Mapping[str, Any], reading: Callable[[Any, Mapping[str, Any]], None]) -> None:
@@ -48,7 +44,7 @@ def take(loader: Any, order: Mapping[str, Any], reading: Callable[[Any, Mapping[
         code = BROKEN
         trace = traceback.format_exc()
         journal.record("broken", type=type(error).__name__, text=str(error), trace=trace)
-    finish(code)
+    ending.leave(code)
 
 
 def read(loader: Any, order: Mapping[str, Any]) -> None:
@@ -61,18 +57,35 @@ def read(loader: Any, order: Mapping[str, Any]) -> None:
     ]
     for one in held:
         one.record()
+    rivals = rivals_of(loader.dataset, held)
+    for one in rivals:
+        one.record("rival-held")
     try:
+        if factors.get("device"):
+            device.begin(factors["device"])
+        if factors.get("parent") == "warm":
+            warm(loader.dataset)
         cell = Cell(loader, factors, spec)
     except Exception as error:
         tell_of(error, "length")
         return
     try:
-        run_passes(cell, held, order)
+        run_passes(cell, held, rivals, order)
     finally:
         cell.close()
 
 
-def run_passes(cell: Cell, held: List[Held], order: Mapping[str, Any]) -> None:
+def warm(dataset: Any) -> None:
+    """Let this process read a sample before its workers start, as a program does that looks at one."""
+    from torch.utils.data import IterableDataset
+
+    if isinstance(dataset, IterableDataset):
+        next(iter(dataset), None)
+    elif len(dataset):
+        dataset[0]
+
+
+def run_passes(cell: Cell, held: List[Held], rivals: List[Held], order: Mapping[str, Any]) -> None:
     """As many passes as the trial's mode has, up to the first that does not come to its end."""
     spec, factors = order["spec"], order["factors"]
     if spec["mode"] == "control":
@@ -94,20 +107,21 @@ def run_passes(cell: Cell, held: List[Held], order: Mapping[str, Any]) -> None:
     for number in range(spec.get("passes", 200) if is_forked else FEWEST_PASSES):
         if number >= FEWEST_PASSES and time.monotonic() > end:
             return
-        before = [offset_of(one.value) for one in held]
+        watched = [("offset-moved", one) for one in held] + [("rival-moved", one) for one in rivals]
+        before = [offset_of(one.value) for _, one in watched]
         ended = cell.run(number)
         if uses is not None:
-            tell_of_offsets(held, before, number)
+            tell_of_offsets(watched, before, number)
         if not ended:
             return
 
 
-def tell_of_offsets(held: List[Held], before: List[Any], number: int) -> None:
+def tell_of_offsets(watched: List[Tuple[str, Held]], before: List[Any], number: int) -> None:
     """Say which handles' file offset a worker moved under this process, which read nothing meanwhile."""
-    for index, one in enumerate(held):
+    for index, (kind, one) in enumerate(watched):
         after = offset_of(one.value)
         if after is not None and before[index] is not None and after != before[index]:
-            journal.record("offset-moved", attribute=one.path, before=before[index], after=after, number=number)
+            journal.record(kind, attribute=one.path, before=before[index], after=after, number=number)
 
 
 def preload() -> None:
@@ -117,16 +131,3 @@ def preload() -> None:
     server: Any = forkserver._forkserver
     if "torch" not in server._preload_modules:
         server.set_forkserver_preload([*server._preload_modules, "torch"])
-
-
-def finish(code: int) -> None:
-    """End the process with all that torch and multiprocessing began, but with nothing that the program registered."""
-    from multiprocessing import util
-
-    leave: Any = getattr(util, "_exit_function")  # noqa: B009 - what multiprocessing itself has at exit
-    try:
-        for stream in (sys.stdout, sys.stderr):
-            stream.flush()
-        leave()
-    finally:
-        os._exit(code)

@@ -1,7 +1,8 @@
 """For FKL301 where there is no data: the class is built with stand-ins for what it is given and what it opens.
 
 Run as a program. The order's spec: ``file`` and ``qualname`` of the class, ``keeper`` and ``attributes`` as for the
-task ``samples``, ``finding`` (the file of the finding), ``openers``.
+task ``samples``, ``finding`` (the file of the finding), ``openers``, ``readers`` and ``checks`` (of data that may
+not be there).
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ def run(spec: Mapping[str, Any]) -> None:
             return iter(range(READ))
 
     standing.replace(spec["openers"])
+    standing.replace_missing([name for name in spec["readers"] if name not in spec["openers"]], spec["checks"])
     try:
         kind: Any = reduce(getattr, spec["qualname"].split("."), module_at(spec["file"]))
         dataset = kind(**arguments_of(kind))

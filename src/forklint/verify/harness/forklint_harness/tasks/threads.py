@@ -9,6 +9,7 @@ from typing import Any, Dict, List
 
 from forklint_harness import ending, journal
 from forklint_harness.frames import caller
+from forklint_harness.loaders import Watch
 
 
 def install(order: Dict[str, Any]) -> None:
@@ -18,21 +19,37 @@ def install(order: Dict[str, Any]) -> None:
     that may be the very number the pools would have chosen by themselves.
     """
     spec = order["spec"]
-    places = {f"{spec['file']}:{row}" for row in range(spec["rows"][0], spec["rows"][1] + 1)}
+    rows = range(spec["rows"][0], spec["rows"][1] + 1)
     environ: Any = type(os.environ)
-    plain = environ.__setitem__
+    plain, default = environ.__setitem__, environ.setdefault
     if order["factors"]["environment"] == "late":
         os.environ.pop(spec["variable"], None)
 
-    def __setitem__(self: Any, key: Any, given: Any) -> None:
-        if self is os.environ and key == spec["variable"] and journal.is_main():
+    def look(environment: Any, key: Any) -> None:
+        if environment is os.environ and key == spec["variable"] and journal.is_main():
             place = caller()
-            if place in places:
-                plain(self, key, spec["value"])
+            file, _, row = place.rpartition(":")
+            if int(row or 0) in rows and os.path.realpath(file) == os.path.realpath(spec["file"]):
+                plain(environment, key, spec["value"])
                 _look(order, place)
+
+    def __setitem__(self: Any, key: Any, given: Any) -> None:
+        look(self, key)
         plain(self, key, given)
 
-    environ.__setitem__ = __setitem__
+    def setdefault(self: Any, key: Any, given: Any) -> Any:
+        look(self, key)  # in the control it is there already, and nothing would be set
+        return default(self, key, given)
+
+    environ.__setitem__, environ.setdefault = __setitem__, setdefault
+    if spec["others"] == "one":
+        Watch(None, lambda _: _give_up(order)).begin()
+
+
+def _give_up(order: Dict[str, Any]) -> None:
+    """The program begins to read its data, and so to train: it is not run any further."""
+    journal.record("loader-first", place=caller())
+    ending.end(order["journal"])
 
 
 def _look(order: Dict[str, Any], place: str) -> None:

@@ -1,0 +1,64 @@
+"""What a call gives, by name and position, followed through ``**kwargs`` and ``functools.partial``."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from forklint.facts.loading.values import Arguments, Expression, Row, Source, Table
+
+if TYPE_CHECKING:
+    from forklint.facts.loading.following import Follower
+
+
+def of_call(follow: Follower, call: Expression) -> Arguments:
+    """Read the arguments of a call, with those that ``*args`` and ``**kwargs`` are known to hold."""
+    node = call.node
+    if not isinstance(node, ast.Call):
+        return Arguments(open=True)
+    positional: list[Source] = []
+    keywords: dict[str, Source] = {}
+    unclear = False
+    for argument in node.args:
+        if not isinstance(argument, ast.Starred):
+            positional.append(call.part(argument))
+            continue
+        found = follow.find(call.part(argument.value)).value
+        if not isinstance(found, Row):
+            unclear = True
+            break
+        positional += found.items
+    for keyword in node.keywords:
+        if keyword.arg is not None:
+            keywords[keyword.arg] = call.part(keyword.value)
+            continue
+        table = follow.table(call.part(keyword.value))
+        if table is None:
+            unclear = True
+        else:
+            keywords |= {name: entry for name, entry in table.entries.items() if name not in keywords}
+            unclear |= not table.complete
+    return Arguments(tuple(positional), keywords, unclear)
+
+
+def joined(first: Arguments, more: Arguments) -> Arguments:
+    """Give the arguments of a partial followed by those of its call, which win."""
+    return Arguments(
+        (*first.positional, *more.positional), {**first.keywords, **more.keywords}, first.open or more.open
+    )
+
+
+def without_first(given: Arguments) -> Arguments:
+    """Give the arguments behind the first: of a method called with its object, of a partial behind its function."""
+    return Arguments(given.positional[1:], given.keywords, given.open)
+
+
+def as_table(follow: Follower, given: Arguments) -> Table:
+    """Give the entries of a call such as ``dict(first, a=1)``."""
+    entries: dict[str, Source] = {}
+    complete = not given.open
+    for source in given.positional[:1]:
+        table = follow.table(source)
+        complete &= table is not None and table.complete
+        entries |= table.entries if table is not None else {}
+    return Table({**entries, **given.keywords}, complete)

@@ -1,0 +1,116 @@
+"""What operators give: numbers, conditions, and paths joined with ``/``."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from forklint.facts.loading import numbers
+from forklint.facts.loading.numbers import Number, Positive
+from forklint.facts.loading.values import NOTHING, Constant, Expression, Found, Setting
+
+if TYPE_CHECKING:
+    from forklint.facts.loading.following import Follower
+
+
+def number_of(found: Found) -> Number:
+    """The number that was found; None where it is none, or not known."""
+    value = found.value
+    if isinstance(value, Setting):
+        value = Constant(value.node.real.value)
+    known = isinstance(value, Constant) and isinstance(value.value, (int, float, str, Positive))
+    return value.value if known else None  # type: ignore[union-attr,return-value]
+
+
+def joined(value: Constant, *parts: Found) -> Found:
+    """Give what was worked out from several parts, with the places of all of them."""
+    links = dict.fromkeys(link for part in parts for link in part.links)
+    return Found(value, tuple(links), any(part.by_default for part in parts))
+
+
+def binary(follow: Follower, source: Expression) -> Found:
+    """What an arithmetic operator gives."""
+    node = source.node
+    assert isinstance(node, ast.BinOp)  # noqa: S101 - FINDERS says so
+    left, right = follow.find(source.part(node.left)), follow.find(source.part(node.right))
+    if isinstance(node.op, ast.Div) and isinstance(right.value, Constant) and isinstance(right.value.value, str):
+        first = left.value.value if isinstance(left.value, Constant) and isinstance(left.value.value, str) else ""
+        return joined(Constant(str(PurePosixPath(first) / right.value.value)), left, right)
+    result = numbers.binary(node.op, number_of(left), number_of(right))
+    return NOTHING if result is None else joined(Constant(result), left, right)
+
+
+def unary(follow: Follower, source: Expression) -> Found:
+    """What ``-x`` and ``not x`` give."""
+    node = source.node
+    assert isinstance(node, ast.UnaryOp)  # noqa: S101 - FINDERS says so
+    found = follow.find(source.part(node.operand))
+    if not isinstance(found.value, Constant):
+        return NOTHING
+    if isinstance(node.op, ast.Not):
+        return joined(Constant(not is_true(found.value)), found)
+    number = number_of(found)
+    negative = isinstance(node.op, ast.USub) and isinstance(number, (int, float))
+    return joined(Constant(-number), found) if negative else NOTHING  # type: ignore[operator]
+
+
+def is_true(value: Constant) -> bool:
+    """Whether a constant counts as true in a condition."""
+    return isinstance(value.value, Positive) or bool(value.value)
+
+
+def logic(follow: Follower, source: Expression) -> Found:
+    """What ``a or b`` and ``a and b`` give where each part that decides is known."""
+    node = source.node
+    assert isinstance(node, ast.BoolOp)  # noqa: S101 - FINDERS says so
+    seen: list[Found] = []
+    for part in node.values:
+        found = follow.find(source.part(part))
+        seen.append(found)
+        if not isinstance(found.value, Constant):
+            return NOTHING
+        if is_true(found.value) is isinstance(node.op, ast.Or):
+            break
+    last = seen[-1].value
+    return joined(last, *seen) if isinstance(last, Constant) else NOTHING
+
+
+def comparison(follow: Follower, source: Expression) -> Found:
+    """What a comparison of two values gives."""
+    node = source.node
+    assert isinstance(node, ast.Compare)  # noqa: S101 - FINDERS says so
+    if len(node.ops) != 1:
+        return NOTHING
+    left, right = follow.find(source.part(node.left)), follow.find(source.part(node.comparators[0]))
+    if not isinstance(left.value, Constant) or not isinstance(right.value, Constant):
+        return NOTHING
+    answer = _compared(node.ops[0], left.value.value, right.value.value)
+    return NOTHING if answer is None else joined(Constant(answer), left, right)
+
+
+def _compared(operator: ast.cmpop, left: object, right: object) -> bool | None:
+    if isinstance(operator, (ast.Is, ast.IsNot)) and right is None:
+        return (left is None) is isinstance(operator, ast.Is)
+    if isinstance(left, Positive) or isinstance(right, Positive):
+        return _with_positive(operator, left, right)
+    if isinstance(operator, (ast.Eq, ast.NotEq)):
+        return (left == right) is isinstance(operator, ast.Eq)
+    if not isinstance(left, (int, float)) or not isinstance(right, (int, float)):
+        return None
+    if isinstance(operator, ast.Gt):
+        return left > right
+    if isinstance(operator, ast.GtE):
+        return left >= right
+    if isinstance(operator, ast.Lt):
+        return left < right
+    return left <= right if isinstance(operator, ast.LtE) else None
+
+
+def _with_positive(operator: ast.cmpop, left: object, right: object) -> bool | None:
+    """Compare a number that is only known to be above zero with zero."""
+    if not isinstance(left, Positive) or right != 0:
+        return None
+    if isinstance(operator, (ast.Gt, ast.GtE, ast.NotEq)):
+        return True
+    return False if isinstance(operator, (ast.Eq, ast.Lt, ast.LtE)) else None

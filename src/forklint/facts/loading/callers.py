@@ -1,0 +1,186 @@
+"""Who calls a function of the project, and with what: by its name, its class's, or from a file with ``_target_``."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from forklint.facts.loading import arguments, files
+from forklint.facts.loading.values import Arguments, Expression
+from forklint.knowledge.loading import names as listed
+from forklint.project.index import External
+from forklint.project.module import ClassFacts, FunctionFacts, Module
+from forklint.project.scopes import Kind
+
+if TYPE_CHECKING:
+    from forklint.facts.loading.following import Follower
+    from forklint.project.index import Project, Symbol
+
+
+@dataclass(frozen=True)
+class Callers:
+    """The calls of one function."""
+
+    calls: tuple[Arguments, ...]
+    """What each gives, without the object that a method is called on."""
+    escapes: bool
+    """Whether the function is handed to something else, which may call it with anything."""
+    by_default: bool = False
+    """Whether it is handed to what calls it with its defaults unless the command line says otherwise."""
+
+
+@dataclass(frozen=True)
+class _Target:
+    """The function and the names under which it may be called."""
+
+    function: FunctionFacts
+    words: frozenset[str]
+    is_constructor: bool
+
+
+def of(follow: Follower, function: FunctionFacts) -> Callers:
+    """Find the calls of a function in the whole project."""
+    memory = follow.project.memory("who calls a function")
+    if function.node not in memory:
+        memory[function.node] = Callers((), escapes=True)  # asked for again while it is looked for
+        memory[function.node] = _find(follow, _target(follow.project, function))
+    found: Callers = memory[function.node]
+    return found
+
+
+def _target(project: Project, function: FunctionFacts) -> _Target:
+    owner = function.owner
+    is_constructor = owner is not None and function.node.name in {"__init__", "__post_init__"}
+    if owner is None or not is_constructor:
+        return _Target(function, frozenset({function.node.name}), is_constructor=False)
+    heirs = (sub for sub in project.subclasses(owner) if project.method(sub, "__init__") == (owner, function.node))
+    return _Target(function, frozenset({owner.name, *(heir.name for heir in heirs)}), is_constructor=True)
+
+
+def _find(follow: Follower, target: _Target) -> Callers:
+    calls: list[Arguments] = []
+    escapes = default = False
+    for module, name in _mentions(follow.project, target.words):
+        for node in ast.walk(module.tree):
+            if not isinstance(node, (ast.Name, ast.Attribute)) or not isinstance(node.ctx, ast.Load):
+                continue
+            if (node.id if isinstance(node, ast.Name) else node.attr) != name:
+                continue
+            if not _is_it(follow.project, module, node, target):
+                continue
+            above = module.parents.get(node)
+            if isinstance(above, ast.Call) and above.func is node:
+                calls.append(_given(follow, module, above, target))
+            elif _is_entry(follow.project, module, node):
+                default = True
+            else:
+                escapes |= _is_handed_on(follow.project, module, node)
+    calls += _from_subclasses(follow, target)
+    if target.is_constructor:
+        calls += files.targets(follow, target.words)
+    return Callers(tuple(calls), escapes, default)
+
+
+def _mentions(project: Project, words: frozenset[str]) -> Iterator[tuple[Module, str]]:
+    """Give the modules in which one of the names may stand, with the name that it has there."""
+    for word in words:
+        aliases: dict[str, None] = {}
+        for module in project.mentioning(word):
+            yield module, word
+            for scope in module.all_scopes:
+                for name, bindings in scope.bindings.items():
+                    if name != word and any(b.kind is Kind.IMPORT and b.attribute == word for b in bindings):
+                        aliases[name] = None
+        for alias in aliases:
+            yield from ((module, alias) for module in project.mentioning(alias))
+
+
+def _is_it(project: Project, module: Module, node: ast.expr, target: _Target) -> bool:
+    symbol = _symbol(project, module, node)
+    if isinstance(symbol, FunctionFacts):
+        return symbol.node is target.function.node
+    if isinstance(symbol, ClassFacts):
+        found = project.method(symbol, target.function.node.name) if target.is_constructor else None
+        return found is not None and found[1] is target.function.node
+    unknown_object = symbol is None and isinstance(node, ast.Attribute) and not target.is_constructor
+    return unknown_object and target.function.owner is not None
+
+
+def _symbol(project: Project, module: Module, node: ast.expr) -> Symbol | None:
+    return project.resolve(module, module.scope_at(node), node)
+
+
+def _given(follow: Follower, module: Module, call: ast.Call, target: _Target) -> Arguments:
+    given = arguments.of_call(follow, Expression(module, module.scope_at(call), call))
+    owner = target.function.owner
+    unbound = owner is not None and not target.is_constructor and isinstance(call.func, ast.Attribute)
+    if unbound and isinstance(_symbol(follow.project, module, call.func.value), ClassFacts):  # type: ignore[attr-defined]
+        return arguments.without_first(given)
+    return given
+
+
+def _from_subclasses(follow: Follower, target: _Target) -> list[Arguments]:
+    """What subclasses hand on with ``super().__init__(...)`` or ``Base.__init__(self, ...)``."""
+    owner = target.function.owner
+    if owner is None:
+        return []
+    found = []
+    for heir in follow.project.subclasses(owner):
+        for method in heir.methods.values() if target.function.node.name in heir.methods else ():
+            scope = heir.module.scope_of[method]
+            found += [
+                handed_up(follow, Expression(heir.module, scope, call))
+                for call in ast.walk(method)
+                if isinstance(call, ast.Call) and is_super_call(call, target.function.node.name)
+            ]
+    return found
+
+
+def is_super_call(call: ast.Call, method: str = "__init__") -> bool:
+    """Whether a call is ``super().method(...)`` or ``Base.method(self, ...)``."""
+    if not isinstance(call.func, ast.Attribute) or call.func.attr != method:
+        return False
+    above = call.func.value
+    if isinstance(above, ast.Call):
+        return getattr(above.func, "id", "") == "super"
+    return bool(call.args) and isinstance(call.args[0], ast.Name) and call.args[0].id == "self"
+
+
+def handed_up(follow: Follower, call: Expression) -> Arguments:
+    """What a call as of ``is_super_call`` gives, without the object."""
+    given = arguments.of_call(follow, call)
+    func = call.node.func  # type: ignore[attr-defined]
+    return given if isinstance(func.value, ast.Call) else arguments.without_first(given)
+
+
+# Where a function is named and not called
+
+
+def _is_entry(project: Project, module: Module, node: ast.expr) -> bool:
+    """Whether a function is given to what calls it with its defaults, such as ``fire.Fire``."""
+    return _called_with(project, module, node) in listed("objects", "entry")
+
+
+def _is_handed_on(project: Project, module: Module, node: ast.expr) -> bool:
+    above = module.parents.get(node)
+    if isinstance(above, ast.Call):
+        return _called_with(project, module, node) not in listed("objects", "harmless")
+    if isinstance(above, ast.keyword):
+        return True
+    if isinstance(above, (ast.Assign, ast.Return, ast.Dict, ast.Tuple, ast.List, ast.IfExp)):
+        return not any(isinstance(up, (ast.arg, ast.ExceptHandler, ast.Subscript)) for up in module.above(node))
+    return False
+
+
+def _called_with(project: Project, module: Module, node: ast.expr) -> str:
+    """The qualified name of what a name is an argument of; empty if that is not known."""
+    above = module.parents.get(node)
+    if not isinstance(above, ast.Call):
+        return ""
+    func = above.func
+    if isinstance(func, ast.Name) and module.scope_at(above).find(func.id) is None:
+        return f"builtins.{func.id}"
+    symbol = _symbol(project, module, func)
+    return symbol.name if isinstance(symbol, External) else ""

@@ -1,0 +1,219 @@
+"""What options of the command line hold unless they are given: argparse, click, typer, absl, classes of settings."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from forklint.facts.loading.values import (
+    NOTHING,
+    Arguments,
+    Constant,
+    Expression,
+    Found,
+    Instance,
+    Made,
+    Ref,
+    Row,
+    agreed,
+    told,
+)
+from forklint.facts.machines import entries
+from forklint.facts.machines.entries import last_name, text_of
+from forklint.knowledge.loading import names as listed
+from forklint.project.index import External
+from forklint.project.module import ClassFacts
+
+if TYPE_CHECKING:
+    from forklint.facts.loading.following import Follower
+    from forklint.project.module import FunctionFacts, Module
+
+PARSED = "argparse.Namespace"
+"""Stands for what a parser gives."""
+DYNAMIC = re.compile(
+    r"setattr\(\s*(?:\w*args|\w*opts?|\w*config|\w*cfg|\w*hparams)\s*,\s*[^\"'\s]|\.__dict__\.update\("
+    r"|\bvars\(\w+\)(?:\.update\(|\[[^\]]*\]\s*=)|\.set_defaults\(\s*\*\*"
+)
+"""Code that sets options whose names the text does not say."""
+
+
+def method(source: Expression, owner: Made, name: str) -> Found:
+    """What a method of a library's object gives: the options of a parser, objects of its dataclasses."""
+    if owner.name in listed("command_line", "parsers"):
+        if name in listed("command_line", "parse"):
+            return Found(Made(PARSED, source))
+        if name in listed("command_line", "into_dataclasses"):
+            return _dataclasses(owner.call)
+    return NOTHING
+
+
+def _dataclasses(call: Expression) -> Found:
+    node = call.node
+    given = node.args[0] if isinstance(node, ast.Call) and node.args else None
+    parts = given.elts if isinstance(given, (ast.Tuple, ast.List)) else [given] if given is not None else []
+    return Found(Row(tuple(call.part(_called(part)) for part in parts)), by_default=True)
+
+
+def _called(node: ast.expr) -> ast.Call:
+    """A call without arguments of what an expression names, as a library makes it."""
+    return ast.copy_location(ast.Call(node, [], []), node)
+
+
+def object_of(follow: Follower, call: Expression) -> Found:
+    """An object of the class that is given, or with ``config_class=``, with its defaults."""
+    node = call.node
+    assert isinstance(node, ast.Call)  # noqa: S101 - the caller says so
+    named = [value for key, value in entries.of_call(node) if key in {"config_class", "cls"}]
+    given = [*node.args, *named]
+    if not given:
+        return NOTHING
+    found = follow.find(call.part(given[0]))
+    if isinstance(found.value, Ref) and isinstance(found.value.symbol, ClassFacts):
+        return Found(Instance(found.value.symbol, Arguments()), by_default=True)
+    return NOTHING
+
+
+# argparse
+
+
+def option(follow: Follower, owner: Made, name: str) -> Found:
+    """What ``args.name`` holds if it is not given on the command line; NOTHING if that is not certain."""
+    if owner.name in listed("command_line", "flags"):
+        return _flag(follow, owner.call.module, name)
+    if owner.name != PARSED:
+        return NOTHING
+    home = owner.call.module
+    reached = [module for path in follow.project.graph.reached(home.path) if (module := _parsed(follow, path, name))]
+    if any(DYNAMIC.search(module.document.text) for module in dict.fromkeys((home, *reached))):
+        return NOTHING
+    for modules in ([home], [module for module in reached if module is not home]):
+        added = [call for module in modules for call in _added(module, name)]
+        if added:
+            return agreed([_default(follow, call, name) for call in added])
+    return NOTHING
+
+
+def _parsed(follow: Follower, path: object, name: str) -> Module | None:
+    """The module of a file that may add an option of that name."""
+    data = follow.project.data(path)  # type: ignore[arg-type]
+    words = (name.encode(), name.replace("_", "-").encode())
+    wanted = b"add_argument" in data and any(word in data for word in words)
+    return follow.project.module(path) if wanted else None  # type: ignore[arg-type]
+
+
+def _added(module: Module, name: str) -> Iterator[Expression]:
+    """Give the calls of ``add_argument`` that add an option, and those of ``set_defaults`` that name it."""
+    for node in ast.walk(module.tree):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            continue
+        adds = node.func.attr == "add_argument" and _destination(node) == name
+        sets = node.func.attr == "set_defaults" and any(key == name for key, _ in entries.of_call(node))
+        if adds or sets:
+            yield Expression(module, module.scope_at(node), node)
+
+
+def _destination(call: ast.Call) -> str:
+    """The attribute under which an option is found."""
+    given = next((text_of(value) for key, value in entries.of_call(call) if key == "dest"), "")
+    flags = [text_of(argument) for argument in call.args]
+    long = next((flag for flag in flags if flag.startswith("--")), flags[0] if flags else "")
+    return given or long.lstrip("-").replace("-", "_")
+
+
+def _default(follow: Follower, call: Expression, name: str) -> Found:
+    given = dict(entries.of_call(call.node))  # type: ignore[arg-type]
+    if name in given:  # set_defaults
+        return _told(follow, call, given[name], name)
+    if "default" in given:
+        return _told(follow, call, given["default"], _flag_of(call.node))
+    if "required" in given or not _flag_of(call.node).startswith("-"):
+        return NOTHING
+    action = text_of(given.get("action"))
+    values = {"": None, "store": None, "store_true": False, "store_false": True}
+    return Found(Constant(values[action]), by_default=True) if action in values else NOTHING
+
+
+def _told(follow: Follower, call: Expression, value: ast.expr, name: str) -> Found:
+    place = call.part(value)
+    return told(follow.find(place), place, name, by_default=True)
+
+
+def _flag_of(call: ast.expr) -> str:
+    """An option as it is given: ``--num-workers``."""
+    texts = [text_of(argument) for argument in getattr(call, "args", ())]
+    return next((text for text in texts if text.startswith("--")), texts[0] if texts else "")
+
+
+def _flag(follow: Follower, home: Module, name: str) -> Found:
+    """What a flag of absl holds: ``DEFINE_integer("name", 4, ...)``."""
+    found = []
+    for path in follow.project.graph.reached(home.path):
+        module = follow.project.module(path) if b"DEFINE_" in follow.project.data(path) else None
+        for node in ast.walk(module.tree) if module is not None else ():
+            if module is not None and isinstance(node, ast.Call) and _defines(node, name):
+                call = Expression(module, module.scope_at(node), node)
+                found.append(_told(follow, call, node.args[1], f"--{name}"))
+    return agreed(found)
+
+
+def _defines(call: ast.Call, name: str) -> bool:
+    return last_name(call.func).startswith("DEFINE_") and len(call.args) > 1 and text_of(call.args[0]) == name
+
+
+# click and typer
+
+
+def parameter(follow: Follower, function: FunctionFacts, name: str) -> Found | None:
+    """What a parameter holds that a decorator fills from the command line or a file; None if none does."""
+    from forklint.facts.loading import files  # noqa: PLC0415 - files asks for parameters as well
+
+    scope = function.scope.parent or function.module.scope
+    for mark in function.node.decorator_list:
+        call = mark if isinstance(mark, ast.Call) else None
+        symbol = follow.project.resolve(function.module, scope, call.func if call else mark)
+        known = symbol.name if isinstance(symbol, External) else ""
+        place = Expression(function.module, scope, mark)
+        if known in listed("command_line", "options") and call is not None and _click_name(call) == name:
+            return _click_default(follow, place, call)
+        if known in listed("files", "hydra") and _is_first(function, name):
+            return files.composed(follow, place)
+        if known in listed("command_line", "wraps") and _is_first(function, name):
+            return _annotated(follow, function, name)
+    return None
+
+
+def _is_first(function: FunctionFacts, name: str) -> bool:
+    return bool(function.node.args.args) and function.node.args.args[0].arg == name
+
+
+def _annotated(follow: Follower, function: FunctionFacts, name: str) -> Found:
+    note = next((argument.annotation for argument in function.node.args.args if argument.arg == name), None)
+    symbol = follow.project.resolve(function.module, function.module.scope, note) if note is not None else None
+    return Found(Instance(symbol, Arguments()), by_default=True) if isinstance(symbol, ClassFacts) else NOTHING
+
+
+def _click_name(call: ast.Call) -> str:
+    """The parameter that an option fills: the name without dashes if there is one, else the longest."""
+    flags = [text_of(argument).partition("/")[0] for argument in call.args]
+    bare = [flag for flag in flags if flag and not flag.startswith("-")]
+    longest = max((flag for flag in flags if flag.startswith("--")), key=len, default="")
+    return (bare[0] if bare else longest.lstrip("-").replace("-", "_")).lower()
+
+
+def _click_default(follow: Follower, place: Expression, call: ast.Call) -> Found:
+    given = dict(entries.of_call(call))
+    if "default" in given:
+        return _told(follow, place, given["default"], _flag_of(call))
+    if "required" in given or "multiple" in given or last_name(call.func) == "argument":
+        return NOTHING
+    return Found(Constant(False if "is_flag" in given else None), by_default=True)
+
+
+def typer_default(default: ast.expr) -> ast.expr:
+    """The real default of a parameter whose default is written as ``typer.Option(4, ...)``."""
+    if isinstance(default, ast.Call) and last_name(default.func) in {"Option", "Argument"}:
+        named = [value for key, value in entries.of_call(default) if key == "default"]
+        return (default.args or named or [default])[0]
+    return default

@@ -1,0 +1,325 @@
+"""Settings that the project reads from YAML, TOML and JSON, and those that Hydra composes of several files."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from forklint.facts.loading.values import (
+    NOTHING,
+    Arguments,
+    Constant,
+    Expression,
+    Found,
+    Setting,
+    Table,
+)
+from forklint.facts.machines import entries
+from forklint.source import document, presets
+from forklint.source.kinds import PRESET_SUFFIXES
+from forklint.source.presets.nodes import Entry, Node, Shape
+
+if TYPE_CHECKING:
+    from forklint.facts.loading.following import Follower
+    from forklint.project.index import Project
+    from forklint.source.presets import Preset
+
+REFERENCE = re.compile(r"\$\{([A-Za-z_][\w.]*)\}")
+MOST_NESTED = 4
+"""How deep the default lists of Hydra are followed."""
+GLOBAL = re.compile(r"^#\s*@package\s+(\S+)", re.MULTILINE)
+
+
+# Reading
+
+
+def read_by(follow: Follower, call: Expression, name: str) -> Found:
+    """The settings that a call reads from a file of the project; NOTHING if it is not certain which."""
+    node = call.node
+    assert isinstance(node, ast.Call)  # noqa: S101 - the caller says so
+    if name.endswith(".compose"):
+        overridden = any(key == "overrides" for key, _ in entries.of_call(node))
+        return NOTHING if overridden else _named(follow, call, _named_folder(follow, call), by_default=False)
+    first = node.args[0] if node.args else None
+    path = follow.find(call.part(first)) if first is not None else NOTHING
+    if not isinstance(path.value, Constant) or not isinstance(path.value.value, str):
+        return NOTHING
+    found = locate(follow.project, call.module.path, path.value.value)
+    preset = load(follow.project, found) if found is not None else None
+    if preset is None or len(preset.trees) != 1:
+        return NOTHING
+    return Found(Setting(preset, preset.trees[0], by_default=path.by_default), by_default=path.by_default)
+
+
+def path_of(follow: Follower, call: Expression) -> Found:
+    """The path that ``open``, ``Path`` or ``os.path.join`` is about, as far as its last parts are known."""
+    node = call.node
+    assert isinstance(node, ast.Call)  # noqa: S101 - the caller says so
+    name = entries.last_name(node.func)
+    parts = node.args[:1] if name == "open" else node.args
+    text, default = "", False
+    for part in reversed(parts):
+        found = follow.find(call.part(part))
+        if not isinstance(found.value, Constant) or not isinstance(found.value.value, str):
+            break
+        text, default = str(PurePosixPath(found.value.value) / text), default or found.by_default
+    return Found(Constant(text), by_default=default) if text else NOTHING
+
+
+def locate(project: Project, importer: Path, text: str) -> Path | None:
+    """The file of settings that a path in the code means: from the root, beside the code, or the only one so named."""
+    parts = tuple(part for part in text.replace("\\", "/").split("/") if part not in {"", ".", ".."})
+    if not parts or Path(parts[-1]).suffix.lower() not in PRESET_SUFFIXES:
+        return None
+    named = [path for path in project.presets if path.parts[-len(parts) :] == parts]
+    for folder in (project.root, importer.parent):
+        if folder.joinpath(*parts) in named:
+            return folder.joinpath(*parts)
+    return named[0] if len(named) == 1 else None
+
+
+def load(project: Project, path: Path) -> Preset | None:
+    """Read a file of settings of the project; None if it cannot be read, or is too large for one."""
+    memory = project.memory("presets read")
+    if path not in memory:
+        memory[path] = _load(project, path)
+    found: Preset | None = memory[path]
+    return found
+
+
+def _load(project: Project, path: Path) -> Preset | None:
+    if not is_small(path):
+        return None
+    try:
+        return presets.read(document.decode(path, project.data(path)))
+    except (document.UnreadableError, presets.PresetError):
+        return None
+
+
+def is_small(path: Path) -> bool:
+    """Whether a file is as small as settings that people write."""
+    try:
+        return path.stat().st_size <= presets.LARGEST[presets.format_of(path)]
+    except OSError:
+        return False
+
+
+# Values
+
+
+def is_scalar(setting: Setting) -> bool:
+    """Whether a setting is a single value."""
+    return setting.node.real.shape is Shape.SCALAR
+
+
+def held(follow: Follower, setting: Setting) -> Found:
+    """What a setting holds: a constant with its place, or the part of the file that it is."""
+    node = setting.node.real
+    if node.shape is not Shape.SCALAR:
+        return Found(setting, by_default=setting.by_default)
+    if isinstance(node.value, str) and "${" in node.value:
+        return _referred(follow, setting, node.value)
+    if not (node.value is None or isinstance(node.value, (str, int, float))):
+        return NOTHING
+    key = _key_of(setting)
+    return Found(Constant(node.value), (setting.link(f"`{key}` is {node.value} here"),), setting.by_default)
+
+
+def _referred(follow: Follower, setting: Setting, text: str) -> Found:
+    """What ``${data.workers}`` refers to."""
+    match = REFERENCE.fullmatch(text.strip())
+    found = Found(setting.root or setting)
+    for name in match[1].split(".") if match else ():
+        found = follow.member(found, name)
+    return found if match and isinstance(found.value, Constant) else NOTHING
+
+
+def _key_of(setting: Setting) -> str:
+    for node in (setting.root or setting).preset.trees if setting.root is None else setting.preset.trees:
+        for mapping in node.walk():
+            for entry in mapping.entries:
+                if entry.value is setting.node:
+                    return entry.key
+    return "it"
+
+
+def member(follow: Follower, setting: Setting, name: str) -> Found:
+    """What stands under a key."""
+    child = child_of(setting, name)
+    return held(follow, child) if child is not None else NOTHING
+
+
+def child_of(setting: Setting, name: str) -> Setting | None:
+    """The setting under a key of a mapping, with those that it covers."""
+    layers = [setting, *setting.under]
+    found = [child for layer in layers if (child := _own_child(layer, name)) is not None]
+    if not found:
+        return None
+    first, *rest = found
+    covered = tuple(child for child in rest if child.node.real.shape is Shape.MAPPING)
+    root = setting.root or setting
+    return replace(first, root=root, under=(*first.under, *covered), by_default=setting.by_default)
+
+
+def _own_child(setting: Setting, name: str) -> Setting | None:
+    node = setting.node.real
+    entry = node.effective().get(name) if node.shape is Shape.MAPPING else None
+    return Setting(setting.preset, entry.value) if entry is not None else None
+
+
+def item(follow: Follower, setting: Setting, index: int) -> Found:
+    """What stands in a list."""
+    items = setting.node.real.items
+    if not -len(items) <= index < len(items):
+        return NOTHING
+    return held(follow, Setting(setting.preset, items[index], setting.root or setting, (), setting.by_default))
+
+
+def table(setting: Setting) -> Table | None:
+    """The entries of a mapping; None for anything else."""
+    if setting.node.real.shape is not Shape.MAPPING:
+        return None
+    names = dict.fromkeys(name for layer in (setting, *setting.under) for name in layer.node.real.effective())
+    children = {name: child_of(setting, name) for name in names}
+    return Table({name: child for name, child in children.items() if child is not None})
+
+
+# Hydra
+
+
+def composed(follow: Follower, mark: Expression) -> Found:
+    """The settings that ``hydra.main(config_path=..., config_name=...)`` composes."""
+    return _named(follow, mark, _named_folder(follow, mark), by_default=True)
+
+
+def _named_folder(follow: Follower, call: Expression) -> Path | None:
+    given = dict(entries.of_call(call.node)) if isinstance(call.node, ast.Call) else {}
+    positional = call.node.args if isinstance(call.node, ast.Call) else []
+    path = given.get("config_path") or (positional[0] if positional else None)
+    if path is None:
+        return _initialized(call)
+    text = follow.find(call.part(path)).value
+    if isinstance(text, Constant) and isinstance(text.value, str):
+        return Path(*_normal((call.module.path.parent / text.value).parts))
+    return call.module.path.parent if isinstance(text, Constant) and text.value is None else None
+
+
+def _initialized(call: Expression) -> Path | None:
+    """The folder that ``initialize(config_path=...)`` names in the same module, for ``compose``."""
+    for node in ast.walk(call.module.tree):
+        if isinstance(node, ast.Call) and entries.last_name(node.func) == "initialize":
+            texts = [entries.text_of(value) for key, value in entries.of_call(node) if key == "config_path"]
+            if texts and texts[0]:
+                return Path(*_normal((call.module.path.parent / texts[0]).parts))
+    return None
+
+
+def _normal(parts: tuple[str, ...]) -> list[str]:
+    found: list[str] = []
+    for part in parts:
+        if part == ".." and len(found) > 1:
+            found.pop()
+        elif part != ".":
+            found.append(part)
+    return found
+
+
+def _named(follow: Follower, call: Expression, folder: Path | None, *, by_default: bool) -> Found:
+    given = dict(entries.of_call(call.node)) if isinstance(call.node, ast.Call) else {}
+    name = follow.find(call.part(given["config_name"])).value if "config_name" in given else None
+    if folder is None or not isinstance(name, Constant) or not isinstance(name.value, str):
+        return NOTHING
+    layers = _layers(follow.project, folder, name.value, "", MOST_NESTED)
+    if not layers:
+        return NOTHING
+    first, *rest = (replace(layer, by_default=by_default) for layer in layers)
+    return Found(replace(first, under=tuple(rest)), by_default=by_default)
+
+
+def _layers(project: Project, folder: Path, name: str, package: str, depth: int) -> list[Setting]:
+    """The mappings that are put on top of each other, the one that counts first."""
+    path = next((found for suffix in (".yaml", ".yml") if (found := folder / f"{name}{suffix}").is_file()), None)
+    name = name.removesuffix(".yaml").removesuffix(".yml")
+    path = path or next((found for s in (".yaml", ".yml") if (found := folder / f"{name}{s}").is_file()), None)
+    preset = load(project, path) if path is not None else None
+    if path is None or preset is None or not preset.trees or depth <= 0:
+        return []
+    said = GLOBAL.search(preset.text)
+    if said and said[1] != "_global_":
+        return []
+    package = "" if said else package
+    tree = preset.trees[0]
+    own = _placed(Setting(preset, tree), package)
+    below: list[Setting] = []
+    above: list[Setting] = []
+    for group, chosen in _defaults(tree):
+        if group == "_self_":
+            below, above = above + below, []  # what was listed before is covered by the file itself
+            continue
+        inner = f"{package}.{group}".strip(".").replace("/", ".") if group else package
+        above = _layers(project, path.parent / group, chosen, inner, depth - 1) + above
+    return [*above, own, *below]
+
+
+def _defaults(tree: Node) -> Iterator[tuple[str, str]]:
+    """Give each entry of a list of defaults: its group and the file chosen; ``_self_`` as a group of its own."""
+    listed = tree.effective().get("defaults") if tree.shape is Shape.MAPPING else None
+    for node in listed.value.real.items if listed is not None else ():
+        if node.shape is Shape.SCALAR and isinstance(node.value, str):
+            yield ("_self_", "") if node.value == "_self_" else ("", node.value)
+        for entry in node.entries:
+            if isinstance(entry.value.real.value, str) and not entry.key.startswith("override "):
+                yield entry.key.removeprefix("optional "), entry.value.real.value
+
+
+def _placed(setting: Setting, package: str) -> Setting:
+    """A mapping as it stands below a package: ``data`` makes ``{data: mapping}``."""
+    node = setting.node
+    for name in reversed(package.split(".") if package else []):
+        node = Node(Shape.MAPPING, node.start, node.end, entries=[Entry(name, node.start, node)])
+    return replace(setting, node=node)
+
+
+# Objects that files describe
+
+
+def targets(follow: Follower, words: frozenset[str]) -> list[Arguments]:
+    """What files give to classes that they name with ``_target_``, as Hydra's ``instantiate`` reads it."""
+    return [
+        given
+        for setting, name in _all_targets(follow.project)
+        if name.rpartition(".")[2] in words
+        if (given := _arguments(setting)) is not None
+    ]
+
+
+def _all_targets(project: Project) -> list[tuple[Setting, str]]:
+    memory = project.memory("classes that files name")
+    if "all" not in memory:
+        memory["all"] = list(_find_targets(project))
+    found: list[tuple[Setting, str]] = memory["all"]
+    return found
+
+
+def _find_targets(project: Project) -> Iterator[tuple[Setting, str]]:
+    for path in project.presets:
+        if path.suffix.lower() not in {".yaml", ".yml"} or not is_small(path) or b"_target_" not in project.data(path):
+            continue
+        preset = load(project, path)
+        for tree in preset.trees if preset is not None else ():
+            for node in tree.walk():
+                named = node.own("_target_") if node.shape is Shape.MAPPING else None
+                if preset is not None and named is not None and isinstance(named.value.value, str):
+                    yield Setting(preset, node, Setting(preset, tree), by_default=True), named.value.value
+
+
+def _arguments(setting: Setting) -> Arguments | None:
+    found = table(setting)
+    if found is None:
+        return None
+    own = {name: value for name, value in found.entries.items() if not name.startswith("_")}
+    return Arguments((), own)

@@ -1,0 +1,221 @@
+"""What an expression holds, followed backwards to where it is written down, wherever in the project that is.
+
+``Follower.find`` answers for a source; each kind of place that a value comes from has a file beside this one.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from forklint.facts.loading import (
+    arithmetic,
+    calls,
+    command_line,
+    files,
+    names,
+    objects,
+)
+from forklint.facts.loading.values import (
+    NOTHING,
+    Constant,
+    Expression,
+    Found,
+    Instance,
+    Made,
+    Ref,
+    Row,
+    Setting,
+    Source,
+    Table,
+    agreed,
+    told,
+)
+from forklint.knowledge.loading import names as listed
+from forklint.project.index import External
+from forklint.project.index import Value as Bound
+from forklint.project.module import ClassFacts, FunctionFacts, Module
+
+if TYPE_CHECKING:
+    from forklint.project.index import Project
+
+MAX_DEPTH = 40
+"""How many places are followed one behind the other."""
+MAX_STEPS = 4000
+"""How many expressions are looked at for one question."""
+
+
+class Follower:
+    """Follows the expressions of one project; what it found for a question is kept."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self._running: list[object] = []
+        self._steps = 0
+
+    def find(self, source: Source) -> Found:
+        """Say what a source holds; NOTHING where it cannot be known, as where two branches differ."""
+        if isinstance(source, Setting):
+            return files.held(self, source)
+        key = (source.node, source.frame)
+        memory = self.project.memory("what an expression holds")
+        if key in memory:
+            known: Found = memory[key]
+            return known
+        if key in self._running or len(self._running) >= MAX_DEPTH:
+            return NOTHING
+        if not self._running:
+            self._steps = 0
+        self._steps += 1
+        if self._steps > MAX_STEPS:
+            return NOTHING
+        self._running.append(key)
+        try:
+            found = FINDERS.get(type(source.node), _nothing)(self, source)
+        finally:
+            self._running.pop()
+        if found.known or not self._running:  # within a circle nothing may be known of what is known outside it
+            memory[key] = found
+        return found
+
+    def table(self, source: Source) -> Table | None:
+        """The entries of the mapping that a source holds; None if it is none, or not known."""
+        return self.entries_of(self.find(source))
+
+    def entries_of(self, found: Found) -> Table | None:
+        """The entries of a mapping, an object of settings or a part of a file; None if it is none of these."""
+        value = found.value
+        if isinstance(value, Setting):
+            return files.table(value)
+        if isinstance(value, Instance):
+            return objects.fields_given(self, value)
+        return value if isinstance(value, Table) else None
+
+    def member(self, owner: Found, name: str) -> Found:
+        """What ``owner.name`` or ``owner["name"]`` holds."""
+        value = owner.value
+        found = NOTHING
+        if isinstance(value, Table):
+            entry = value.entries.get(name)
+            found = self.find(entry) if entry is not None else NOTHING
+            if isinstance(entry, Expression):
+                found = told(found, entry, name)
+        elif isinstance(value, Setting):
+            found = files.member(self, value, name)
+        elif isinstance(value, Instance):
+            found = objects.attribute(self, value, name)
+        elif isinstance(value, Ref) and isinstance(value.symbol, ClassFacts):
+            found = objects.class_attribute(self, value.symbol, name)
+        elif isinstance(value, Made):
+            found = command_line.option(self, value, name)
+        return found.after(*owner.links, by_default=owner.by_default) if owner.by_default else found
+
+
+# Each kind of expression
+
+
+def _constant(_follow: Follower, source: Expression) -> Found:
+    value = source.node.value  # type: ignore[attr-defined]
+    plain = value is None or isinstance(value, (str, int, float, bytes))
+    return Found(Constant(value)) if plain else NOTHING
+
+
+def _name(follow: Follower, source: Expression) -> Found:
+    return names.find(follow, source)
+
+
+def _attribute(follow: Follower, source: Expression) -> Found:
+    node = source.node
+    assert isinstance(node, ast.Attribute)  # noqa: S101 - FINDERS says so
+    symbol = follow.project.resolve(source.module, source.scope, node)
+    if isinstance(symbol, Bound):
+        return names.bound(follow, symbol, source.frame)
+    if isinstance(symbol, (ClassFacts, FunctionFacts, Module)):
+        return Found(Ref(symbol))
+    if isinstance(symbol, External):
+        holder = symbol.name.rpartition(".")[0]
+        is_flag = holder in listed("command_line", "flags")
+        return command_line.option(follow, Made(holder, source), node.attr) if is_flag else NOTHING
+    found = follow.member(follow.find(source.part(node.value)), node.attr)
+    is_value = isinstance(found.value, Constant) or (isinstance(found.value, Setting) and files.is_scalar(found.value))
+    return NOTHING if is_value and names.is_set_elsewhere(follow, source, node.attr) else found
+
+
+def _subscript(follow: Follower, source: Expression) -> Found:
+    node = source.node
+    assert isinstance(node, ast.Subscript)  # noqa: S101 - FINDERS says so
+    key = follow.find(source.part(node.slice)).value
+    if not isinstance(key, Constant):
+        return NOTHING
+    owner = follow.find(source.part(node.value))
+    if isinstance(owner.value, Row) and isinstance(key.value, int):
+        inside = -len(owner.value.items) <= key.value < len(owner.value.items)
+        return follow.find(owner.value.items[key.value]) if inside else NOTHING
+    if isinstance(owner.value, Setting) and isinstance(key.value, int):
+        return files.item(follow, owner.value, key.value)
+    return follow.member(owner, key.value) if isinstance(key.value, str) else NOTHING
+
+
+def _call(follow: Follower, source: Expression) -> Found:
+    return calls.find(follow, source)
+
+
+def _dictionary(follow: Follower, source: Expression) -> Found:
+    node = source.node
+    assert isinstance(node, ast.Dict)  # noqa: S101 - FINDERS says so
+    entries: dict[str, Source] = {}
+    complete = True
+    for key, value in zip(node.keys, node.values, strict=True):
+        if key is None:
+            inner = follow.table(source.part(value))
+            complete &= inner is not None and inner.complete
+            entries = {**entries, **inner.entries} if inner is not None else {}
+            continue
+        name = follow.find(source.part(key)).value
+        if isinstance(name, Constant) and isinstance(name.value, str):
+            entries[name.value] = source.part(value)
+        else:
+            complete &= isinstance(name, Constant)
+    return Found(Table(entries, complete))
+
+
+def _row(_follow: Follower, source: Expression) -> Found:
+    parts = source.node.elts  # type: ignore[attr-defined]
+    if any(isinstance(part, ast.Starred) for part in parts):
+        return NOTHING
+    return Found(Row(tuple(source.part(part) for part in parts)))
+
+
+def _either(follow: Follower, source: Expression) -> Found:
+    node = source.node
+    assert isinstance(node, ast.IfExp)  # noqa: S101 - FINDERS says so
+    test = follow.find(source.part(node.test))
+    if isinstance(test.value, Constant):
+        chosen = node.body if arithmetic.is_true(test.value) else node.orelse
+        return follow.find(source.part(chosen)).after(by_default=test.by_default)
+    return agreed([follow.find(source.part(node.body)), follow.find(source.part(node.orelse))])
+
+
+def _nothing(_follow: Follower, _source: Expression) -> Found:
+    return NOTHING
+
+
+FINDERS: dict[type[ast.expr], Callable[[Follower, Any], Found]] = {
+    ast.Constant: _constant,
+    ast.Name: _name,
+    ast.Attribute: _attribute,
+    ast.Subscript: _subscript,
+    ast.Call: _call,
+    ast.Dict: _dictionary,
+    ast.Tuple: _row,
+    ast.List: _row,
+    ast.IfExp: _either,
+    ast.NamedExpr: lambda follow, source: follow.find(source.part(source.node.value)),
+    ast.Await: lambda follow, source: follow.find(source.part(source.node.value)),
+    ast.BinOp: arithmetic.binary,
+    ast.UnaryOp: arithmetic.unary,
+    ast.BoolOp: arithmetic.logic,
+    ast.Compare: arithmetic.comparison,
+}
+"""What looks at each kind of expression; of all others nothing is known."""

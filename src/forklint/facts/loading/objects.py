@@ -1,0 +1,239 @@
+"""What attributes of the project's objects hold: fields of settings, what ``__init__`` sets, hyperparameters."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from forklint.facts.loading import calls, parameters
+from forklint.facts.loading.values import (
+    NOTHING,
+    Arguments,
+    Constant,
+    Expression,
+    Found,
+    Frame,
+    Instance,
+    Source,
+    Table,
+    agreed,
+    told,
+)
+from forklint.facts.machines import entries
+from forklint.knowledge.loading import names as listed
+from forklint.project import scopes
+from forklint.project.module import ClassFacts, FunctionFacts
+
+if TYPE_CHECKING:
+    from forklint.facts.loading.following import Follower
+
+HPARAMS = "hparams"
+
+
+def attribute(follow: Follower, owner: Instance, name: str) -> Found:
+    """What an attribute of an object of a project class holds."""
+    facts = owner.facts
+    if name == HPARAMS:
+        return _hyperparameters(follow, owner)
+    stores = _stores(follow, facts, name)
+    if stores:
+        return agreed([_stored(follow, owner, function, value, name) for function, value in stores])
+    found = follow.project.method(facts, name)
+    if found is not None:
+        function = FunctionFacts(found[0].module, found[1])
+        if any(isinstance(mark, ast.Name) and mark.id == "property" for mark in found[1].decorator_list):
+            frame = Frame(function, Arguments(), owner)
+            returns = [s.value for s in scopes.statements(found[1].body) if isinstance(s, ast.Return)]
+            values = [Expression(function.module, function.scope, value, frame) for value in returns if value]
+            return agreed([follow.find(value) for value in values])
+        return NOTHING
+    return _field(follow, owner, name)
+
+
+def _stores(follow: Follower, facts: ClassFacts, name: str) -> list[tuple[FunctionFacts, ast.expr | None]]:
+    """What methods of a class, its bases and its subclasses assign to an attribute of ``self``; None for no value."""
+    memory = follow.project.memory("what methods assign")
+    key = (facts, name)
+    if key in memory:
+        known: list[tuple[FunctionFacts, ast.expr | None]] = memory[key]
+        return known
+    found: list[tuple[FunctionFacts, ast.expr | None]] = []
+    for owner in follow.project.ancestry(facts).classes:
+        for function in owner.methods.values():
+            this = FunctionFacts(owner.module, function)
+            first = parameters.first_name(this)
+            found += [(this, value) for value in _assigned(function, first, name)]
+    memory[key] = found
+    return found
+
+
+def _assigned(function: ast.FunctionDef | ast.AsyncFunctionDef, first: str, name: str) -> list[ast.expr | None]:
+    found: list[ast.expr | None] = []
+    for statement in scopes.statements(function.body):
+        if isinstance(statement, (ast.Assign, ast.AnnAssign)):
+            if statement.value is None:
+                continue
+            for target in entries.targets(statement):
+                if _is_own(target, first, name):
+                    found.append(statement.value)
+                elif isinstance(target, (ast.Tuple, ast.List)):
+                    found += [None for part in target.elts if _is_own(part, first, name)]
+        elif isinstance(statement, ast.AugAssign) and _is_own(statement.target, first, name):
+            found.append(None)
+    return found
+
+
+def _is_own(target: ast.expr, first: str, name: str) -> bool:
+    return (
+        isinstance(target, ast.Attribute)
+        and target.attr == name
+        and isinstance(target.value, ast.Name)
+        and target.value.id == first
+    )
+
+
+def _stored(follow: Follower, owner: Instance, function: FunctionFacts, value: ast.expr | None, name: str) -> Found:
+    if value is None:
+        return NOTHING
+    frame = None
+    own = follow.project.method(owner.facts, "__init__")
+    if owner.made is not None and own is not None and own[1] is function.node:
+        frame = Frame(function, owner.made, owner)
+    place = Expression(function.module, function.scope, value, frame)
+    return told(follow.find(place), place, name)
+
+
+def _hyperparameters(follow: Follower, owner: Instance) -> Found:
+    """What ``self.save_hyperparameters()`` keeps: the parameters of ``__init__`` by name."""
+    found = follow.project.method(owner.facts, "__init__")
+    if found is None:
+        return NOTHING
+    function = FunctionFacts(found[0].module, found[1])
+    saving = [
+        node
+        for node in ast.walk(found[1])
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "save_hyperparameters"
+    ]
+    if len(saving) != 1 or any(not isinstance(argument, ast.Constant) for argument in saving[0].args):
+        return NOTHING
+    frame = Frame(function, owner.made, owner) if owner.made is not None else None
+    left_out = {node.value for node in ast.walk(saving[0]) if isinstance(node, ast.Constant)}
+    named = [argument.arg for argument in scopes.parameters(found[1])[1:]]
+    names = [name for name in named if (name in left_out) is bool(saving[0].args)]
+    table = {name: Expression(function.module, function.scope, _name(saving[0], name), frame) for name in names}
+    return Found(Table(dict(table), complete=False))
+
+
+def _name(near: ast.AST, name: str) -> ast.Name:
+    return ast.copy_location(ast.Name(name, ast.Load()), near)
+
+
+# Fields and class attributes
+
+
+def class_attribute(follow: Follower, facts: ClassFacts, name: str) -> Found:
+    """What ``Class.name`` holds."""
+    for owner in follow.project.ancestry(facts).classes:
+        bindings = owner.scope.bindings.get(name)
+        if bindings:
+            value = bindings[0].value if len(bindings) == 1 else None
+            place = Expression(owner.module, owner.scope, value) if value is not None else None
+            return told(follow.find(place), place, name) if place is not None else NOTHING
+    return NOTHING
+
+
+def has_fields(follow: Follower, facts: ClassFacts) -> bool:
+    """Whether the annotated names of a class are fields that its constructor takes."""
+    ancestry = follow.project.ancestry(facts)
+    if listed("objects", "field_bases") & set(ancestry.external):
+        return True
+    known = listed("objects", "field_decorators")
+    for owner in ancestry.classes:
+        scope = owner.scope.parent or owner.module.scope
+        for mark in owner.node.decorator_list:
+            func = mark.func if isinstance(mark, ast.Call) else mark
+            if calls.qualified(follow, Expression(owner.module, scope, func)) in known:
+                return True
+    return False
+
+
+def field_names(follow: Follower, facts: ClassFacts) -> list[str]:
+    """The fields of a class, in the order in which its constructor takes them."""
+    owners = reversed(follow.project.ancestry(facts).classes)
+    names = [
+        statement.target.id
+        for owner in owners
+        for statement in owner.node.body
+        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name)
+    ]
+    return list(dict.fromkeys(names))
+
+
+def _field(follow: Follower, owner: Instance, name: str) -> Found:
+    if not has_fields(follow, owner.facts):
+        return class_attribute(follow, owner.facts, name)
+    outside = bool(listed("objects", "from_outside") & set(follow.project.ancestry(owner.facts).external))
+    names = field_names(follow, owner.facts)
+    if owner.made is not None:
+        given = owner.made.get(name, names.index(name) if name in names else None)
+        if given is not None:
+            found = follow.find(given)
+            return told(found, given, name) if isinstance(given, Expression) else found
+        return NOTHING if owner.made.open else _field_default(follow, owner.facts, name, by_default=outside)
+    return _field_default(follow, owner.facts, name, by_default=True)
+
+
+def _field_default(follow: Follower, facts: ClassFacts, name: str, *, by_default: bool) -> Found:
+    for owner in follow.project.ancestry(facts).classes:
+        bindings = owner.scope.bindings.get(name)
+        if not bindings:
+            continue
+        value = bindings[0].value if len(bindings) == 1 else None
+        if value is None:
+            return NOTHING
+        place = Expression(owner.module, owner.scope, value)
+        if isinstance(value, ast.Call):
+            func = calls.qualified(follow, place.part(value.func))
+            if func in listed("objects", "fields"):
+                return _declared(follow, place, value, name, by_default=by_default)
+        return told(follow.find(place), place, name, by_default=by_default)
+    return NOTHING
+
+
+def _declared(follow: Follower, place: Expression, call: ast.Call, name: str, *, by_default: bool) -> Found:
+    """What ``field(default=4)`` and ``Field(4, ...)`` declare, or a factory without arguments makes."""
+    given = dict(entries.of_call(call))
+    value = given.get("default") or (call.args[0] if call.args else None)
+    factory = given.get("default_factory") or given.get("factory")
+    if value is not None:
+        return told(follow.find(place.part(value)), place.part(value), name, by_default=by_default)
+    if isinstance(factory, ast.Lambda):
+        return follow.find(place.part(factory.body)).after(by_default=by_default)
+    if factory is None:
+        return NOTHING
+    made = ast.copy_location(ast.Call(factory, [], []), factory)
+    return follow.find(place.part(made)).after(by_default=by_default)
+
+
+def fields_given(follow: Follower, owner: Instance) -> Table | None:
+    """The fields of an object of settings as a mapping (``**asdict(config)``); None for another object."""
+    if not has_fields(follow, owner.facts):
+        return None
+    table: dict[str, Source] = {}
+    for index, name in enumerate(field_names(follow, owner.facts)):
+        given = owner.made.get(name, index) if owner.made is not None else None
+        default = _default_of(follow, owner.facts, name)
+        source = given or default
+        if source is not None:
+            table[name] = source
+    return Table(table, complete=False)
+
+
+def _default_of(follow: Follower, facts: ClassFacts, name: str) -> Expression | None:
+    for owner in follow.project.ancestry(facts).classes:
+        bindings = owner.scope.bindings.get(name)
+        value = bindings[0].value if bindings and len(bindings) == 1 else None
+        if value is not None:
+            found = _field_default(follow, facts, name, by_default=False)
+            return Expression(owner.module, owner.scope, value) if isinstance(found.value, Constant) else None
+    return None

@@ -1,0 +1,94 @@
+"""What a parameter holds: what the calls of its function in the project give, or its default."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from forklint.facts.loading import callers, command_line
+from forklint.facts.loading.values import (
+    NOTHING,
+    Arguments,
+    Expression,
+    Found,
+    Frame,
+    Instance,
+    Source,
+    Table,
+    agreed,
+    told,
+)
+from forklint.facts.machines import entries
+
+if TYPE_CHECKING:
+    from forklint.facts.loading.following import Follower
+    from forklint.project.module import FunctionFacts
+
+MOST_CALLS = 30
+"""So many calls of one function are compared; one with more is for many uses."""
+
+
+def find(follow: Follower, function: FunctionFacts, name: str, frame: Frame | None) -> Found:
+    """What a parameter holds in one call of its function, or, without a frame, in every call that there is."""
+    arguments = function.node.args
+    if function.owner is not None and not is_static(function) and name == first_name(function):
+        if frame is not None and frame.function.node is function.node and frame.receiver is not None:
+            return Found(frame.receiver)
+        return Found(Instance(function.owner))
+    if arguments.vararg is not None and name == arguments.vararg.arg:
+        return NOTHING
+    if frame is not None and frame.function.node is function.node:
+        return in_call(follow, function, name, frame.given)
+    asked = command_line.parameter(follow, function, name)
+    if asked is not None:
+        return asked
+    known = callers.of(follow, function)
+    if known.escapes or len(known.calls) > MOST_CALLS:
+        return NOTHING
+    if not known.calls:
+        return default_of(follow, function, name, by_default=True)
+    return agreed([in_call(follow, function, name, given) for given in known.calls]).after(by_default=known.by_default)
+
+
+def in_call(follow: Follower, function: FunctionFacts, name: str, given: Arguments) -> Found:
+    """What a parameter holds when its function is called with certain arguments."""
+    kwarg = function.node.args.kwarg
+    if kwarg is not None and name == kwarg.arg:
+        named = {argument.arg for argument in function.node.args.args + function.node.args.kwonlyargs}
+        rest: dict[str, Source] = {key: value for key, value in given.keywords.items() if key not in named}
+        return Found(Table(rest, complete=not given.open))
+    source = given.get(name, position(function, name))
+    if source is not None:
+        found = follow.find(source)
+        return told(found, source, name) if isinstance(source, Expression) else found
+    return NOTHING if given.open else default_of(follow, function, name)
+
+
+def position(function: FunctionFacts, name: str) -> int | None:
+    """Where a parameter stands among the arguments of a call, ``self`` not counted; None for a keyword alone."""
+    names = [argument.arg for argument in [*function.node.args.posonlyargs, *function.node.args.args]]
+    if name not in names:
+        return None
+    return names.index(name) - (function.owner is not None and not is_static(function))
+
+
+def default_of(follow: Follower, function: FunctionFacts, name: str, *, by_default: bool = False) -> Found:
+    """What a parameter holds where it is not given; NOTHING if it must be."""
+    default = next((value for key, value in entries.of_arguments(function.node.args) if key == name), None)
+    scope = function.scope.parent
+    if default is None or scope is None:
+        return NOTHING
+    place = Expression(function.module, scope, command_line.typer_default(default))
+    return told(follow.find(place), place, name, by_default=by_default)
+
+
+def first_name(function: FunctionFacts) -> str:
+    """The name of a function's first parameter, ``self`` of a method; empty if it has none."""
+    names = [*function.node.args.posonlyargs, *function.node.args.args]
+    return names[0].arg if names else ""
+
+
+def is_static(function: FunctionFacts) -> bool:
+    """Whether a method is a static one, which gets no object."""
+    marks = function.node.decorator_list
+    return any(isinstance(mark, ast.Name) and mark.id == "staticmethod" for mark in marks)

@@ -1,0 +1,210 @@
+"""What an expression is found to hold, and the places from which that is known."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from forklint.facts.loading.numbers import POSITIVE, Positive
+from forklint.model import Link
+from forklint.project.module import ClassFacts, FunctionFacts, Module
+from forklint.project.scopes import Scope
+from forklint.source.presets import Preset
+from forklint.source.presets.nodes import Node
+
+
+@dataclass(frozen=True)
+class Expression:
+    """An expression of the code and where it stands."""
+
+    module: Module
+    scope: Scope
+    node: ast.expr
+    frame: Frame | None = None
+    """The call that the function around it is looked at from; None for any call of it."""
+
+    def part(self, node: ast.expr) -> Expression:
+        """Give another expression of the same place."""
+        return Expression(self.module, self.scope, node, self.frame)
+
+    def link(self, message: str) -> Link:
+        """Make a step of a chain that points here."""
+        return link(self.module, self.node, message)
+
+
+def link(module: Module, node: ast.AST, message: str) -> Link:
+    """Make a step of a chain that points to a node of a module."""
+    span = module.span(node)
+    return Link(str(module.path), span.row, span.column, message)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A value of a file of settings, or several put on top of each other."""
+
+    preset: Preset = field(compare=False)
+    node: Node
+    root: Setting | None = field(default=None, compare=False)
+    """All that it is a part of, for what it refers to; None if that is itself."""
+    under: tuple[Setting, ...] = ()
+    """Mappings whose entries hold where it has none of that name, the first that counts first."""
+    by_default: bool = False
+    """Whether the user may give it otherwise: on the command line, or by naming another file."""
+
+    def link(self, message: str) -> Link:
+        """Make a step of a chain that points here."""
+        row, column = self.preset.place(self.node.start)
+        return Link(str(self.preset.path), row, column, message)
+
+
+Source = Expression | Setting
+"""Where a value is written down."""
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What a call gives."""
+
+    positional: tuple[Source, ...] = ()
+    keywords: Mapping[str, Source] = field(default_factory=dict, hash=False)
+    open: bool = False
+    """Whether ``*args`` or ``**kwargs`` may give more of which nothing is known."""
+
+    def get(self, name: str, position: int | None = None) -> Source | None:
+        """The argument of a name or position; None where it is not given, as far as can be seen."""
+        if name in self.keywords:
+            return self.keywords[name]
+        return self.positional[position] if position is not None and position < len(self.positional) else None
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One call of a function of the project."""
+
+    function: FunctionFacts
+    given: Arguments
+    receiver: Instance | None = None
+    """What ``self`` is."""
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """Nothing is known."""
+
+
+UNKNOWN = Unknown()
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A constant, or a number that is surely positive."""
+
+    value: str | int | float | bytes | bool | Positive | None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A mapping with texts as keys; when not complete there may be more."""
+
+    entries: Mapping[str, Source] = field(hash=False)
+    complete: bool = True
+
+
+@dataclass(frozen=True)
+class Row:
+    """A list or tuple of known length."""
+
+    items: tuple[Source, ...]
+
+
+@dataclass(frozen=True)
+class Instance:
+    """An object of a project class; with ``made``, the one that a certain call makes."""
+
+    facts: ClassFacts
+    made: Arguments | None = None
+
+
+@dataclass(frozen=True)
+class Ref:
+    """A class, function or module of the project itself."""
+
+    symbol: ClassFacts | FunctionFacts | Module
+
+
+@dataclass(frozen=True)
+class Made:
+    """What a call of a library's function or class gave, by its qualified name."""
+
+    name: str
+    call: Expression
+
+
+Value = Unknown | Constant | Table | Row | Instance | Ref | Made | Setting
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a source holds."""
+
+    value: Value = UNKNOWN
+    links: tuple[Link, ...] = ()
+    """The places from which it is known, the nearest to the loader first; none where it is written on the spot."""
+    by_default: bool = False
+    """Whether it holds unless the user of the program, or of the library, says otherwise."""
+
+    @property
+    def known(self) -> bool:
+        """Whether anything is known."""
+        return not isinstance(self.value, Unknown)
+
+    def after(self, *links: Link, by_default: bool = False) -> Found:
+        """Give it as found by way of other places."""
+        if not self.known:
+            return NOTHING
+        new = tuple(link for link in links if link not in self.links)
+        return Found(self.value, (*new, *self.links), self.by_default or by_default)
+
+
+NOTHING = Found()
+
+
+def agreed(found: list[Found]) -> Found:
+    """Give what holds whichever of several is the case; NOTHING where they differ or one is not known.
+
+    Numbers that differ but are all above zero are together a positive number.
+    """
+    if not found or not all(one.known for one in found):
+        return NOTHING
+    first = found[0]
+    default = any(one.by_default for one in found)
+    if all(_same(one.value, first.value) for one in found):
+        return Found(first.value, first.links, default)
+    numbers = [one.value.value for one in found if isinstance(one.value, Constant)]
+    if len(numbers) == len(found) and all(_is_positive(number) for number in numbers):
+        return Found(Constant(POSITIVE), first.links, default)
+    return NOTHING
+
+
+def _same(first: Value, second: Value) -> bool:
+    if isinstance(first, Constant) and isinstance(second, Constant):
+        return type(first.value) is type(second.value) and first.value == second.value
+    return first == second
+
+
+def _is_positive(number: object) -> bool:
+    if isinstance(number, Positive):
+        return True
+    return isinstance(number, (int, float)) and not isinstance(number, bool) and number > 0
+
+
+def told(found: Found, place: Expression, name: str, *, by_default: bool = False) -> Found:
+    """Give a value with a link to the place, in code, where it is written down under a name, if it has none yet."""
+    if not found.known or found.links:
+        return found.after(by_default=by_default)
+    text = ast.unparse(place.node)
+    what = text if len(text) <= 40 else "set"
+    return found.after(
+        place.link(f"`{name}` is {what} {'by default' if by_default else 'here'}"), by_default=by_default
+    )

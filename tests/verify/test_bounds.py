@@ -1,0 +1,123 @@
+"""A script that never comes to the loader in question trains no more than it must, and overwrites no model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from handle_projects import write
+from proven import findings, prove
+
+pytest.importorskip("torch")
+pytestmark = pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="the treatment is fork")
+
+TRAIN = """
+import torch
+from torch.utils.data import DataLoader
+from data import Records
+
+torch.save(torch.ones(2), "prepared.pt")  # before any loader: no model
+train, val = DataLoader(list(range(100)), batch_size=10), DataLoader(list(range(40)), batch_size=10)
+
+def evaluate(loader):
+    return sum(int(batch.sum()) for batch in loader)
+
+def main():
+    records = DataLoader(Records(), num_workers=2)
+    for epoch in range(3):
+        print(evaluate(val))
+        for number, batch in enumerate(train):
+            open(f"step-{{epoch}}-{{number}}", "w").close()
+        {after}
+    evaluate(records)
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+def left(folder: Path) -> list[str]:
+    """The files that a script has written."""
+    return sorted(path.name for path in folder.iterdir() if path.suffix == ".pt" or path.name.startswith("step"))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write("file", tmp_path)
+    return tmp_path
+
+
+def test_a_model_is_not_overwritten(folder: Path) -> None:
+    (folder / "train.py").write_text(TRAIN.format(after='torch.save({"epoch": epoch}, "best.pt")'))
+    (finding,) = findings(folder)
+    proof = prove(finding, folder, entry=("train.py",), start_methods=("fork",))
+    assert left(folder) == ["prepared.pt", "step-0-0"]
+    assert proof.verdict() == "inconclusive"
+    assert f"came to save a model at {folder}/train.py:18 before a loader" in proof.judgement.evidence
+    assert f"(one is made at {folder}/train.py:13)" in proof.judgement.evidence
+    assert "--until-loader" in proof.judgement.advice
+    assert len(proof.observations) == 1, "and no worker is tried"
+
+
+def test_no_second_round_is_trained(folder: Path) -> None:
+    """Nor is the second loader that one line iterates a second round of the first."""
+    (folder / "train.py").write_text(TRAIN.format(after="pass"))
+    (finding,) = findings(folder)
+    proof = prove(finding, folder, entry=("train.py",), start_methods=("fork",))
+    assert left(folder) == ["prepared.pt", "step-0-0"]
+    assert proof.verdict() == "inconclusive"
+    assert f"went round again over a loader of builtins.list at {folder}/train.py:10" in proof.judgement.evidence
+
+
+def test_a_script_that_fails_after_one_batch_may_have_wanted_them_all(folder: Path) -> None:
+    text = TRAIN.format(after="pass").replace("print(evaluate(val))", "assert len(list(val)) == 4, 'too few'")
+    (folder / "train.py").write_text(text)
+    (finding,) = findings(folder)
+    proof = prove(finding, folder, entry=("train.py",), start_methods=("fork",))
+    assert proof.verdict() == "inconclusive"
+    assert "ended with AssertionError: too few before a loader of its dataset" in proof.judgement.evidence
+    assert "gave it one batch alone, let that give all" in proof.judgement.advice
+    assert prove(finding, folder, entry=("train.py",), start_methods=("fork",), others="all").verdict() == "confirmed"
+
+
+def test_until_the_loader_it_trains_and_saves(folder: Path) -> None:
+    (folder / "train.py").write_text(TRAIN.format(after='torch.save({"epoch": epoch}, "best.pt")'))
+    (finding,) = findings(folder)
+    proof = prove(finding, folder, entry=("train.py",), start_methods=("fork",), others="all")
+    assert proof.verdict() == "confirmed"
+    assert left(folder)[:2] == ["best.pt", "prepared.pt"]
+    assert len(left(folder)) == 2 + 3 * 10, "three rounds in full"
+
+
+@pytest.mark.parametrize("rule", ["FKL101", "FKL201"])
+def test_nor_is_more_trained_for_another_rule(forklint, folder: Path, rule: str) -> None:
+    """Whose line is not reached, or which starts no process with these arguments."""
+    late = "import os, sys\nimport torch\nif len(sys.argv) > 2:\n    os.environ['OMP_NUM_THREADS'] = '2'\n"
+    text = TRAIN.format(after='torch.save({"epoch": epoch}, "best.pt")')
+    text = text.replace('if __name__ == "__main__":\n    main()', "main()")
+    text = text.replace("for epoch", "if len(sys.argv) > 2:\n        evaluate(records)\n    for epoch")
+    (folder / "train.py").write_text(late + text)
+    (folder / "forklint.toml").touch()
+    command = ("verify", "train.py", "-q", "--select", rule, "--start-method", "spawn", "--", "once")
+    done = forklint(*command, cwd=folder)
+    told = " ".join(done.stdout.split())
+    assert done.returncode == 3
+    if rule == "FKL101":  # what sets a variable stands before the first loader, in life
+        assert left(folder) == ["prepared.pt"], told
+        assert "line 4 was never reached before a loader was" in told
+    else:
+        assert left(folder) == ["prepared.pt", "step-0-0"], told
+        assert "train.py came to save a model at train.py:" in told
+
+
+def test_the_plan_says_what_becomes_of_the_rest_of_a_script(forklint, folder: Path) -> None:
+    (folder / "forklint.toml").touch()
+    (folder / "train.py").write_text(TRAIN.format(after="pass"))
+    told = " ".join(forklint("verify", "train.py", "--plan", "--", cwd=folder).stdout.split())
+    assert "python train.py, 60 s at most" in told
+    assert "gets one batch each; it is ended where it begins a second round of one, or would save a model" in told
+    told = " ".join(forklint("verify", "train.py", "--plan", "--until-loader", "--", cwd=folder).stdout.split())
+    assert "are read in full, and models that it saves are saved" in told
+    told = forklint("verify", "data.py", "--plan", cwd=folder).stdout
+    assert "would save a model" not in told, "no script is run"
+    assert "the class, built with stand-ins for its data, 60 s at most" in told
