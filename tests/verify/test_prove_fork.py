@@ -58,6 +58,38 @@ def test_examples_of_one_row_start_no_threads_and_do_no_harm(verdict) -> None:
     assert found["verdict"] in {"refuted", "not reproduced"}, found
 
 
+DIES = """
+import os
+from multiprocessing import Process
+
+import torch
+from torch import nn
+
+model = nn.Linear(512, 512)
+inherited = []
+
+
+def score():
+    if inherited:  # stands for a library that ends a child which it finds forked
+        os.write(2, b"this is no process to fork\\n")
+        os._exit(3)
+    return model(torch.ones(1, 512))
+
+
+if __name__ == "__main__":
+    inherited.append(model(torch.ones(1, 512)))
+    child = Process(target=score)
+    child.start()
+    child.join()
+"""
+
+
+def test_a_child_that_dies_is_told_from_one_that_hangs(verdict) -> None:
+    found = verdict(DIES)
+    assert found["verdict"] == "confirmed", found
+    assert "the child dies in `score`: this is no process to fork" in found["evidence"]
+
+
 def test_a_task_that_fails_by_itself_proves_nothing(verdict) -> None:
     text = POOL.format(size=512, rows=256).replace("float(number)", "float(undefined)")
     found = verdict(text)

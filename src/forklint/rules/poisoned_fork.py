@@ -114,7 +114,7 @@ class PoisonedFork(Rule):
     def _way(self, use: Use, words: str) -> Iterator[Link]:
         *way, last = use.path
         for place in way:
-            yield self.link(place.module, place.node, "calls into the next")
+            yield self.link(place.module, place.node, "leads there")
         yield self.link(last.module, last.node, words)
 
     def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
@@ -141,7 +141,7 @@ class PoisonedFork(Rule):
             how = 'multiprocessing_context="spawn"' if found.site.is_loader else 'multiprocessing.get_context("spawn")'
             yield Proposal(f"start it by spawn: `{how}`", Applicability.DISPLAY)
         if found.poison.name == "openmp":
-            yield Proposal("or call `torch.set_num_threads(1)` first thing in the child", Applicability.DISPLAY)
+            yield Proposal("call `torch.set_num_threads(1)` first thing in the child", Applicability.DISPLAY)
 
 
 def _message(found: Poisoned, module: Module) -> str:

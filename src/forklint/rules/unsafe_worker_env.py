@@ -16,9 +16,7 @@ from forklint.model import Applicability, Link, Severity
 from forklint.project.module import Module
 from forklint.rules.base import Rule, Suspect
 
-LEAVE_OUT = (
-    "or leave it out: unset, tokenizers is parallel here and goes over to one thread in forked children by itself"
-)
+LEAVE_OUT = "leave it out: unset, tokenizers is parallel here and goes over to one thread in forked children by itself"
 
 
 class UnsafeWorkerEnv(Rule):
@@ -79,7 +77,7 @@ class UnsafeWorkerEnv(Rule):
         for kept in kept_parallel(self.project, module):
             yield Suspect(
                 node=kept.setting.statement,
-                message=_message(kept),
+                message=_message(kept, module),
                 cells=kept.cells,
                 chain=tuple(self._chain(kept)),
                 severity=Severity.WARNING if kept.use is not None else Severity.INFO,
@@ -117,9 +115,10 @@ class UnsafeWorkerEnv(Rule):
         yield Proposal(LEAVE_OUT, Applicability.DISPLAY)
 
 
-def _message(kept: Kept) -> str:
+def _message(kept: Kept, module: Module) -> str:
     home, site = kept.site
-    where = f"the {site.what} in {home.path.name}:{home.span(site.call).row}"
+    file = "" if home is module else f" of {home.path.name}"
+    where = f"the {site.what} in {home.line_named(site.call)}{file}"
     if kept.use is not None and kept.task is not None:
         doing = f"`{kept.use.text}` in `{kept.task.qualname}`, run by children of {where},"
         return f"{VARIABLE} is true: {doing} hangs if this process has tokenized before the fork"
