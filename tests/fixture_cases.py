@@ -104,15 +104,18 @@ def expected(file: Path) -> set[tuple[Place, str, str | None]]:
     return found
 
 
+PREVIEW = {"preview": True}
+
+
 def linters() -> Linters:
-    """New linters with default settings."""
-    return Linters(SettingsFinder(), Options())
+    """New linters with default settings, and with the rules that are in preview."""
+    return Linters(SettingsFinder(PREVIEW), Options())
 
 
 def lint(files: list[Path], *, screen: bool = True) -> dict[Path, set[tuple[Place, str, str]]]:
     """Lint files in this process: place, code and cells of each finding by file."""
     found = {}
-    fresh = Linters(SettingsFinder(), Options(screen=screen, with_fixes=False))
+    fresh = Linters(SettingsFinder(PREVIEW), Options(screen=screen, with_fixes=False))
     for file in files:
         report = fresh.of(file).lint(file)
         found[file] = {(_place(f), f.code, " ".join(sorted(map(str, f.cells)))) for f in report.findings}

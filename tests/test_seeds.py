@@ -34,7 +34,5 @@ def test_what_is_expected_is_found_and_nothing_else(seed: Case, tmp_path: Path) 
 
 def test_all_five_write_ups_are_here() -> None:
     assert len(SEEDS) == 5
-    assert {code for seed in SEEDS for file in seed.files for _, code in awaited(file)} == {
-        "FKL602"
-    }  # fmt: skip
+    assert not [code for seed in SEEDS for file in seed.files for _, code in awaited(file)], "every rule is there"
     assert {code for seed in SEEDS for file in seed.files for _, code, _ in expected(file)} >= {"FKL301"}

@@ -63,3 +63,15 @@ def test_a_mask_beside_is_causal_raises_in_the_math_kernel_and_is_joined_in_the_
     assert torch.allclose(F.scaled_dot_product_attention(q, q, q, attn_mask=near, is_causal=True), both, atol=1e-5)
     with pytest.raises(RuntimeError, match="should not be set when is_causal=True"):
         F.scaled_dot_product_attention(q, q, q, attn_mask=near, is_causal=True, dropout_p=0.1)
+
+
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("fix", ["tgt", "memory"])
+def test_the_decoder_gives_the_same_once_both_are_bool(training: bool, fix: str) -> None:
+    torch.manual_seed(0)
+    layer = torch.nn.TransformerDecoderLayer(8, 2, 16, dropout=0.0, batch_first=True)
+    decoder, x = torch.nn.TransformerDecoder(layer, 2).train(training), torch.randn(2, 4, 8)
+    padding = {f"{fix}_key_padding_mask": PADDING.bool()}
+    with pytest.warns(UserWarning, match="deprecated"):
+        mixed = decoder(x, x, **{f"{fix}_mask": HIDDEN}, **padding)
+    assert torch.allclose(mixed, decoder(x, x, **{f"{fix}_mask": HIDDEN.bool()}, **padding), atol=1e-6)

@@ -141,7 +141,9 @@ def _message(misuse: Misuse) -> str:
 
 
 def _is_repeated(misuse: Misuse) -> bool:
-    return misuse.first is not None and bool(misuse.event.method) and misuse.event.method == misuse.first.method
+    """Whether it asks for what another call has asked for; a function that runs twice has only the one call."""
+    first, event = misuse.first, misuse.event
+    return first is not None and first.node is not event.node and event.method == first.method != ""
 
 
 def _stands_beside_others(node: ast.AST, module: Module) -> bool:

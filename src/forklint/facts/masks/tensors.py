@@ -315,13 +315,16 @@ def _writes(function: ast.AST, name: str) -> Iterator[ast.expr | None]:
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             method, owner = node.func.attr, node.func.value
             in_place = method.endswith("_") and not method.endswith("__") and method != "requires_grad_"
-            if in_place and isinstance(owner, ast.Name) and owner.id == name:
+            if in_place and _begins_with(owner, name):
                 yield node.args[-1] if method in {"fill_", "masked_fill_", "fill_diagonal_"} and node.args else None
 
 
 def _is_part_of(target: ast.expr, name: str) -> bool:
-    while isinstance(target, ast.Subscript):
-        target = target.value
-        if isinstance(target, ast.Name) and target.id == name:
-            return True
-    return False
+    return isinstance(target, ast.Subscript) and _begins_with(target, name)
+
+
+def _begins_with(node: ast.expr, name: str) -> bool:
+    """Whether an expression is a variable, or a part or view of it: ``mask[:, 0]``, ``mask.diagonal()``."""
+    while isinstance(node, (ast.Subscript, ast.Attribute, ast.Call)):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return isinstance(node, ast.Name) and node.id == name

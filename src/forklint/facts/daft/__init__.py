@@ -1,0 +1,1 @@
+"""Classes that Daft runs as functions over columns."""

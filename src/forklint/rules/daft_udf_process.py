@@ -1,0 +1,105 @@
+"""FKL602 daft-udf-process."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from forklint.edits import cst
+from forklint.edits.loader_options import Places
+from forklint.edits.proposal import Proposal
+from forklint.edits.tree import Tree
+from forklint.facts.daft.classes import Undecided, undecided
+from forklint.model import Applicability, Severity
+from forklint.project.module import Module
+from forklint.rules.base import Rule, Suspect
+
+
+class DaftUdfProcess(Rule):
+    """A Daft class loads a torch model, and nobody has said in which process it runs.
+
+    ## What it does
+    Looks at classes under `@daft.cls` (and the deprecated `@daft.udf`) that load a model: by `from_pretrained`,
+    `torch.load`, `torch.hub.load`, `SentenceTransformer`, `timm.create_model`, an `nn.Module` of the project. It
+    reports those that give none of `use_process`, `max_concurrency`, `gpus` and `ray_options`.
+
+    ## Why is this bad?
+    Left alone, Daft chooses by what it measures while the query runs (so its documentation): the class runs in a thread
+    of the calling process, or in a process of its own, which imports torch and loads the model again, with as many
+    threads as there are cores. What a run costs and holds then depends on its rows. A class under `@daft.udf` was built
+    twice where its rows came in several batches (measured on two cores).
+
+    ## Example
+    ```python
+    @daft.cls
+    class Encoder:
+        def __init__(self, name):
+            self.model = AutoModel.from_pretrained(name).eval()
+    ```
+
+    ## Use instead
+    ```python
+    @daft.cls(use_process=False)
+    class Encoder:
+        def __init__(self, name):
+            self.model = AutoModel.from_pretrained(name).eval()
+    ```
+
+    ## Fix safety
+    Unsafe: `use_process=False` keeps the class in the calling process, which is slower where the class holds the
+    interpreter's lock. For a class that should have its own process, `max_concurrency=1` says so: measured with daft
+    0.7.26, any `max_concurrency` means processes, `use_process=False` beside it or not.
+
+    ## How it is proved
+    With daft installed, the program runs, and each process that builds the class is counted; where there is no entry, a
+    small class is run in its place, with `use_process=False` and without.
+
+    ## Known limits
+    Classes whose options are unpacked from a dict, or that are decorated elsewhere, are passed over. The start method
+    of multiprocessing plays no part: daft 0.7.26 starts the processes of its classes as programs of their own.
+
+    ## References
+    - [Daft: classes as user-defined functions](https://docs.daft.ai/en/stable/custom-code/)
+    """
+
+    code = "FKL602"
+    name = "daft-udf-process"
+    severity = Severity.WARNING
+    preview = True
+    tokens = rb"(?:import|from)[ \t]+daft\b"
+
+    def suspects(self, module: Module) -> Iterator[Suspect]:
+        """Each such class, at its decorator."""
+        if not self.pattern.search(module.document.code):
+            return
+        for found in undecided(self.project, module):
+            link = self.link(found.home, found.loads, "the model is loaded here")
+            yield Suspect(found.decorator, _message(found), self.settings.cells, (link,), facts=found)
+
+    def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
+        """The class, and its decorator."""
+        found: Undecided = suspect.facts
+        return {"class": found.facts.qualname, "decorator": found.name}
+
+    def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterator[Proposal]:
+        """Keep the class in the calling process."""
+        found: Undecided = suspect.facts
+        old = Places(tree, module).expression(found.decorator)
+        option = cst.Arg(
+            keyword=cst.Name("use_process"),
+            value=cst.Name("False"),
+            equal=cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace("")),
+        )
+        if isinstance(found.decorator, ast.Call) and isinstance(old, cst.Call):
+            new = old.with_changes(args=[*old.args, option])
+        else:
+            new = cst.Call(func=old, args=[option])
+        yield Proposal("keep it in this process: `use_process=False`", Applicability.UNSAFE, tree.replace(old, new))
+
+
+def _message(found: Undecided) -> str:
+    name = found.facts.name
+    if found.name == "daft.udf":
+        return f"`{name}` loads a torch model, and Daft may build it more than once, in processes of its choice"
+    return f"`{name}` loads a torch model, and Daft chooses while it runs whether that happens in a process of its own"
