@@ -153,6 +153,15 @@ def loaders_for(project: Project, facts: ClassFacts) -> tuple[Loader, ...]:
     return found
 
 
+def never_has_workers(project: Project, facts: ClassFacts) -> bool:
+    """Whether loaders of the project get objects of a class, and each of them surely has no workers."""
+    memory = project.memory("never has workers")
+    if facts not in memory:
+        counts = [loader.workers for loader in loaders_for(project, facts)]
+        memory[facts] = bool(counts) and all(one.kind is Workers.NONE and not one.by_default for one in counts)
+    return bool(memory[facts])
+
+
 def loader_at(project: Project, call: Expression) -> Loader | None:
     """The loader that a call makes; None if it makes none."""
     node = call.node

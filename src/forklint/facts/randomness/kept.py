@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from forklint.facts.handles.carried import init_path, leaves_out, pickling_methods
 from forklint.facts.handles.datasets import is_dataset, worker_methods
+from forklint.facts.loading.loaders import never_has_workers
 from forklint.facts.randomness.carriers import carried_by
 from forklint.facts.randomness.drawing import IsIt, Use, is_attribute, uses
 from forklint.facts.randomness.made import Made, made_by
 from forklint.facts.randomness.restarts import Restarts
-from forklint.facts.randomness.unworked import never_has_workers
 from forklint.knowledge.random_streams import worker_words
 from forklint.project.index import Project, Value
 from forklint.project.module import ClassFacts, FunctionFacts, Module

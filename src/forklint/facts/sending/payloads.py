@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from forklint.facts.handles.datasets import inherits_dataset
-from forklint.facts.loading.loaders import loaders_for
-from forklint.facts.loading.numbers import Workers
+from forklint.facts.loading.loaders import never_has_workers
 from forklint.facts.machines.signs import expects_pickling
 from forklint.facts.sending.sites import Sent, Sites
 from forklint.facts.sending.start_methods import cells_for
@@ -91,15 +90,10 @@ class Payloads:
             ]
             own = [culprit for culprit in own if facts.node in module.above(culprit.node)]
             cells = cells_for(self.project, module, DEFAULT_METHOD)
-            if own and cells and not self._only_without_workers(facts):
+            if own and cells and not never_has_workers(self.project, facts):
                 yield from (
                     Payload(one, one.node, found, dataset=facts) for one in own if (found := _where(one, cells))
                 )
-
-    def _only_without_workers(self, facts: ClassFacts) -> bool:
-        """Whether every loader of the project that is known to load a class has no workers."""
-        counts = [loader.workers for loader in loaders_for(self.project, facts)]
-        return bool(counts) and all(one.kind is Workers.NONE and not one.by_default for one in counts)
 
 
 def _where(culprit: Culprit, cells: tuple[Cell, ...]) -> tuple[Cell, ...]:

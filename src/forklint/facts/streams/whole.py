@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from forklint.facts.handles.datasets import attributes_read, worker_methods
-from forklint.facts.starting.workers import Workers, arguments, loader_row, number, workers_of
+from forklint.facts.loading.loaders import loader_at
+from forklint.facts.loading.numbers import Workers
+from forklint.facts.loading.values import Expression
 from forklint.facts.streams.sources import Sources
 from forklint.knowledge.streams import stream_words
 from forklint.project.certainty import has_certain_bases
@@ -171,15 +173,13 @@ def _loaded(project: Project, facts: ClassFacts) -> Loaded | None:
 
 def _several(project: Project, module: Module, scope: Scope, call: ast.Call) -> bool | None:
     """Whether a loader has two workers or more; None if the text gives their number and it is not known."""
-    row = loader_row(project, module, scope, call)
-    if row is None:
+    loader = loader_at(project, Expression(module, scope, call))
+    if loader is None or loader.workers.number == 1:
         return False
-    given = arguments(call, row)
-    found = workers_of(project, module, scope, call)
-    if found is Workers.SOME:
-        value = number(project, module, scope, given.workers) if given.workers is not None else None
-        return value != 1
-    return None if found is Workers.UNKNOWN and given.workers is not None else False
+    if loader.workers.surely_some:
+        return True
+    is_given = loader.open or loader.option(loader.row.workers) is not None
+    return None if is_given and loader.workers.kind is not Workers.NONE else False
 
 
 def _is_object(project: Project, module: Module, scope: Scope, expression: ast.expr, facts: ClassFacts) -> bool:

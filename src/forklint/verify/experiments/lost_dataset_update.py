@@ -12,7 +12,7 @@ from forklint.model import Finding
 from forklint.project.index import Project
 from forklint.source.paths import from_root
 from forklint.verify.experiments.base import Experimenter, inconclusive
-from forklint.verify.subjects import NO_WAY_OUT, Sources, subject_of
+from forklint.verify.subjects import NO_WAY_OUT, subject_of
 from forklint.verify.unreached import why_unreached
 from forklint.verify.words import Experiment, Factors, Judgement, Observation, Verdict
 
@@ -31,9 +31,8 @@ class LostDatasetUpdate(Experimenter):
         proof, context = finding.proof, self.context
         if proof["notebook"]:
             return inconclusive("a notebook is not run", "export it as a script and prove that")
-        sources = Sources(context.folder, context.entry, context.factories, context.scripts, context.variables)
         path = from_root(Path(proof["call"]["file"]))
-        subject = subject_of(path, sources, Project(context.root, context.settings))
+        subject = subject_of(path, self.context.sources, Project(context.root, context.settings))
         if subject is None:
             return inconclusive(f"no script is known that makes the loader in {path.name}", NO_WAY_OUT)
         methods = context.methods("fork", "spawn", "forkserver")

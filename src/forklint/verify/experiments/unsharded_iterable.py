@@ -15,7 +15,7 @@ from pathlib import Path
 from forklint.model import Finding
 from forklint.project.index import Project
 from forklint.verify.experiments.base import Experimenter, inconclusive
-from forklint.verify.subjects import Sources, subjects_for
+from forklint.verify.subjects import subjects_for
 from forklint.verify.unreached import why_unreached
 from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Verdict
 
@@ -51,9 +51,7 @@ class UnshardedIterable(Experimenter):
         """Find something to run, and make a trial for each cell."""
         context = self.context
         dataset, qualname = finding.proof["dataset"]
-        folder = context.folder if context.entry else context.root
-        sources = Sources(folder, context.entry, context.factories, context.scripts, context.variables)
-        found = subjects_for(Path(dataset), qualname, sources, Project(context.root, context.settings))
+        found = subjects_for(Path(dataset), qualname, self.context.sources, Project(context.root, context.settings))
         attempts = [self._experiment(finding, one) for one in found if isinstance(one, Subject)]
         if not attempts:
             return next(one for one in found if isinstance(one, Judgement))
