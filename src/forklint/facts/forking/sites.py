@@ -18,6 +18,7 @@ from forklint.model import Cell
 from forklint.project.index import External, Project, Value
 from forklint.project.module import ClassFacts, Module
 from forklint.project.scopes import FUNCTIONS, Binding, Scope
+from forklint.project.spelling import last_name
 
 LOADERS = ("Loader", "create_loader", "make_dataloader", "TrainingArguments")
 """How the names of starters end that are iterated."""
@@ -81,7 +82,7 @@ def sites_in(project: Project, module: Module) -> dict[ast.Call, tuple[Site, tup
 
 def _site(project: Project, view: View, call: ast.Call) -> Site | None:
     """The site that a call is; None if it is none, or if its children are not forked for certain."""
-    last = getattr(call.func, "attr", getattr(call.func, "id", ""))
+    last = last_name(call.func)
     if last == "map" and any(keyword.arg == "num_proc" for keyword in call.keywords):
         return _mapping(project, view, call)
     row = loader_row(project, view.module, view.scope, call) if last.endswith(LOADERS) else None
@@ -248,10 +249,7 @@ def set_method(project: Project, module: Module) -> str:
 def _set_in(module: Module) -> str:
     found = set()
     for node in ast.walk(module.tree):
-        if (
-            isinstance(node, ast.Call)
-            and getattr(node.func, "attr", getattr(node.func, "id", "")) == "set_start_method"
-        ):
+        if isinstance(node, ast.Call) and last_name(node.func) == "set_start_method":
             asked = [*node.args[:1], *(keyword.value for keyword in node.keywords if keyword.arg == "method")]
             literal = asked[0].value if asked and isinstance(asked[0], ast.Constant) else UNKNOWN
             found.add(str(literal) if literal in {"fork", "spawn", "forkserver"} else UNKNOWN)

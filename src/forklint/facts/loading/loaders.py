@@ -23,13 +23,13 @@ from forklint.facts.loading.values import (
     Source,
     told,
 )
-from forklint.facts.machines.entries import last_name
 from forklint.knowledge.starters import Starter, starters
 from forklint.model import Link
 from forklint.project.index import External, Project
 from forklint.project.index import Value as Bound
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import Binding, Scope
+from forklint.project.spelling import last_name
 
 PARTIAL = frozenset({"functools.partial"})
 MOST_ASKED = 60

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from forklint.facts.machines import entries
-from forklint.facts.machines.entries import last_name, text_of
 from forklint.knowledge import presets
+from forklint.project import entries
 from forklint.project.index import Project
 from forklint.project.module import Module
 from forklint.project.scopes import FUNCTIONS
+from forklint.project.spelling import last_name, text_of
 
 MOST_READERS = 2
 """So many places are shown that read a preset."""

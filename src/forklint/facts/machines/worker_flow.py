@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 from enum import Enum
 
-from forklint.facts.machines import entries
-from forklint.facts.machines.entries import last_name
 from forklint.facts.machines.worker_counts import Count, beside
 from forklint.knowledge import presets
+from forklint.project import entries
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import FUNCTIONS, Kind, Scope, parameters
+from forklint.project.spelling import last_name, text_of
 
 SIGNS = (b"DataLoader", b"dataloader_num_workers", b"import torch", b"from torch")
 """Words of a project that has loaders."""
@@ -137,7 +137,7 @@ def _reads(module: Module, key: str) -> bool:
 def mentions(value: ast.expr, key: str) -> bool:
     """Whether an expression names a setting: ``key``, ``x.key`` or ``x["key"]``."""
     parts = [part for part in ast.walk(value) if isinstance(part, ast.expr)]
-    return any(key in {last_name(part), entries.text_of(part)} for part in parts)
+    return any(key in {last_name(part), text_of(part)} for part in parts)
 
 
 def _bound_name(count: Count) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from forklint.facts.members.attributes import Attributes, segment
 from forklint.facts.members.callables import callables
 from forklint.facts.members.guards import is_excused, is_for_type_checkers
-from forklint.facts.members.members import dotted, first_parameter
+from forklint.facts.members.members import first_parameter
 from forklint.facts.members.nearest import Nearest, is_slip, nearest
 from forklint.facts.members.suppliers import Suppliers, is_assigned_somewhere
 from forklint.knowledge.torch_api import ApiNames, torch_class
@@ -18,6 +18,7 @@ from forklint.project.certainty import is_certain
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, Module
 from forklint.project.scopes import FUNCTIONS, Binding, Function, Kind, Scope
+from forklint.project.spelling import dotted, is_static, last_name
 
 Owner = ClassFacts | ApiNames
 Made = dict[tuple[Scope, str], tuple[Owner, set[str]]]
@@ -199,7 +200,7 @@ def takes(function: Function, call: ast.Call) -> bool:
     arguments = function.args
     if any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
         return True
-    bare = any(dotted(decorator) == "staticmethod" for decorator in function.decorator_list)
+    bare = is_static(function)
     positional = [*arguments.posonlyargs, *arguments.args][0 if bare else 1 :]
     if len(call.args) > len(positional) and arguments.vararg is None:
         return False
@@ -224,7 +225,7 @@ def _may_be_object(scope: Scope, binding: Binding) -> bool:
     if binding.kind is not Kind.VALUE or not isinstance(binding.value, ast.Call):
         return False
     function = binding.value.func
-    name = getattr(function, "attr", getattr(function, "id", ""))
+    name = last_name(function)
     if name.lstrip("_")[:1].isupper():
         return True
     found = scope.find(name) if isinstance(function, ast.Name) else None

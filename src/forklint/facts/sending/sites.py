@@ -15,6 +15,7 @@ from forklint.knowledge.starters import Starter, iteration, starters
 from forklint.knowledge.unpicklable import senders
 from forklint.model import Cell
 from forklint.project.index import External
+from forklint.project.spelling import last_name
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
@@ -63,7 +64,7 @@ class Sites:
         return senders().pool_methods | {name.rpartition(".")[2] for rows in known for name in rows}
 
     def _may_send(self, call: ast.Call) -> bool:
-        name = getattr(call.func, "attr", getattr(call.func, "id", ""))
+        name = last_name(call.func)
         return name in self._names or name.endswith("Loader")
 
     def of_call(self, module: Module, scope: Scope, call: ast.Call) -> Iterator[Sent]:

@@ -10,6 +10,7 @@ from forklint.facts.starting.reach import cells_of
 from forklint.facts.starting.running.values import DEFAULT_METHOD
 from forklint.knowledge.starters import iteration
 from forklint.model import Cell
+from forklint.project.spelling import last_name
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
@@ -58,7 +59,7 @@ def _setters(project: Project) -> tuple[Module, ...]:
 def _set_in(project: Project, module: Module) -> set[str]:
     found = set()
     for node in ast.walk(module.tree):
-        name = getattr(node.func, "attr", getattr(node.func, "id", "")) if isinstance(node, ast.Call) else ""
+        name = last_name(node.func) if isinstance(node, ast.Call) else ""
         if isinstance(node, ast.Call) and name == "set_start_method":
             scope = module.scope_at(node)
             if project.qualified(module, scope, node.func) in iteration().setters:
