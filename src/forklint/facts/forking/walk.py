@@ -14,6 +14,7 @@ from forklint.facts.forking.objects import Instance, Objects, Thing, View
 from forklint.facts.machines.devices import devices
 from forklint.knowledge.poisons import DecoratorRow, poisons
 from forklint.knowledge.starters import iteration
+from forklint.project.guard import asks_for_name
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import FUNCTIONS, Function, bodies, expressions, statements
@@ -343,7 +344,7 @@ def _asks_for_several(call: ast.Call) -> bool:
 
 def _is_main_guard(statement: ast.If) -> bool:
     test = statement.test
-    return isinstance(test, ast.Compare) and any(isinstance(n, ast.Name) and n.id == "__name__" for n in ast.walk(test))
+    return isinstance(test, ast.Compare) and asks_for_name(test)
 
 
 def _try_star() -> tuple[type[ast.AST], ...]:

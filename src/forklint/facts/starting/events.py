@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from forklint.knowledge.starters import iteration, settling
+from forklint.project.guard import is_main_guard
 from forklint.project.index import External
 from forklint.project.module import FunctionFacts
 from forklint.project.scopes import FUNCTIONS, Function, Kind, expressions
@@ -46,14 +47,6 @@ def events_of(project: Project, module: Module, root: Function | None = None) ->
     """What a module's top level, run as a script, or one of its functions does."""
     body = module.tree.body if root is None else root.body
     return tuple(_Walk(project).block(module, body, certain=True, guarded=False))
-
-
-def is_main_guard(test: ast.expr) -> bool:
-    """Whether a condition is ``__name__ == "__main__"``."""
-    if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], ast.Eq):
-        return False
-    parts = {ast.unparse(test.left), ast.unparse(test.comparators[0])}
-    return parts == {"__name__", "'__main__'"}
 
 
 class _Walk:
