@@ -1,4 +1,4 @@
-"""How an expression is spelt, whatever it means: the names in it, and the text of a constant."""
+"""How an expression is spelt, whatever it means: its names, the text of a constant, the arguments of a call."""
 
 from __future__ import annotations
 
@@ -28,6 +28,17 @@ def text_of(expression: ast.AST | None) -> str:
     if isinstance(expression, ast.Constant) and isinstance(expression.value, str):
         return expression.value
     return ""
+
+
+def argument(call: ast.Call, name: str, position: int | None) -> ast.expr | None:
+    """The argument that a call gives by name or position; None where it gives none, as far as is seen."""
+    for keyword in call.keywords:
+        if keyword.arg == name:
+            return keyword.value
+    if position is None or position >= len(call.args):
+        return None
+    hidden = any(isinstance(one, ast.Starred) for one in call.args[: position + 1])
+    return None if hidden else call.args[position]
 
 
 def is_static(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from forklint.facts.forking.objects import View
 from forklint.facts.loading.arithmetic import number_of
 from forklint.facts.loading.following import Follower
-from forklint.facts.loading.numbers import verdict
+from forklint.facts.loading.loaders import loader_row, workers_of
+from forklint.facts.loading.numbers import Workers, verdict
 from forklint.facts.loading.values import Expression
-from forklint.facts.starting.workers import Workers, arguments, loader_row, workers_of
 from forklint.knowledge.starters import Starter, iteration, starters
 from forklint.model import Cell
 from forklint.project.index import External, Project, Value
 from forklint.project.module import ClassFacts, Module
 from forklint.project.scopes import FUNCTIONS, Binding, Scope
-from forklint.project.spelling import last_name
+from forklint.project.spelling import argument, last_name
 
 LOADERS = ("Loader", "create_loader", "make_dataloader", "TrainingArguments")
 """How the names of starters end that are iterated."""
@@ -127,7 +127,7 @@ def _starter(project: Project, view: View, call: ast.Call) -> tuple[str, str, as
         row = known[symbol.name]
         if row.start_method:
             return row.name, UNKNOWN, None
-        context = arguments(call, row).context
+        context = argument(call, row.context, row.position(row.context))
         return (row.name, *(_context(project, view, context) if context is not None else (DEFAULT, None)))
     if isinstance(call.func, ast.Attribute) and call.func.attr in STARTERS and symbol is None:
         found = _context(project, view, call.func.value)
@@ -209,7 +209,7 @@ def _loader(project: Project, view: View, call: ast.Call, row: Starter) -> Site 
     """A DataLoader with workers, and what these run."""
     if workers_of(project, view.module, view.scope, call) is not Workers.SOME:
         return None
-    context = arguments(call, row).context
+    context = argument(call, row.context, row.position(row.context))
     method, asks = _context(project, view, context) if context is not None else (DEFAULT, None)
     given = {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
     dataset = given.get("dataset", call.args[0] if call.args else None)

@@ -172,6 +172,14 @@ def loader_at(project: Project, call: Expression) -> Loader | None:
     return Loader(call, row, _given(follow, call, node), follow)
 
 
+def workers_of(project: Project, module: Module, scope: Scope, call: ast.Call) -> Workers | None:
+    """How many workers a loader starts when it is iterated, a mere default left out; None if the call makes none."""
+    loader = loader_at(project, Expression(module, scope, call))
+    if loader is None:
+        return None
+    return Workers.UNKNOWN if loader.workers.by_default else loader.workers.kind
+
+
 def count_given(project: Project, call: Expression, row: Starter) -> WorkerCount:
     """The number of workers that a call gives, whatever it calls: the constructor, or a partial or method for it."""
     follow = Follower(project)

@@ -6,8 +6,9 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from forklint.facts.loading.loaders import workers_of
+from forklint.facts.loading.numbers import Workers
 from forklint.facts.randomness.steadiness import Seed, Seeds, first_parameter, is_changing
-from forklint.facts.starting.workers import Workers, workers_of
 from forklint.knowledge.random_streams import Seeder, seeders, worker_words
 from forklint.project.index import External, Project, Value
 from forklint.project.module import FunctionFacts, Module

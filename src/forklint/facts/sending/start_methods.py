@@ -10,7 +10,7 @@ from forklint.facts.starting.reach import cells_of
 from forklint.facts.starting.running.values import DEFAULT_METHOD
 from forklint.knowledge.starters import iteration
 from forklint.model import Cell
-from forklint.project.spelling import last_name
+from forklint.project.spelling import argument, last_name
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
@@ -63,8 +63,7 @@ def _set_in(project: Project, module: Module) -> set[str]:
         if isinstance(node, ast.Call) and name == "set_start_method":
             scope = module.scope_at(node)
             if project.qualified(module, scope, node.func) in iteration().setters:
-                given = next((one.value for one in node.keywords if one.arg == "method"), None)
-                given = given or (node.args[0] if node.args else None)
+                given = argument(node, "method", 0)
                 found.add(_text(given))
     return found
 
@@ -79,8 +78,7 @@ def method_of(project: Project, module: Module, scope: Scope, context: ast.expr 
         held = value_of(module, scope, context)
         return method_of(project, module, held[0], held[2]) if held is not None else UNKNOWN
     if isinstance(context, ast.Call) and project.qualified(module, scope, context.func) in iteration().contexts:
-        given = next((one.value for one in context.keywords if one.arg == "method"), None)
-        given = given or (context.args[0] if context.args else None)
+        given = argument(context, "method", 0)
         return method_of(project, module, scope, given)
     return UNKNOWN
 

@@ -16,7 +16,7 @@ from forklint.project.certainty import has_certain_bases
 from forklint.project.index import Project, Value
 from forklint.project.module import ClassFacts, Module
 from forklint.project.scopes import FUNCTIONS, Function, Scope, statements
-from forklint.project.spelling import last_name
+from forklint.project.spelling import argument, last_name
 
 Giving = ast.For | ast.Return | ast.Expr
 """The statement that gives the samples: a loop with ``yield``, ``return iter(...)``, or ``yield from``."""
@@ -160,8 +160,7 @@ def _loaded(project: Project, facts: ClassFacts) -> Loaded | None:
             if not isinstance(node, ast.Call) or not last_name(node.func).endswith("DataLoader"):
                 continue
             scope = module.scope_at(node)
-            given = next((one.value for one in node.keywords if one.arg == "dataset"), None)
-            given = given or (node.args[0] if node.args else None)
+            given = argument(node, "dataset", 0)
             if given is None or not _is_object(project, module, scope, given, facts):
                 continue
             several = _several(project, module, scope, node)

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 from forklint.facts.handles.datasets import attributes_read, worker_methods
 from forklint.facts.sending.bindings import value_of
 from forklint.facts.sending.loaded import classes_of
-from forklint.facts.sending.sites import Sites, argument
+from forklint.facts.sending.sites import Sites
 from forklint.facts.sending.values import Given
 from forklint.project.scopes import Function, statements
-from forklint.project.spelling import dotted
+from forklint.project.spelling import argument, dotted
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
