@@ -12,7 +12,7 @@ from typing import Any
 from forklint.edits.proposal import Proposal
 from forklint.edits.tree import Tree
 from forklint.facts.accelerators.workers import Use, WorkerUses
-from forklint.facts.sending.start_methods import cells_for
+from forklint.facts.starting.methods import cells_for
 from forklint.facts.starting.running.values import DEFAULT_METHOD
 from forklint.model import Applicability, Cell, Link, Severity
 from forklint.project.module import Module

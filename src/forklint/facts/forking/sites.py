@@ -13,6 +13,7 @@ from forklint.facts.loading.following import Follower
 from forklint.facts.loading.loaders import loader_row, workers_of
 from forklint.facts.loading.numbers import Workers, verdict
 from forklint.facts.loading.values import Expression
+from forklint.facts.starting.methods import set_for
 from forklint.knowledge.starters import Starter, iteration, starters
 from forklint.model import Cell
 from forklint.project.index import External, Project, Value
@@ -60,7 +61,7 @@ class Site:
     def cells(self, project: Project, module: Module) -> tuple[Cell, ...]:
         """Where the children are forked; nowhere if another start method may be set for the whole program."""
         settings = project.settings
-        method = self.method or set_method(project, module)
+        method = self.method or _set_method(project, module)
         if method == "fork":
             return tuple(Cell(platform, "fork") for platform in settings.platforms if platform != "windows")
         return tuple(cell for cell in settings.cells if cell.start_method == "fork") if method == DEFAULT else ()
@@ -234,25 +235,9 @@ def _class_of(project: Project, module: Module, scope: Scope, node: ast.expr | N
     return None
 
 
-def set_method(project: Project, module: Module) -> str:
-    """The start method that a module, or one that reaches it, sets for the program; DEFAULT if none does."""
-    memory = project.memory("start method set around a module")
-    if module.path not in memory:
-        memory[module.path] = DEFAULT
-        for other in project.mentioning("set_start_method"):
-            if other is module or module.path in project.graph.reached(other.path):
-                memory[module.path] = _set_in(other) or memory[module.path]
-    found: str = memory[module.path]
-    return found
-
-
-def _set_in(module: Module) -> str:
-    found = set()
-    for node in ast.walk(module.tree):
-        if isinstance(node, ast.Call) and last_name(node.func) == "set_start_method":
-            asked = [*node.args[:1], *(keyword.value for keyword in node.keywords if keyword.arg == "method")]
-            literal = asked[0].value if asked and isinstance(asked[0], ast.Constant) else UNKNOWN
-            found.add(str(literal) if literal in {"fork", "spawn", "forkserver"} else UNKNOWN)
+def _set_method(project: Project, module: Module) -> str:
+    """The start method that is set for the programs of a module; DEFAULT if none is, UNKNOWN if it is not told."""
+    found = set_for(project, module)
     if not found:
         return DEFAULT
-    return found.pop() if len(found) == 1 else UNKNOWN
+    return (next(iter(found)) or UNKNOWN) if len(found) == 1 else UNKNOWN

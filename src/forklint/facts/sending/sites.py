@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from forklint.facts.loading.loaders import loader_row, workers_of
 from forklint.facts.loading.numbers import Workers
-from forklint.facts.sending.bindings import value_of
-from forklint.facts.sending.start_methods import cells_for, method_of, set_for
+from forklint.facts.starting.methods import cells_for, method_of, set_for
 from forklint.knowledge.starters import Starter, iteration, starters
 from forklint.knowledge.unpicklable import senders
 from forklint.model import Cell
+from forklint.project.bindings import value_of
 from forklint.project.index import External
 from forklint.project.spelling import argument, last_name
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from forklint.facts.sending.bindings import value_of
 from forklint.facts.starting.reach import cells_of
 from forklint.facts.starting.running.values import DEFAULT_METHOD
 from forklint.knowledge.starters import iteration
 from forklint.model import Cell
+from forklint.project.bindings import value_of
 from forklint.project.spelling import argument, last_name
 
 if TYPE_CHECKING:
@@ -35,14 +35,17 @@ def cells_for(project: Project, module: Module, method: str) -> tuple[Cell, ...]
 
 
 def set_for(project: Project, module: Module) -> frozenset[str]:
-    """The start methods that the project sets for the programs that a module belongs to; UNKNOWN for one not told."""
+    """The start methods that the project sets for the programs that a module belongs to; UNKNOWN for one not told.
+
+    Those are set by the module, by one that imports it at any depth, or by one that it imports.
+    """
     memory = project.memory("start methods set")
     if module not in memory:
         found: set[str] = set()
         for other in _setters(project):
             reaches = other is module or module.path in project.graph.reached(other.path)
             if reaches or other.path in project.graph.reached(module.path):
-                found |= _set_in(project, other)
+                found |= _set_in(other)
         memory[module] = frozenset(found)
     known: frozenset[str] = memory[module]
     return known
@@ -56,16 +59,9 @@ def _setters(project: Project) -> tuple[Module, ...]:
     return known
 
 
-def _set_in(project: Project, module: Module) -> set[str]:
-    found = set()
-    for node in ast.walk(module.tree):
-        name = last_name(node.func) if isinstance(node, ast.Call) else ""
-        if isinstance(node, ast.Call) and name == "set_start_method":
-            scope = module.scope_at(node)
-            if project.qualified(module, scope, node.func) in iteration().setters:
-                given = argument(node, "method", 0)
-                found.add(_text(given))
-    return found
+def _set_in(module: Module) -> set[str]:
+    calls = (node for node in ast.walk(module.tree) if isinstance(node, ast.Call))
+    return {_text(argument(call, "method", 0)) for call in calls if last_name(call.func) == "set_start_method"}
 
 
 def method_of(project: Project, module: Module, scope: Scope, context: ast.expr | None) -> str:
