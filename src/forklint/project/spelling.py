@@ -41,6 +41,11 @@ def argument(call: ast.Call, name: str, position: int | None) -> ast.expr | None
     return None if hidden else call.args[position]
 
 
+def hides_arguments(call: ast.Call) -> bool:
+    """Whether ``*args`` or ``**kwargs`` may give more than is seen."""
+    return any(isinstance(one, ast.Starred) for one in call.args) or any(one.arg is None for one in call.keywords)
+
+
 def is_static(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """Whether a method is marked as a static one, which gets no object."""
     return any(isinstance(mark, ast.Name) and mark.id == "staticmethod" for mark in function.decorator_list)

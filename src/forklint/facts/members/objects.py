@@ -18,7 +18,7 @@ from forklint.project.certainty import is_certain
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, Module
 from forklint.project.scopes import FUNCTIONS, Binding, Function, Kind, Scope
-from forklint.project.spelling import dotted, is_static, last_name
+from forklint.project.spelling import dotted, hides_arguments, is_static, last_name
 
 Owner = ClassFacts | ApiNames
 Made = dict[tuple[Scope, str], tuple[Owner, set[str]]]
@@ -198,7 +198,7 @@ class Objects:
 def takes(function: Function, call: ast.Call) -> bool:
     """Whether a method, by its parameters, can take the arguments of a call."""
     arguments = function.args
-    if any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
+    if hides_arguments(call):
         return True
     bare = is_static(function)
     positional = [*arguments.posonlyargs, *arguments.args][0 if bare else 1 :]

@@ -11,7 +11,7 @@ from forklint.knowledge.threads import threads
 from forklint.project.index import Project
 from forklint.project.module import Module
 from forklint.project.scopes import FUNCTIONS, Function, Scope, parameters
-from forklint.project.spelling import argument
+from forklint.project.spelling import argument, hides_arguments
 
 MOVES = {"seek"}
 TRANSFERS = {"read", "readline", "readinto", "write", "writelines"}
@@ -141,6 +141,8 @@ def _attribute(tasks: Tasks, name: str) -> ast.Call | None:
 def _kind(project: Project, module: Module, made: ast.Call, use: str) -> str:
     """What kind of sharing this use of what was made is; empty if none."""
     scope = module.scope_at(made)
+    if hides_arguments(made):  # the mode may be among them
+        return ""
     if use == "array":
         row = threads().maps.get(project.qualified(module, scope, made.func))
         if row is None:
