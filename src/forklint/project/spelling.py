@@ -12,6 +12,11 @@ def last_name(expression: ast.AST | None) -> str:
     return expression.id if isinstance(expression, ast.Name) else ""
 
 
+def is_name(expression: ast.AST | None, name: str) -> bool:
+    """Whether an expression is a certain name, and nothing more."""
+    return isinstance(expression, ast.Name) and expression.id == name
+
+
 def dotted(expression: ast.AST) -> str:
     """``a.b.c`` as it is written; empty for an expression that is no such chain."""
     parts: list[str] = []

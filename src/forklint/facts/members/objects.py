@@ -18,7 +18,7 @@ from forklint.project.certainty import is_certain
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, Module
 from forklint.project.scopes import FUNCTIONS, Binding, Function, Kind, Scope
-from forklint.project.spelling import dotted, hides_arguments, is_static, last_name
+from forklint.project.spelling import dotted, hides_arguments, is_name, is_static, last_name
 
 Owner = ClassFacts | ApiNames
 Made = dict[tuple[Scope, str], tuple[Owner, set[str]]]
@@ -151,7 +151,7 @@ class Objects:
         for node in ast.walk(scope.node):
             if isinstance(node, ast.Attribute) and dotted(node) in {f"{variable}.__dict__", f"{variable}.__class__"}:
                 return True
-            if isinstance(node, ast.Call) and any(_is_name(a, variable) for a in _arguments(node)):
+            if isinstance(node, ast.Call) and any(is_name(a, variable) for a in _arguments(node)):
                 callee = dotted(node.func)
                 if callee and self.attributes.may_add(module, callee):
                     return True
@@ -214,10 +214,6 @@ def takes(function: Function, call: ast.Call) -> bool:
 
 def _arguments(call: ast.Call) -> list[ast.expr]:
     return [*call.args, *(keyword.value for keyword in call.keywords)]
-
-
-def _is_name(node: ast.expr, name: str) -> bool:
-    return isinstance(node, ast.Name) and node.id == name
 
 
 def _may_be_object(scope: Scope, binding: Binding) -> bool:
