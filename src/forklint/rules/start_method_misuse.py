@@ -68,7 +68,7 @@ class StartMethodMisuse(Rule):
     ## How it is proved
     The script runs, and each call of `set_start_method` is watched: does the one in question raise? A module is
     imported by a program that has set its own method. For variables, what the workers of the fork server hold is read.
-    Fork needs macOS.
+    For fork the answer is `unsupported here: needs darwin or windows` on Linux.
 
     ## Known limits
     What stands under a condition other than the main guard, in a loop, or where an error is caught is passed over, and
