@@ -39,10 +39,13 @@ class {title}(Rule):
     ```
 
     ## Fix safety
-    No fix.
+    No fix is applied: why.
+
+    ## How it is proved
+    What a trial runs, and what it sees.
 
     ## References
-    - [torch.utils.data](https://pytorch.org/docs/stable/data.html)
+    - [torch.utils.data](https://docs.pytorch.org/docs/stable/data.html)
     """
 
     code = "{code}"

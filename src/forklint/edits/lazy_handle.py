@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from forklint.edits import cst
 from forklint.edits.proposal import Proposal
-from forklint.edits.tree import Tree
+from forklint.edits.tree import Tree, small_statement
 from forklint.facts.handles.carried import Carried
 from forklint.facts.handles.laziness import Plan, plan
 from forklint.facts.handles.opening import NotLazyError
@@ -76,12 +76,12 @@ class _Rewriting:
         found = self._plan
         changes: dict[cst.CSTNode, cst.CSTNode] = {}
         for opening in found.openings:
-            changes[self._node(opening.statement)] = self._small(f"self._{found.stem}_source = {opening.source}")
+            changes[self._node(opening.statement)] = small_statement(f"self._{found.stem}_source = {opening.source}")
         none = f"self._{found.stem}_source = self._{found.stem}_handle = self._{found.stem}_pid = None"
-        changes |= {self._node(statement): self._small(none) for statement in found.resets}
+        changes |= {self._node(statement): small_statement(none) for statement in found.resets}
         if self._closes:
             close = f"self._close_{found.stem}()"
-            changes |= {self._node(statement): self._small(close) for statement in found.closings}
+            changes |= {self._node(statement): small_statement(close) for statement in found.closings}
         if found.getstate is not None:
             for statement in found.getstate.body:
                 self._wrap_returns(statement, changes)
@@ -100,10 +100,6 @@ class _Rewriting:
     def _node(self, statement: ast.stmt) -> cst.CSTNode:
         return self._tree.statements[self._module.ordinals[statement]]
 
-    def _small(self, text: str) -> cst.CSTNode:
-        line = cst.ensure_type(cst.parse_statement(text), cst.SimpleStatementLine)
-        return line.body[0]
-
     def _wrap_returns(self, statement: ast.stmt, changes: dict[cst.CSTNode, cst.CSTNode]) -> None:
         for node in ast.walk(statement):
             if isinstance(node, ast.Return) and node.value is not None:
@@ -111,7 +107,7 @@ class _Rewriting:
                 state = self._tree.module.code_for_node(old.value)  # type: ignore[attr-defined]
                 display = isinstance(node.value, ast.Dict) and state.endswith("}") and len(node.value.keys) > 0
                 inside = state[1:-1].rstrip().rstrip(",") if display else f"**{state}"
-                changes[old] = self._small(f"return {{{inside}, {self._dropped}}}")
+                changes[old] = small_statement(f"return {{{inside}, {self._dropped}}}")
 
     @property
     def _dropped(self) -> str:
@@ -151,7 +147,7 @@ class _Rewriting:
 
         anchor, methods = self._node(self._plan.anchor), self._methods()
         closing = self._node(self._plan.close_after) if self._plan.close_after and self._closes else None
-        line = cst.SimpleStatementLine([self._small(f"self._close_{self._plan.stem}()")])  # type: ignore[list-item]
+        line = cst.SimpleStatementLine([small_statement(f"self._close_{self._plan.stem}()")])  # type: ignore[list-item]
 
         class Rewriter(libcst.CSTTransformer):
             def on_leave(self, original_node, updated_node):  # type: ignore[no-untyped-def]

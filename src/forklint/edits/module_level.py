@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any, cast
 from forklint.edits import cst
 from forklint.edits.proposal import Proposal
 from forklint.edits.tree import Tree
-from forklint.facts.sending.values import Culprit, binder_of, guard_of
+from forklint.facts.sending.values import Culprit, binder_of
 from forklint.model import Applicability
+from forklint.project.guard import guard_of
 from forklint.project.scopes import FUNCTIONS, Function
+from forklint.project.spelling import last_name
 
 if TYPE_CHECKING:
     from forklint.project.module import Module
@@ -137,7 +139,7 @@ def _free_name(definition: ast.Lambda, part: str, module: Module) -> str:
     above = module.parents[definition]
     if isinstance(above, ast.keyword) and above.arg is not None:
         part = above.arg
-    elif isinstance(above, ast.Call) and getattr(above.func, "attr", getattr(above.func, "id", "")) == "Lambda":
+    elif isinstance(above, ast.Call) and last_name(above.func) == "Lambda":
         part = "transform"
     elif isinstance(above, ast.Call) and definition in above.args and part in NAMES:
         part = ""  # it is only a part of what the parameter is given

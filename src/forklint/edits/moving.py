@@ -15,6 +15,7 @@ from forklint.edits.tree import Tree
 from forklint.facts.environment.late import Late
 from forklint.facts.environment.settings import magic_variable, settings_in
 from forklint.model import Applicability
+from forklint.project.guard import asks_for_name
 from forklint.project.scopes import FUNCTIONS, Binding, Kind, bodies, statements
 
 if TYPE_CHECKING:
@@ -154,7 +155,7 @@ def _is_pure_block(unit: ast.stmt, statement: ast.stmt) -> bool:
 
 
 def _is_main_guard(node: ast.AST | None) -> bool:
-    return isinstance(node, ast.If) and any(isinstance(n, ast.Name) and n.id == "__name__" for n in ast.walk(node.test))
+    return isinstance(node, ast.If) and asks_for_name(node.test)
 
 
 def _needed(

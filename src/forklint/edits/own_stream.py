@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from forklint.edits import cst
 from forklint.edits.proposal import Proposal
-from forklint.edits.tree import Tree
+from forklint.edits.tree import Tree, small_statement
 from forklint.facts.handles.carried import init_path
 from forklint.facts.handles.datasets import attribute_nodes
 from forklint.facts.randomness.kept import Kept
@@ -179,7 +179,7 @@ def _changes(seeds: WorkerSeeds, module: Module, tree: Tree) -> Changes | None:
         local = _local_of(seeds, seeds.function)
         if local is not None:
             node = tree.statements[module.ordinals[local]]
-            return {node: _small(f"{ast.unparse(local.targets[0])} = {FRESH}")}
+            return {node: small_statement(f"{ast.unparse(local.targets[0])} = {FRESH}")}
     changes: Changes = {}
     for one in seeds.seedings:
         statement = module.statement_of(one.call)
@@ -187,7 +187,7 @@ def _changes(seeds: WorkerSeeds, module: Module, tree: Tree) -> Changes | None:
             return None
         if one.call.keywords or ("torch" in one.seeder.streams and not seeds.too_large):
             return None
-        changes[tree.statements[module.ordinals[statement]]] = _small(_seeded(one, large=seeds.too_large))
+        changes[tree.statements[module.ordinals[statement]]] = small_statement(_seeded(one, large=seeds.too_large))
     return changes
 
 
@@ -212,11 +212,6 @@ def _local_of(seeds: WorkerSeeds, function: FunctionFacts) -> ast.Assign | None:
         return None
     statement = bindings[0].node
     return statement if len(statement.targets) == 1 and isinstance(statement.targets[0], ast.Name) else None
-
-
-def _small(text: str) -> cst.CSTNode:
-    line = cst.ensure_type(cst.parse_statement(text), cst.SimpleStatementLine)
-    return line.body[0]
 
 
 def _is_torch(scope: Scope) -> bool:

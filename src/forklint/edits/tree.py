@@ -161,6 +161,11 @@ def parse(text: str) -> Tree:
         raise UnparsableError(f"{type(error).__name__}: {error}") from None
 
 
+def small_statement(text: str) -> cst.CSTNode:
+    """Make a statement of one line, without its line."""
+    return cst.ensure_type(cst.parse_statement(text), cst.SimpleStatementLine).body[0]
+
+
 def _common(one: list[cst.CSTNode], other: list[cst.CSTNode]) -> int:
     """How many nodes at the start are the same objects."""
     pairs = enumerate(zip(one, other, strict=False))

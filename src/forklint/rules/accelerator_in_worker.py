@@ -12,7 +12,7 @@ from typing import Any
 from forklint.edits.proposal import Proposal
 from forklint.edits.tree import Tree
 from forklint.facts.accelerators.workers import Use, WorkerUses
-from forklint.facts.sending.start_methods import cells_for
+from forklint.facts.starting.methods import cells_for
 from forklint.facts.starting.running.values import DEFAULT_METHOD
 from forklint.model import Applicability, Cell, Link, Severity
 from forklint.project.module import Module
@@ -62,13 +62,13 @@ class AcceleratorInWorker(Rule):
     ## Fix safety
     No fix is applied: where the batch is to be moved, only the training loop can tell.
 
-    ## Known limits
-    Transforms that are objects, and functions that a parameter brings, are not followed. A device that is handed to
-    the dataset is not known in it.
-
     ## How it is proved
     On a machine with CUDA the loader is read with no workers, and then with workers by each start method, CUDA being
     in use in the parent as it is in training. Elsewhere the answer is `unsupported here: needs CUDA`.
+
+    ## Known limits
+    Transforms that are objects, and functions that a parameter brings, are not followed. A device that is handed to
+    the dataset is not known in it.
 
     ## References
     - [CUDA in multiprocessing](https://docs.pytorch.org/docs/stable/notes/multiprocessing.html#cuda-in-multiprocessing)

@@ -81,7 +81,7 @@ class HandleInInit(Rule):
     ## References
     - [LMDB: an environment must not be used after a fork](http://www.lmdb.tech/doc/)
     - [SQLite: how to corrupt a database, by carrying a connection across a fork](https://www.sqlite.org/howtocorrupt.html)
-    - [torch.utils.data: multi-process data loading](https://pytorch.org/docs/stable/data.html#multi-process-data-loading)
+    - [torch.utils.data: multi-process data loading](https://docs.pytorch.org/docs/stable/data.html#multi-process-data-loading)
     """
 
     code = "FKL301"

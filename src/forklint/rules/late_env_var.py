@@ -31,8 +31,8 @@ class LateEnvVar(Rule):
 
     In a notebook the cells count in their order, and `%env NAME=value` and `%set_env` set a variable, too.
 
-    Silent where the reader is never loaded, where the variable is for a program that the file starts, where it
-    is put back afterwards, and where the order is not certain.
+    It is silent where the reader is never loaded, where the variable is for a program that the file starts, where it is
+    put back afterwards, and where the order is not certain.
 
     ## Why is this bad?
     Nothing happens, and nothing says so. The script that was to use one thread uses all, on every worker; the
@@ -72,14 +72,14 @@ class LateEnvVar(Rule):
     Otherwise it is unsafe, or words only: `torch.set_num_threads(n)` does for torch what comes too late for
     `OMP_NUM_THREADS`.
 
+    ## How it is proved
+    The module is run up to that line in a process of its own and the effect is read there, against the same with
+    the variable set before the interpreter starts.
+
     ## Known limits
     Each file is judged by what it runs itself. Where a program imports torch first and this module after it, the
     variable is late however this module is ordered: the order in the importing program is not judged, and the fix
     within this module changes nothing there. Set the variable at the top of the program.
-
-    ## How it is proved
-    The module is run up to that line in a process of its own and the effect is read there, against the same with
-    the variable set before the interpreter starts.
 
     ## References
     - [threadpoolctl: setting the maximum size of thread pools](https://github.com/joblib/threadpoolctl#readme)

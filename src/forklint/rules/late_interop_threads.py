@@ -28,7 +28,7 @@ class LateInteropThreads(Rule):
     twice, in a module that is imported. Also one that comes after a scripted function with `torch.jit.fork` has run,
     and one in a forked worker whose parent has set the number.
 
-    Silent where an earlier call stands in a branch that need not run, and where the error is caught.
+    It is silent where an earlier call stands in a branch that need not run, and where the error is caught.
 
     ## Why is this bad?
     torch sets the number once in a process. The second call raises "cannot set number of interop threads after parallel

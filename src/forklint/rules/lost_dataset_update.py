@@ -47,13 +47,13 @@ class LostDatasetUpdate(Rule):
     ## Fix safety
     No fix is applied: starting workers anew for each epoch costs time, and sharing a value changes the class.
 
-    ## Known limits
-    The loop, the loader and the change must stand in one function, or in methods of one class. A change within an
-    epoch that workers started anew do not see before the next one is not reported.
-
     ## How it is proved
     The loader is read for an epoch, the attribute is changed, and it is read again: which value do workers have? The
     same with no workers.
+
+    ## Known limits
+    The loop, the loader and the change must stand in one function, or in methods of one class. A change within an
+    epoch that workers started anew do not see before the next one is not reported.
 
     ## References
     - [torch.utils.data.DataLoader](https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.DataLoader)

@@ -16,6 +16,7 @@ from forklint.facts.starting import guarding
 from forklint.facts.starting.reach import Reach, reached
 from forklint.knowledge.starters import starters
 from forklint.model import Applicability, Severity
+from forklint.project.guard import is_main_guard
 from forklint.project.module import Module
 from forklint.rules.base import Rule, Suspect
 
@@ -40,7 +41,6 @@ MACOS = (
     'on macOS, `multiprocessing.set_start_method("spawn", force=True)` as the first line under the guard keeps '
     "workers off fork, whatever started the script"
 )
-GUARDS = {"__name__ == '__main__'", "'__main__' == __name__"}
 IN_SCRIPT, IN_PACKAGE = "guard it by hand", "start it on first use, inside a function"
 FORCE = "`force=True` lets a child that imports this file set its start method again"
 
@@ -190,7 +190,7 @@ def _guard(module: Module, tree: Tree, moved: Sequence[ast.stmt]) -> Tree:
     footer: list[cst.EmptyLine] = []
     for line, statement in lines.items():
         test = statement.test if isinstance(statement, ast.If) and not statement.orelse else None
-        if isinstance(line, cst.If) and test is not None and ast.unparse(test) in GUARDS:
+        if isinstance(line, cst.If) and test is not None and is_main_guard(test):
             body += _inside(line)
             footer = list(line.body.footer) if isinstance(line.body, cst.IndentedBlock) else []
         else:

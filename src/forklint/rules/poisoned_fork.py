@@ -30,8 +30,8 @@ class PoisonedFork(Rule):
     and computes again in the child: models of torch, scikit-learn's clusterings and histogram boosting, polars, jax,
     `parallel=True` functions of numba, CUDA. Which calls start threads, and which want them, stands in `poisons.toml`.
 
-    Only where children are forked: on Linux up to Python 3.13, and wherever the code asks for fork. A program that sets
-    another start method is spared, and so is one whose start method is not known from its text.
+    Only where children are forked: on Linux up to Python 3.13, and wherever the code asks for fork. It is silent where
+    the program sets another start method, and where the start method is not known from its text.
 
     The workers of a `DataLoader` get one OpenMP thread from torch before they run anything, so models and
     scikit-learn are safe there (measured); polars, jax and numba are not.
@@ -62,15 +62,16 @@ class PoisonedFork(Rule):
     the parent's globals it finds no more. Otherwise, and as well: start the children before the first use in the
     parent, or `torch.set_num_threads(1)` in the child, which makes torch's and scikit-learn's threads unnecessary.
 
+    ## How it is proved
+    The program runs as it is under fork and, for control, under spawn, until the child has done its task once. A hang
+    or death under fork, and none under spawn, confirms the finding. Without a card the answer for CUDA is
+    `unsupported here: needs CUDA`.
+
     ## Known limits
     The parent must certainly have computed before the fork: on the way from the top of the file, or in the same
     function; a branch counts only for what stands in it, and what callers in other files did is not known. How large an
     operation is decides in torch whether it uses threads, and is judged only for models of small `Linear` layers: hence
     a warning there, and an error elsewhere. Products and sums of plain tensors are not judged at all.
-
-    ## How it is proved
-    The program runs as it is under fork and, for control, under spawn, until the child has done its task once. A hang
-    or death under fork, and none under spawn, confirms the finding. Without a card nothing can be said about CUDA.
 
     ## References
     - [torch: multiprocessing best practices](https://docs.pytorch.org/docs/stable/notes/multiprocessing.html)

@@ -34,8 +34,8 @@ class RngInInit(Rule):
     what workers begin with, `worker_init_fn`: a seed that is a constant, one that differs by worker and not by
     epoch, and torch's seed of 64 bits given to `np.random.seed`.
 
-    Silent where the generator is started anew in the worker, by the index of the sample or by the worker's number;
-    where the class looks at `get_worker_info()` or the process id; where all loaders of the dataset have no
+    It is silent where the generator is started anew in the worker, by the index of the sample or by the worker's
+    number; where the class looks at `get_worker_info()` or the process id; where all loaders of the dataset have no
     workers; where a loader is named for evaluation; and for samplers, `random_split` and `DataLoader(generator=...)`,
     which draw in the parent.
 
@@ -84,21 +84,22 @@ class RngInInit(Rule):
     a module. A seed in a `worker_init_fn` becomes the worker's own, unsafe for the same reason. `% 2**32` behind a
     seed that is too large is safe: without it every worker ends with an error.
 
-    ## Known limits
-    A `torch.Generator` on a dataset bites under fork alone; under spawn and forkserver torch 2.13 cannot give one to
-    a worker at all. With `persistent_workers=True` workers live on, and their numbers do not come again in the next
-    epoch; the message does not know of it for a generator. A generator without a seed in a module or a class body is
-    made anew in each spawned worker, so it bites under fork alone. `np.random.seed(seed + worker_id)` is reported only
-    where its loaders are seen with all their options. Closures, and generators in lists and dicts, are not followed.
-
     ## How it is proved
     Two epochs are read without workers and with several under each start method, and the state of the stream is
     compared after each sample: where two workers come to the same state, or the second epoch to one of the first,
     the same numbers were drawn twice.
 
+    ## Known limits
+    A `torch.Generator` on a dataset bites under fork alone; under spawn and forkserver torch 2.13 on Linux cannot give
+    one to a worker at all, which is FKL204's. With `persistent_workers=True` workers live on, and their numbers do not
+    come again in the next epoch; the message does not know of it for a generator. A generator without a seed in a
+    module or a class body is made anew in each spawned worker, so it bites under fork alone.
+    `np.random.seed(seed + worker_id)` is reported only where its loaders are seen with all their options. Closures,
+    and generators in lists and dicts, are not followed.
+
     ## References
-    - [torch.utils.data: randomness in multi-process data loading](https://pytorch.org/docs/stable/data.html#randomness-in-multi-process-data-loading)
-    - [torch: reproducibility, DataLoader](https://pytorch.org/docs/stable/notes/randomness.html#dataloader)
+    - [torch.utils.data: randomness in multi-process data loading](https://docs.pytorch.org/docs/stable/data.html#randomness-in-multi-process-data-loading)
+    - [torch: reproducibility, DataLoader](https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader)
     - [NumPy: parallel random number generation](https://numpy.org/doc/stable/reference/random/parallel.html)
     """
 

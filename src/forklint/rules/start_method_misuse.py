@@ -10,10 +10,10 @@ from forklint.edits import cst
 from forklint.edits.loader_options import Places
 from forklint.edits.proposal import Proposal
 from forklint.edits.tree import Tree
-from forklint.facts.starting.events import argument
 from forklint.facts.starting.misuse import FORKLESS, Misuse, misuses
 from forklint.model import Applicability, Cell, Link, Severity
 from forklint.project.module import Module
+from forklint.project.spelling import argument
 from forklint.rules.base import Rule, Suspect
 
 ADVICE = {
@@ -68,7 +68,7 @@ class StartMethodMisuse(Rule):
     ## How it is proved
     The script runs, and each call of `set_start_method` is watched: does the one in question raise? A module is
     imported by a program that has set its own method. For variables, what the workers of the fork server hold is read.
-    Fork needs macOS.
+    For fork the answer is `unsupported here: needs darwin or windows` on Linux.
 
     ## Known limits
     What stands under a condition other than the main guard, in a loop, or where an error is caught is passed over, and
@@ -158,7 +158,7 @@ def _stands_beside_others(node: ast.AST, module: Module) -> bool:
 
 def _spawning(misuse: Misuse, module: Module, tree: Tree) -> Proposal:
     call = misuse.event.node
-    given = argument(call, 0, "method") if isinstance(call, ast.Call) else None
+    given = argument(call, "method", 0) if isinstance(call, ast.Call) else None
     if not isinstance(given, ast.Constant):
         return Proposal("ask for spawn", Applicability.DISPLAY)
     old = Places(tree, module).expression(given)

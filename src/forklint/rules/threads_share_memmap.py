@@ -41,6 +41,7 @@ class ThreadsShareMemmap(Rule):
     def write(row):
         features[row] = mel_features(clips[row])
 
+
     with ThreadPool(os.cpu_count()) as pool:
         pool.map(write, range(len(clips)))
     ```
@@ -53,11 +54,12 @@ class ThreadsShareMemmap(Rule):
     ```
 
     ## Fix safety
-    There are words alone: what a task gives back is its author's to say.
+    No fix is applied: what a task gives back is its author's to say.
 
     ## How it is proved
     The program runs, and who writes what is watched. A read after another thread's seek is seen as such, and confirms
-    the finding. For a mapped file the threads that wrote it are counted; the bus error itself needs macOS.
+    the finding. For a mapped file the threads that wrote it are counted; the bus error itself is seen on macOS, and
+    elsewhere the answer is `unsupported here: needs darwin`.
 
     ## Known limits
     A `with` around the use is taken for a lock. Threads that are started by hand, and files that are handed on through

@@ -24,10 +24,10 @@ class UnknownMethod(Rule):
     """A method is called that neither the object's class nor any of its bases has.
 
     ## What it does
-    Looks at calls on `self` and on variables whose only value is a call of a class, here or in another file
-    of the project, and at the names taken from torch's own modules. It reports a name that is not there.
-    Where anything could supply it (a base that cannot be followed, a mixin, `__getattr__`, `setattr` with a
-    computed name, a decorator, an assignment of that attribute anywhere) it is silent.
+    Looks at calls on `self` and on variables whose only value is a call of a class, here or in another file of the
+    project, and at the names taken from torch's own modules. It reports a name that is not there. It is silent where
+    anything could supply it: a base that cannot be followed, a mixin, `__getattr__`, `setattr` with a computed name, a
+    decorator, an assignment of that attribute anywhere.
 
     ## Why is this bad?
     Python finds out when the line runs: after the epoch whose samples were to be drawn, or in a worker
@@ -57,7 +57,7 @@ class UnknownMethod(Rule):
     A subprocess imports the class and asks it for the attribute.
 
     ## References
-    - [torch.nn.Module](https://pytorch.org/docs/stable/generated/torch.nn.Module.html)
+    - [torch.nn.Module](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html)
     - [AttributeError](https://docs.python.org/3/library/exceptions.html#AttributeError)
     """
 

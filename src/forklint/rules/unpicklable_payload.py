@@ -77,14 +77,14 @@ class UnpicklablePayload(Rule):
     A lambda or a local function that uses nothing of the functions around it moves to the top of the module; that is
     safe. One that does is left to a person, as are objects, for which the finding says what to do.
 
-    ## Known limits
-    What a function is given by its callers is not known in it. A lambda that another module sends is reported where
-    it is sent. Stages of webdataset and of torchdata are not followed. Where only platforms are hit of which
-    the project shows no sign, and no Python from 3.14 on is named, the finding is information.
-
     ## How it is proved
     The program is run up to the call, and what it sends is pickled as multiprocessing does it. A loader is read
     with no workers and with workers of each start method; the attribute that pickle refuses is named.
+
+    ## Known limits
+    What a function is given by its callers is not known in it. A lambda that another module sends is reported where it
+    is sent. Stages of webdataset and of torchdata are not followed. Where only platforms are hit of which the project
+    shows no sign, and no Python from 3.14 on is named, the finding is info.
 
     ## References
     - [multiprocessing: the spawn and forkserver start methods](https://docs.python.org/3/library/multiprocessing.html#the-spawn-and-forkserver-start-methods)

@@ -25,11 +25,11 @@ class UnsafeWorkerEnv(Rule):
     ## What it does
     Reports the statement that sets `TOKENIZERS_PARALLELISM` to true, in a program that makes a fast tokenizer and forks
     children: workers of a `DataLoader`, `Process`, `Pool`, `ProcessPoolExecutor`, `dataset.map(num_proc=...)`. It is a
-    warning where children tokenize several texts at once, and information where they are not seen to: there the value
-    does no harm yet.
+    warning where children tokenize several texts at once, and info where they are not seen to: there the value does no
+    harm yet.
 
-    The program is the file with what it imports, and the files that import it. Silent where the value is not written
-    out, where it is set in a branch, where another place sets it to false, and where children are spawned.
+    The program is the file with what it imports, and the files that import it. It is silent where the value is not
+    written out, where it is set in a branch, where another place sets it to false, and where children are spawned.
 
     ## Why is this bad?
     Left alone, tokenizers notices a fork and tokenizes with one thread in the child ("The current process just got

@@ -24,8 +24,8 @@ class UnshardedIterable(Rule):
     given, at the statement that gives the samples. Where the number of workers is not known from the text, the
     finding is info.
 
-    Silent where the class, or a base of it, speaks of workers, ranks or shards; where a `worker_init_fn` gives each
-    worker its part; where `__iter__` passes on another iterable that may share itself out; for streams without an
+    It is silent where the class, or a base of it, speaks of workers, ranks or shards; where a `worker_init_fn` gives
+    each worker its part; where `__iter__` passes on another iterable that may share itself out; for streams without an
     end, and those that draw each sample; where accelerate prepares the loader, and for webdataset, torchdata and
     `split_dataset_by_node`.
 
@@ -69,17 +69,17 @@ class UnshardedIterable(Rule):
     so what was set by their number, such as a learning-rate schedule, changes, and samples come in another order.
     Every worker still reads all and passes over what is not its own; files are better shared out by name.
 
+    ## How it is proved
+    The samples that a loader gives are counted by their digests, without workers and with several.
+
     ## Known limits
     Processes of a distributed run must share the samples out as well, which the fix does not do. A dataset that
     reaches its loader through another dataset, a function's result or a configuration is not followed. One worker
     doubles nothing, so `num_workers=1` is silent.
 
-    ## How it is proved
-    The samples that a loader gives are counted by their digests, without workers and with several.
-
     ## References
-    - [torch.utils.data: IterableDataset](https://pytorch.org/docs/stable/data.html#torch.utils.data.IterableDataset)
-    - [torch.utils.data: iterable-style datasets](https://pytorch.org/docs/stable/data.html#iterable-style-datasets)
+    - [torch.utils.data: IterableDataset](https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.IterableDataset)
+    - [torch.utils.data: iterable-style datasets](https://docs.pytorch.org/docs/stable/data.html#iterable-style-datasets)
     """
 
     code = "FKL303"

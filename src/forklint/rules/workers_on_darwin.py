@@ -64,7 +64,7 @@ class WorkersOnDarwin(Rule):
     ```
 
     If loading in the main process is too slow, `multiprocessing_context="fork"` is the workaround that torch's
-    maintainers gave for MPS. forklint shows it and does not apply it.
+    maintainers gave for MPS. forklint shows it and does not apply it: fork on macOS has hazards of its own, see FKL202.
 
     ## Fix safety
     The count becomes 0. `persistent_workers`, `prefetch_factor` and `multiprocessing_context` raise ValueError

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from forklint.facts.sending.bindings import value_of
 from forklint.facts.sending.values import is_shadowed
+from forklint.project.bindings import value_of
 from forklint.project.index import Value
 from forklint.project.module import FunctionFacts
 from forklint.project.scopes import statements
+from forklint.project.spelling import last_name
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
@@ -27,7 +28,7 @@ MAX_DEPTH = 8
 def used_by(project: Project, module: Module, scope: Scope, call: ast.Call) -> str:
     """The kind of accelerator that a call surely uses, on machines that have one; empty if none is certain."""
     function = call.func
-    name = getattr(function, "attr", getattr(function, "id", ""))
+    name = last_name(function)
     if isinstance(function, ast.Attribute) and name in METHODS and len(call.args) <= 1:
         of_module = project.qualified(module, scope, function.value).startswith(("torch", "numpy", "cupy"))
         return "" if of_module else METHODS[name]

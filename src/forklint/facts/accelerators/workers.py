@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from forklint.facts.accelerators.devices import used_by
 from forklint.facts.handles.datasets import attributes_read, worker_methods
-from forklint.facts.sending.bindings import value_of
 from forklint.facts.sending.loaded import classes_of
 from forklint.facts.sending.sites import Sites
 from forklint.facts.sending.values import Given
+from forklint.project.bindings import value_of
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import Function, statements
 

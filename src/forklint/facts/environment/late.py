@@ -16,6 +16,7 @@ from forklint.knowledge.environment import Environment, Launchers, Reader, Varia
 from forklint.project.index import Project
 from forklint.project.module import FunctionFacts, Module
 from forklint.project.scopes import FUNCTIONS
+from forklint.project.spelling import last_name
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,7 @@ class _Judge:
         return is_told
 
     def _sets_threads(self, call: ast.Call) -> bool:
-        if getattr(call.func, "attr", getattr(call.func, "id", "")) != "set_num_threads":
+        if last_name(call.func) != "set_num_threads":
             return False
         scope = self._module.scope_at(call)
         return self._project.qualified(self._module, scope, call.func) == "torch.set_num_threads"
@@ -183,7 +184,7 @@ def launches(project: Project, module: Module) -> list[Launch]:
 
 
 def _launch(project: Project, module: Module, launchers: Launchers, call: ast.Call) -> Launch | None:
-    last = getattr(call.func, "attr", getattr(call.func, "id", "")).lower()
+    last = last_name(call.func).lower()
     if any(last.startswith(word) or last.endswith(word) for word in launchers.words):
         return Launch(call, fresh=True)
     if isinstance(call.func, ast.Attribute) and is_kernel(call.func.value):

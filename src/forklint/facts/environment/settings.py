@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from forklint.project.index import External, Project, Value
 from forklint.project.module import Module
 from forklint.project.scopes import FUNCTIONS, Kind, Scope
+from forklint.project.spelling import last_name
 
 ENVIRON = "os.environ"
 SETTERS = (b"environ", b"putenv", b"_magic", b".magic")
@@ -124,7 +125,7 @@ class _Finder:
                 for argument in call.args:
                     yield from self._mapping(statement, argument)
                 yield from self._keywords(statement, call)
-        name = getattr(call.func, "attr", getattr(call.func, "id", ""))
+        name = last_name(call.func)
         if name == "putenv" and len(call.args) == 2 and self._qualified(statement, call.func) == "os.putenv":
             yield from self._named(statement, call.args[0], call.args[1])
         elif name in {"run_line_magic", "magic", "line_magic"}:

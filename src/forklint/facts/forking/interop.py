@@ -11,6 +11,7 @@ from forklint.facts.forking.objects import View
 from forklint.facts.forking.poisoned import within_child
 from forklint.facts.forking.sites import Site, sites_in
 from forklint.facts.forking.walk import Place, Use, Walk
+from forklint.project.spelling import last_name
 
 if TYPE_CHECKING:
     from forklint.model import Cell
@@ -58,7 +59,7 @@ def late_calls(project: Project, module: Module) -> Iterator[LateCall]:
 
 
 def _may_set(call: ast.Call) -> bool:
-    return getattr(call.func, "attr", getattr(call.func, "id", "")) == "set_num_interop_threads"
+    return last_name(call.func) == "set_num_interop_threads"
 
 
 class _Finder:

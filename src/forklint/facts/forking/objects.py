@@ -11,6 +11,7 @@ from forklint.project.index import External, Project
 from forklint.project.index import Value as Bound
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import Binding, Function, Kind, Scope
+from forklint.project.spelling import last_name
 
 
 @dataclass(frozen=True)
@@ -180,7 +181,7 @@ class Objects:
             (node, name)
             for owner in self._project.ancestry(facts).classes
             for node in ast.walk(owner.node)
-            if isinstance(node, ast.Call) and (name := getattr(node.func, "attr", getattr(node.func, "id", "")))
+            if isinstance(node, ast.Call) and (name := last_name(node.func))
         ]
         if any(word in name for _, name in layers for word in LARGE_LAYERS):
             return False
@@ -212,7 +213,7 @@ def _is_small(call: ast.Call, name: str) -> bool:
     """Whether a call makes a ``Linear`` with a few weights, or a ``Sequential`` of nothing larger."""
     if name == "torch.nn.Sequential":
         inner = [node for node in call.args if isinstance(node, ast.Call)]
-        names = [getattr(node.func, "attr", getattr(node.func, "id", "")) for node in inner]
+        names = [last_name(node.func) for node in inner]
         if len(inner) < len(call.args) or any(word in one for one in names for word in LARGE_LAYERS):
             return False
         linear = [node for node, one in zip(inner, names, strict=True) if one == "Linear"]

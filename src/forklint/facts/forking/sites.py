@@ -10,14 +10,16 @@ from dataclasses import dataclass
 from forklint.facts.forking.objects import View
 from forklint.facts.loading.arithmetic import number_of
 from forklint.facts.loading.following import Follower
-from forklint.facts.loading.numbers import verdict
+from forklint.facts.loading.loaders import loader_row, workers_of
+from forklint.facts.loading.numbers import Workers, verdict
 from forklint.facts.loading.values import Expression
-from forklint.facts.starting.workers import Workers, arguments, loader_row, workers_of
+from forklint.facts.starting.methods import set_for
 from forklint.knowledge.starters import Starter, iteration, starters
 from forklint.model import Cell
 from forklint.project.index import External, Project, Value
 from forklint.project.module import ClassFacts, Module
 from forklint.project.scopes import FUNCTIONS, Binding, Scope
+from forklint.project.spelling import argument, last_name
 
 LOADERS = ("Loader", "create_loader", "make_dataloader", "TrainingArguments")
 """How the names of starters end that are iterated."""
@@ -59,7 +61,7 @@ class Site:
     def cells(self, project: Project, module: Module) -> tuple[Cell, ...]:
         """Where the children are forked; nowhere if another start method may be set for the whole program."""
         settings = project.settings
-        method = self.method or set_method(project, module)
+        method = self.method or _set_method(project, module)
         if method == "fork":
             return tuple(Cell(platform, "fork") for platform in settings.platforms if platform != "windows")
         return tuple(cell for cell in settings.cells if cell.start_method == "fork") if method == DEFAULT else ()
@@ -81,7 +83,7 @@ def sites_in(project: Project, module: Module) -> dict[ast.Call, tuple[Site, tup
 
 def _site(project: Project, view: View, call: ast.Call) -> Site | None:
     """The site that a call is; None if it is none, or if its children are not forked for certain."""
-    last = getattr(call.func, "attr", getattr(call.func, "id", ""))
+    last = last_name(call.func)
     if last == "map" and any(keyword.arg == "num_proc" for keyword in call.keywords):
         return _mapping(project, view, call)
     row = loader_row(project, view.module, view.scope, call) if last.endswith(LOADERS) else None
@@ -126,7 +128,7 @@ def _starter(project: Project, view: View, call: ast.Call) -> tuple[str, str, as
         row = known[symbol.name]
         if row.start_method:
             return row.name, UNKNOWN, None
-        context = arguments(call, row).context
+        context = argument(call, row.context, row.position(row.context))
         return (row.name, *(_context(project, view, context) if context is not None else (DEFAULT, None)))
     if isinstance(call.func, ast.Attribute) and call.func.attr in STARTERS and symbol is None:
         found = _context(project, view, call.func.value)
@@ -208,7 +210,7 @@ def _loader(project: Project, view: View, call: ast.Call, row: Starter) -> Site 
     """A DataLoader with workers, and what these run."""
     if workers_of(project, view.module, view.scope, call) is not Workers.SOME:
         return None
-    context = arguments(call, row).context
+    context = argument(call, row.context, row.position(row.context))
     method, asks = _context(project, view, context) if context is not None else (DEFAULT, None)
     given = {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
     dataset = given.get("dataset", call.args[0] if call.args else None)
@@ -233,28 +235,9 @@ def _class_of(project: Project, module: Module, scope: Scope, node: ast.expr | N
     return None
 
 
-def set_method(project: Project, module: Module) -> str:
-    """The start method that a module, or one that reaches it, sets for the program; DEFAULT if none does."""
-    memory = project.memory("start method set around a module")
-    if module.path not in memory:
-        memory[module.path] = DEFAULT
-        for other in project.mentioning("set_start_method"):
-            if other is module or module.path in project.graph.reached(other.path):
-                memory[module.path] = _set_in(other) or memory[module.path]
-    found: str = memory[module.path]
-    return found
-
-
-def _set_in(module: Module) -> str:
-    found = set()
-    for node in ast.walk(module.tree):
-        if (
-            isinstance(node, ast.Call)
-            and getattr(node.func, "attr", getattr(node.func, "id", "")) == "set_start_method"
-        ):
-            asked = [*node.args[:1], *(keyword.value for keyword in node.keywords if keyword.arg == "method")]
-            literal = asked[0].value if asked and isinstance(asked[0], ast.Constant) else UNKNOWN
-            found.add(str(literal) if literal in {"fork", "spawn", "forkserver"} else UNKNOWN)
+def _set_method(project: Project, module: Module) -> str:
+    """The start method that is set for the programs of a module; DEFAULT if none is, UNKNOWN if it is not told."""
+    found = set_for(project, module)
     if not found:
         return DEFAULT
-    return found.pop() if len(found) == 1 else UNKNOWN
+    return (next(iter(found)) or UNKNOWN) if len(found) == 1 else UNKNOWN

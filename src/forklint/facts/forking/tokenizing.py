@@ -13,6 +13,7 @@ from forklint.facts.forking.objects import View, made_kind
 from forklint.facts.forking.poisoned import within_child
 from forklint.facts.forking.sites import Site, sites_in
 from forklint.knowledge.poisons import poisons
+from forklint.project.guard import asks_for_name
 from forklint.project.scopes import FUNCTIONS, Kind
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def _is_on(setting: Setting) -> bool:
 
 def _is_in_branch(module: Module, statement: ast.stmt) -> bool:
     tests = [above.test for above in module.above(statement) if isinstance(above, ast.If)]
-    return any("__name__" not in ast.unparse(test) for test in tests)
+    return not all(asks_for_name(test) for test in tests)
 
 
 def _program(project: Project, module: Module) -> Iterator[Module]:

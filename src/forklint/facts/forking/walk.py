@@ -14,9 +14,11 @@ from forklint.facts.forking.objects import Instance, Objects, Thing, View
 from forklint.facts.machines.devices import devices
 from forklint.knowledge.poisons import DecoratorRow, poisons
 from forklint.knowledge.starters import iteration
+from forklint.project.guard import asks_for_name
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import FUNCTIONS, Function, bodies, expressions, statements
+from forklint.project.spelling import is_static, last_name
 
 MAX_DEPTH = 6
 """How many calls deep."""
@@ -261,8 +263,7 @@ class Walk:
         path = self._path
         self._active.append(node)
         self._path = (*path, by) if by is not None else path
-        is_static = any(ast.unparse(mark) == "staticmethod" for mark in node.decorator_list)
-        self.block(View(facts.module, facts.scope, None if is_static else me, known), node.body)
+        self.block(View(facts.module, facts.scope, None if is_static(node) else me, known), node.body)
         self._active.pop()
         self._path = path
 
@@ -332,7 +333,7 @@ def _may_leave(statement: ast.stmt) -> bool:
 
 def _calls_named(node: Function, name: str) -> bool:
     calls = (one for one in ast.walk(node) if isinstance(one, ast.Call))
-    return any(getattr(call.func, "attr", getattr(call.func, "id", "")) == name for call in calls)
+    return any(last_name(call.func) == name for call in calls)
 
 
 def _asks_for_several(call: ast.Call) -> bool:
@@ -343,7 +344,7 @@ def _asks_for_several(call: ast.Call) -> bool:
 
 def _is_main_guard(statement: ast.If) -> bool:
     test = statement.test
-    return isinstance(test, ast.Compare) and any(isinstance(n, ast.Name) and n.id == "__name__" for n in ast.walk(test))
+    return isinstance(test, ast.Compare) and asks_for_name(test)
 
 
 def _try_star() -> tuple[type[ast.AST], ...]:

@@ -15,6 +15,7 @@ from forklint.knowledge.handles import Handle, openers
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import Function
+from forklint.project.spelling import last_name
 
 PICKLING = ("__getstate__", "__reduce__", "__reduce_ex__", "__getnewargs__", "__getnewargs_ex__")
 INIT_PATH = ("__init__", "__post_init__", "__len__")
@@ -227,10 +228,7 @@ def compares_process(facts: ClassFacts, attributes: set[str]) -> bool:
     """Whether a class looks at the process id where it uses one of its attributes."""
     if not checks_process(facts):
         return False
-    words = {
-        name: {getattr(node, "attr", getattr(node, "id", "")) for node in ast.walk(method)}
-        for name, method in facts.methods.items()
-    }
+    words = {name: {last_name(node) for node in ast.walk(method)} for name, method in facts.methods.items()}
     checks = {name for name, found in words.items() if found & set(PROCESS_CHECKS)}
     users = {name for name, found in words.items() if found & attributes}
     tests = [n.test for name in users for n in ast.walk(facts.methods[name]) if isinstance(n, ast.If)]

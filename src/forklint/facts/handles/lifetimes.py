@@ -1,8 +1,7 @@
 """Follows open handles through code: opened, passed on, kept, closed. A small abstract interpreter.
 
-It walks a function's statements once, in order, joins the branches of an ``if`` or ``try``, enters the methods
-and functions of the project that are called, and answers which handles each name and attribute may hold when
-the function returns.
+It walks a function's statements once, in order, joins the branches of an ``if`` or ``try``, enters the project's own
+methods and functions, and answers which handles each name and attribute may hold when the function returns.
 """
 
 from __future__ import annotations
@@ -33,6 +32,7 @@ from forklint.knowledge.handles import Handle
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import FUNCTIONS, Function, Scope, parameters
+from forklint.project.spelling import is_static
 
 MAX_DEPTH = 6
 """How many calls deep a handle is followed."""
@@ -115,7 +115,7 @@ class Lifetimes:
             value = function.value
             if isinstance(value, ast.Name) and value.id == frame.me and frame.me and self._facts:
                 found = self._project.method(self._facts, function.attr)
-                return (found[0].module, found[1], not shapes.is_static(found[1])) if found else None
+                return (found[0].module, found[1], not is_static(found[1])) if found else None
             if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "super":
                 return self._super_target(frame, function.attr)
         symbol = self._project.resolve(frame.module, frame.scope, function)

@@ -14,6 +14,7 @@ from forklint.knowledge.handles import Handle
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import Kind, Scope
+from forklint.project.spelling import last_name
 
 COLLECTORS = frozenset({"len", "list", "tuple", "set", "frozenset", "sorted"})
 """Functions that read all of what they are given before they return."""
@@ -85,7 +86,7 @@ def keeps_paths(project: Project, path: Iterable[FunctionFacts]) -> bool:
         for node in ast.walk(function.node):
             if not isinstance(node, ast.Call):
                 continue
-            if getattr(node.func, "attr", getattr(node.func, "id", "")) in UPHEAVALS:
+            if last_name(node.func) in UPHEAVALS:
                 return False
             symbol = project.resolve(function.module, function.scope, node.func)
             if isinstance(symbol, External) and (symbol.name.startswith("tempfile.") or symbol.name == "os.replace"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from forklint.project.scopes import Function
+from forklint.project.spelling import last_name
 
 CONTAINER_METHODS = frozenset({"append", "add", "insert", "extend", "update", "setdefault", "appendleft"})
 BOX_VIEWS = frozenset({"values", "items", "copy"})
@@ -13,13 +14,8 @@ BOX_FUNCTIONS = frozenset({"list", "tuple", "dict", "set", "zip", "enumerate", "
 
 def is_property(function: Function) -> bool:
     """Whether a method is read like an attribute."""
-    names = {getattr(decorator, "id", getattr(decorator, "attr", "")) for decorator in function.decorator_list}
+    names = {last_name(decorator) for decorator in function.decorator_list}
     return bool(names & {"property", "cached_property", "lazy_property"})
-
-
-def is_static(function: Function) -> bool:
-    """Whether a method takes no object."""
-    return any(getattr(decorator, "id", "") == "staticmethod" for decorator in function.decorator_list)
 
 
 def is_name(expression: ast.expr, name: str) -> bool:
@@ -30,4 +26,4 @@ def is_name(expression: ast.expr, name: str) -> bool:
 def is_closing(expression: ast.expr) -> bool:
     """Whether an expression is ``contextlib.closing(...)``."""
     function = expression.func if isinstance(expression, ast.Call) else None
-    return getattr(function, "attr", getattr(function, "id", "")) == "closing"
+    return last_name(function) == "closing"

@@ -10,6 +10,7 @@ from forklint.facts.handles.carried import Handles, checks_process, leaves_out, 
 from forklint.facts.handles.datasets import attribute_nodes, is_dataset, worker_methods
 from forklint.facts.handles.held import Opened
 from forklint.facts.handles.openers import Openers
+from forklint.project.guard import may_be_guarded
 from forklint.project.index import Project, Value
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import FUNCTIONS, Binding, Kind, Scope, parameters, statements
@@ -61,7 +62,7 @@ class SharedHandles:
 
     def _of_module(self, module: Module) -> Iterator[SharedHandle]:
         for binding, opened in self._openings(module, module.scope):
-            if _under_guard(module, binding.node):
+            if may_be_guarded(module, binding.node):
                 continue
             for user in self._project.mentioning(binding.name):
                 dataset = next((c for c in user.classes if self._reads_global(c, module, binding)), None)
@@ -172,14 +173,5 @@ def _closes(body: list[ast.stmt], name: str) -> bool:
         )
         gone = [closed, *(statement.targets if isinstance(statement, ast.Delete) else [])]
         if any(isinstance(target, ast.Name) and target.id == name for target in gone):
-            return True
-    return False
-
-
-def _under_guard(module: Module, node: ast.AST) -> bool:
-    """Whether a statement of module level stands under ``if __name__ == "__main__":``."""
-    while node in module.parents:
-        node = module.parents[node]
-        if isinstance(node, ast.If) and "__name__" in ast.dump(node.test):
             return True
     return False

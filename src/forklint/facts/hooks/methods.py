@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from functools import cache
 
 from forklint.facts.handles.datasets import is_dataset
-from forklint.facts.members.members import dotted
 from forklint.facts.members.nearest import is_one_slip
 from forklint.facts.options.loader_calls import HARMLESS_BASES
 from forklint.knowledge.hooks import Hook, Role, hooks, roles
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, Module
 from forklint.project.scopes import Function
+from forklint.project.spelling import dotted
 
 OTHER_THINGS = frozenset({"property", "cached_property", "setter", "staticmethod", "classmethod", "overload"})
 """Decorators of what is no plain method; their last names."""

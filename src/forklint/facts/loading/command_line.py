@@ -20,11 +20,11 @@ from forklint.facts.loading.values import (
     agreed,
     told,
 )
-from forklint.facts.machines import entries
-from forklint.facts.machines.entries import last_name, text_of
 from forklint.knowledge.loading import names as listed
+from forklint.project import entries
 from forklint.project.index import External
 from forklint.project.module import ClassFacts
+from forklint.project.spelling import last_name, text_of
 
 if TYPE_CHECKING:
     from forklint.facts.loading.following import Follower

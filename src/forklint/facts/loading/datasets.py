@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from forklint.facts.loading import callers, calls
 from forklint.facts.loading.values import Expression, Instance, Setting, Source
-from forklint.facts.machines.entries import last_name
 from forklint.knowledge.loading import names as listed
 from forklint.knowledge.starters import iteration
 from forklint.project import scopes
 from forklint.project.index import External
 from forklint.project.module import ClassFacts, FunctionFacts
 from forklint.project.scopes import Kind, Scope
+from forklint.project.spelling import last_name
 
 if TYPE_CHECKING:
     from forklint.facts.loading.following import Follower

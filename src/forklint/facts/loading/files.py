@@ -18,7 +18,8 @@ from forklint.facts.loading.values import (
     Setting,
     Table,
 )
-from forklint.facts.machines import entries
+from forklint.project import entries
+from forklint.project.spelling import last_name, text_of
 from forklint.source import document, presets
 from forklint.source.kinds import PRESET_SUFFIXES
 from forklint.source.presets.nodes import Entry, Node, Shape
@@ -59,7 +60,7 @@ def path_of(follow: Follower, call: Expression) -> Found:
     """The path that ``open``, ``Path`` or ``os.path.join`` is about, as far as its last parts are known."""
     node = call.node
     assert isinstance(node, ast.Call)  # noqa: S101 - the caller says so
-    name = entries.last_name(node.func)
+    name = last_name(node.func)
     parts = node.args[:1] if name == "open" else node.args
     text, default = "", False
     for part in reversed(parts):
@@ -211,8 +212,8 @@ def _named_folder(follow: Follower, call: Expression) -> Path | None:
 def _initialized(call: Expression) -> Path | None:
     """The folder that ``initialize(config_path=...)`` names in the same module, for ``compose``."""
     for node in ast.walk(call.module.tree):
-        if isinstance(node, ast.Call) and entries.last_name(node.func) == "initialize":
-            texts = [entries.text_of(value) for key, value in entries.of_call(node) if key == "config_path"]
+        if isinstance(node, ast.Call) and last_name(node.func) == "initialize":
+            texts = [text_of(value) for key, value in entries.of_call(node) if key == "config_path"]
             if texts and texts[0]:
                 return Path(*_normal((call.module.path.parent / texts[0]).parts))
     return None

@@ -23,13 +23,13 @@ from forklint.facts.loading.values import (
     Source,
     told,
 )
-from forklint.facts.machines.entries import last_name
 from forklint.knowledge.starters import Starter, starters
 from forklint.model import Link
 from forklint.project.index import External, Project
 from forklint.project.index import Value as Bound
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import Binding, Scope
+from forklint.project.spelling import last_name
 
 PARTIAL = frozenset({"functools.partial"})
 MOST_ASKED = 60
@@ -170,6 +170,14 @@ def loader_at(project: Project, call: Expression) -> Loader | None:
         return None
     follow = Follower(project)
     return Loader(call, row, _given(follow, call, node), follow)
+
+
+def workers_of(project: Project, module: Module, scope: Scope, call: ast.Call) -> Workers | None:
+    """How many workers a loader starts when it is iterated, a mere default left out; None if the call makes none."""
+    loader = loader_at(project, Expression(module, scope, call))
+    if loader is None:
+        return None
+    return Workers.UNKNOWN if loader.workers.by_default else loader.workers.kind
 
 
 def count_given(project: Project, call: Expression, row: Starter) -> WorkerCount:

@@ -25,6 +25,7 @@ from forklint.project.index import Symbol
 from forklint.project.index import Value as Bound
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import Binding, Kind, Scope
+from forklint.project.spelling import is_name
 
 if TYPE_CHECKING:
     from forklint.facts.loading.following import Follower
@@ -143,20 +144,16 @@ def _uses(home: Scope, name: str) -> list[ast.Subscript | ast.Call]:
     """The places where the mapping of a name is changed."""
     found: list[ast.Subscript | ast.Call] = []
     for node in ast.walk(home.node):
-        if (isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load) and _is_name(node.value, name)) or (
+        if (isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load) and is_name(node.value, name)) or (
             isinstance(node, ast.Call)
             and isinstance(node.func, ast.Attribute)
             and node.func.attr in CHANGING
-            and _is_name(node.func.value, name)
+            and is_name(node.func.value, name)
         ):
             found.append(node)
-        elif isinstance(node, ast.AugAssign) and _is_name(node.target, name):
+        elif isinstance(node, ast.AugAssign) and is_name(node.target, name):
             found.append(ast.Call(node.target, [], []))
     return found
-
-
-def _is_name(node: ast.expr, name: str) -> bool:
-    return isinstance(node, ast.Name) and node.id == name
 
 
 def _set_in_block(module: Module, binding: Binding, node: ast.Subscript) -> ast.expr | None:

@@ -20,9 +20,8 @@ from forklint.facts.loading.values import (
     agreed,
     told,
 )
-from forklint.facts.machines import entries
 from forklint.knowledge.loading import names as listed
-from forklint.project import scopes
+from forklint.project import entries, scopes
 from forklint.project.module import ClassFacts, FunctionFacts
 
 if TYPE_CHECKING:

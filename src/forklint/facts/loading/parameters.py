@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from typing import TYPE_CHECKING
 
 from forklint.facts.loading import callers, command_line
@@ -18,7 +17,8 @@ from forklint.facts.loading.values import (
     agreed,
     told,
 )
-from forklint.facts.machines import entries
+from forklint.project import entries
+from forklint.project.spelling import is_static
 
 if TYPE_CHECKING:
     from forklint.facts.loading.following import Follower
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def find(follow: Follower, function: FunctionFacts, name: str, frame: Frame | None) -> Found:
     """What a parameter holds in one call of its function, or, without a frame, in every call that there is."""
     arguments = function.node.args
-    if function.owner is not None and not is_static(function) and name == first_name(function):
+    if function.owner is not None and not is_static(function.node) and name == first_name(function):
         if frame is not None and frame.function.node is function.node and frame.receiver is not None:
             return Found(frame.receiver)
         return Found(Instance(function.owner))
@@ -66,7 +66,7 @@ def position(function: FunctionFacts, name: str) -> int | None:
     names = [argument.arg for argument in [*function.node.args.posonlyargs, *function.node.args.args]]
     if name not in names:
         return None
-    return names.index(name) - (function.owner is not None and not is_static(function))
+    return names.index(name) - (function.owner is not None and not is_static(function.node))
 
 
 def default_of(follow: Follower, function: FunctionFacts, name: str, *, by_default: bool = False) -> Found:
@@ -83,9 +83,3 @@ def first_name(function: FunctionFacts) -> str:
     """The name of a function's first parameter, ``self`` of a method; empty if it has none."""
     names = [*function.node.args.posonlyargs, *function.node.args.args]
     return names[0].arg if names else ""
-
-
-def is_static(function: FunctionFacts) -> bool:
-    """Whether a method is a static one, which gets no object."""
-    marks = function.node.decorator_list
-    return any(isinstance(mark, ast.Name) and mark.id == "staticmethod" for mark in marks)

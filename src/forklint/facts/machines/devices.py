@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from forklint.facts.machines import entries
-from forklint.facts.machines.entries import last_name
+from forklint.project import entries
 from forklint.project.index import Project, Value
 from forklint.project.module import FunctionFacts, Module
+from forklint.project.spelling import last_name, text_of
 
 UNKNOWN = frozenset({"?"})
 DEPTH = 8
@@ -25,7 +25,7 @@ def devices(project: Project, module: Module, value: ast.expr, depth: int = DEPT
     elif isinstance(value, (ast.Name, ast.Attribute, ast.Call)):
         return _followed(project, module, value, depth)
     else:
-        return frozenset({entries.text_of(value).partition(":")[0].lower()}) if entries.text_of(value) else UNKNOWN
+        return frozenset({text_of(value).partition(":")[0].lower()}) if text_of(value) else UNKNOWN
     found = [devices(project, module, part, depth) for part in parts]
     return frozenset().union(*found) if found else UNKNOWN
 

@@ -6,14 +6,15 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from forklint.facts.machines import entries
 from forklint.facts.machines.devices import devices
-from forklint.facts.machines.entries import Entry
 from forklint.facts.machines.platforms import BY_MACHINE, CUDA, DARWIN, EVERYWHERE, MPS, Conditions, Regions, Worlds
 from forklint.knowledge import presets
+from forklint.project import entries
+from forklint.project.entries import Entry
 from forklint.project.index import Project
 from forklint.project.module import Module
 from forklint.project.scopes import FUNCTIONS
+from forklint.project.spelling import last_name
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ def _names_of(above: ast.AST, node: ast.AST) -> Iterator[tuple[str, str]]:
     if isinstance(above, ast.keyword):
         names = [above.arg or ""]
     elif isinstance(above, (ast.Assign, ast.AnnAssign)) and node is above.value:
-        names = [entries.last_name(target) for target in entries.targets(above)]
+        names = [last_name(target) for target in entries.targets(above)]
     elif isinstance(above, ast.arguments):
         names = [name for name, value in entries.of_arguments(above) if value is node]
     else:

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from forklint.facts.machines.entries import last_name, text_of
 from forklint.knowledge import presets
 from forklint.project.index import Project, Value
 from forklint.project.module import FunctionFacts, Module
 from forklint.project.scopes import Function, bodies, statements
+from forklint.project.spelling import last_name, text_of
 
 
 class World(Enum):

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from forklint.facts.machines import entries
-from forklint.facts.machines.entries import last_name, text_of
+from forklint.facts.machines.worker_flow import is_other_call
 from forklint.knowledge import presets
+from forklint.project import entries
 from forklint.project.index import Project
 from forklint.project.module import Module
 from forklint.project.scopes import FUNCTIONS
+from forklint.project.spelling import last_name, text_of
 
 MOST_READERS = 2
 """So many places are shown that read a preset."""
@@ -133,15 +134,11 @@ def _goes_to_loader(module: Module, node: ast.expr) -> bool | None:
             key = (above.arg or "").lower()
             if presets.count_kind(key) == "certain":
                 call = module.parents[above]
-                return not (isinstance(call, ast.Call) and _is_other(call))
+                return not (isinstance(call, ast.Call) and is_other_call(call))
             if key in presets.listed("loaders", "other_keywords"):
                 return False
         if isinstance(above, ast.Call):
-            return False if _is_other(above) else None
+            return False if is_other_call(above) else None
         if isinstance(above, (ast.stmt, *FUNCTIONS)):
             break
     return None
-
-
-def _is_other(call: ast.Call) -> bool:
-    return last_name(call.func).lower().endswith(tuple(presets.listed("loaders", "other_calls")))

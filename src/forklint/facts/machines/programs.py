@@ -11,12 +11,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from forklint.facts.machines import entries
-from forklint.facts.machines.entries import last_name
 from forklint.knowledge import presets
+from forklint.project import entries
 from forklint.project.index import Project
 from forklint.project.module import Module
 from forklint.project.scopes import FUNCTIONS, Kind
+from forklint.project.spelling import last_name, text_of
 
 QUOTED_MPS = re.compile(rb"""["']mps(:0)?["']""")
 PLAINLY_OTHER = re.compile(rb"""torch\.cuda|\.cuda\(|["']cuda""")
@@ -103,7 +103,7 @@ def _names(module: Module) -> Iterator[str]:
             name = getattr(node, field, None)
             if isinstance(name, str):
                 yield name
-        text = entries.text_of(node) if isinstance(node, ast.expr) else ""
+        text = text_of(node) if isinstance(node, ast.expr) else ""
         if text and " " not in text and len(text) < LONGEST_WORD:
             yield text
     for scope in module.all_scopes:
@@ -113,7 +113,7 @@ def _names(module: Module) -> Iterator[str]:
 
 def _is_choice(module: Module, node: ast.AST) -> bool:
     """Whether a node is the text ``mps`` where a device is chosen, not where one is compared."""
-    if not (isinstance(node, ast.expr) and entries.text_of(node) in {"mps", "mps:0"}):
+    if not (isinstance(node, ast.expr) and text_of(node) in {"mps", "mps:0"}):
         return False
     inner: ast.expr = node
     above = module.parents[inner]
@@ -130,7 +130,7 @@ def _given_to(module: Module, above: ast.AST, inner: ast.expr) -> Iterator[str]:
         call = module.parents[above]
         yield above.arg or ""
         if above.arg == "default" and isinstance(call, ast.Call):  # add_argument("--device", default="mps")
-            yield from (entries.text_of(argument).lstrip("-") for argument in call.args)
+            yield from (text_of(argument).lstrip("-") for argument in call.args)
     elif isinstance(above, (ast.Assign, ast.AnnAssign)):
         yield from (name for name, value in entries.of_assignment(above) if value is inner)
     elif isinstance(above, ast.Dict):

@@ -11,13 +11,13 @@ from forklint.facts.loading.following import Follower
 from forklint.facts.loading.loaders import loader_at
 from forklint.facts.loading.numbers import Workers, verdict
 from forklint.facts.loading.values import Expression
-from forklint.facts.machines import entries
-from forklint.facts.machines.entries import Entry, last_name
 from forklint.knowledge import presets
-from forklint.project import scopes
+from forklint.project import entries, scopes
+from forklint.project.entries import Entry
 from forklint.project.index import Project, Value
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import FUNCTIONS, Kind, Scope
+from forklint.project.spelling import last_name, text_of
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class WorkerCounts:
             given = loader.option(loader.row.workers) if loader is not None else None
             if loader is not None and isinstance(given, Expression) and given.node in call.args:
                 yield loader.row.workers, given.node
-        texts = [text for text in map(entries.text_of, call.args) if text]
+        texts = [text for text in map(text_of, call.args) if text]
         flag = next((text for text in texts if text.startswith("--")), "")
         if flag:  # add_argument("--num-workers", default=4), and click's and typer's options
             name = flag.lstrip("-").replace("-", "_")

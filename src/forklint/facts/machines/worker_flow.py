@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 from enum import Enum
 
-from forklint.facts.machines import entries
-from forklint.facts.machines.entries import last_name
 from forklint.facts.machines.worker_counts import Count, beside
 from forklint.knowledge import presets
+from forklint.project import entries
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import FUNCTIONS, Kind, Scope, parameters
+from forklint.project.spelling import last_name, text_of
 
 SIGNS = (b"DataLoader", b"dataloader_num_workers", b"import torch", b"from torch")
 """Words of a project that has loaders."""
@@ -66,7 +66,7 @@ class WorkerFlow:
             if Use.LOADER in bases or found is None:
                 return Use.LOADER if Use.LOADER in bases else Use.UNKNOWN
             return self._parameter(FunctionFacts(found[0].module, found[1]), key)
-        return Use.OTHER if _is_other(call) else Use.UNKNOWN
+        return Use.OTHER if is_other_call(call) else Use.UNKNOWN
 
     def _outside(self, name: str, key: str) -> Use:
         known = name.partition(".")[0] in presets.listed("loaders", "packages")
@@ -99,7 +99,7 @@ class WorkerFlow:
         if not isinstance(call, ast.Call):
             return Use.UNKNOWN
         key = (above.arg or "") if isinstance(above, ast.keyword) else ""
-        if _is_other(call) or key in presets.listed("loaders", "other_keywords"):
+        if is_other_call(call) or key in presets.listed("loaders", "other_keywords"):
             return Use.OTHER
         if presets.count_kind(key) != "certain":
             return Use.UNKNOWN
@@ -137,7 +137,7 @@ def _reads(module: Module, key: str) -> bool:
 def mentions(value: ast.expr, key: str) -> bool:
     """Whether an expression names a setting: ``key``, ``x.key`` or ``x["key"]``."""
     parts = [part for part in ast.walk(value) if isinstance(part, ast.expr)]
-    return any(key in {last_name(part), entries.text_of(part)} for part in parts)
+    return any(key in {last_name(part), text_of(part)} for part in parts)
 
 
 def _bound_name(count: Count) -> str:
@@ -150,5 +150,6 @@ def _bound_name(count: Count) -> str:
     return count.key if count.key in names else ""
 
 
-def _is_other(call: ast.Call) -> bool:
+def is_other_call(call: ast.Call) -> bool:
+    """Whether a call plainly takes its number of workers for something else: a pool, threads."""
     return last_name(call.func).lower().endswith(tuple(presets.listed("loaders", "other_calls")))

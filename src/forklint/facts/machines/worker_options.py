@@ -7,16 +7,17 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from forklint.facts.loading.loaders import loader_row
-from forklint.facts.machines import entries
-from forklint.facts.machines.entries import Entry, last_name
 from forklint.facts.machines.meant import Machines
 from forklint.facts.machines.platforms import DARWIN
 from forklint.facts.machines.programs import closure
 from forklint.facts.machines.worker_counts import Count, beside
 from forklint.facts.machines.worker_flow import mentions
 from forklint.knowledge import presets
+from forklint.project import entries
+from forklint.project.entries import Entry
 from forklint.project.index import Project, Value
 from forklint.project.module import Module
+from forklint.project.spelling import last_name, text_of
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,7 @@ class WorkerOptions:
             return None
         if any(option.literal for option in _raising(entries.of_dict(mapping), with_timeout=True)):
             return True
-        return False if all(entries.text_of(key) for key in mapping.keys) else None
+        return False if all(text_of(key) for key in mapping.keys) else None
 
     def unanswered(self, reader: Reader, count: Count) -> bool:
         """Whether a loader that reads the count has options that raise and do not come from beside it as well."""
@@ -206,7 +207,7 @@ def _additions(node: ast.AST) -> Iterator[tuple[str, list[Entry]]]:
         base = node.func.value if isinstance(node.func, ast.Attribute) else (node.args or [node.func])[0]
         given = list(entries.of_call(node))
         if last_name(node.func) == "setdefault" and len(node.args) == 2:
-            given = [(entries.text_of(node.args[0]), node.args[1])]
+            given = [(text_of(node.args[0]), node.args[1])]
         if not any(presets.count_kind(name) == "certain" for name, _ in given):
             yield ast.unparse(base), given
 
@@ -224,7 +225,7 @@ def _raising(given: Iterable[Entry], *, with_timeout: bool) -> Iterator[Option]:
 def _follows_count(value: ast.expr) -> bool:
     """Whether a value looks at the number of workers itself: ``num_workers > 0``."""
     parts = [part for part in ast.walk(value) if isinstance(part, ast.expr)]
-    return any(presets.count_kind(last_name(part) or entries.text_of(part)) for part in parts)
+    return any(presets.count_kind(last_name(part) or text_of(part)) for part in parts)
 
 
 def _has_context(given: Iterable[Entry]) -> bool:
@@ -240,6 +241,6 @@ def _sets_fork(module: Module) -> bool:
     return "set_start_method" in module.document.text and any(
         isinstance(node, ast.Call)
         and last_name(node.func) == "set_start_method"
-        and any(entries.text_of(argument) in {"fork", "forkserver"} for argument in node.args)
+        and any(text_of(argument) in {"fork", "forkserver"} for argument in node.args)
         for node in ast.walk(module.tree)
     )

@@ -13,6 +13,7 @@ from forklint.knowledge.attention import Attention, attention
 from forklint.project.certainty import is_certain
 from forklint.project.index import External, Project
 from forklint.project.module import Module
+from forklint.project.spelling import hides_arguments
 
 
 @dataclass(frozen=True)
@@ -67,9 +68,7 @@ def _row(project: Project, module: Module, call: ast.Call) -> Attention | None:
 
 def _arguments(call: ast.Call, row: Attention) -> Mapping[str, ast.expr]:
     """The arguments of a call by parameter; none if some cannot be told."""
-    if any(isinstance(argument, ast.Starred) for argument in call.args):
-        return {}
-    if any(keyword.arg is None for keyword in call.keywords):
+    if hides_arguments(call):
         return {}
     given = dict(zip(row.parameters, call.args, strict=False))
     return {**given, **{keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}}

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from forklint.project import scopes
 from forklint.project.module import Module
 from forklint.project.scopes import FUNCTIONS
+from forklint.project.spelling import is_name
 
 LEAVES = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -81,7 +82,7 @@ def _last(block: Sequence[ast.stmt], name: str) -> Given | None:
 def _of(statement: ast.stmt, name: str) -> Given | None:
     """What one statement leaves in a name."""
     targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
-    if isinstance(statement, (ast.Assign, ast.AnnAssign)) and any(_is(target, name) for target in targets):
+    if isinstance(statement, (ast.Assign, ast.AnnAssign)) and any(is_name(target, name) for target in targets):
         return None if statement.value is None else Given((statement.value,), complete=True)
     if isinstance(statement, ast.If):
         return _joined([statement.body, statement.orelse], name)
@@ -124,7 +125,3 @@ def _stores(node: ast.AST, name: str) -> bool:
     if isinstance(node, (ast.Global, ast.Nonlocal)):
         return name in node.names
     return isinstance(node, ast.alias) and (node.asname or node.name).partition(".")[0] == name
-
-
-def _is(target: ast.AST | None, name: str) -> bool:
-    return isinstance(target, ast.Name) and target.id == name

@@ -9,11 +9,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from forklint.facts.members import members
-from forklint.facts.members.members import ClassMembers, dotted
+from forklint.facts.members.members import ClassMembers
 from forklint.knowledge.torch_api import class_names
 from forklint.project.certainty import has_certain_bases
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
+from forklint.project.spelling import dotted
 
 STORED = re.compile(r"self\.(\w+)(?:[ \t]*:[^=\n]+)?[ \t]*=(?!=)")
 HARMLESS_DECORATORS = frozenset({"dataclass", "dataclasses.dataclass", "final", "typing.final"})

@@ -8,6 +8,7 @@ import re
 from forklint.facts.members.attributes import segment
 from forklint.project.module import Module
 from forklint.project.scopes import FUNCTIONS
+from forklint.project.spelling import last_name
 
 FORGIVING = frozenset({"AttributeError", "ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
 ASKING = frozenset({"isinstance", "issubclass", "hasattr", "getattr", "callable", "type", "dir"})
@@ -44,9 +45,7 @@ def is_for_type_checkers(module: Module, node: ast.AST) -> bool:
 
 
 def _forgives(handler: ast.ExceptHandler) -> bool:
-    return handler.type is None or any(
-        getattr(part, "id", getattr(part, "attr", "")) in FORGIVING for part in ast.walk(handler.type)
-    )
+    return handler.type is None or any(last_name(part) in FORGIVING for part in ast.walk(handler.type))
 
 
 def _swallows(item: ast.withitem) -> bool:
@@ -54,7 +53,7 @@ def _swallows(item: ast.withitem) -> bool:
     call = item.context_expr
     if not isinstance(call, ast.Call):
         return False
-    name = getattr(call.func, "attr", getattr(call.func, "id", ""))
+    name = last_name(call.func)
     return name in {"suppress", "raises", "assertRaises", "assertRaisesRegex"}
 
 
@@ -62,7 +61,7 @@ def _asks(test: ast.expr) -> bool:
     for part in ast.walk(test):
         if isinstance(part, ast.Call) and getattr(part.func, "id", "") in ASKING:
             return True
-        word = getattr(part, "id", getattr(part, "attr", ""))
+        word = last_name(part)
         if isinstance(part, (ast.Name, ast.Attribute)) and (word == "TYPE_CHECKING" or VERSION.search(word)):
             return True
     return False

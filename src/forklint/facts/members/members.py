@@ -12,6 +12,8 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from forklint.project.spelling import dotted, is_static
+
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 #: Methods of torch.nn.Module whose first argument becomes the name of an attribute.
@@ -48,21 +50,9 @@ def members_of(node: ast.ClassDef) -> ClassMembers:
     return ClassMembers(frozenset(collector.names), collector.open_because, frozenset(collector.gives_self_to))
 
 
-def dotted(node: ast.expr) -> str:
-    """`a.b.c` as written, "" for an expression that is no such chain."""
-    parts: list[str] = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    if not isinstance(node, ast.Name):
-        return ""
-    parts.append(node.id)
-    return ".".join(reversed(parts))
-
-
 def first_parameter(function: Function) -> str:
     """The name by which a method calls its instance; "" for a static or bare one."""
-    if any(dotted(d) == "staticmethod" for d in function.decorator_list):
+    if is_static(function):
         return ""
     parameters = [*function.args.posonlyargs, *function.args.args]
     return parameters[0].arg if parameters else ""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from forklint.facts.members.attributes import Attributes, segment
 from forklint.facts.members.callables import callables
 from forklint.facts.members.guards import is_excused, is_for_type_checkers
-from forklint.facts.members.members import dotted, first_parameter
+from forklint.facts.members.members import first_parameter
 from forklint.facts.members.nearest import Nearest, is_slip, nearest
 from forklint.facts.members.suppliers import Suppliers, is_assigned_somewhere
 from forklint.knowledge.torch_api import ApiNames, torch_class
@@ -18,6 +18,7 @@ from forklint.project.certainty import is_certain
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, Module
 from forklint.project.scopes import FUNCTIONS, Binding, Function, Kind, Scope
+from forklint.project.spelling import dotted, hides_arguments, is_name, is_static, last_name
 
 Owner = ClassFacts | ApiNames
 Made = dict[tuple[Scope, str], tuple[Owner, set[str]]]
@@ -150,7 +151,7 @@ class Objects:
         for node in ast.walk(scope.node):
             if isinstance(node, ast.Attribute) and dotted(node) in {f"{variable}.__dict__", f"{variable}.__class__"}:
                 return True
-            if isinstance(node, ast.Call) and any(_is_name(a, variable) for a in _arguments(node)):
+            if isinstance(node, ast.Call) and any(is_name(a, variable) for a in _arguments(node)):
                 callee = dotted(node.func)
                 if callee and self.attributes.may_add(module, callee):
                     return True
@@ -197,9 +198,9 @@ class Objects:
 def takes(function: Function, call: ast.Call) -> bool:
     """Whether a method, by its parameters, can take the arguments of a call."""
     arguments = function.args
-    if any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
+    if hides_arguments(call):
         return True
-    bare = any(dotted(decorator) == "staticmethod" for decorator in function.decorator_list)
+    bare = is_static(function)
     positional = [*arguments.posonlyargs, *arguments.args][0 if bare else 1 :]
     if len(call.args) > len(positional) and arguments.vararg is None:
         return False
@@ -215,16 +216,12 @@ def _arguments(call: ast.Call) -> list[ast.expr]:
     return [*call.args, *(keyword.value for keyword in call.keywords)]
 
 
-def _is_name(node: ast.expr, name: str) -> bool:
-    return isinstance(node, ast.Name) and node.id == name
-
-
 def _may_be_object(scope: Scope, binding: Binding) -> bool:
     """Whether a variable's value looks like an object: a name with a capital is called, or a class of the file."""
     if binding.kind is not Kind.VALUE or not isinstance(binding.value, ast.Call):
         return False
     function = binding.value.func
-    name = getattr(function, "attr", getattr(function, "id", ""))
+    name = last_name(function)
     if name.lstrip("_")[:1].isupper():
         return True
     found = scope.find(name) if isinstance(function, ast.Name) else None

@@ -15,6 +15,7 @@ from forklint.facts.options.mappings import Given
 from forklint.knowledge.loader_options import Refusal, refusals
 from forklint.project.index import Project
 from forklint.project.module import Module
+from forklint.project.spelling import last_name
 
 FORGIVING = frozenset({"ValueError", "AssertionError", "Exception", "BaseException"})
 RAISING = ("raises", "assertRaises", "assertRaisesRegex", "suppress")
@@ -161,10 +162,10 @@ def is_expected(module: Module, node: ast.AST, errors: frozenset[str] = FORGIVIN
 def _forgives(handler: ast.ExceptHandler, errors: frozenset[str]) -> bool:
     if handler.type is None:
         return True
-    return any(getattr(part, "id", getattr(part, "attr", "")) in errors for part in ast.walk(handler.type))
+    return any(last_name(part) in errors for part in ast.walk(handler.type))
 
 
 def _asks(call: ast.expr) -> bool:
     if not isinstance(call, ast.Call):
         return False
-    return getattr(call.func, "attr", getattr(call.func, "id", "")) in RAISING
+    return last_name(call.func) in RAISING

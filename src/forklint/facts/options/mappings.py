@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from forklint.facts.machines.entries import text_of
 from forklint.project.index import Project, Value
 from forklint.project.module import Module
 from forklint.project.scopes import Kind, Scope
+from forklint.project.spelling import text_of
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from forklint.knowledge.loader_options import Loader, Refusal, refusals
 from forklint.project.index import Project, Value
 from forklint.project.module import Module
 from forklint.project.scopes import Kind, Scope
+from forklint.project.spelling import last_name
 from forklint.source.presets import Preset
 from forklint.source.presets.nodes import Address, Entry, Node, Shape
 
@@ -173,5 +174,5 @@ def _only_reads(module: Module, node: ast.expr) -> bool:
 def _is_harmless(above: ast.AST) -> bool:
     """Whether what a bare name is given to cannot change it: a comparison, a test, ``print``."""
     if isinstance(above, ast.Call):
-        return getattr(above.func, "id", getattr(above.func, "attr", "")) in {"print", "len", "dumps", "info", "dict"}
+        return last_name(above.func) in {"print", "len", "dumps", "info", "dict"}
     return isinstance(above, (ast.Compare, ast.FormattedValue, ast.BoolOp, ast.UnaryOp))

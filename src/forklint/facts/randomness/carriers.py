@@ -10,6 +10,7 @@ from forklint.facts.handles.datasets import is_dataset
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, Module
 from forklint.project.scopes import FUNCTIONS
+from forklint.project.spelling import last_name
 
 MAX_HOPS = 8
 PASSES_ON = ("Compose", "Sequential")
@@ -29,7 +30,7 @@ def carried_by(project: Project, facts: ClassFacts) -> ClassFacts | None:
 def _carriers(project: Project, facts: ClassFacts) -> Iterator[ClassFacts]:
     for module in project.mentioning(facts.name):
         for node in ast.walk(module.tree):
-            if not isinstance(node, ast.Call) or getattr(node.func, "attr", getattr(node.func, "id", "")) != facts.name:
+            if not isinstance(node, ast.Call) or last_name(node.func) != facts.name:
                 continue
             if project.resolve(module, module.scope_at(node), node.func) == facts:
                 found = _receiver(project, module, node, facts, MAX_HOPS)
@@ -45,7 +46,7 @@ def _receiver(project: Project, module: Module, node: ast.AST, facts: ClassFacts
     if isinstance(above, (ast.List, ast.Tuple, ast.keyword, ast.IfExp)):
         return _receiver(project, module, above, facts, hops - 1)
     if isinstance(above, ast.Call) and above.func is not node:
-        if getattr(above.func, "attr", getattr(above.func, "id", "")) in PASSES_ON:
+        if last_name(above.func) in PASSES_ON:
             return _receiver(project, module, above, facts, hops - 1)
         return _taker(project, module, above, node, facts)
     if isinstance(above, ast.Assign):

@@ -9,6 +9,7 @@ from enum import Enum
 from forklint.knowledge.random_streams import Generator
 from forklint.project.module import Module
 from forklint.project.scopes import Function
+from forklint.project.spelling import last_name
 
 LOOKS = frozenset({"copy", "deepcopy", "isinstance", "str", "repr", "type", "id", "hasattr", "getattr", "print", "len"})
 """Functions that draw nothing from a generator that they are given."""
@@ -72,7 +73,7 @@ def _use(module: Module, node: ast.AST, row: Generator) -> Use | None:
     call = module.parents[above] if isinstance(above, ast.keyword) else above
     if not isinstance(call, ast.Call) or call.func is node:
         return None
-    name = getattr(call.func, "attr", getattr(call.func, "id", ""))
+    name = last_name(call.func)
     return None if name in LOOKS else Use.DRAWS
 
 

@@ -14,6 +14,7 @@ from forklint.facts.randomness.drawing import IsIt, Use, is_attribute, uses
 from forklint.facts.randomness.made import Made, made_by
 from forklint.facts.randomness.restarts import Restarts
 from forklint.knowledge.random_streams import worker_words
+from forklint.project.guard import may_be_guarded
 from forklint.project.index import Project, Value
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import Binding, Function, Kind, Scope, statements
@@ -145,7 +146,7 @@ class KeptGenerators:
 
     def _on_module(self, module: Module) -> Iterator[Kept]:
         for binding, made in self._bound(module, module.scope):
-            if _under_guard(module, binding.node):
+            if may_be_guarded(module, binding.node):
                 continue
             found = self._global_drawn(module, binding, made)
             if found is not None:
@@ -239,7 +240,3 @@ def _is_aware(project: Project, facts: ClassFacts) -> bool:
         if any(word in line for line in lines for word in words):
             return True
     return False
-
-
-def _under_guard(module: Module, node: ast.AST) -> bool:
-    return any(isinstance(above, ast.If) and "__name__" in ast.dump(above.test) for above in module.above(node))

@@ -9,6 +9,7 @@ from forklint.knowledge.random_streams import worker_words
 from forklint.project.index import Project, Value
 from forklint.project.module import FunctionFacts, Module
 from forklint.project.scopes import Kind, Scope, parameters
+from forklint.project.spelling import is_static
 
 MAX_HOPS = 8
 
@@ -134,9 +135,7 @@ class Seeds:
 def first_parameter(function: FunctionFacts) -> str:
     """The parameter that gets the worker's number: the first, after ``self`` of a method."""
     names = [argument.arg for argument in parameters(function.node)]
-    is_method = function.owner is not None and not any(
-        getattr(decorator, "id", "") == "staticmethod" for decorator in function.node.decorator_list
-    )
+    is_method = function.owner is not None and not is_static(function.node)
     names = names[1:] if is_method else names
     return names[0] if names else ""
 

@@ -6,12 +6,14 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from forklint.facts.loading.loaders import workers_of
+from forklint.facts.loading.numbers import Workers
 from forklint.facts.randomness.steadiness import Seed, Seeds, first_parameter, is_changing
-from forklint.facts.starting.workers import Workers, workers_of
 from forklint.knowledge.random_streams import Seeder, seeders, worker_words
 from forklint.project.index import External, Project, Value
 from forklint.project.module import FunctionFacts, Module
 from forklint.project.scopes import FUNCTIONS, Scope, parameters
+from forklint.project.spelling import last_name
 
 Beginning = FunctionFacts | ast.Lambda
 
@@ -134,7 +136,7 @@ def _passed_on(project: Project, function: FunctionFacts) -> Seeder | None:
 
 
 def _seeds_something(node: ast.AST) -> bool:
-    return any(isinstance(one, ast.Call) and "seed" in _last(one.func) for one in ast.walk(node))
+    return any(isinstance(one, ast.Call) and "seed" in last_name(one.func) for one in ast.walk(node))
 
 
 def _is_named_so(function: FunctionFacts) -> bool:
@@ -168,7 +170,7 @@ def _function_of(project: Project, module: Module, scope: Scope, value: ast.expr
         named = project.lookup(module, scope, value.id)
         bound = named.binding.value if isinstance(named, Value) and named.module is module else None
         value = bound if isinstance(bound, ast.Call) else value
-    if isinstance(value, ast.Call) and _last(value.func) == "partial" and value.args:
+    if isinstance(value, ast.Call) and last_name(value.func) == "partial" and value.args:
         value = value.args[0]
     symbol = project.resolve(module, scope, value)
     if symbol is None and isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name):
@@ -197,13 +199,9 @@ def _evaluates(module: Module, call: ast.Call) -> bool:
     names: list[str] = []
     for above in module.above(call):
         if isinstance(above, ast.Assign) and not names:
-            names += [_last(target) for target in above.targets]
+            names += [last_name(target) for target in above.targets]
         if isinstance(above, FUNCTIONS):
             names.append(above.name)
             break
     words = {part for name in names for part in name.lower().split("_")}
     return bool(words & worker_words().evaluation)
-
-
-def _last(expression: ast.expr) -> str:
-    return str(getattr(expression, "attr", getattr(expression, "id", "")))

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from forklint.facts.handles.carried import leaves_out, pickling_methods
-from forklint.facts.sending.bindings import value_of
 from forklint.facts.sending.values import Culprit, Given, arguments_of
 from forklint.knowledge.unpicklable import keeper
+from forklint.project.bindings import value_of
 from forklint.project.module import ClassFacts, FunctionFacts
 from forklint.project.scopes import FUNCTIONS, Function, bodies, statements
 

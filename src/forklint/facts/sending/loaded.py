@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from forklint.facts.sending.bindings import value_of
 from forklint.facts.sending.unpicklable import kept_arguments
 from forklint.facts.sending.values import Given, is_shadowed
 from forklint.knowledge.unpicklable import keeper
+from forklint.project.bindings import value_of
 from forklint.project.index import External
 from forklint.project.module import ClassFacts, FunctionFacts
 from forklint.project.scopes import statements

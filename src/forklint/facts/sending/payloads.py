@@ -11,9 +11,9 @@ from forklint.facts.handles.datasets import inherits_dataset
 from forklint.facts.loading.loaders import never_has_workers
 from forklint.facts.machines.signs import expects_pickling
 from forklint.facts.sending.sites import Sent, Sites
-from forklint.facts.sending.start_methods import cells_for
 from forklint.facts.sending.unpicklable import MAX_DEPTH, Unpicklable
 from forklint.facts.sending.values import Culprit, Given, Why
+from forklint.facts.starting.methods import cells_for
 from forklint.facts.starting.running.values import DEFAULT_METHOD
 from forklint.model import Cell
 from forklint.project.module import ClassFacts

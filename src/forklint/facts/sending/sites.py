@@ -8,20 +8,20 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from forklint.facts.sending.bindings import value_of
-from forklint.facts.sending.start_methods import cells_for, method_of, set_for
-from forklint.facts.starting.workers import Workers, arguments, loader_row, workers_of
+from forklint.facts.loading.loaders import loader_row, workers_of
+from forklint.facts.loading.numbers import Workers
+from forklint.facts.starting.methods import cells_for, method_of, set_for
 from forklint.knowledge.starters import Starter, iteration, starters
 from forklint.knowledge.unpicklable import senders
 from forklint.model import Cell
+from forklint.project.bindings import value_of
 from forklint.project.index import External
+from forklint.project.spelling import argument, last_name
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
     from forklint.project.module import Module
     from forklint.project.scopes import Scope
-
-CONTEXT_POSITIONS = {"ProcessPoolExecutor": 1, "Pool": 4}
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Sites:
         return senders().pool_methods | {name.rpartition(".")[2] for rows in known for name in rows}
 
     def _may_send(self, call: ast.Call) -> bool:
-        name = getattr(call.func, "attr", getattr(call.func, "id", ""))
+        name = last_name(call.func)
         return name in self._names or name.endswith("Loader")
 
     def of_call(self, module: Module, scope: Scope, call: ast.Call) -> Iterator[Sent]:
@@ -112,8 +112,7 @@ class Sites:
     def _asked_of(self, module: Module, scope: Scope, call: ast.Call, row: Starter | None) -> str:
         context = None
         if row is not None and row.context:
-            position = row.context_position if row.context_position is not None else CONTEXT_POSITIONS.get(row.name)
-            context = argument(call, row.context, position)
+            context = argument(call, row.context, row.context_position)
         if context is None and row is not None and row.start_method:
             return row.start_method
         return method_of(self.project, module, scope, context)
@@ -134,10 +133,10 @@ class Sites:
     def _with_workers(self, module: Module, scope: Scope, call: ast.Call, row: Starter) -> str | None:
         """The start method that a loader asks for; None if it has no workers, or nothing says that it has."""
         workers = workers_of(self.project, module, scope, call)
-        given = arguments(call, row)
-        if workers is Workers.NONE or (workers is Workers.UNKNOWN and given.workers is None):
+        count = argument(call, row.workers, row.position(row.workers))
+        if workers is Workers.NONE or (workers is Workers.UNKNOWN and count is None):
             return None
-        return method_of(self.project, module, scope, given.context)
+        return method_of(self.project, module, scope, argument(call, row.context, row.position(row.context)))
 
     def _to_loader(self, module: Module, scope: Scope, call: ast.Call, row: Starter) -> Iterator[Sent]:
         method = self._with_workers(module, scope, call, row)
@@ -193,17 +192,6 @@ class Sites:
 def _is_asked(cells: tuple[Cell, ...]) -> bool:
     """Whether Linux spawns, or a Mac starts a fork server, which each does only when it is asked to."""
     return any(cell.start_method == ("spawn" if cell.platform == "linux" else "forkserver") for cell in cells)
-
-
-def argument(call: ast.Call, name: str, position: int | None) -> ast.expr | None:
-    """The argument that a call gives by name or position."""
-    for keyword in call.keywords:
-        if keyword.arg == name:
-            return keyword.value
-    if position is None or position >= len(call.args):
-        return None
-    hidden = any(isinstance(one, ast.Starred) for one in call.args[: position + 1])
-    return None if hidden else call.args[position]
 
 
 def _given(call: ast.Call, positions: Mapping[str, int]) -> Iterator[tuple[str, ast.expr]]:

@@ -90,18 +90,6 @@ def is_local(facts: FunctionFacts | ClassFacts) -> bool:
     return False
 
 
-def guard_of(module: Module, node: ast.AST) -> ast.If | None:
-    """The ``if __name__ == "__main__":`` that a node stands in, whose block no child process runs."""
-    for above in module.above(node):
-        test = above.test if isinstance(above, ast.If) else None
-        if not isinstance(above, ast.If) or not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.Eq):
-            continue
-        named = any(isinstance(part, ast.Name) and part.id == "__name__" for part in ast.walk(test))
-        if named and any(node is one or one in module.above(node) for one in above.body):
-            return above
-    return None
-
-
 def is_shadowed(module: Module, node: ast.Name) -> bool:
     """Whether a name is a parameter of a lambda around it, or a variable of a comprehension."""
     return binder_of(module, node) is not None

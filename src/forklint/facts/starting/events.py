@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from forklint.knowledge.starters import iteration, settling
+from forklint.project.guard import is_main_guard
 from forklint.project.index import External
 from forklint.project.module import FunctionFacts
 from forklint.project.scopes import FUNCTIONS, Function, Kind, expressions
+from forklint.project.spelling import argument
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
@@ -46,14 +48,6 @@ def events_of(project: Project, module: Module, root: Function | None = None) ->
     """What a module's top level, run as a script, or one of its functions does."""
     body = module.tree.body if root is None else root.body
     return tuple(_Walk(project).block(module, body, certain=True, guarded=False))
-
-
-def is_main_guard(test: ast.expr) -> bool:
-    """Whether a condition is ``__name__ == "__main__"``."""
-    if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], ast.Eq):
-        return False
-    parts = {ast.unparse(test.left), ast.unparse(test.comparators[0])}
-    return parts == {"__name__", "'__main__'"}
 
 
 class _Walk:
@@ -162,31 +156,25 @@ def _library(name: str, node: ast.Call) -> tuple[str, str, bool] | None:
     known = settling()
     owner, _, last = name.rpartition(".")
     if name in iteration().setters:
-        given = argument(node, 0, "method")
-        force = argument(node, 1, "force")
+        given = argument(node, "method", 0)
+        force = argument(node, "force", 1)
         forced = force is not None and not (isinstance(force, ast.Constant) and not force.value)
         return "set", str(given.value) if isinstance(given, ast.Constant) else "", forced
     if name in known.calls:
         return "settled", "", False
     if name in known.executors:
-        context = argument(node, 1, "mp_context")
+        context = argument(node, "mp_context", 1)
         is_open = any(keyword.arg is None for keyword in node.keywords)
         return ("settled", "", False) if context is None and not is_open else None
     if owner not in known.modules:
         return None
-    given = argument(node, 0, "method")
+    given = argument(node, "method", 0)
     is_default = given is None or (isinstance(given, ast.Constant) and given.value is None)
     if last == "get_context":
         method = str(given.value) if isinstance(given, ast.Constant) and given.value else ""
         return ("settled", "", False) if is_default else ("context", method, False)
     if last == "get_start_method":
-        given = argument(node, 0, "allow_none")
+        given = argument(node, "allow_none", 0)
         is_false = given is None or (isinstance(given, ast.Constant) and not given.value)
         return ("settled", "", False) if is_false else None
     return None
-
-
-def argument(node: ast.Call, position: int, name: str) -> ast.expr | None:
-    """The argument of a position or name; None if it is not given."""
-    named = next((keyword.value for keyword in node.keywords if keyword.arg == name), None)
-    return named if named is not None else node.args[position] if position < len(node.args) else None

@@ -10,6 +10,7 @@ from forklint.knowledge.streams import stream_words
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts
 from forklint.project.scopes import Function, Kind, Scope, statements
+from forklint.project.spelling import last_name
 
 SEQUENCES = frozenset({"list", "List", "Sequence", "tuple", "Tuple", "dict", "Dict", "Mapping", "DataFrame", "ndarray"})
 MAX_HOPS = 8
@@ -142,4 +143,4 @@ def _is_sequence(annotation: ast.expr | None) -> bool:
     """Whether an annotation names a list, a tuple, a table or an array, with or without what is in it."""
     if isinstance(annotation, ast.Subscript):
         annotation = annotation.value
-    return getattr(annotation, "id", getattr(annotation, "attr", "")) in SEQUENCES
+    return last_name(annotation) in SEQUENCES

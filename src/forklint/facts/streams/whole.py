@@ -16,6 +16,7 @@ from forklint.project.certainty import has_certain_bases
 from forklint.project.index import Project, Value
 from forklint.project.module import ClassFacts, Module
 from forklint.project.scopes import FUNCTIONS, Function, Scope, statements
+from forklint.project.spelling import argument, last_name
 
 Giving = ast.For | ast.Return | ast.Expr
 """The statement that gives the samples: a loop with ``yield``, ``return iter(...)``, or ``yield from``."""
@@ -135,7 +136,7 @@ def _draws(statement: Giving, source: ast.expr) -> bool:
     """
     body = statement.body if isinstance(statement, ast.For) else []
     nodes = [node for part in [*body, source] for node in ast.walk(part)]
-    names = {getattr(node, "id", getattr(node, "attr", "")).lower() for node in nodes}
+    names = {last_name(node).lower() for node in nodes}
     if any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) for part in body for node in ast.walk(part)):
         return True
     if "range" not in {getattr(node, "id", "") for node in ast.walk(source)}:
@@ -156,11 +157,10 @@ def _loaded(project: Project, facts: ClassFacts) -> Loaded | None:
         if b"DataLoader" not in module.document.code:
             continue
         for node in ast.walk(module.tree):
-            if not isinstance(node, ast.Call) or not _last(node.func).endswith("DataLoader"):
+            if not isinstance(node, ast.Call) or not last_name(node.func).endswith("DataLoader"):
                 continue
             scope = module.scope_at(node)
-            given = next((one.value for one in node.keywords if one.arg == "dataset"), None)
-            given = given or (node.args[0] if node.args else None)
+            given = argument(node, "dataset", 0)
             if given is None or not _is_object(project, module, scope, given, facts):
                 continue
             several = _several(project, module, scope, node)
@@ -237,7 +237,3 @@ def _shared_out(project: Project, dataset: ClassFacts, loaded: Loaded) -> bool:
 
 def _is_own(node: ast.Attribute) -> bool:
     return isinstance(node.value, ast.Name) and node.value.id in {"self", "cls"}
-
-
-def _last(expression: ast.expr) -> str:
-    return str(getattr(expression, "attr", getattr(expression, "id", "")))

@@ -11,6 +11,7 @@ from forklint.knowledge.threads import threads
 from forklint.project.index import Project
 from forklint.project.module import Module
 from forklint.project.scopes import FUNCTIONS, Function, Scope, parameters
+from forklint.project.spelling import argument, hides_arguments
 
 MOVES = {"seek"}
 TRANSFERS = {"read", "readline", "readinto", "write", "writelines"}
@@ -140,24 +141,21 @@ def _attribute(tasks: Tasks, name: str) -> ast.Call | None:
 def _kind(project: Project, module: Module, made: ast.Call, use: str) -> str:
     """What kind of sharing this use of what was made is; empty if none."""
     scope = module.scope_at(made)
+    if hides_arguments(made):  # the mode may be among them
+        return ""
     if use == "array":
         row = threads().maps.get(project.qualified(module, scope, made.func))
         if row is None:
             return ""
-        mode = _argument(made, row.mode, row.position)
+        mode = argument(made, row.mode, row.position)
         text = row.default if mode is None else mode.value if isinstance(mode, ast.Constant) else ""
         return "memmap" if text in {"r+", "w+", "readwrite", "write"} else ""
     if not (isinstance(made.func, ast.Name) and made.func.id == "open" and scope.find("open") is None):
         return ""
-    mode = _argument(made, "mode", 1)
+    mode = argument(made, "mode", 1)
     if mode is not None and not isinstance(mode, ast.Constant):
         return ""
     text = str(mode.value) if isinstance(mode, ast.Constant) else "r"
     if use == "offset":
         return "offset"
     return "text" if "b" not in text else ""
-
-
-def _argument(call: ast.Call, name: str, position: int) -> ast.expr | None:
-    named = next((keyword.value for keyword in call.keywords if keyword.arg == name), None)
-    return named or (call.args[position] if position < len(call.args) else None)

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from forklint.facts.handles.datasets import attributes_read, worker_methods
-from forklint.facts.sending.bindings import value_of
 from forklint.facts.sending.loaded import classes_of
-from forklint.facts.sending.sites import Sites, argument
+from forklint.facts.sending.sites import Sites
 from forklint.facts.sending.values import Given
+from forklint.project.bindings import value_of
 from forklint.project.scopes import Function, statements
+from forklint.project.spelling import argument, dotted
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
@@ -82,9 +83,9 @@ class LostUpdates:
             if given is None or not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
                 continue
             found = tuple(dict.fromkeys(classes_of(self.project, Given(module, scope, given))))
-            name = _dotted(statement.targets[0])
+            name = dotted(statement.targets[0])
             if name and found and _is_bound_once(scope, statement.targets[0]):
-                yield Kept(name, scope, call, found, _dotted(given))
+                yield Kept(name, scope, call, found, dotted(given))
 
     def _changes(self, module: Module, loop: ast.AST, loader: Kept) -> Iterator[Lost]:
         """Give the statements of a loop that change an attribute which workers of the loader read."""
@@ -119,7 +120,7 @@ class LostUpdates:
         """The attributes of one of these objects that a statement changes, by itself or by a method of the class."""
         if isinstance(node, (ast.Assign, ast.AugAssign)):
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-                if isinstance(target, ast.Attribute) and _dotted(target.value) in objects:
+                if isinstance(target, ast.Attribute) and dotted(target.value) in objects:
                     yield target.attr
             return
         call = getattr(node, "value", None)
@@ -127,11 +128,11 @@ class LostUpdates:
         if not isinstance(function, ast.Attribute):
             return
         owner = function.value
-        if _dotted(owner) in objects:
+        if dotted(owner) in objects:
             method = self.project.method(dataset, function.attr)
             if method is not None and not method[1].decorator_list:
                 yield from _stored(method[1])
-        elif function.attr in MUTATORS and isinstance(owner, ast.Attribute) and _dotted(owner.value) in objects:
+        elif function.attr in MUTATORS and isinstance(owner, ast.Attribute) and dotted(owner.value) in objects:
             yield from [owner.attr] if self._is_collection(dataset, owner.attr) else []
 
     def _read(self, dataset: ClassFacts) -> frozenset[str]:
@@ -159,7 +160,7 @@ class LostUpdates:
             for method in owner.methods.values():
                 for statement in statements(method.body):
                     if isinstance(statement, ast.Assign) and any(
-                        _dotted(target) == f"self.{attribute}" for target in statement.targets
+                        dotted(target) == f"self.{attribute}" for target in statement.targets
                     ):
                         yield statement.value
 
@@ -170,14 +171,14 @@ def _stored(method: Function) -> Iterator[str]:
         targets = statement.targets if isinstance(statement, ast.Assign) else []
         targets = [*targets, statement.target] if isinstance(statement, (ast.AugAssign, ast.AnnAssign)) else targets
         for target in targets:
-            if isinstance(target, ast.Attribute) and _dotted(target.value) == "self":
+            if isinstance(target, ast.Attribute) and dotted(target.value) == "self":
                 yield target.attr
 
 
 def _iterates(loop: ast.AST, name: str) -> bool:
     """Whether a loop, or one in it, goes over a loader: by its name, ``enumerate(name)`` and the like."""
     iterated = (node.iter for node in ast.walk(loop) if isinstance(node, (ast.For, ast.AsyncFor)))
-    return any(_dotted(part) == name for one in iterated for part in ast.walk(one))
+    return any(dotted(part) == name for one in iterated for part in ast.walk(one))
 
 
 def _is_bound_once(scope: Scope, target: ast.expr) -> bool:
@@ -189,14 +190,4 @@ def _is_bound_once(scope: Scope, target: ast.expr) -> bool:
     if not isinstance(above, ast.ClassDef):
         return False
     stores = [node for node in ast.walk(above) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)]
-    return sum(_dotted(one) == _dotted(target) for one in stores) == 1
-
-
-def _dotted(node: ast.AST) -> str:
-    """``a.b.c`` as text; empty for anything else."""
-    if isinstance(node, ast.Name):
-        return node.id
-    if isinstance(node, ast.Attribute):
-        above = _dotted(node.value)
-        return f"{above}.{node.attr}" if above else ""
-    return ""
+    return sum(dotted(one) == dotted(target) for one in stores) == 1

@@ -13,7 +13,7 @@ from pathlib import Path
 from forklint.model import Finding
 from forklint.project.index import Project
 from forklint.source.paths import from_root
-from forklint.verify.experiments.base import Experimenter, inconclusive
+from forklint.verify.experiments.base import Experimenter, inconclusive, worst_of
 from forklint.verify.subjects import NO_WAY_OUT, subject_of
 from forklint.verify.unreached import why_unreached
 from forklint.verify.words import Experiment, Factors, Judgement, Observation, Verdict
@@ -22,7 +22,6 @@ WORKERS = 2
 BATCHES = 4
 MIB = 2**20
 NAMES = {"cuda": "CUDA", "mps": "MPS", "xpu": "XPU", "hpu": "HPU"}
-WORST = (Verdict.CONFIRMED, Verdict.INCONCLUSIVE, Verdict.NOT_REPRODUCED, Verdict.REFUTED)
 
 
 class AcceleratorInWorker(Experimenter):
@@ -87,17 +86,7 @@ class AcceleratorInWorker(Experimenter):
         if problem:
             return problem
         cells = {str(seen.trial.factors): _cell(seen) for seen in observations if not seen.trial.is_control}
-        verdict = min((cell.verdict for cell in cells.values()), key=WORST.index)
-        told: dict[str, list[str]] = {}
-        for factors, cell in cells.items():
-            if cell.verdict is verdict:
-                told.setdefault(cell.evidence, []).append(factors)
-        return Judgement(
-            verdict,
-            "; ".join(f"{' and '.join(factors)}: {evidence}" for evidence, factors in told.items()),
-            next(cell.advice for cell in cells.values() if cell.verdict is verdict),
-            {"cells": {factors: cell.verdict.value for factors, cell in cells.items()}},
-        )
+        return worst_of(cells)
 
 
 def _cell(seen: Observation) -> Judgement:

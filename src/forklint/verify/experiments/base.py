@@ -15,6 +15,8 @@ from forklint.verify.subjects import Factory, Sources
 from forklint.verify.unreached import why_ended_early
 from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Trial, Verdict
 
+WORST_FIRST = (Verdict.CONFIRMED, Verdict.INCONCLUSIVE, Verdict.NOT_REPRODUCED, Verdict.REFUTED, Verdict.UNSUPPORTED)
+
 
 @dataclass(frozen=True)
 class Context:
@@ -115,6 +117,23 @@ class Experimenter(ABC):
 def inconclusive(why: str, advice: str) -> Judgement:
     """A verdict that says nothing, with the one thing to do about it."""
     return Judgement(Verdict.INCONCLUSIVE, why, advice)
+
+
+def worst_of(cells: Mapping[str, Judgement]) -> Judgement:
+    """The judgement of a finding whose cells were judged one by one: the worst verdict, with all that led to it."""
+    if not cells:
+        return inconclusive("no start method to try", "leave out --start-method")
+    verdict = min((cell.verdict for cell in cells.values()), key=WORST_FIRST.index)
+    told: dict[str, list[str]] = {}
+    for factors, cell in cells.items():
+        if cell.verdict is verdict:
+            told.setdefault(cell.evidence, []).append(factors)
+    return Judgement(
+        verdict,
+        "; ".join(f"{' and '.join(factors)}: {evidence}" for evidence, factors in told.items()),
+        next(cell.advice for cell in cells.values() if cell.verdict is verdict),
+        {"cells": {factors: cell.verdict.value for factors, cell in cells.items()}},
+    )
 
 
 def not_ended(seen: Observation) -> Judgement | None:

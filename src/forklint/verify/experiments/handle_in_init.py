@@ -16,14 +16,13 @@ from forklint.model import Finding
 from forklint.project.index import Project
 from forklint.source.paths import from_root
 from forklint.verify import samples, stand_ins
-from forklint.verify.experiments.base import Experimenter, inconclusive
+from forklint.verify.experiments.base import WORST_FIRST, Experimenter, inconclusive, worst_of
 from forklint.verify.handle_harm import Cell, cell_of
 from forklint.verify.subjects import WHEN_IMPORTED, subjects_for
 from forklint.verify.unreached import first_line, why_unreached
 from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Trial, Verdict
 
 LOADER = "a loader of its dataset"
-WORST = (Verdict.CONFIRMED, Verdict.INCONCLUSIVE, Verdict.NOT_REPRODUCED, Verdict.REFUTED, Verdict.UNSUPPORTED)
 PASSES_IN_TIME = 6
 """A pass may take this part of a trial's limit: a slow dataset is read for fewer samples."""
 ON_CUDA = {"fork": (False, True), "spawn": (True,)}
@@ -186,7 +185,9 @@ class HandleInInit(Experimenter):
         for seen in observations:
             if not seen.trial.is_control:
                 cells.setdefault(str(seen.trial.factors), []).append(cell_of(seen, controls, known))
-        judged = {factors: min(found, key=lambda cell: WORST.index(cell.verdict)) for factors, found in cells.items()}
+        judged = {
+            factors: min(found, key=lambda cell: WORST_FIRST.index(cell.verdict)) for factors, found in cells.items()
+        }
         if not judged:
             return inconclusive("no start method to try", "leave out --start-method")
         judgement = _whole(judged, known)
@@ -196,27 +197,22 @@ class HandleInInit(Experimenter):
         return replace(judgement, details={**judgement.details, "cells": all_cells})
 
 
+def _worst(cells: Sequence[Cell]) -> Cell:
+    return min(cells, key=lambda cell: WORST_FIRST.index(cell.verdict))
+
+
 def _whole(judged: Mapping[str, Cell], known: samples.Truth) -> Judgement:
-    verdict = min((cell.verdict for cell in judged.values()), key=WORST.index)
-    told: dict[str, list[str]] = {}
-    for factors, cell in judged.items():
-        if cell.verdict is verdict:
-            told.setdefault(cell.evidence, []).append(factors)
-    note = _spared(judged, verdict)
-    words = [f"{' and '.join(factors)}: {evidence}" for evidence, factors in told.items()]
-    return Judgement(
-        verdict,
-        "; ".join([*words, note] if note else words),
-        next(cell.advice for cell in judged.values() if cell.verdict is verdict),
-        {
-            "cells": {factors: cell.verdict.value for factors, cell in judged.items()},
-            "shown": {factors: cell.as_json() for factors, cell in judged.items()},
-            "samples": len(known.digests),
-            "stateful": len(known.stateful),
-            "undigestable": len(known.undigestable),
-            "note": note,
-        },
-    )
+    whole = worst_of({factors: Judgement(cell.verdict, cell.evidence, cell.advice) for factors, cell in judged.items()})
+    note = _spared(judged, whole.verdict)
+    details = {
+        **whole.details,
+        "shown": {factors: cell.as_json() for factors, cell in judged.items()},
+        "samples": len(known.digests),
+        "stateful": len(known.stateful),
+        "undigestable": len(known.undigestable),
+        "note": note,
+    }
+    return replace(whole, evidence="; ".join([whole.evidence, note] if note else [whole.evidence]), details=details)
 
 
 def _spared(judged: Mapping[str, Cell], verdict: Verdict) -> str:

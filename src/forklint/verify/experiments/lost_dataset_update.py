@@ -11,14 +11,13 @@ from pathlib import Path
 from forklint.model import Finding
 from forklint.project.index import Project
 from forklint.source.paths import from_root
-from forklint.verify.experiments.base import Experimenter, inconclusive
+from forklint.verify.experiments.base import Experimenter, inconclusive, worst_of
 from forklint.verify.subjects import NO_WAY_OUT, subject_of
-from forklint.verify.unreached import why_unreached
+from forklint.verify.unreached import first_line, why_unreached
 from forklint.verify.words import Experiment, Factors, Judgement, Observation, Verdict
 
 WORKERS = 2
 BATCHES = 4
-WORST = (Verdict.CONFIRMED, Verdict.INCONCLUSIVE, Verdict.REFUTED)
 
 
 class LostDatasetUpdate(Experimenter):
@@ -68,17 +67,7 @@ class LostDatasetUpdate(Experimenter):
         if problem:
             return problem
         judged = {str(seen.trial.factors): _cell(seen) for seen in observations if not seen.trial.is_control}
-        verdict = min((cell.verdict for cell in judged.values()), key=WORST.index)
-        told: dict[str, list[str]] = {}
-        for factors, cell in judged.items():
-            if cell.verdict is verdict:
-                told.setdefault(cell.evidence, []).append(factors)
-        return Judgement(
-            verdict,
-            "; ".join(f"{' and '.join(factors)}: {evidence}" for evidence, factors in told.items()),
-            next(cell.advice for cell in judged.values() if cell.verdict is verdict),
-            {"cells": {factors: cell.verdict.value for factors, cell in judged.items()}},
-        )
+        return worst_of(judged)
 
 
 def _values(seen: Observation) -> tuple[str, str, bool | None]:
@@ -103,7 +92,7 @@ def _cell(seen: Observation) -> Judgement:
     old, new, has_new = _values(seen)
     if has_new is None:
         errors = seen.of("error")
-        words = f"{errors[0]['type']}: {(errors[0]['text'].splitlines() or [''])[0]}" if errors else "no batch was read"
+        words = f"{errors[0]['type']}: {first_line(errors[0]['text'])}" if errors else "no batch was read"
         return inconclusive(f"no second epoch could be read: {words}", "make it work with these workers first")
     if has_new:
         return Judgement(Verdict.REFUTED, f"workers see the change from {old} to {new}")

@@ -15,15 +15,14 @@ from typing import Any
 
 from forklint.model import Finding
 from forklint.project.index import Project
-from forklint.verify.experiments.base import Experimenter, inconclusive
+from forklint.verify.experiments.base import Experimenter, inconclusive, worst_of
 from forklint.verify.subjects import NO_WAY_OUT, subject_of, subjects_for
-from forklint.verify.unreached import why_unreached
+from forklint.verify.unreached import first_line, why_unreached
 from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Verdict
 
 PASSES_IN_TIME = 6
 """An epoch may take this part of a trial's limit."""
 SPAWNED_WORKERS = 2
-WORST = (Verdict.CONFIRMED, Verdict.INCONCLUSIVE, Verdict.NOT_REPRODUCED, Verdict.REFUTED, Verdict.UNSUPPORTED)
 CANNOT_SEND = "torch.Generator"
 """A kind of generator that spawned workers cannot be sent at all."""
 
@@ -116,7 +115,7 @@ class RngInInit(Experimenter):
             if found is not None:
                 return found
             for error in seen.of("error")[:1]:
-                words = f"reading fails without workers, too: {error['type']}: {_first_line(error['text'])}"
+                words = f"reading fails without workers, too: {error['type']}: {first_line(error['text'])}"
                 return inconclusive(words, "make the dataset work with num_workers=0 first")
         return None
 
@@ -129,21 +128,9 @@ class RngInInit(Experimenter):
         known = draws_of(controls[0])
         treatments = [seen for seen in observations if not seen.trial.is_control]
         judged = {str(seen.trial.factors): _cell(seen, known, experiment.finding) for seen in treatments}
-        if not judged:
-            if experiment.finding.proof.get("kind") == CANNOT_SEND:
-                return Judgement(Verdict.UNSUPPORTED, "needs the start method fork", "run it on Linux")
-            return inconclusive("no start method to try", "leave out --start-method")
-        verdict = min((cell.verdict for cell in judged.values()), key=WORST.index)
-        told: dict[str, list[str]] = defaultdict(list)
-        for factors, cell in judged.items():
-            if cell.verdict is verdict:
-                told[cell.evidence].append(factors)
-        return Judgement(
-            verdict,
-            "; ".join(f"{' and '.join(factors)}: {evidence}" for evidence, factors in told.items()),
-            next(cell.advice for cell in judged.values() if cell.verdict is verdict),
-            {"cells": {factors: cell.verdict.value for factors, cell in judged.items()}},
-        )
+        if not judged and experiment.finding.proof.get("kind") == CANNOT_SEND:
+            return Judgement(Verdict.UNSUPPORTED, "needs the start method fork", "run it on Linux")
+        return worst_of(judged)
 
 
 def _place(place: Sequence[str]) -> Mapping[str, str]:
@@ -220,7 +207,3 @@ def _failed(seen: Observation, *, is_expected: bool) -> Judgement | None:
             return Judgement(Verdict.CONFIRMED, f"no worker starts: {lines[-1]}")
         return inconclusive(f"reading fails with workers, for another reason: {words}", "mend that first")
     return None
-
-
-def _first_line(text: str) -> str:
-    return (text.splitlines() or [""])[0]

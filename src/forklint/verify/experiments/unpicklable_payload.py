@@ -7,15 +7,16 @@ their payload. What goes to other processes is pickled at the call as multiproce
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from forklint.model import Finding
 from forklint.project.index import Project
 from forklint.source.paths import from_root
-from forklint.verify.experiments.base import Experimenter, inconclusive
+from forklint.verify.experiments.base import Experimenter, inconclusive, worst_of
 from forklint.verify.subjects import subject_of, subjects_for
-from forklint.verify.unreached import why_unreached
+from forklint.verify.unreached import first_line, why_unreached
 from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Trial, Verdict
 
 WORKERS = 2
@@ -89,19 +90,9 @@ class UnpicklablePayload(Experimenter):
             return problem
         proof = experiment.finding.proof
         judged = {str(seen.trial.factors): _cell(seen, proof) for seen in observations if not seen.trial.is_control}
-        order = (Verdict.CONFIRMED, Verdict.INCONCLUSIVE, Verdict.REFUTED)
-        verdict = min((cell.verdict for cell in judged.values()), key=order.index)
-        told: dict[str, list[str]] = {}
-        for factors, cell in judged.items():
-            if cell.verdict is verdict:
-                told.setdefault(cell.evidence, []).append(factors)
+        found = worst_of(judged)
         controls = {str(seen.trial.factors): "control" for seen in observations if seen.trial.is_control}
-        return Judgement(
-            verdict,
-            "; ".join(f"{' and '.join(factors)}: {evidence}" for evidence, factors in told.items()),
-            next(cell.advice for cell in judged.values() if cell.verdict is verdict),
-            {"cells": controls | {factors: cell.verdict.value for factors, cell in judged.items()}},
-        )
+        return replace(found, details={"cells": controls | found.details["cells"]})
 
 
 def _unready(control: Observation) -> Judgement | None:
@@ -112,7 +103,7 @@ def _unready(control: Observation) -> Judgement | None:
     errors = control.of("error")
     if not errors:
         return None
-    text = (errors[0]["text"].splitlines() or [""])[0]
+    text = first_line(errors[0]["text"])
     why = f"reading fails where nothing is pickled, too: {errors[0]['type']}: {text}"
     return inconclusive(why, "make it work with num_workers=0 first")
 
@@ -143,7 +134,7 @@ def _cell(seen: Observation, proof: Mapping[str, Any]) -> Judgement:
         return Judgement(Verdict.CONFIRMED, f"the new process ends with {line}")
     errors = seen.of("error")
     if errors:
-        text = (errors[0]["text"].splitlines() or [""])[0]
+        text = first_line(errors[0]["text"])
         return inconclusive(f"it fails for another reason: {errors[0]['type']}: {text}", "mend that first")
     return Judgement(Verdict.REFUTED, "it is pickled, and the process gets it")
 

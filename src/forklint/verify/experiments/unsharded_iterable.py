@@ -14,9 +14,9 @@ from pathlib import Path
 
 from forklint.model import Finding
 from forklint.project.index import Project
-from forklint.verify.experiments.base import Experimenter, inconclusive
+from forklint.verify.experiments.base import Experimenter, inconclusive, worst_of
 from forklint.verify.subjects import subjects_for
-from forklint.verify.unreached import why_unreached
+from forklint.verify.unreached import first_line, why_unreached
 from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Verdict
 
 PASSES_IN_TIME = 4
@@ -24,7 +24,6 @@ PASSES_IN_TIME = 4
 SPAWNED_WORKERS = 2
 FEWEST_ALIKE = 4
 """So many samples at least must be alike, and not all the same, before two streams count as one."""
-WORST = (Verdict.CONFIRMED, Verdict.INCONCLUSIVE, Verdict.REFUTED)
 
 
 @dataclass(frozen=True)
@@ -104,19 +103,7 @@ class UnshardedIterable(Experimenter):
         known = streams_of(controls[0])
         treatments = [seen for seen in observations if not seen.trial.is_control]
         judged = {str(seen.trial.factors): _cell(seen, known) for seen in treatments}
-        if not judged:
-            return inconclusive("no start method to try", "leave out --start-method")
-        verdict = min((cell.verdict for cell in judged.values()), key=WORST.index)
-        told: dict[str, list[str]] = defaultdict(list)
-        for factors, cell in judged.items():
-            if cell.verdict is verdict:
-                told[cell.evidence].append(factors)
-        return Judgement(
-            verdict,
-            "; ".join(f"{' and '.join(factors)}: {evidence}" for evidence, factors in told.items()),
-            next(cell.advice for cell in judged.values() if cell.verdict is verdict),
-            {"cells": {factors: cell.verdict.value for factors, cell in judged.items()}},
-        )
+        return worst_of(judged)
 
 
 def streams_of(seen: Observation) -> Streams:
@@ -164,6 +151,6 @@ def _begin_alike(one: Sequence[str], other: Sequence[str]) -> bool:
 
 def _failed(seen: Observation, when: str) -> Judgement | None:
     for error in seen.of("error")[:1]:
-        text = (error["text"].splitlines() or [""])[0]
+        text = first_line(error["text"])
         return inconclusive(f"reading fails {when}: {error['type']}: {text}", "mend that first")
     return None

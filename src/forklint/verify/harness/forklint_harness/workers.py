@@ -129,6 +129,8 @@ def _watch(module: ModuleType, name: str, indices: Callable[[Any, Any], Optional
             journal.record("samples", indices=known, digests=digests)
             try:
                 return collate(data)
+            except StopIteration:  # a trial's own way to end a stream that does not end
+                raise
             except Exception as error:  # these samples may never stand in one batch of the program's own
                 tell_of(error, "collating", known)
                 return None

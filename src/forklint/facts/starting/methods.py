@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from forklint.facts.sending.bindings import value_of
 from forklint.facts.starting.reach import cells_of
 from forklint.facts.starting.running.values import DEFAULT_METHOD
 from forklint.knowledge.starters import iteration
 from forklint.model import Cell
+from forklint.project.bindings import value_of
+from forklint.project.spelling import argument, last_name
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
@@ -34,14 +35,17 @@ def cells_for(project: Project, module: Module, method: str) -> tuple[Cell, ...]
 
 
 def set_for(project: Project, module: Module) -> frozenset[str]:
-    """The start methods that the project sets for the programs that a module belongs to; UNKNOWN for one not told."""
+    """The start methods that the project sets for the programs that a module belongs to; UNKNOWN for one not told.
+
+    Those are set by the module, by one that imports it at any depth, or by one that it imports.
+    """
     memory = project.memory("start methods set")
     if module not in memory:
         found: set[str] = set()
         for other in _setters(project):
             reaches = other is module or module.path in project.graph.reached(other.path)
             if reaches or other.path in project.graph.reached(module.path):
-                found |= _set_in(project, other)
+                found |= _set_in(other)
         memory[module] = frozenset(found)
     known: frozenset[str] = memory[module]
     return known
@@ -55,17 +59,9 @@ def _setters(project: Project) -> tuple[Module, ...]:
     return known
 
 
-def _set_in(project: Project, module: Module) -> set[str]:
-    found = set()
-    for node in ast.walk(module.tree):
-        name = getattr(node.func, "attr", getattr(node.func, "id", "")) if isinstance(node, ast.Call) else ""
-        if isinstance(node, ast.Call) and name == "set_start_method":
-            scope = module.scope_at(node)
-            if project.qualified(module, scope, node.func) in iteration().setters:
-                given = next((one.value for one in node.keywords if one.arg == "method"), None)
-                given = given or (node.args[0] if node.args else None)
-                found.add(_text(given))
-    return found
+def _set_in(module: Module) -> set[str]:
+    calls = (node for node in ast.walk(module.tree) if isinstance(node, ast.Call))
+    return {_text(argument(call, "method", 0)) for call in calls if last_name(call.func) == "set_start_method"}
 
 
 def method_of(project: Project, module: Module, scope: Scope, context: ast.expr | None) -> str:
@@ -78,8 +74,7 @@ def method_of(project: Project, module: Module, scope: Scope, context: ast.expr 
         held = value_of(module, scope, context)
         return method_of(project, module, held[0], held[2]) if held is not None else UNKNOWN
     if isinstance(context, ast.Call) and project.qualified(module, scope, context.func) in iteration().contexts:
-        given = next((one.value for one in context.keywords if one.arg == "method"), None)
-        given = given or (context.args[0] if context.args else None)
+        given = argument(context, "method", 0)
         return method_of(project, module, scope, given)
     return UNKNOWN
 

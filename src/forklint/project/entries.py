@@ -5,22 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from forklint.project.spelling import last_name, text_of
+
 Entry = tuple[str, ast.expr]
 Assignment = ast.Assign | ast.AnnAssign
-
-
-def last_name(expression: ast.expr) -> str:
-    """The last part of a dotted name; empty for anything else."""
-    if isinstance(expression, ast.Attribute):
-        return expression.attr
-    return expression.id if isinstance(expression, ast.Name) else ""
-
-
-def text_of(expression: ast.expr | None) -> str:
-    """The text of a constant; empty if it is none."""
-    if isinstance(expression, ast.Constant) and isinstance(expression.value, str):
-        return expression.value
-    return ""
 
 
 def target_name(target: ast.expr) -> str:

@@ -1,0 +1,56 @@
+"""How an expression is spelt, whatever it means: its names, the text of a constant, the arguments of a call."""
+
+from __future__ import annotations
+
+import ast
+
+
+def last_name(expression: ast.AST | None) -> str:
+    """The last part of a dotted name; empty for anything else."""
+    if isinstance(expression, ast.Attribute):
+        return expression.attr
+    return expression.id if isinstance(expression, ast.Name) else ""
+
+
+def is_name(expression: ast.AST | None, name: str) -> bool:
+    """Whether an expression is a certain name, and nothing more."""
+    return isinstance(expression, ast.Name) and expression.id == name
+
+
+def dotted(expression: ast.AST) -> str:
+    """``a.b.c`` as it is written; empty for an expression that is no such chain."""
+    parts: list[str] = []
+    while isinstance(expression, ast.Attribute):
+        parts.append(expression.attr)
+        expression = expression.value
+    if not isinstance(expression, ast.Name):
+        return ""
+    return ".".join(reversed((*parts, expression.id)))
+
+
+def text_of(expression: ast.AST | None) -> str:
+    """The text of a constant; empty if it is none."""
+    if isinstance(expression, ast.Constant) and isinstance(expression.value, str):
+        return expression.value
+    return ""
+
+
+def argument(call: ast.Call, name: str, position: int | None) -> ast.expr | None:
+    """The argument that a call gives by name or position; None where it gives none, as far as is seen."""
+    for keyword in call.keywords:
+        if keyword.arg == name:
+            return keyword.value
+    if position is None or position >= len(call.args):
+        return None
+    hidden = any(isinstance(one, ast.Starred) for one in call.args[: position + 1])
+    return None if hidden else call.args[position]
+
+
+def hides_arguments(call: ast.Call) -> bool:
+    """Whether ``*args`` or ``**kwargs`` may give more than is seen."""
+    return any(isinstance(one, ast.Starred) for one in call.args) or any(one.arg is None for one in call.keywords)
+
+
+def is_static(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a method is marked as a static one, which gets no object."""
+    return any(isinstance(mark, ast.Name) and mark.id == "staticmethod" for mark in function.decorator_list)
