@@ -16,6 +16,7 @@ from forklint.knowledge.poisons import DecoratorRow, poisons
 from forklint.knowledge.starters import iteration
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Function, bodies, expressions, statements
 
 MAX_DEPTH = 6
@@ -331,7 +332,7 @@ def _may_leave(statement: ast.stmt) -> bool:
 
 
 def _calls_named(node: Function, name: str) -> bool:
-    calls = (one for one in ast.walk(node) if isinstance(one, ast.Call))
+    calls = (one for one in nodes_below(node) if isinstance(one, ast.Call))
     return any(getattr(call.func, "attr", getattr(call.func, "id", "")) == name for call in calls)
 
 
@@ -343,7 +344,9 @@ def _asks_for_several(call: ast.Call) -> bool:
 
 def _is_main_guard(statement: ast.If) -> bool:
     test = statement.test
-    return isinstance(test, ast.Compare) and any(isinstance(n, ast.Name) and n.id == "__name__" for n in ast.walk(test))
+    return isinstance(test, ast.Compare) and any(
+        isinstance(n, ast.Name) and n.id == "__name__" for n in nodes_below(test)
+    )
 
 
 def _try_star() -> tuple[type[ast.AST], ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +15,7 @@ from forklint.facts.handles.lifetimes import Lifetimes
 from forklint.knowledge.handles import Handle, openers
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function
 
 PICKLING = ("__getstate__", "__reduce__", "__reduce_ex__", "__getnewargs__", "__getnewargs_ex__")
@@ -79,7 +81,7 @@ class Handles:
         """The project's classes and functions that a method calls by name."""
         memory = self._project.memory("called")
         if function not in memory:
-            calls = [node.func for node in ast.walk(function.node) if isinstance(node, ast.Call)]
+            calls = [node.func for node in nodes_below(function.node) if isinstance(node, ast.Call)]
             symbols = [
                 self._project.resolve(function.module, function.scope, call)
                 for call in calls
@@ -93,11 +95,25 @@ class Handles:
 
     def opens(self, facts: ClassFacts | FunctionFacts) -> bool:
         """Whether the text of a class or function holds the name of an opener, followed by a parenthesis."""
-        memory = self._project.memory("opens")
-        if facts not in memory:
-            lines = facts.module.document.lines[facts.node.lineno - 1 : facts.node.end_lineno]
-            memory[facts] = any(self.pattern.search(line) for line in lines)
-        return bool(memory[facts])
+        rows = self._opening_rows(facts.module)
+        following = bisect_left(rows, facts.node.lineno)
+        return following < len(rows) and rows[following] <= (facts.node.end_lineno or facts.node.lineno)
+
+    def _opening_rows(self, module: Module) -> list[int]:
+        """The lines of a module that hold the name of an opener, followed by a parenthesis."""
+        memory = self._project.memory("rows with openers")
+        if module not in memory:
+            lines = module.document.lines if self.open_in(module) else []
+            memory[module] = [row for row, line in enumerate(lines, 1) if self.pattern.search(line)]
+        rows: list[int] = memory[module]
+        return rows
+
+    def open_in(self, module: Module) -> bool:
+        """Whether the text of a module holds the name of an opener, followed by a parenthesis."""
+        memory = self._project.memory("modules with openers")
+        if module not in memory:
+            memory[module] = self.pattern.search(module.document.text) is not None
+        return bool(memory[module])
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
@@ -178,7 +194,7 @@ class Handles:
         """Whether a worker reads one of the attributes, but for giving it to a function that does no harm."""
         for function, owner in worker_methods(self._project, dataset).items():
             spared: set[ast.AST] = set()
-            for call in ast.walk(function) if harmless else ():
+            for call in nodes_below(function) if harmless else ():
                 if isinstance(call, ast.Call):
                     scope = owner.module.scope_of[function]
                     if self._project.qualified(owner.module, scope, call.func) in harmless:
@@ -216,7 +232,7 @@ def leaves_out(method: Function, attributes: set[str]) -> bool:
 
     It lacks it if it speaks of the attribute, filters the attributes, or does not start from all of them.
     """
-    nodes = list(ast.walk(method))
+    nodes = list(nodes_below(method))
     words = {getattr(node, field, None) for node in nodes for field in ("value", "arg", "attr", "id")}
     if words & attributes:
         return True
@@ -228,13 +244,13 @@ def compares_process(facts: ClassFacts, attributes: set[str]) -> bool:
     if not checks_process(facts):
         return False
     words = {
-        name: {getattr(node, "attr", getattr(node, "id", "")) for node in ast.walk(method)}
+        name: {getattr(node, "attr", getattr(node, "id", "")) for node in nodes_below(method)}
         for name, method in facts.methods.items()
     }
     checks = {name for name, found in words.items() if found & set(PROCESS_CHECKS)}
     users = {name for name, found in words.items() if found & attributes}
-    tests = [n.test for name in users for n in ast.walk(facts.methods[name]) if isinstance(n, ast.If)]
-    asked = {getattr(node, "attr", "") for test in tests for node in ast.walk(test)}
+    tests = [n.test for name in users for n in nodes_below(facts.methods[name]) if isinstance(n, ast.If)]
+    asked = {getattr(node, "attr", "") for test in tests for node in nodes_below(test)}
     return not checks or bool(checks & users) or bool(checks & asked)
 
 

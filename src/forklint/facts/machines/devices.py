@@ -8,6 +8,7 @@ from forklint.facts.machines import entries
 from forklint.facts.machines.entries import last_name
 from forklint.project.index import Project, Value
 from forklint.project.module import FunctionFacts, Module
+from forklint.project.nodes import nodes_below
 
 UNKNOWN = frozenset({"?"})
 DEPTH = 8
@@ -43,7 +44,7 @@ def _followed(
     if isinstance(symbol, FunctionFacts) and called is not value:
         returned = [
             devices(project, symbol.module, node.value, depth - 1)
-            for node in ast.walk(symbol.node)
+            for node in nodes_below(symbol.node)
             if isinstance(node, ast.Return) and node.value is not None
         ]
         return frozenset().union(*returned) if returned else UNKNOWN

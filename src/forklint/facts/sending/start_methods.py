@@ -57,7 +57,7 @@ def _setters(project: Project) -> tuple[Module, ...]:
 
 def _set_in(project: Project, module: Module) -> set[str]:
     found = set()
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         name = getattr(node.func, "attr", getattr(node.func, "id", "")) if isinstance(node, ast.Call) else ""
         if isinstance(node, ast.Call) and name == "set_start_method":
             scope = module.scope_at(node)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from forklint.knowledge.starters import iteration, settling
 from forklint.project.index import External
 from forklint.project.module import FunctionFacts
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Function, Kind, expressions
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ class _Walk:
         plain = isinstance(node, ast.FunctionDef) and not node.decorator_list and facts.owner is None
         if not plain or node in self.inside or len(self.inside) >= MAX_DEPTH:
             return
-        if any(isinstance(part, (ast.Yield, ast.YieldFrom)) for part in ast.walk(node)):
+        if any(isinstance(part, (ast.Yield, ast.YieldFrom)) for part in nodes_below(node)):
             return
         self.inside.append(node)
         yield from self.block(facts.module, node.body, certain=certain, guarded=guarded)
