@@ -13,7 +13,7 @@ from forklint.facts.handles.datasets import attribute_nodes, attributes_read, is
 from forklint.facts.handles.held import NOTHING, Held, Kept, Opened, State, Values
 from forklint.facts.handles.lifetimes import Lifetimes
 from forklint.knowledge.handles import Handle, openers
-from forklint.project.index import Project
+from forklint.project.index import Project, Symbol
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function
@@ -71,27 +71,22 @@ class Handles:
 
     def _may_open(self, facts: ClassFacts) -> bool:
         """Whether the text on the way through ``__init__``, or of what it calls, holds an opener: most does not."""
-        path = list(init_path(self._project, facts))
-        if any(self.opens(function) for function in path):
-            return True
-        called = {symbol for function in path for symbol in self._called(function)}
-        return any(self.opens(symbol) for symbol in called)
+        return any(self._leads_to_opener(function) for function in init_path(self._project, facts))
 
-    def _called(self, function: FunctionFacts) -> frozenset[ClassFacts | FunctionFacts]:
-        """The project's classes and functions that a method calls by name."""
-        memory = self._project.memory("called")
-        if function not in memory:
-            calls = [node.func for node in nodes_below(function.node) if isinstance(node, ast.Call)]
-            symbols = [
-                self._project.resolve(function.module, function.scope, call)
-                for call in calls
-                if isinstance(call, (ast.Name, ast.Attribute))
-            ]
-            memory[function] = frozenset(
-                symbol for symbol in symbols if isinstance(symbol, (ClassFacts, FunctionFacts))
-            )
-        found: frozenset[ClassFacts | FunctionFacts] = memory[function]
-        return found
+    def _leads_to_opener(self, function: FunctionFacts) -> bool:
+        """Whether the text of a method, or of a class or function of the project that it calls, holds an opener."""
+        memory = self._project.memory("leads to opener")
+        if function.node not in memory:
+            called = (symbol for symbol in self._called(function) if isinstance(symbol, (ClassFacts, FunctionFacts)))
+            memory[function.node] = self.opens(function) or any(self.opens(symbol) for symbol in called)
+        return bool(memory[function.node])
+
+    def _called(self, function: FunctionFacts) -> Iterator[Symbol | None]:
+        """What a method calls by name."""
+        module, scope = function.module, function.scope
+        for node in nodes_below(function.node):
+            if isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
+                yield self._project.resolve(module, scope, node.func)
 
     def opens(self, facts: ClassFacts | FunctionFacts) -> bool:
         """Whether the text of a class or function holds the name of an opener, followed by a parenthesis."""
@@ -103,10 +98,16 @@ class Handles:
         """The lines of a module that hold the name of an opener, followed by a parenthesis."""
         memory = self._project.memory("rows with openers")
         if module not in memory:
-            lines = module.document.lines if self.open_in(module) else []
-            memory[module] = [row for row, line in enumerate(lines, 1) if self.pattern.search(line)]
+            memory[module] = list(self._find_rows(module)) if self.open_in(module) else []
         rows: list[int] = memory[module]
         return rows
+
+    def _find_rows(self, module: Module) -> Iterator[int]:
+        text, row, start = "\n".join(module.document.lines), 1, 0
+        for match in self._pattern_in_line.finditer(text):
+            row += text.count("\n", start, match.start())
+            start = match.start()
+            yield row
 
     def open_in(self, module: Module) -> bool:
         """Whether the text of a module holds the name of an opener, followed by a parenthesis."""
@@ -114,6 +115,10 @@ class Handles:
         if module not in memory:
             memory[module] = self.pattern.search(module.document.text) is not None
         return bool(memory[module])
+
+    @cached_property
+    def _pattern_in_line(self) -> re.Pattern[str]:
+        return re.compile(self.pattern.pattern.replace(r"\s*", r"[^\S\n]*"))
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
