@@ -216,7 +216,7 @@ class Linter:
         return FileReport(shown(path), (self._plain_finding(SyntaxFault, path, span, str(error), line),))
 
     def _comments(self, doc: Document) -> list[suppressions.Suppression]:
-        speaks = self.options.suppress and suppressions.TOKENS.search(doc.code)
+        speaks = self.options.suppress and suppressions.may_be_in(doc.code)
         return suppressions.find(doc.text) if speaks else []
 
     def _plain_finding(self, rule: type[Rule], path: Path, span: Span, message: str, text: str) -> Finding:

@@ -69,7 +69,7 @@ class PresetLinter:
     def _may_hold_comment(self, path: Path, data: bytes) -> bool:
         """Whether a comment for us may stand in a file, which then silences nothing."""
         is_asked = self.suppress and any(rule.code == UnusedSuppression.code for rule in self.rules)
-        return is_asked and presets.format_of(path) != "json" and bool(suppressions.TOKENS.search(data))
+        return is_asked and presets.format_of(path) != "json" and suppressions.may_be_in(data)
 
     def _ask(self, path: Path, preset: Preset, wanted: Sequence[Rule]) -> FileReport:
         found: list[tuple[Rule, PresetSuspect, Finding]] = []

@@ -162,12 +162,22 @@ class Project:
 
     def mentioning(self, word: str) -> Iterator[Module]:
         """Give the project's modules whose text holds a word, the cheap way to find users of a name."""
-        wanted = word.encode()
-        for path in self.files:
-            if wanted in self.data(path):
-                module = self.module(path)
-                if module is not None:
-                    yield module
+        memory = self.memory("files that mention")
+        if word not in memory:
+            texts, wanted = self._texts(), word.encode()
+            memory[word] = [path for path, data in texts if wanted in data]
+        for path in memory[word]:
+            module = self.module(path)
+            if module is not None:
+                yield module
+
+    def _texts(self) -> list[tuple[Path, bytes]]:
+        """The project's files with what is in them."""
+        memory = self.memory("texts of files")
+        if None not in memory:
+            memory[None] = [(path, self.data(path)) for path in self.files]
+        texts: list[tuple[Path, bytes]] = memory[None]
+        return texts
 
     # Names
 

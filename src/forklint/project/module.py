@@ -10,6 +10,7 @@ from pathlib import Path
 
 from forklint.model import Span
 from forklint.project import scopes
+from forklint.project.nodes import nodes_below, parents_below
 from forklint.project.scopes import FUNCTIONS, Function, Scope
 from forklint.source.document import Document
 
@@ -71,7 +72,12 @@ class Module:
     @cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:
         """The node above each node; one walk over the whole tree, so ask late."""
-        return {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
+        return parents_below(self.tree)
+
+    @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """Every node of the module, level by level, but for operators and contexts."""
+        return tuple(nodes_below(self.tree))
 
     def statement_of(self, node: ast.AST) -> ast.stmt:
         """The statement that a node belongs to: itself, or the nearest above."""

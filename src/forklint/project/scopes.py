@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+from forklint.project.nodes import nodes_below
+
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -212,7 +214,7 @@ def _bind_elsewhere(scope: Scope, statement: ast.Global | ast.Nonlocal) -> None:
 def _bind_walruses(scope: Scope) -> None:
     for statement in statements(scope.node.body):
         for expression in expressions(statement):
-            for node in ast.walk(expression):
+            for node in nodes_below(expression):
                 if isinstance(node, ast.NamedExpr):
                     _add(scope, Binding(node.target.id, Kind.OTHER, statement))
     for child in scope.children.values():
@@ -244,7 +246,7 @@ def expressions(statement: ast.stmt) -> Iterator[ast.expr]:
 
 def _bind_patterns(scope: Scope, statement: ast.Match) -> None:
     for case in statement.cases:
-        for node in ast.walk(case.pattern):
+        for node in nodes_below(case.pattern):
             name = getattr(node, "name", None) or getattr(node, "rest", None)
             if isinstance(name, str):
                 _add(scope, Binding(name, Kind.OTHER, statement))

@@ -83,7 +83,7 @@ class AcceleratorInWorker(Rule):
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """A use of a device, beside something that workers may run."""
-        return bool(self.pattern.search(data)) and bool(self.runs_in_workers.search(data))
+        return self.holds_tokens(data) and bool(self.runs_in_workers.search(data))
 
     @cached_property
     def _uses(self) -> WorkerUses:

@@ -76,6 +76,8 @@ class Rule(ABC):
     """Whether what the rule finds is itself a sign that the project has the platform in mind."""
     tokens: ClassVar[bytes] = b""
     """A regular expression: a file without a match, and that reaches none, holds no finding. Empty: any file may."""
+    words: ClassVar[tuple[bytes, ...]] = ()
+    """Every match of ``tokens`` holds one of these; plain bytes are found ten times faster. Empty: nothing is said."""
 
     def __init__(self, project: Project) -> None:
         self.project = project
@@ -86,13 +88,19 @@ class Rule(ABC):
         """``tokens``, compiled."""
         return re.compile(self.tokens)
 
+    def holds_tokens(self, data: bytes) -> bool:
+        """Whether a text has a match of ``tokens``."""
+        if self.words and not any(word in data for word in self.words):
+            return False
+        return self.pattern.search(data) is not None
+
     def may_hold(self, path: Path, data: bytes) -> bool:
         """Screen: False only if no finding of this rule can stand in the file, judged by bytes alone."""
-        return bool(self.pattern.search(data))
+        return self.holds_tokens(data)
 
     def reaches_tokens(self, path: Path) -> bool:
         """Whether the file, or a project file that it reaches by imports, holds the rule's tokens."""
-        return self.project.graph.any_reached(path, lambda data: bool(self.pattern.search(data)), self.code)
+        return self.project.graph.any_reached(path, self.holds_tokens, self.code)
 
     @abstractmethod
     def suspects(self, module: Module) -> Iterable[Suspect]:

@@ -68,10 +68,11 @@ class DaftUdfProcess(Rule):
     severity = Severity.WARNING
     preview = True
     tokens = rb"(?:import|from)[ \t]+daft\b"
+    words = (b"daft",)
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Each such class, at its decorator."""
-        if not self.pattern.search(module.document.code):
+        if not self.holds_tokens(module.document.code):
             return
         for found in undecided(self.project, module):
             link = self.link(found.home, found.loads, "the model is loaded here")

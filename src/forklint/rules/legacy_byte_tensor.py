@@ -61,6 +61,7 @@ class LegacyByteTensor(Rule):
     code = "FKL603"
     name = "legacy-byte-tensor"
     tokens = rb"\bByteStorage\b"
+    words = (b"ByteStorage",)
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Find the tensors that are made of such a storage."""

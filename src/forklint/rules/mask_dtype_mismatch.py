@@ -85,10 +85,14 @@ class MaskDtypeMismatch(Rule):
         rb"\bMultiheadAttention\b|\bscaled_dot_product_attention\b|\bmulti_head_attention_forward\b"
         rb"|\bTransformer(?:En|De)coder(?:Layer)?\b|\bnn\.Transformer\b|\bimport Transformer\b"
     )
+    words = (
+        *(b"MultiheadAttention", b"scaled_dot_product_attention", b"multi_head_attention_forward"),
+        *(b"TransformerEncoder", b"TransformerDecoder", b"nn.Transformer", b"import Transformer"),
+    )
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Calls whose masks do not fit."""
-        if not self.pattern.search(module.document.code):
+        if not self.holds_tokens(module.document.code):
             return
         for wrong in wrong_masks(self.project, module):
             chain = tuple(self._made(wrong, module))

@@ -18,6 +18,7 @@ from forklint.knowledge.starters import starters
 from forklint.model import Applicability, Severity
 from forklint.project.guard import is_main_guard
 from forklint.project.module import Module
+from forklint.project.nodes import nodes_below
 from forklint.rules.base import Rule, Suspect
 
 if TYPE_CHECKING:
@@ -161,7 +162,7 @@ def _made_for_others(module: Module, suspect: Suspect) -> guarding.Refusal | Non
     if not _is_in_package(module) or not suspect.facts.what.startswith("calls"):
         return None
     for statement in module.tree.body:
-        if isinstance(statement, (ast.Assign, ast.AnnAssign)) and suspect.node in ast.walk(statement):
+        if isinstance(statement, (ast.Assign, ast.AnnAssign)) and suspect.node in nodes_below(statement):
             target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
             return guarding.Refusal(f"under a guard, who imports this module would not find `{ast.unparse(target)}`")
     return None

@@ -86,7 +86,7 @@ class PoisonedFork(Rule):
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """Something here starts processes, and something here or in what is reached starts threads."""
-        if FORKS.search(data):
+        if (b"Process" in data or b"Pool" in data) and FORKS.search(data):
             return self.reaches_tokens(path)
         has_loader = b"Loader(" in data
         return has_loader and self.project.graph.any_reached(

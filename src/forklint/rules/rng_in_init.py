@@ -107,6 +107,7 @@ class RngInInit(Rule):
     name = "rng-in-init"
     severity = Severity.WARNING
     tokens = MAKERS + rb"|" + SEEDERS
+    words = (b"default_rng", b"Random", b"Generator", b"check_random_state", b"worker", b"init_fn")
 
     @cached_property
     def _generators(self) -> KeptGenerators:

@@ -82,10 +82,11 @@ class StartMethodMisuse(Rule):
     name = "start-method-misuse"
     severity = Severity.WARNING
     tokens = rb"\bset_start_method\b|[\"']forkserver[\"']"
+    words = (b"set_start_method", b"forkserver")
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Each misuse, in the cells where it bites."""
-        if not self.pattern.search(module.document.code):
+        if not self.holds_tokens(module.document.code):
             return
         for misuse in misuses(self.project, module):
             chain = tuple(self._before(misuse))

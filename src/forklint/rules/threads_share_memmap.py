@@ -75,10 +75,11 @@ class ThreadsShareMemmap(Rule):
     name = "threads-share-memmap"
     severity = Severity.WARNING
     tokens = rb"\bThreadPool(?:Executor)?\b|\bmultiprocessing\.dummy\b"
+    words = (b"ThreadPool", b"multiprocessing.dummy")
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Each thing that the tasks of one call share."""
-        if not self.pattern.search(module.document.code):
+        if not self.holds_tokens(module.document.code):
             return
         for sharing in sharings(self.project, module):
             cells = self._cells(sharing)

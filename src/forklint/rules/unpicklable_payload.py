@@ -98,6 +98,10 @@ class UnpicklablePayload(Rule):
         rb"Loader\(|\bProcess\(|\bPool\(|ProcessPoolExecutor|process_map|multiprocessing|create_loader"
         rb"|class \w+\([^)]*Data(?:set|Pipe)"
     )
+    words = (
+        *(b"Loader(", b"Process(", b"Pool(", b"ProcessPoolExecutor", b"process_map", b"multiprocessing"),
+        *(b"create_loader", b"Dataset", b"DataPipe"),
+    )
 
     @cached_property
     def _payloads(self) -> Payloads:
@@ -105,7 +109,7 @@ class UnpicklablePayload(Rule):
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """A call that sends something, or a class that looks like a dataset."""
-        return bool(self.pattern.search(data)) or (b"class " in data and b"Folder" in data)
+        return self.holds_tokens(data) or (b"class " in data and b"Folder" in data)
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """What this module sends, or its datasets keep."""

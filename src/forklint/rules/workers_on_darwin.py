@@ -26,8 +26,8 @@ from forklint.rules.base import PresetSuspect, Rule, Suspect
 from forklint.source.presets import Preset
 
 CELL = Cell("darwin", "spawn")
-WORKERS = re.compile(rb"(?i:workers)|Loader\((?:[^,=]{0,80},){5}")
-"""The name of a count, or a loader with so many positional arguments that one is it."""
+BY_PLACE = re.compile(rb"Loader\((?:[^,=]{0,80},){5}")
+"""A loader with so many positional arguments that one is the number of workers."""
 Reason = tuple[str, tuple[Link, ...]]
 
 
@@ -94,7 +94,7 @@ class WorkersOnDarwin(Rule):
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """Whether a number of workers may stand in a file that knows of Macs, or that a program for MPS uses."""
-        if CELL not in self.settings.cells or not WORKERS.search(data):
+        if CELL not in self.settings.cells or not (b"workers" in data.lower() or BY_PLACE.search(data)):
             return False
         return bool(presets.machine_of(path.stem)) or self.reaches_tokens(path) or bool(programs.choosers(self.project))
 

@@ -19,8 +19,14 @@ NOQA = re.compile(rf"#\s*noqa(?::\s*(?P<codes>{CODE}(?:[\s,]+{CODE})*))?", re.IG
 IGNORE = re.compile(r"#\s*forklint:\s*ignore(?![\w-])(?:\[(?P<codes>[^\]]*)\])?", re.IGNORECASE)
 NOQA_FILE = re.compile(rf"#\s*flake8[:=]\s*noqa(?::\s?(?P<codes>{CODE}(?:[\s,]+{CODE})*))?", re.IGNORECASE)
 IGNORE_FILE = re.compile(r"#\s*forklint:\s*ignore-file(?![\w-])(?:\[(?P<codes>[^\]]*)\])?", re.IGNORECASE)
-TOKENS = re.compile(rb"noqa|forklint", re.IGNORECASE)
-"""A file without a match holds no suppression."""
+TOKENS = (b"noqa", b"forklint")
+"""A file with none of them, in letters of any size, holds no suppression."""
+
+
+def may_be_in(data: bytes) -> bool:
+    """Whether a text may hold a suppression, judged by bytes alone."""
+    small = data.lower()
+    return any(token in small for token in TOKENS)
 
 
 @dataclass

@@ -9,6 +9,7 @@ from forklint.facts.sending.values import is_shadowed
 from forklint.project.bindings import value_of
 from forklint.project.index import Value
 from forklint.project.module import FunctionFacts
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import statements
 from forklint.project.spelling import last_name
 
@@ -99,7 +100,7 @@ def _attribute(project: Project, module: Module, scope: Scope, node: ast.Attribu
         kinds = set()
         for owner in project.ancestry(module.class_facts(above)).classes:
             for function in owner.methods.values():
-                for statement in ast.walk(function):
+                for statement in nodes_below(function):
                     if isinstance(statement, ast.Assign) and any(_is_self(one, node.attr) for one in statement.targets):
                         inside = owner.module.scope_of[function]
                         kinds.add(device_of(project, owner.module, inside, statement.value, depth - 1))

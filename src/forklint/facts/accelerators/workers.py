@@ -15,6 +15,7 @@ from forklint.facts.sending.sites import Sites
 from forklint.facts.sending.values import Given
 from forklint.project.bindings import value_of
 from forklint.project.module import ClassFacts, FunctionFacts, Module
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function, statements
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class WorkerUses:
 
     def in_module(self, module: Module) -> Iterator[Use]:
         """Give the uses in functions of a module that workers run."""
-        if not any(self._uses(module, node) for node in ast.walk(module.tree) if isinstance(node, ast.Call)):
+        if not any(self._uses(module, node) for node in module.nodes if isinstance(node, ast.Call)):
             return
         seen: set[ast.AST] = set()
         for runs, loading in self._running().items():
@@ -92,7 +93,7 @@ class WorkerUses:
         text = ast.unparse(runs)
         if any(word in text for word in ASKS):
             return
-        for node in ast.walk(runs):
+        for node in nodes_below(runs):
             if isinstance(node, ast.Call) and (kind := self._uses(module, node)) and not _is_chosen(module, node, runs):
                 yield Use(facts, node, kind, loading)
 
@@ -189,7 +190,7 @@ class WorkerUses:
         yield module, function
         if not calls or any(word in ast.unparse(function) for word in ASKS):
             return
-        for node in ast.walk(function):
+        for node in nodes_below(function):
             if isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
                 symbol = self.project.resolve(module, module.scope_at(node), node.func)
                 if isinstance(symbol, FunctionFacts) and symbol.node is not function and symbol.owner is None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from forklint.knowledge.daft import daft
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, Module
+from forklint.project.nodes import nodes_below
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ def undecided(project: Project, module: Module) -> Iterator[Undecided]:
 def _loading(project: Project, facts: ClassFacts) -> Iterator[tuple[Module, ast.Call]]:
     """The calls in a class, or its bases in the project, that load a torch model."""
     for owner in project.ancestry(facts).classes:
-        for node in ast.walk(owner.node):
+        for node in nodes_below(owner.node):
             if isinstance(node, ast.Call) and _is_model(project, owner.module, node):
                 yield owner.module, node
 
@@ -69,5 +70,5 @@ def _told_later(module: Module, name: str) -> bool:
         isinstance(node, ast.Attribute)
         and node.attr in {"with_concurrency", "with_init_args", "run_on_process", "override_options"}
         and name in ast.unparse(node.value)
-        for node in ast.walk(module.tree)
+        for node in module.nodes
     )

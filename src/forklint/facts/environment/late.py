@@ -15,6 +15,7 @@ from forklint.facts.environment.settings import Setting, is_kernel, settings_in
 from forklint.knowledge.environment import Environment, Launchers, Reader, Variable
 from forklint.project.index import Project
 from forklint.project.module import FunctionFacts, Module
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS
 from forklint.project.spelling import last_name
 
@@ -104,7 +105,7 @@ class _Judge:
             return False
         memory = self._project.memory("torch's threads set")
         if home not in memory:
-            memory[home] = any(isinstance(node, ast.Call) and self._sets_threads(node) for node in ast.walk(home))
+            memory[home] = any(isinstance(node, ast.Call) and self._sets_threads(node) for node in nodes_below(home))
         is_told: bool = memory[home]
         return is_told
 
@@ -177,7 +178,7 @@ def launches(project: Project, module: Module) -> list[Launch]:
     if module.path not in memory:
         memory[module.path] = []  # functions that call each other
         launchers = environment_of(project).launchers
-        nodes = [node for node in ast.walk(module.tree) if isinstance(node, ast.Call)]
+        nodes = [node for node in module.nodes if isinstance(node, ast.Call)]
         memory[module.path] = [launch for call in nodes if (launch := _launch(project, module, launchers, call))]
     found: list[Launch] = memory[module.path]
     return found

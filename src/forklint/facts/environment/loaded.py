@@ -17,6 +17,7 @@ from pathlib import Path
 from forklint.knowledge.environment import Calls, Environment, loaded_by
 from forklint.project.index import External, Project
 from forklint.project.module import FunctionFacts, Module
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Function, Scope, bodies, expressions, statements
 
 MAX_MODULES_DEEP = 40
@@ -112,7 +113,7 @@ def _first_uses(module: Module) -> dict[str, int]:
     mentions: dict[str, set[str]] = {}
     for one in statements(module.tree.body):
         if isinstance(one, (*FUNCTIONS, ast.ClassDef)):
-            names = {node.id for node in ast.walk(one) if isinstance(node, ast.Name)}
+            names = {node.id for node in nodes_below(one) if isinstance(node, ast.Name)}
             mentions.setdefault(one.name, set()).update(names)
     first: dict[str, int] = {}
     for index, statement in enumerate(module.tree.body):
@@ -328,7 +329,7 @@ def _is_cuda(expression: ast.expr) -> bool:
 
 def _is_generator(node: Function) -> bool:
     inner = (e for s in statements(node.body) for e in expressions(s))
-    return any(isinstance(n, (ast.Yield, ast.YieldFrom)) for expression in inner for n in ast.walk(expression))
+    return any(isinstance(n, (ast.Yield, ast.YieldFrom)) for expression in inner for n in nodes_below(expression))
 
 
 def _calls_now(expression: ast.expr) -> Iterator[ast.Call]:

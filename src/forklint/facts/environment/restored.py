@@ -7,6 +7,7 @@ import ast
 from forklint.facts.environment.settings import ENVIRON, Setting, is_environ
 from forklint.project.index import Project, Value
 from forklint.project.module import Module
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Scope
 
 EVERYTHING = ""
@@ -33,7 +34,7 @@ def is_put_back(project: Project, module: Module, setting: Setting, home: ast.AS
 def _removed(project: Project, module: Module, home: ast.AST) -> dict[str, int]:
     """For each variable, the last row below a node in which it is removed, or everything is put back."""
     rows: dict[str, int] = {}
-    for node in ast.walk(home):
+    for node in nodes_below(home):
         if isinstance(node, (ast.Delete, ast.Call)):
             for name in _names_removed(project, module, node):
                 rows[name] = max(rows.get(name, 0), node.lineno)

@@ -11,6 +11,7 @@ from forklint.facts.forking.objects import View
 from forklint.facts.forking.poisoned import within_child
 from forklint.facts.forking.sites import Site, sites_in
 from forklint.facts.forking.walk import Place, Use, Walk
+from forklint.project.nodes import nodes_below
 from forklint.project.spelling import last_name
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def late_calls(project: Project, module: Module) -> Iterator[LateCall]:
     finder = _Finder(project, module)
     Walk(project, finder.met, root=module).top(module)
     for function in module.functions:
-        if any(isinstance(node, ast.Call) and _may_set(node) for node in ast.walk(function.node)):
+        if any(isinstance(node, ast.Call) and _may_set(node) for node in nodes_below(function.node)):
             walk = Walk(project, finder.met, root=module)
             walk.top(module, imported=True)
             walk.block(View(module, function.scope), function.node.body)

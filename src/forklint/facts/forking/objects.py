@@ -10,6 +10,7 @@ from forklint.knowledge.poisons import poisons
 from forklint.project.index import External, Project
 from forklint.project.index import Value as Bound
 from forklint.project.module import ClassFacts, FunctionFacts, Module
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Binding, Function, Kind, Scope
 from forklint.project.spelling import last_name
 
@@ -116,7 +117,7 @@ class Objects:
             for method in owner.methods.values():
                 known = dict(instance.known) if method.name == "__init__" else {}
                 view = View(owner.module, owner.module.scope_of[method], instance, known)
-                for node in ast.walk(method):
+                for node in nodes_below(method):
                     targets = node.targets if isinstance(node, ast.Assign) else []
                     if isinstance(node, ast.AnnAssign) and node.value is not None:
                         targets = [node.target]
@@ -170,7 +171,7 @@ class Objects:
     def _returned(self, facts: FunctionFacts, depth: int) -> Thing | None:
         """What a project function returns, whatever its arguments."""
         view = View(facts.module, facts.scope)
-        returns = [node.value for node in ast.walk(facts.node) if isinstance(node, ast.Return)]
+        returns = [node.value for node in nodes_below(facts.node) if isinstance(node, ast.Return)]
         if not returns or facts.node.decorator_list:
             return None
         return _agreed(self.of(view, value, depth - 2) if value is not None else None for value in returns)
@@ -180,7 +181,7 @@ class Objects:
         layers = [
             (node, name)
             for owner in self._project.ancestry(facts).classes
-            for node in ast.walk(owner.node)
+            for node in nodes_below(owner.node)
             if isinstance(node, ast.Call) and (name := last_name(node.func))
         ]
         if any(word in name for _, name in layers for word in LARGE_LAYERS):

@@ -18,6 +18,7 @@ from forklint.knowledge.starters import Starter, iteration, starters
 from forklint.model import Cell
 from forklint.project.index import External, Project, Value
 from forklint.project.module import ClassFacts, Module
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Binding, Scope
 from forklint.project.spelling import argument, last_name
 
@@ -72,7 +73,7 @@ def sites_in(project: Project, module: Module) -> dict[ast.Call, tuple[Site, tup
     memory = project.memory("sites of forks")
     if module.path not in memory:
         found = memory[module.path] = {}
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             site = _site(project, View(module, module.scope_at(node)), node) if isinstance(node, ast.Call) else None
             cells = site.cells(project, module) if site is not None else ()
             if cells:
@@ -187,7 +188,7 @@ def _bindings(view: View, targets: Sequence[ast.expr]) -> list[Binding]:
 def _tasks_of(view: View, names: Sequence[ast.expr | None], home: ast.AST, first: int, last: float) -> Iterator[Target]:
     """The tasks that are given to a pool by its name, from one line on and before another."""
     known = {name.id for name in names if isinstance(name, ast.Name)}
-    for node in ast.walk(home) if known else ():
+    for node in nodes_below(home) if known else ():
         is_task = isinstance(node, ast.Attribute) and node.attr in TASKS and first <= node.lineno < last
         if is_task and isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in known:
             yield from _tasks(view, node)

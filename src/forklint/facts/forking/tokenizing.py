@@ -89,7 +89,7 @@ def _made(project: Project, module: Module) -> tuple[Module, ast.Call] | None:
     """The first call of a module that makes a fast tokenizer."""
     if b"okenizer" not in module.document.code:
         return None
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
             name = project.qualified(module, module.scope_at(node), node.func)
             row = poisons().made_by(name) if name else None

@@ -17,6 +17,7 @@ from forklint.knowledge.starters import iteration
 from forklint.project.guard import asks_for_name
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Function, bodies, expressions, statements
 from forklint.project.spelling import is_static, last_name
 
@@ -332,7 +333,7 @@ def _may_leave(statement: ast.stmt) -> bool:
 
 
 def _calls_named(node: Function, name: str) -> bool:
-    calls = (one for one in ast.walk(node) if isinstance(one, ast.Call))
+    calls = (one for one in nodes_below(node) if isinstance(one, ast.Call))
     return any(last_name(call.func) == name for call in calls)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,8 +13,9 @@ from forklint.facts.handles.datasets import attribute_nodes, attributes_read, is
 from forklint.facts.handles.held import NOTHING, Held, Kept, Opened, State, Values
 from forklint.facts.handles.lifetimes import Lifetimes
 from forklint.knowledge.handles import Handle, openers
-from forklint.project.index import Project
+from forklint.project.index import Project, Symbol
 from forklint.project.module import ClassFacts, FunctionFacts, Module
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function
 from forklint.project.spelling import last_name
 
@@ -70,35 +72,54 @@ class Handles:
 
     def _may_open(self, facts: ClassFacts) -> bool:
         """Whether the text on the way through ``__init__``, or of what it calls, holds an opener: most does not."""
-        path = list(init_path(self._project, facts))
-        if any(self.opens(function) for function in path):
-            return True
-        called = {symbol for function in path for symbol in self._called(function)}
-        return any(self.opens(symbol) for symbol in called)
+        return any(self._leads_to_opener(function) for function in init_path(self._project, facts))
 
-    def _called(self, function: FunctionFacts) -> frozenset[ClassFacts | FunctionFacts]:
-        """The project's classes and functions that a method calls by name."""
-        memory = self._project.memory("called")
-        if function not in memory:
-            calls = [node.func for node in ast.walk(function.node) if isinstance(node, ast.Call)]
-            symbols = [
-                self._project.resolve(function.module, function.scope, call)
-                for call in calls
-                if isinstance(call, (ast.Name, ast.Attribute))
-            ]
-            memory[function] = frozenset(
-                symbol for symbol in symbols if isinstance(symbol, (ClassFacts, FunctionFacts))
-            )
-        found: frozenset[ClassFacts | FunctionFacts] = memory[function]
-        return found
+    def _leads_to_opener(self, function: FunctionFacts) -> bool:
+        """Whether the text of a method, or of a class or function of the project that it calls, holds an opener."""
+        memory = self._project.memory("leads to opener")
+        if function.node not in memory:
+            called = (symbol for symbol in self._called(function) if isinstance(symbol, (ClassFacts, FunctionFacts)))
+            memory[function.node] = self.opens(function) or any(self.opens(symbol) for symbol in called)
+        return bool(memory[function.node])
+
+    def _called(self, function: FunctionFacts) -> Iterator[Symbol | None]:
+        """What a method calls by name."""
+        module, scope = function.module, function.scope
+        for node in nodes_below(function.node):
+            if isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
+                yield self._project.resolve(module, scope, node.func)
 
     def opens(self, facts: ClassFacts | FunctionFacts) -> bool:
         """Whether the text of a class or function holds the name of an opener, followed by a parenthesis."""
-        memory = self._project.memory("opens")
-        if facts not in memory:
-            lines = facts.module.document.lines[facts.node.lineno - 1 : facts.node.end_lineno]
-            memory[facts] = any(self.pattern.search(line) for line in lines)
-        return bool(memory[facts])
+        rows = self._opening_rows(facts.module)
+        following = bisect_left(rows, facts.node.lineno)
+        return following < len(rows) and rows[following] <= (facts.node.end_lineno or facts.node.lineno)
+
+    def _opening_rows(self, module: Module) -> list[int]:
+        """The lines of a module that hold the name of an opener, followed by a parenthesis."""
+        memory = self._project.memory("rows with openers")
+        if module not in memory:
+            memory[module] = list(self._find_rows(module)) if self.open_in(module) else []
+        rows: list[int] = memory[module]
+        return rows
+
+    def _find_rows(self, module: Module) -> Iterator[int]:
+        text, row, start = "\n".join(module.document.lines), 1, 0
+        for match in self._pattern_in_line.finditer(text):
+            row += text.count("\n", start, match.start())
+            start = match.start()
+            yield row
+
+    def open_in(self, module: Module) -> bool:
+        """Whether the text of a module holds the name of an opener, followed by a parenthesis."""
+        memory = self._project.memory("modules with openers")
+        if module not in memory:
+            memory[module] = self.pattern.search(module.document.text) is not None
+        return bool(memory[module])
+
+    @cached_property
+    def _pattern_in_line(self) -> re.Pattern[str]:
+        return re.compile(self.pattern.pattern.replace(r"\s*", r"[^\S\n]*"))
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
@@ -179,7 +200,7 @@ class Handles:
         """Whether a worker reads one of the attributes, but for giving it to a function that does no harm."""
         for function, owner in worker_methods(self._project, dataset).items():
             spared: set[ast.AST] = set()
-            for call in ast.walk(function) if harmless else ():
+            for call in nodes_below(function) if harmless else ():
                 if isinstance(call, ast.Call):
                     scope = owner.module.scope_of[function]
                     if self._project.qualified(owner.module, scope, call.func) in harmless:
@@ -217,7 +238,7 @@ def leaves_out(method: Function, attributes: set[str]) -> bool:
 
     It lacks it if it speaks of the attribute, filters the attributes, or does not start from all of them.
     """
-    nodes = list(ast.walk(method))
+    nodes = list(nodes_below(method))
     words = {getattr(node, field, None) for node in nodes for field in ("value", "arg", "attr", "id")}
     if words & attributes:
         return True
@@ -228,11 +249,11 @@ def compares_process(facts: ClassFacts, attributes: set[str]) -> bool:
     """Whether a class looks at the process id where it uses one of its attributes."""
     if not checks_process(facts):
         return False
-    words = {name: {last_name(node) for node in ast.walk(method)} for name, method in facts.methods.items()}
+    words = {name: {last_name(node) for node in nodes_below(method)} for name, method in facts.methods.items()}
     checks = {name for name, found in words.items() if found & set(PROCESS_CHECKS)}
     users = {name for name, found in words.items() if found & attributes}
-    tests = [n.test for name in users for n in ast.walk(facts.methods[name]) if isinstance(n, ast.If)]
-    asked = {getattr(node, "attr", "") for test in tests for node in ast.walk(test)}
+    tests = [n.test for name in users for n in nodes_below(facts.methods[name]) if isinstance(n, ast.If)]
+    asked = {getattr(node, "attr", "") for test in tests for node in nodes_below(test)}
     return not checks or bool(checks & users) or bool(checks & asked)
 
 

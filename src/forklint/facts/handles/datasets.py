@@ -11,6 +11,7 @@ from forklint.facts.loading.datasets import given_to_loaders
 from forklint.facts.loading.following import Follower
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function
 
 
@@ -98,7 +99,7 @@ def attributes_read(function: Function) -> frozenset[str]:
 def attribute_nodes(function: Function) -> Iterator[ast.Attribute]:
     """Give the places where a method reads an attribute of its object."""
     first = [*function.args.posonlyargs, *function.args.args]
-    for node in ast.walk(function) if first else ():
+    for node in nodes_below(function) if first else ():
         if (
             isinstance(node, ast.Attribute)
             and isinstance(node.ctx, ast.Load)

@@ -13,6 +13,7 @@ from forklint.facts.handles.datasets import attributes_read
 from forklint.facts.handles.opening import NotLazyError, Opening, Splitter, assigned, is_list_of
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function, statements
 
 PLAIN_BASES = ("torch.utils.data.", "torchvision.", "abc.", "typing.", "builtins.object", "collections.abc.")
@@ -148,7 +149,7 @@ class _Planner:
         return self._module.class_facts(above) if isinstance(above, ast.ClassDef) else None
 
     def _method_of(self, node: ast.AST) -> Function:
-        return next(m for m in self._owner.methods.values() if any(below is node for below in ast.walk(m)))
+        return next(m for m in self._owner.methods.values() if any(below is node for below in nodes_below(m)))
 
     # What forbids it
 
@@ -159,7 +160,7 @@ class _Planner:
         if self._carried.opened.row.write_modes and writes(call):
             raise NotLazyError("it is open for writing, and each process would open it anew")
         for argument in [*call.args, *(keyword.value for keyword in call.keywords)]:
-            for node in ast.walk(argument):
+            for node in nodes_below(argument):
                 if isinstance(node, (ast.Lambda, ast.Await, ast.NamedExpr, ast.Yield, ast.YieldFrom)):
                     raise NotLazyError("its arguments cannot be kept for later")
                 if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "fileno":
@@ -180,11 +181,11 @@ class _Planner:
             raise NotLazyError("a method has the attribute's name")
         stem = self._attribute.lstrip("_")
         taken = {f"_{stem}_source", f"_{stem}_handle", f"_{stem}_pid", f"_close_{stem}"}
-        words = {n.attr for n in ast.walk(self._owner.node) if isinstance(n, ast.Attribute)} | names
+        words = {n.attr for n in nodes_below(self._owner.node) if isinstance(n, ast.Attribute)} | names
         if words & taken:
             raise NotLazyError("a name that it would need is taken")
         for other in (*subclasses, *self._bases):
-            if any(self._is_attribute(node, ast.Store) for node in ast.walk(other.node)):
+            if any(self._is_attribute(node, ast.Store) for node in nodes_below(other.node)):
                 raise NotLazyError("another class of the family assigns the attribute")
 
     def _check_position(self, constructor: Function | None) -> None:
@@ -192,13 +193,13 @@ class _Planner:
         if not self._carried.opened.row.position or constructor is None or not self._reads_in(constructor):
             return
         others = (method for method in self._owner.methods.values() if method is not constructor)
-        calls = (node for method in others for node in ast.walk(method) if isinstance(node, ast.Call))
+        calls = (node for method in others for node in nodes_below(method) if isinstance(node, ast.Call))
         if not any(getattr(call.func, "attr", "") in SEEKING for call in calls):
             raise NotLazyError("what is read from it depends on how far the constructor has read")
 
     def _check_strings(self, forgets: tuple[ast.stmt, ...]) -> None:
-        allowed = {id(node) for statement in forgets for node in ast.walk(statement)}
-        for node in ast.walk(self._owner.node):
+        allowed = {id(node) for statement in forgets for node in nodes_below(statement)}
+        for node in nodes_below(self._owner.node):
             if isinstance(node, ast.Constant) and node.value == self._attribute and id(node) not in allowed:
                 raise NotLazyError("the attribute is also looked up by its name in a string")
 
@@ -226,7 +227,7 @@ class _Planner:
                 openings.append(statement)
             else:
                 raise NotLazyError("the attribute is assigned other values, too")
-        for node in ast.walk(self._owner.node):
+        for node in nodes_below(self._owner.node):
             if (self._is_attribute(node, ast.Store) and node not in targets) or self._is_attribute(node, ast.Del):
                 raise NotLazyError("the attribute is assigned in a way that a property does not allow")
         if not openings:
@@ -250,7 +251,9 @@ class _Planner:
             return True
         same = isinstance(value, ast.Call) and ast.dump(value.func) == ast.dump(opener.func)
         above = self._module.parents[statement]
-        return same and isinstance(above, ast.If) and any(self._is_attribute(n, ast.Load) for n in ast.walk(above.test))
+        return (
+            same and isinstance(above, ast.If) and any(self._is_attribute(n, ast.Load) for n in nodes_below(above.test))
+        )
 
     def _closings(self) -> Iterator[ast.stmt]:
         close = self._carried.opened.row.close
@@ -289,7 +292,7 @@ class _Planner:
 
     def _forgets(self, getstate: Function) -> Iterator[ast.stmt]:
         for statement in statements(getstate.body):
-            names = {n.value for n in ast.walk(statement) if isinstance(n, ast.Constant)}
+            names = {n.value for n in nodes_below(statement) if isinstance(n, ast.Constant)}
             if self._attribute not in names:
                 continue
             target, value = assigned(statement)
@@ -312,7 +315,7 @@ class _Planner:
             names = set(attributes_read(function))
             if self._attribute in names:
                 return True
-            if any(isinstance(node, ast.Name) and node.id == "len" for node in ast.walk(function)):
+            if any(isinstance(node, ast.Name) and node.id == "len" for node in nodes_below(function)):
                 names.add("__len__")
             for name in names:
                 found = self._project.method(self._owner, name) or self._project.method(self._carried.dataset, name)
@@ -321,11 +324,11 @@ class _Planner:
         return False
 
     def _only_through_self(self) -> bool:
-        inside = {id(node) for node in ast.walk(self._owner.node)}
+        inside = {id(node) for node in nodes_below(self._owner.node)}
         return not any(
             isinstance(node, ast.Attribute) and node.attr == self._attribute and id(node) not in inside
             for module in self._project.mentioning(self._owner.name)
-            for node in ast.walk(module.tree)
+            for node in module.nodes
         )
 
 

@@ -7,6 +7,7 @@ import ast
 from forklint.knowledge.handles import Handle
 from forklint.project.index import External, Project, Value
 from forklint.project.module import ClassFacts, Module
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Scope
 
 
@@ -62,7 +63,7 @@ class Openers:
         found: set[str] = set()
         for owner in self._project.ancestry(self._facts).classes:
             for method in owner.methods.values():
-                for node in ast.walk(method):
+                for node in nodes_below(method):
                     targets = node.targets if isinstance(node, ast.Assign) else []
                     if any(isinstance(t, ast.Attribute) and t.attr == expression.attr for t in targets):
                         scope = owner.module.scope_of[method]
@@ -74,5 +75,5 @@ class Openers:
 
 def _ends_with(call: ast.Call, suffix: str) -> bool:
     """Whether the first argument is a literal, or is put together with one, that ends so."""
-    literals = [n.value for arg in call.args[:1] for n in ast.walk(arg) if isinstance(n, ast.Constant)]
+    literals = [n.value for arg in call.args[:1] for n in nodes_below(arg) if isinstance(n, ast.Constant)]
     return any(isinstance(literal, str) and literal.endswith(suffix) for literal in literals)

@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass
 
 from forklint.project.module import Module
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function, Kind
 
 
@@ -46,14 +47,14 @@ class Splitter:
         if isinstance(call.func, ast.Name) and not self._is_free(call.func):
             raise NotLazyError("what opens it is a local name")
         if each is not None:
-            self._own |= {node.id for node in ast.walk(each.target) if isinstance(node, ast.Name)}
+            self._own |= {node.id for node in nodes_below(each.target) if isinstance(node, ast.Name)}
         parts = [
             *([call.func.value] if isinstance(call.func, ast.Attribute) else []),
             *call.args,
             *(keyword.value for keyword in call.keywords),
         ]
         captured = [part for part in parts if not self._is_free(part)]
-        if any(isinstance(n, ast.Name) and n.id in self._own for part in captured for n in ast.walk(part)):
+        if any(isinstance(n, ast.Name) and n.id in self._own for part in captured for n in nodes_below(part)):
             raise NotLazyError("its arguments cannot be kept for later")
         if each is not None and not self._is_free(each.iter):
             captured.append(each.iter)
@@ -91,7 +92,7 @@ class Splitter:
     def _is_free(self, expression: ast.expr) -> bool:
         """Whether an expression means the same in a property: no name in it is local, but for local imports."""
         imports = []
-        for node in ast.walk(expression):
+        for node in nodes_below(expression):
             if not isinstance(node, ast.Name):
                 continue
             found = None if node.id in self._own else self._scope.find(node.id)

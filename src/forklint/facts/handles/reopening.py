@@ -13,6 +13,7 @@ from forklint.facts.handles.carried import init_path
 from forklint.knowledge.handles import Handle
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Kind, Scope
 from forklint.project.spelling import last_name
 
@@ -30,7 +31,7 @@ BLOCKS = (ast.Try, ast.With, ast.AsyncWith)
 def constructing(project: Project, owner: ClassFacts, dataset: ClassFacts) -> list[FunctionFacts]:
     """The functions that may run while the object that keeps the handle, and the dataset around it, are built."""
     path = [*init_path(project, owner), *init_path(project, dataset)]
-    names = {node.attr for function in path for node in ast.walk(function.node) if isinstance(node, ast.Attribute)}
+    names = {node.attr for function in path for node in nodes_below(function.node) if isinstance(node, ast.Attribute)}
     path += [FunctionFacts(owner.module, method) for name, method in owner.methods.items() if name in names]
     return list(dict.fromkeys(path))
 
@@ -38,22 +39,22 @@ def constructing(project: Project, owner: ClassFacts, dataset: ClassFacts) -> li
 def only_read(path: Iterable[FunctionFacts], owner: ClassFacts, attribute: str, row: Handle) -> bool:
     """Whether the constructor's way only reads plain values from the handle, and nothing is ever set on it."""
     parents = owner.module.parents
-    if any(_is_set_on(node, attribute) for node in ast.walk(owner.node)):
+    if any(_is_set_on(node, attribute) for node in nodes_below(owner.node)):
         return False
     inside = [function.node for function in path if function.module is owner.module]
-    nodes = [node for function in inside for node in ast.walk(function) if _reads(node, attribute)]
+    nodes = [node for function in inside for node in nodes_below(function) if _reads(node, attribute)]
     return all(_is_plain_read(node, parents, row) for node in nodes)
 
 
 def handed_on(path: Iterable[FunctionFacts], attribute: str, row: Handle) -> bool:
     """Whether the constructor gives the handle to what it keeps under another attribute: ``csv.reader(self.f)``."""
     for function in path:
-        for statement in ast.walk(function.node):
+        for statement in nodes_below(function.node):
             targets = statement.targets if isinstance(statement, ast.Assign) else []
             targets = [statement.target] if isinstance(statement, ast.AnnAssign) else targets
             if not any(isinstance(target, ast.Attribute) and target.attr != attribute for target in targets):
                 continue
-            for call in ast.walk(statement):
+            for call in nodes_below(statement):
                 if isinstance(call, ast.Call) and not _is_harmless(call.func, row):
                     given = [*call.args, *(keyword.value for keyword in call.keywords)]
                     if any(_reads(argument, attribute) for argument in given):
@@ -71,9 +72,9 @@ def stands_free(statement: ast.stmt, path: Iterable[FunctionFacts], owner: Class
     module = owner.module
     if _is_in_block(statement, module):
         return False
-    name = next((n for n, method in owner.methods.items() if any(s is statement for s in ast.walk(method))), "")
+    name = next((n for n, method in owner.methods.items() if any(s is statement for s in nodes_below(method))), "")
     for function in path:
-        for node in ast.walk(function.node):
+        for node in nodes_below(function.node):
             calls = isinstance(node, ast.Call) and getattr(node.func, "attr", "") == name != "__init__"
             if calls and _is_in_block(node, function.module):
                 return False
@@ -83,7 +84,7 @@ def stands_free(statement: ast.stmt, path: Iterable[FunctionFacts], owner: Class
 def keeps_paths(project: Project, path: Iterable[FunctionFacts]) -> bool:
     """Whether the functions leave the files and the working directory as they are."""
     for function in path:
-        for node in ast.walk(function.node):
+        for node in nodes_below(function.node):
             if not isinstance(node, ast.Call):
                 continue
             if last_name(node.func) in UPHEAVALS:
@@ -97,9 +98,9 @@ def keeps_paths(project: Project, path: Iterable[FunctionFacts]) -> bool:
 def keeps_meaning(project: Project, module: Module, call: str) -> bool:
     """Whether the module's names in a call that waits mean the same whenever it is made."""
     expression = ast.parse(call, mode="eval").body
-    parents = {child: node for node in ast.walk(expression) for child in ast.iter_child_nodes(node)}
-    declared = {name for node in ast.walk(module.tree) if isinstance(node, ast.Global) for name in node.names}
-    for node in ast.walk(expression):
+    parents = {child: node for node in nodes_below(expression) for child in ast.iter_child_nodes(node)}
+    declared = {name for node in module.nodes if isinstance(node, ast.Global) for name in node.names}
+    for node in nodes_below(expression):
         bindings = module.scope.bindings.get(node.id, []) if isinstance(node, ast.Name) else []
         if not isinstance(node, ast.Name) or not bindings:
             continue

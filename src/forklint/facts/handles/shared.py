@@ -13,6 +13,7 @@ from forklint.facts.handles.openers import Openers
 from forklint.project.guard import may_be_guarded
 from forklint.project.index import Project, Value
 from forklint.project.module import ClassFacts, FunctionFacts, Module
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Binding, Kind, Scope, parameters, statements
 
 
@@ -43,7 +44,7 @@ class SharedHandles:
 
     def in_module(self, module: Module) -> Iterator[SharedHandle]:
         """Give the handles that statements of a module open for datasets to share."""
-        if not self._handles.pattern.search(module.document.text):
+        if not self._handles.open_in(module):
             return
         yield from self._of_module(module)
         for facts in module.classes:
@@ -76,7 +77,7 @@ class SharedHandles:
             return False
         for function, owner in worker_methods(self._project, facts).items():
             scope = owner.module.scope_of[function]
-            for node in ast.walk(function):
+            for node in nodes_below(function):
                 if isinstance(node, ast.Name) and node.id == binding.name and isinstance(node.ctx, ast.Load):
                     symbol = self._project.lookup(owner.module, scope, node.id)
                     if isinstance(symbol, Value) and symbol.module is home and symbol.binding is binding:
@@ -121,7 +122,7 @@ class SharedHandles:
             elif isinstance(scope.node, ast.Module):
                 nodes = [one for one in scope.node.body if not isinstance(one, (*FUNCTIONS, ast.ClassDef))]
             for statement in nodes:
-                for node in ast.walk(statement):
+                for node in nodes_below(statement):
                     if isinstance(node, ast.Call) and (node.args or node.keywords):
                         yield scope, node
 

@@ -15,6 +15,7 @@ from forklint.knowledge.loader_options import Loader
 from forklint.project.certainty import is_certain
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, Module
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function, parameters
 
 FORGIVING = frozenset({"TypeError", "Exception", "BaseException"})
@@ -39,7 +40,7 @@ def misspelt_keywords(project: Project, module: Module) -> Iterator[MisspeltKeyw
     for loader in loader_calls(project, module):
         if not loader.row.prefix:
             yield from _wrong(module, loader.call, loader.row, loader.row.known, dict(loader.given))
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.Call) and node.keywords:
             yield from _of_subclass(project, module, node)
 
@@ -105,10 +106,10 @@ def _hands_on(method: Function, name: str) -> bool:
     """Whether a method does nothing with its ``**kwargs`` but hand them to ``super().__init__``."""
     if method.decorator_list or name not in {argument.arg for argument in parameters(method)}:
         return False
-    uses = [node for node in ast.walk(method) if isinstance(node, ast.Name) and node.id == name]
+    uses = [node for node in nodes_below(method) if isinstance(node, ast.Name) and node.id == name]
     handed = [
         keyword.value
-        for call in ast.walk(method)
+        for call in nodes_below(method)
         if isinstance(call, ast.Call) and ast.unparse(call.func) == "super().__init__"
         for keyword in call.keywords
         if keyword.arg is None

@@ -10,6 +10,7 @@ from forklint.facts.members.guards import is_excused
 from forklint.project.certainty import is_certain
 from forklint.project.index import Project, Value
 from forklint.project.module import Module
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Scope
 
 TENSOR = "torch.ByteTensor"
@@ -48,7 +49,7 @@ class ByteTensor:
 
 def byte_tensors(project: Project, module: Module) -> Iterator[ByteTensor]:
     """Give the byte tensors of a module that are surely made so."""
-    for call in ast.walk(module.tree):
+    for call in module.nodes:
         if not isinstance(call, ast.Call) or len(call.args) != 1 or call.keywords:
             continue
         scope = module.scope_at(call)
@@ -84,7 +85,7 @@ def _storage(
 
 
 def _uses(scope: Scope, name: str) -> int:
-    named = (node for node in ast.walk(scope.node) if isinstance(node, ast.Name) and node.id == name)
+    named = (node for node in nodes_below(scope.node) if isinstance(node, ast.Name) and node.id == name)
     return sum(isinstance(node.ctx, ast.Load) for node in named)
 
 

@@ -14,6 +14,7 @@ from forklint.facts.loading.values import Arguments, Expression
 from forklint.knowledge.loading import names as listed
 from forklint.project.index import External
 from forklint.project.module import ClassFacts, FunctionFacts, Module
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Kind
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def _named(project: Project, module: Module, name: str) -> list[ast.Name | ast.A
     memory = project.memory("where names are read")
     if module not in memory:
         places: dict[str, list[ast.Name | ast.Attribute]] = {}
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
                 places.setdefault(node.id if isinstance(node, ast.Name) else node.attr, []).append(node)
         memory[module] = places
@@ -182,7 +183,7 @@ def _from_subclasses(follow: Follower, target: _Target) -> list[Arguments]:
             scope = heir.module.scope_of[method]
             found += [
                 handed_up(follow, Expression(heir.module, scope, call))
-                for call in ast.walk(method)
+                for call in nodes_below(method)
                 if isinstance(call, ast.Call) and is_super_call(call, target.function.node.name)
             ]
     return found

@@ -24,6 +24,7 @@ from forklint.knowledge.starters import iteration
 from forklint.project import scopes
 from forklint.project.index import External
 from forklint.project.module import ClassFacts, FunctionFacts
+from forklint.project.nodes import nodes_below
 
 if TYPE_CHECKING:
     from forklint.facts.loading.following import Follower
@@ -147,7 +148,7 @@ def returned(follow: Follower, function: FunctionFacts, given: Arguments, receiv
 
 def _is_plain(follow: Follower, function: FunctionFacts) -> bool:
     """Whether calling a function gives what it returns: no generator, no decorator that changes it."""
-    if any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in ast.walk(function.node)):
+    if any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in nodes_below(function.node)):
         return False
     known = iteration().transparent_decorators - {"contextlib.contextmanager"}
     marks = (mark.func if isinstance(mark, ast.Call) else mark for mark in function.node.decorator_list)

@@ -105,7 +105,7 @@ def _parsed(follow: Follower, path: object, name: str) -> Module | None:
 
 def _added(module: Module, name: str) -> Iterator[Expression]:
     """Give the calls of ``add_argument`` that add an option, and those of ``set_defaults`` that name it."""
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
             continue
         adds = node.func.attr == "add_argument" and _destination(node) == name
@@ -151,7 +151,7 @@ def _flag(follow: Follower, home: Module, name: str) -> Found:
     found = []
     for path in follow.project.graph.reached(home.path):
         module = follow.project.module(path) if b"DEFINE_" in follow.project.data(path) else None
-        for node in ast.walk(module.tree) if module is not None else ():
+        for node in module.nodes if module is not None else ():
             if module is not None and isinstance(node, ast.Call) and _defines(node, name):
                 call = Expression(module, module.scope_at(node), node)
                 found.append(_told(follow, call, node.args[1], f"--{name}"))

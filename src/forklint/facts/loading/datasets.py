@@ -35,7 +35,7 @@ def given_to_loaders(follow: Follower, module: Module) -> frozenset[ClassFacts]:
     memory = follow.project.memory("datasets given to loaders")
     if module not in memory:
         found: set[ClassFacts] = set()
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             if isinstance(node, ast.Call) and _loads(follow, module, node):
                 given = [keyword.value for keyword in node.keywords if keyword.arg == "dataset"] or node.args[:1]
                 for source in given:
@@ -61,7 +61,7 @@ def of_consumer(follow: Follower, call: Expression) -> tuple[ClassFacts, ...]:
     """The same where the call makes only settings: what the trainer of the module is given to load."""
     known = {name for row in iteration().consumers if row.keeps_arguments for name in row.classes}
     found: dict[ClassFacts, None] = {}
-    for node in ast.walk(call.module.tree):
+    for node in call.module.nodes:
         if not isinstance(node, ast.Call):
             continue
         given = [keyword for keyword in node.keywords if (keyword.arg or "").endswith("_dataset")]

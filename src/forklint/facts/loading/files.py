@@ -211,7 +211,7 @@ def _named_folder(follow: Follower, call: Expression) -> Path | None:
 
 def _initialized(call: Expression) -> Path | None:
     """The folder that ``initialize(config_path=...)`` names in the same module, for ``compose``."""
-    for node in ast.walk(call.module.tree):
+    for node in call.module.nodes:
         if isinstance(node, ast.Call) and last_name(node.func) == "initialize":
             texts = [text_of(value) for key, value in entries.of_call(node) if key == "config_path"]
             if texts and texts[0]:

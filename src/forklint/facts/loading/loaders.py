@@ -28,6 +28,7 @@ from forklint.model import Link
 from forklint.project.index import External, Project
 from forklint.project.index import Value as Bound
 from forklint.project.module import ClassFacts, FunctionFacts, Module
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Binding, Scope
 from forklint.project.spelling import last_name
 
@@ -81,7 +82,7 @@ class Loader:
         found = self.follow.find(source)
         if isinstance(source, Setting) and names.is_set_elsewhere(self.follow, self.call.module, name):
             return NOTHING
-        if not isinstance(source, Expression) or any(source.node is node for node in ast.walk(self.call.node)):
+        if not isinstance(source, Expression) or any(source.node is node for node in nodes_below(self.call.node)):
             return found
         return told(found, source, name)
 
@@ -254,7 +255,7 @@ def _modules(project: Project) -> Iterator[Module]:
 
 def _find(project: Project, module: Module) -> Iterator[Loader]:
     words = _words(project) | {"partial"}
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.Call) and last_name(node.func) in words and not _is_named_partial(module, node):
             loader = loader_at(project, Expression(module, module.scope_at(node), node))
             if loader is not None:
@@ -320,7 +321,7 @@ def _handed_up(follow: Follower, facts: ClassFacts, given: Arguments) -> Argumen
         owner, method = found
         scope = owner.module.scope_of[method]
         frame = Frame(FunctionFacts(owner.module, method), given, Instance(facts, given))
-        above = [n for n in ast.walk(method) if isinstance(n, ast.Call) and callers.is_super_call(n)]
+        above = [n for n in nodes_below(method) if isinstance(n, ast.Call) and callers.is_super_call(n)]
         if len(above) != 1:
             return Arguments(open=True)
         given = callers.handed_up(follow, Expression(owner.module, scope, above[0], frame))

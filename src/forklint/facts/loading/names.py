@@ -24,6 +24,7 @@ from forklint.facts.loading.values import (
 from forklint.project.index import Symbol
 from forklint.project.index import Value as Bound
 from forklint.project.module import ClassFacts, FunctionFacts, Module
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Binding, Kind, Scope
 from forklint.project.spelling import is_name
 
@@ -143,7 +144,7 @@ def _key(node: ast.Subscript | ast.Call) -> object:
 def _uses(home: Scope, name: str) -> list[ast.Subscript | ast.Call]:
     """The places where the mapping of a name is changed."""
     found: list[ast.Subscript | ast.Call] = []
-    for node in ast.walk(home.node):
+    for node in nodes_below(home.node):
         if (isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load) and is_name(node.value, name)) or (
             isinstance(node, ast.Call)
             and isinstance(node.func, ast.Attribute)
@@ -195,7 +196,7 @@ def setters(project: Project, name: str) -> tuple[Module, ...]:
 
 
 def _sets(module: Module, name: str) -> bool:
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.Attribute) and node.attr == name and not isinstance(node.ctx, ast.Load):
             if not (isinstance(node.value, ast.Name) and node.value.id in {"self", "cls"}):
                 return True

@@ -23,6 +23,7 @@ from forklint.facts.loading.values import (
 from forklint.knowledge.loading import names as listed
 from forklint.project import entries, scopes
 from forklint.project.module import ClassFacts, FunctionFacts
+from forklint.project.nodes import nodes_below
 
 if TYPE_CHECKING:
     from forklint.facts.loading.following import Follower
@@ -129,13 +130,13 @@ def _hyperparameters(follow: Follower, owner: Instance) -> Found:
     function = FunctionFacts(found[0].module, found[1])
     saving = [
         node
-        for node in ast.walk(found[1])
+        for node in nodes_below(found[1])
         if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "save_hyperparameters"
     ]
     if len(saving) != 1 or any(not isinstance(argument, ast.Constant) for argument in saving[0].args):
         return NOTHING
     frame = Frame(function, owner.made, owner) if owner.made is not None else None
-    left_out = {node.value for node in ast.walk(saving[0]) if isinstance(node, ast.Constant)}
+    left_out = {node.value for node in nodes_below(saving[0]) if isinstance(node, ast.Constant)}
     named = [argument.arg for argument in scopes.parameters(found[1])[1:]]
     names = [name for name in named if (name in left_out) is bool(saving[0].args)]
     table = {name: Expression(function.module, function.scope, _name(saving[0], name), frame) for name in names}

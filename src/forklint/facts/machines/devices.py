@@ -7,6 +7,7 @@ import ast
 from forklint.project import entries
 from forklint.project.index import Project, Value
 from forklint.project.module import FunctionFacts, Module
+from forklint.project.nodes import nodes_below
 from forklint.project.spelling import last_name, text_of
 
 UNKNOWN = frozenset({"?"})
@@ -43,7 +44,7 @@ def _followed(
     if isinstance(symbol, FunctionFacts) and called is not value:
         returned = [
             devices(project, symbol.module, node.value, depth - 1)
-            for node in ast.walk(symbol.node)
+            for node in nodes_below(symbol.node)
             if isinstance(node, ast.Return) and node.value is not None
         ]
         return frozenset().union(*returned) if returned else UNKNOWN

@@ -16,6 +16,7 @@ from typing import Any
 from forklint.knowledge import presets
 from forklint.project.index import Project, Value
 from forklint.project.module import FunctionFacts, Module
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function, bodies, statements
 from forklint.project.spelling import last_name, text_of
 
@@ -201,7 +202,7 @@ class Conditions:
         """Where a function without arguments gives a true value, and where a false one."""
         regions = Regions(self)
         true, false = NOWHERE, regions.survivors(node.body)
-        for statement in ast.walk(node):
+        for statement in nodes_below(node):
             if isinstance(statement, ast.Return) and self.module.scope_at(statement).node is node:
                 here = regions.branches(statement, until=node)
                 value = self.truth(statement.value) if statement.value is not None else ALWAYS.negated()

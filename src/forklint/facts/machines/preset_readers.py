@@ -53,7 +53,7 @@ class PresetReaders:
         return found[:MOST_READERS]
 
     def _namings(self, module: Module) -> Iterator[ast.expr]:
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and self._is_named(node.value):
                 yield node
             elif isinstance(node, ast.Call) and any(key == "config_name" for key, _ in entries.of_call(node)):
@@ -89,7 +89,7 @@ class PresetReaders:
             for key in keys
             for module in self.project.mentioning(key)
             if any(isinstance(node, (ast.Subscript, ast.Attribute)) for node in reads(module, key))
-            or any(_takes(node, key) for node in ast.walk(module.tree))
+            or any(_takes(node, key) for node in module.nodes)
         )
 
     def sets_options(self) -> bool:
@@ -98,7 +98,7 @@ class PresetReaders:
             if option == "timeout":
                 continue
             for module in self.project.mentioning(option):
-                calls = (node for node in ast.walk(module.tree) if isinstance(node, ast.Call))
+                calls = (node for node in module.nodes if isinstance(node, ast.Call))
                 given = (value for call in calls for key, value in entries.of_call(call) if key == option)
                 if any(isinstance(value, ast.Constant) and ast.unparse(value) != neutral for value in given):
                     return True
@@ -107,7 +107,7 @@ class PresetReaders:
 
 def reads(module: Module, key: str) -> Iterator[ast.expr]:
     """Give where a module takes something by a key: ``c["key"]``, ``c.key``, ``c.get("key")``."""
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, (ast.Subscript, ast.Attribute)) and isinstance(node.ctx, ast.Load):
             found = node.attr == key if isinstance(node, ast.Attribute) else text_of(node.slice) == key
         elif isinstance(node, ast.Call) and last_name(node.func) in {"get", "pop", "getattr"}:

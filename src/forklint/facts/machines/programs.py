@@ -80,7 +80,7 @@ def _chooses(project: Project, path: Path) -> bool:
     if b"mps" not in data or not QUOTED_MPS.search(data) or _speaks_of_others(project, path):
         return False
     module = project.module(path)
-    return module is not None and any(_is_choice(module, node) for node in ast.walk(module.tree))
+    return module is not None and any(_is_choice(module, node) for node in module.nodes)
 
 
 def _speaks_of_others(project: Project, path: Path) -> bool:
@@ -98,7 +98,7 @@ def _speaks_of_others(project: Project, path: Path) -> bool:
 
 def _names(module: Module) -> Iterator[str]:
     """Give each name and each text without spaces of a module."""
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         for field in ("id", "attr", "arg", "name"):
             name = getattr(node, field, None)
             if isinstance(name, str):

@@ -16,6 +16,7 @@ from forklint.project import entries, scopes
 from forklint.project.entries import Entry
 from forklint.project.index import Project, Value
 from forklint.project.module import ClassFacts, FunctionFacts, Module
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Kind, Scope
 from forklint.project.spelling import last_name, text_of
 
@@ -48,7 +49,7 @@ class WorkerCounts:
 
     def find(self) -> Iterator[Count]:
         """Give every count of the module that is more than 0, in no special order; an expression may come twice."""
-        for node in ast.walk(self.module.tree):
+        for node in self.module.nodes:
             for key, whole in self._entries(node):
                 if presets.count_kind(key):
                     yield from (Count(key, leaf, node, whole) for leaf in leaves(whole) if self.positive(leaf))
@@ -66,7 +67,7 @@ class WorkerCounts:
 
     def _is_loaders(self, scope: Scope, name: str) -> bool:
         """Whether a variable is read for a loader's number of workers, and for options that follow it, alone."""
-        named = (node for node in ast.walk(scope.node) if isinstance(node, ast.Name) and node.id == name)
+        named = (node for node in nodes_below(scope.node) if isinstance(node, ast.Name) and node.id == name)
         return all(self._is_loaders_option(node) for node in named if isinstance(node.ctx, ast.Load))
 
     def _is_loaders_option(self, use: ast.expr) -> bool:

@@ -10,6 +10,7 @@ from forklint.knowledge import presets
 from forklint.project import entries
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Kind, Scope, parameters
 from forklint.project.spelling import last_name, text_of
 
@@ -82,7 +83,7 @@ class WorkerFlow:
         """What a name of a scope is used for."""
         found = scope.find(name)
         root = found[0].node if found else scope.node
-        named = (node for node in ast.walk(root) if isinstance(node, ast.Name) and node.id == name)
+        named = (node for node in nodes_below(root) if isinstance(node, ast.Name) and node.id == name)
         uses = {self._use(node) for node in named if isinstance(node.ctx, ast.Load)}
         return next((use for use in (Use.LOADER, Use.OTHER) if use in uses), Use.UNKNOWN)
 
@@ -129,14 +130,14 @@ class WorkerFlow:
 def _reads(module: Module, key: str) -> bool:
     return any(
         mentions(node.value, key)
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if isinstance(node, ast.keyword) and node.arg and presets.count_kind(node.arg) == "certain"
     )
 
 
 def mentions(value: ast.expr, key: str) -> bool:
     """Whether an expression names a setting: ``key``, ``x.key`` or ``x["key"]``."""
-    parts = [part for part in ast.walk(value) if isinstance(part, ast.expr)]
+    parts = [part for part in nodes_below(value) if isinstance(part, ast.expr)]
     return any(key in {last_name(part), text_of(part)} for part in parts)
 
 
@@ -146,7 +147,7 @@ def _bound_name(count: Count) -> str:
         return count.home.name
     if not isinstance(count.home, (ast.Assign, ast.AnnAssign)):
         return ""
-    names = (n.id for target in entries.targets(count.home) for n in ast.walk(target) if isinstance(n, ast.Name))
+    names = (n.id for target in entries.targets(count.home) for n in nodes_below(target) if isinstance(n, ast.Name))
     return count.key if count.key in names else ""
 
 

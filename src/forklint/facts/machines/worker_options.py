@@ -17,6 +17,7 @@ from forklint.project import entries
 from forklint.project.entries import Entry
 from forklint.project.index import Project, Value
 from forklint.project.module import Module
+from forklint.project.nodes import nodes_below
 from forklint.project.spelling import last_name, text_of
 
 
@@ -78,7 +79,7 @@ class WorkerOptions:
         others = (m for word in words for m in self.project.mentioning(word) if m is not self.module)
         connected = (m for m in others if self._reaches(m, self.module) or self._reaches(self.module, m))
         for module in dict.fromkeys((self.module, *connected)):
-            for node in ast.walk(module.tree):
+            for node in module.nodes:
                 if isinstance(node, ast.Call) and node is not count.home:
                     reader = self._reader(module, node, count)
                     if reader is not None:
@@ -141,7 +142,7 @@ class WorkerOptions:
         machines = Machines(self.project, self.module)
         bases = {
             base
-            for node in ast.walk(self.module.tree)
+            for node in self.module.nodes
             for base, given in _additions(node)
             for option in _raising(given, with_timeout=False)
             if id(option.value) not in own
@@ -184,7 +185,7 @@ class WorkerOptions:
         above = self.module.parents[home]
         if isinstance(above, ast.Assign) and len(above.targets) == 1 and isinstance(above.targets[0], ast.Name):
             name, root = above.targets[0].id, self.module.scope_at(above).node
-            named = (node for node in ast.walk(root) if isinstance(node, ast.Name) and node.id == name)
+            named = (node for node in nodes_below(root) if isinstance(node, ast.Name) and node.id == name)
             uses: list[ast.expr] = [node for node in named if isinstance(node.ctx, ast.Load)]
             return bool(uses) and all(self._is_unpacked(use) for use in uses)
         return isinstance(home, ast.expr) and self._is_unpacked(home)
@@ -224,7 +225,7 @@ def _raising(given: Iterable[Entry], *, with_timeout: bool) -> Iterator[Option]:
 
 def _follows_count(value: ast.expr) -> bool:
     """Whether a value looks at the number of workers itself: ``num_workers > 0``."""
-    parts = [part for part in ast.walk(value) if isinstance(part, ast.expr)]
+    parts = [part for part in nodes_below(value) if isinstance(part, ast.expr)]
     return any(presets.count_kind(last_name(part) or text_of(part)) for part in parts)
 
 
@@ -242,5 +243,5 @@ def _sets_fork(module: Module) -> bool:
         isinstance(node, ast.Call)
         and last_name(node.func) == "set_start_method"
         and any(text_of(argument) in {"fork", "forkserver"} for argument in node.args)
-        for node in ast.walk(module.tree)
+        for node in module.nodes
     )

@@ -39,7 +39,7 @@ class Wrong:
 
 def wrong_masks(project: Project, module: Module) -> Iterator[Wrong]:
     """Find the calls in a module whose masks do not fit what they are given to."""
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.Call) and (node.keywords or len(node.args) > 1):
             row = _row(project, module, node)
             if row is not None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from forklint.project import scopes
 from forklint.project.module import Module
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS
 from forklint.project.spelling import is_name
 
@@ -116,7 +117,7 @@ def _binds(statement: ast.AST, name: str) -> bool:
     """Whether anything in a statement binds the name, in definitions within it only their own names."""
     if isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
         return statement.name == name
-    return any(_stores(node, name) for node in ast.walk(statement))
+    return any(_stores(node, name) for node in nodes_below(statement))
 
 
 def _stores(node: ast.AST, name: str) -> bool:

@@ -10,6 +10,7 @@ from forklint.knowledge.attention import attention
 from forklint.project.certainty import is_certain
 from forklint.project.index import External, Project, Value
 from forklint.project.module import ClassFacts, Module
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Kind, Scope
 
 
@@ -88,7 +89,7 @@ def _attributes(project: Project, facts: ClassFacts) -> Mapping[str, list[tuple[
     memory = project.memory("what a class assigns to attributes")
     if facts not in memory:
         found: dict[str, list[tuple[ast.AST, ast.expr | None]]] = {}
-        for node in ast.walk(facts.node):
+        for node in nodes_below(facts.node):
             if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
                 statement = facts.module.parents[node]
                 value = statement.value if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None

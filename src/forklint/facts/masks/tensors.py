@@ -34,6 +34,7 @@ from forklint.knowledge.attention import Making, making
 from forklint.project.certainty import is_certain
 from forklint.project.index import External, Project, Value
 from forklint.project.module import FunctionFacts, Module
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Kind, Scope
 
 MAX_DEPTH = 12
@@ -307,7 +308,7 @@ def _own_nodes(function: ast.AST) -> Iterator[ast.AST]:
 
 def _writes(function: ast.AST, name: str) -> Iterator[ast.expr | None]:
     """What is written into a tensor in place, by its name: the expression, or None if it is not a plain fill."""
-    for node in ast.walk(function):
+    for node in nodes_below(function):
         if isinstance(node, ast.Assign):
             yield from (node.value for target in node.targets if _is_part_of(target, name))
         elif isinstance(node, ast.AugAssign) and _is_part_of(node.target, name):

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from forklint.facts.members.members import first_parameter
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, Module
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Function, Scope, statements
 from forklint.project.spelling import dotted
 
@@ -46,7 +47,7 @@ def _given(project: Project, facts: ClassFacts) -> Iterator[tuple[str, bool]]:
 def _stored(project: Project, module: Module, method: Function) -> Iterator[tuple[str, bool]]:
     me = first_parameter(method)
     scope = module.scope_of[method]
-    for node in ast.walk(method):
+    for node in nodes_below(method):
         if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load) and dotted(node.value) == me:
             above = module.parents[node]
             value = above.value if isinstance(above, (ast.Assign, ast.AnnAssign)) else None
@@ -55,7 +56,7 @@ def _stored(project: Project, module: Module, method: Function) -> Iterator[tupl
 
 def _assigned(statement: ast.stmt) -> Iterator[tuple[str, ast.expr | None]]:
     value = statement.value if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None
-    for node in ast.walk(statement):
+    for node in nodes_below(statement):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.id, value
 

@@ -7,6 +7,7 @@ import re
 
 from forklint.facts.members.attributes import segment
 from forklint.project.module import Module
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS
 from forklint.project.spelling import last_name
 
@@ -45,7 +46,7 @@ def is_for_type_checkers(module: Module, node: ast.AST) -> bool:
 
 
 def _forgives(handler: ast.ExceptHandler) -> bool:
-    return handler.type is None or any(last_name(part) in FORGIVING for part in ast.walk(handler.type))
+    return handler.type is None or any(last_name(part) in FORGIVING for part in nodes_below(handler.type))
 
 
 def _swallows(item: ast.withitem) -> bool:
@@ -58,7 +59,7 @@ def _swallows(item: ast.withitem) -> bool:
 
 
 def _asks(test: ast.expr) -> bool:
-    for part in ast.walk(test):
+    for part in nodes_below(test):
         if isinstance(part, ast.Call) and getattr(part.func, "id", "") in ASKING:
             return True
         word = last_name(part)
@@ -70,7 +71,7 @@ def _asks(test: ast.expr) -> bool:
 def _binds_anew(above: ast.AST, name: str) -> bool:
     """Whether a comprehension or lambda around the use has a variable of the same name."""
     if isinstance(above, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
-        targets = (part for generator in above.generators for part in ast.walk(generator.target))
+        targets = (part for generator in above.generators for part in nodes_below(generator.target))
         return any(isinstance(part, ast.Name) and part.id == name for part in targets)
     if isinstance(above, ast.Lambda):
         arguments = above.args

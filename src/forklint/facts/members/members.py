@@ -12,6 +12,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from forklint.project.nodes import nodes_below
 from forklint.project.spelling import dotted, is_static
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -111,7 +112,7 @@ class _Collector:
 
     def _slots(self, node: ast.stmt) -> None:
         self.names.update(
-            part.value for part in ast.walk(node) if isinstance(part, ast.Constant) and isinstance(part.value, str)
+            part.value for part in nodes_below(node) if isinstance(part, ast.Constant) and isinstance(part.value, str)
         )
 
     def _method(self, function: Function) -> None:
@@ -120,7 +121,7 @@ class _Collector:
             return
         restores = function.name in RESTORING
         harmless: set[int] = set()
-        for node in ast.walk(function):
+        for node in nodes_below(function):
             if isinstance(node, ast.Attribute):
                 self._attribute(node, instance, harmless, restores=restores)
             elif isinstance(node, ast.Subscript):

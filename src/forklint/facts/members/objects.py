@@ -17,6 +17,7 @@ from forklint.knowledge.torch_api import ApiNames, torch_class
 from forklint.project.certainty import is_certain
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, Module
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Binding, Function, Kind, Scope
 from forklint.project.spelling import dotted, hides_arguments, is_name, is_static, last_name
 
@@ -59,7 +60,7 @@ class Objects:
         own = dict(self._on_self(module))
         made = dict(self._on_variables(module))
         wanted = set().union(*own.values(), *(names for _, names in made.values()))
-        for node in ast.walk(module.tree) if wanted else ():
+        for node in module.nodes if wanted else ():
             if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
                 continue
             if node.func.attr in wanted and isinstance(node.func.value, ast.Name):
@@ -148,7 +149,7 @@ class Objects:
 
     def _is_given_away(self, module: Module, scope: Scope, variable: str) -> bool:
         """Whether the variable goes to a function that may add attributes to it."""
-        for node in ast.walk(scope.node):
+        for node in nodes_below(scope.node):
             if isinstance(node, ast.Attribute) and dotted(node) in {f"{variable}.__dict__", f"{variable}.__class__"}:
                 return True
             if isinstance(node, ast.Call) and any(is_name(a, variable) for a in _arguments(node)):

@@ -44,7 +44,7 @@ def misspelt(project: Project, module: Module) -> Iterator[Misspelt]:
     for alias, path in aliases:
         tails = set(_pattern(alias).findall(module.document.text))
         wanted.update(part for tail in tails if _misspelt(f"{path}.{tail}") for part in tail.split("."))
-    for node in ast.walk(module.tree) if wanted else ():
+    for node in module.nodes if wanted else ():
         if isinstance(node, ast.Attribute) and node.attr in wanted and isinstance(node.ctx, ast.Load):
             yield from _read(project, module, node)
 

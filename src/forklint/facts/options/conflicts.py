@@ -15,6 +15,7 @@ from forklint.facts.options.mappings import Given
 from forklint.knowledge.loader_options import Refusal, refusals
 from forklint.project.index import Project
 from forklint.project.module import Module
+from forklint.project.nodes import nodes_below
 from forklint.project.spelling import last_name
 
 FORGIVING = frozenset({"ValueError", "AssertionError", "Exception", "BaseException"})
@@ -125,8 +126,8 @@ PINNED = Refusal("pin_memory", "true", "", "", "", "iterated", "has no effect wi
 
 def _asks_for(root: ast.AST, names: set[str]) -> bool:
     """Whether a test in the code looks at one of some names: what is done may then depend on it."""
-    tests = (node.test for node in ast.walk(root) if isinstance(node, (ast.If, ast.IfExp, ast.While, ast.Assert)))
-    return any(isinstance(part, ast.Name) and part.id in names for test in tests for part in ast.walk(test))
+    tests = (node.test for node in nodes_below(root) if isinstance(node, (ast.If, ast.IfExp, ast.While, ast.Assert)))
+    return any(isinstance(part, ast.Name) and part.id in names for test in tests for part in nodes_below(test))
 
 
 def _sets(module: Module, name: str) -> bool:
@@ -136,7 +137,7 @@ def _sets(module: Module, name: str) -> bool:
         and node.attr == name
         and isinstance(node.ctx, ast.Store)
         and not (isinstance(node.value, ast.Name) and node.value.id == "self")
-        for node in ast.walk(module.tree)
+        for node in module.nodes
     )
 
 
@@ -162,7 +163,7 @@ def is_expected(module: Module, node: ast.AST, errors: frozenset[str] = FORGIVIN
 def _forgives(handler: ast.ExceptHandler, errors: frozenset[str]) -> bool:
     if handler.type is None:
         return True
-    return any(last_name(part) in errors for part in ast.walk(handler.type))
+    return any(last_name(part) in errors for part in nodes_below(handler.type))
 
 
 def _asks(call: ast.expr) -> bool:

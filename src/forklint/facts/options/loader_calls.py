@@ -35,7 +35,7 @@ class LoaderCall:
 
 def loader_calls(project: Project, module: Module) -> Iterator[LoaderCall]:
     """Give the calls of a module that surely make one of the known loaders, or a plain subclass of one."""
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.Call) and (len(node.args) > 1 or node.keywords):
             scope = module.scope_at(node)
             row = row_of(project, module, scope, node)

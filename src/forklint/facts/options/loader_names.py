@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import partial
 
 from forklint.project.index import Project
 
@@ -18,29 +20,38 @@ DERIVED = rb"^[ \t]*class[ \t]+(\w+)[ \t]*\([^)]*\b(?:%b)\b|\b(?:%b)[ \t]+as[ \t
 
 def may_make_loader(project: Project, data: bytes) -> bool:
     """Whether a text names a loader, or what the project names one otherwise."""
-    if LOADER.search(data):
+    if _says_loader(data):
         return True
-    names = _other_names(project)
-    return names is not None and bool(names.search(data))
+    return any(name in data and pattern.search(data) for name, pattern in _other_names(project))
 
 
-def _other_names(project: Project) -> re.Pattern[bytes] | None:
-    """Finds the names that the project gives to loaders and that do not say so; None if there is none."""
+def _says_loader(data: bytes) -> bool:
+    """Whether LOADER has a match; plain bytes are found faster."""
+    return (b"Loader" in data or b"TrainingArguments" in data) and LOADER.search(data) is not None
+
+
+def _says(names: frozenset[bytes], data: bytes) -> bool:
+    return any(name in data for name in names)
+
+
+def _other_names(project: Project) -> tuple[tuple[bytes, re.Pattern[bytes]], ...]:
+    """The names that the project gives to loaders and that do not say so, with what finds each as a whole word."""
     memory = project.memory("other names of loaders")
-    if "pattern" not in memory:
-        names, new = set[bytes](), _found(project, NAMED, LOADER)
+    if "names" not in memory:
+        names, new = set[bytes](), _found(project, NAMED, _says_loader)
         while new - names:
             names |= new
             joined = b"|".join(map(re.escape, sorted(names)))
-            new = _found(project, re.compile(DERIVED % (joined, joined), re.MULTILINE), re.compile(joined))
-        pattern = rb"\b(?:%b)\b" % b"|".join(map(re.escape, sorted(names)))
-        memory["pattern"] = re.compile(pattern) if names else None
-    found: re.Pattern[bytes] | None = memory["pattern"]
+            new = _found(
+                project, re.compile(DERIVED % (joined, joined), re.MULTILINE), partial(_says, frozenset(names))
+            )
+        memory["names"] = tuple((name, re.compile(rb"\b%b\b" % re.escape(name))) for name in sorted(names))
+    found: tuple[tuple[bytes, re.Pattern[bytes]], ...] = memory["names"]
     return found
 
 
-def _found(project: Project, pattern: re.Pattern[bytes], sign: re.Pattern[bytes]) -> set[bytes]:
+def _found(project: Project, pattern: re.Pattern[bytes], shows: Callable[[bytes], bool]) -> set[bytes]:
     """The names that a pattern finds in the files that show a sign, which is cheaper to look for."""
-    texts = (data for path in project.files if sign.search(data := project.data(path)))
+    texts = (data for path in project.files if shows(data := project.data(path)))
     groups = (match.groups() for data in texts for match in pattern.finditer(data))
     return {name for group in groups for name in group if name and not LOADER.search(name)}

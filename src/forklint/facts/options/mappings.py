@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from forklint.project.index import Project, Value
 from forklint.project.module import Module
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Kind, Scope
 from forklint.project.spelling import text_of
 
@@ -58,7 +59,7 @@ def entries(project: Project, module: Module, scope: Scope, mapping: ast.expr) -
 
 def uses(value: Value, name: str) -> Iterator[ast.Name]:
     """Give the places that read the name of a mapping."""
-    for node in ast.walk(value.scope.node):
+    for node in nodes_below(value.scope.node):
         if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
             yield node
 
@@ -94,5 +95,5 @@ def is_given_once(module: Module, home: ast.Call | ast.Dict) -> bool:
     if len(targets) != 1 or not isinstance(targets[0], ast.Name):
         return False
     name, root = targets[0].id, module.scope_at(above).node
-    found = [n for n in ast.walk(root) if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load)]
+    found = [n for n in nodes_below(root) if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load)]
     return len(found) == 1

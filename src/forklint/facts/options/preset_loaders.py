@@ -17,6 +17,7 @@ from forklint.facts.options.mappings import uses
 from forklint.knowledge.loader_options import Loader, Refusal, refusals
 from forklint.project.index import Project, Value
 from forklint.project.module import Module
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Kind, Scope
 from forklint.project.spelling import last_name
 from forklint.source.presets import Preset
@@ -97,7 +98,7 @@ def _users(
     """Give the calls that make a loader of the mapping at an address, with what they take of it: names, or ALL."""
     for reader in PresetReaders(project, preset.path).find():
         module = reader.module
-        for call in ast.walk(module.tree):
+        for call in module.nodes:
             if isinstance(call, ast.Call) and call.keywords and not is_expected(module, call):
                 taken = frozenset(_taken(project, module, call, address[1:], reader.node))
                 row = row_of(project, module, module.scope_at(call), call) if taken else None
@@ -144,7 +145,7 @@ def _is_read_from(project: Project, module: Module, name: ast.Name, naming: ast.
 
 def _holds(module: Module, scope: Scope, value: ast.AST, naming: ast.expr, hops: int = MAX_HOPS) -> bool:
     """Whether an expression names a file, or uses a name that is bound to one that does."""
-    for part in ast.walk(value):
+    for part in nodes_below(value):
         if part is naming:
             return True
         found = scope.find(part.id) if isinstance(part, ast.Name) and hops > 0 else None

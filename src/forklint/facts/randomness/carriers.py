@@ -9,6 +9,7 @@ from forklint.facts.handles.carried import init_path
 from forklint.facts.handles.datasets import is_dataset
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, Module
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS
 from forklint.project.spelling import last_name
 
@@ -29,7 +30,7 @@ def carried_by(project: Project, facts: ClassFacts) -> ClassFacts | None:
 
 def _carriers(project: Project, facts: ClassFacts) -> Iterator[ClassFacts]:
     for module in project.mentioning(facts.name):
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             if not isinstance(node, ast.Call) or last_name(node.func) != facts.name:
                 continue
             if project.resolve(module, module.scope_at(node), node.func) == facts:
@@ -53,7 +54,7 @@ def _receiver(project: Project, module: Module, node: ast.AST, facts: ClassFacts
         target = above.targets[0]
         if isinstance(target, ast.Name):
             scope = module.scope_at(above)
-            for other in ast.walk(scope.node):
+            for other in nodes_below(scope.node):
                 is_use = isinstance(other, ast.Name) and other.id == target.id and isinstance(other.ctx, ast.Load)
                 found = _receiver(project, module, other, facts, hops - 1) if is_use else None
                 if found is not None:

@@ -8,6 +8,7 @@ from enum import Enum
 
 from forklint.knowledge.random_streams import Generator
 from forklint.project.module import Module
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function
 from forklint.project.spelling import last_name
 
@@ -33,7 +34,7 @@ IsIt = Callable[[ast.AST], bool]
 
 def uses(module: Module, function: Function, is_it: IsIt, row: Generator) -> Iterator[tuple[Use, ast.AST]]:
     """Give what a function does with the generator that ``is_it`` tells; a local name for it is followed."""
-    for node in ast.walk(function):
+    for node in nodes_below(function):
         if not is_it(node):
             continue
         if isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
@@ -57,7 +58,7 @@ def _alias(module: Module, node: ast.AST) -> str:
 def _loads(function: Function, name: str) -> list[ast.AST]:
     return [
         node
-        for node in ast.walk(function)
+        for node in nodes_below(function)
         if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
     ]
 

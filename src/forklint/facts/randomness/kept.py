@@ -17,6 +17,7 @@ from forklint.knowledge.random_streams import worker_words
 from forklint.project.guard import may_be_guarded
 from forklint.project.index import Project, Value
 from forklint.project.module import ClassFacts, FunctionFacts, Module
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Binding, Function, Kind, Scope, statements
 
 MAX_CALLS = 4
@@ -211,7 +212,7 @@ class KeptGenerators:
         return found
 
     def _called(self, module: Module, function: Function) -> Iterable[FunctionFacts]:
-        for node in ast.walk(function):
+        for node in nodes_below(function):
             if isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
                 symbol = self._project.resolve(module, module.scope_of[function], node.func)
                 if isinstance(symbol, FunctionFacts):

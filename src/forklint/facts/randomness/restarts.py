@@ -59,7 +59,7 @@ class Restarts:
         for module in self._project.mentioning(attribute):
             if WORKER not in module.document.code:
                 continue
-            for node in ast.walk(module.tree):
+            for node in module.nodes:
                 if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "setattr":
                     named = len(node.args) > 1 and isinstance(node.args[1], ast.Constant)
                     if named and node.args[1].value == attribute:  # type: ignore[attr-defined]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from forklint.knowledge.random_streams import worker_words
 from forklint.project.index import Project, Value
 from forklint.project.module import FunctionFacts, Module
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Kind, Scope, parameters
 from forklint.project.spelling import is_static
 
@@ -117,7 +118,7 @@ class Seeds:
             isinstance(node, ast.Attribute) and node.attr == attribute and isinstance(node.ctx, ast.Store)
             for function in module.functions
             if function.node.name != "__init__"
-            for node in ast.walk(function.node)
+            for node in nodes_below(function.node)
         )
 
     def _called(self, module: Module, scope: Scope, call: ast.Call, hops: int) -> Seed | None:

@@ -12,6 +12,7 @@ from forklint.facts.randomness.steadiness import Seed, Seeds, first_parameter, i
 from forklint.knowledge.random_streams import Seeder, seeders, worker_words
 from forklint.project.index import External, Project, Value
 from forklint.project.module import FunctionFacts, Module
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Scope, parameters
 from forklint.project.spelling import last_name
 
@@ -82,7 +83,7 @@ def worker_seeds(project: Project, module: Module) -> Iterator[WorkerSeeds]:
             by_name = not loadings and _is_named_so(function)
             if by_name or any(not one.evaluates for one in loadings):
                 yield from _judged(project, module, function, loadings)
-    for node in ast.walk(module.tree) if "worker_init_fn" in module.document.text else ():
+    for node in module.nodes if "worker_init_fn" in module.document.text else ():
         if isinstance(node, ast.keyword) and node.arg == "worker_init_fn" and isinstance(node.value, ast.Lambda):
             call = module.parents[node]
             loading = _loading(project, module, call) if isinstance(call, ast.Call) else None
@@ -109,7 +110,7 @@ def _seedings(project: Project, module: Module, function: Beginning) -> Iterator
     else:
         number, scope, facts = first_parameter(function), function.scope, function
     seeds = Seeds(project, facts, number)
-    for node in ast.walk(function if isinstance(function, ast.Lambda) else function.node):
+    for node in nodes_below(function if isinstance(function, ast.Lambda) else function.node):
         if not isinstance(node, ast.Call) or not (node.args or node.keywords):
             continue
         value = node.args[0] if node.args else node.keywords[0].value
@@ -127,7 +128,7 @@ def _passed_on(project: Project, function: FunctionFacts) -> Seeder | None:
     """The seeder that a function of the project is, if it seeds with its first argument as it is."""
     given = parameters(function.node)
     streams: list[str] = []
-    for node in ast.walk(function.node):
+    for node in nodes_below(function.node):
         if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Name) and given:
             row = seeders().get(project.qualified(function.module, function.scope, node.func))
             if row is not None and node.args[0].id == given[0].arg:
@@ -136,7 +137,7 @@ def _passed_on(project: Project, function: FunctionFacts) -> Seeder | None:
 
 
 def _seeds_something(node: ast.AST) -> bool:
-    return any(isinstance(one, ast.Call) and "seed" in last_name(one.func) for one in ast.walk(node))
+    return any(isinstance(one, ast.Call) and "seed" in last_name(one.func) for one in nodes_below(node))
 
 
 def _is_named_so(function: FunctionFacts) -> bool:
@@ -150,7 +151,7 @@ def loadings_of(project: Project, function: FunctionFacts) -> list[Loading]:
     if None not in memory:
         memory[None] = True
         for module in project.mentioning("worker_init_fn"):
-            for node in ast.walk(module.tree):
+            for node in module.nodes:
                 if isinstance(node, ast.keyword) and node.arg == "worker_init_fn":
                     _note_loading(project, module, node, memory)
     return list(memory.get(function, []))

@@ -52,7 +52,7 @@ class Sites:
 
     def in_module(self, module: Module) -> Iterator[Sent]:
         """Give what the calls of a module send."""
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             if isinstance(node, ast.Call) and self._may_send(node):
                 yield from self.of_call(module, module.scope_at(node), node)
 
@@ -122,7 +122,7 @@ class Sites:
 
         Left out are those whose workers are surely none, and those of which nothing says that they have any.
         """
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             if isinstance(node, ast.Call) and self._may_send(node):
                 scope = module.scope_at(node)
                 row = loader_row(self.project, module, scope, node)

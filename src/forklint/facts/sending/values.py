@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from forklint.project.module import ClassFacts, FunctionFacts, Module
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function, Scope
 
 
@@ -104,7 +105,7 @@ def binder_of(module: Module, node: ast.Name) -> ast.AST | None:
             if any(one is not None and one.arg == node.id for one in named):
                 return above
         elif isinstance(above, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
-            targets = (part for one in above.generators for part in ast.walk(one.target))
+            targets = (part for one in above.generators for part in nodes_below(one.target))
             if any(isinstance(part, ast.Name) and part.id == node.id for part in targets):
                 return above
         elif isinstance(above, ast.stmt):

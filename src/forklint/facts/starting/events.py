@@ -16,6 +16,7 @@ from forklint.knowledge.starters import iteration, settling
 from forklint.project.guard import is_main_guard
 from forklint.project.index import External
 from forklint.project.module import FunctionFacts
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Function, Kind, expressions
 from forklint.project.spelling import argument
 
@@ -115,7 +116,7 @@ class _Walk:
         plain = isinstance(node, ast.FunctionDef) and not node.decorator_list and facts.owner is None
         if not plain or node in self.inside or len(self.inside) >= MAX_DEPTH:
             return
-        if any(isinstance(part, (ast.Yield, ast.YieldFrom)) for part in ast.walk(node)):
+        if any(isinstance(part, (ast.Yield, ast.YieldFrom)) for part in nodes_below(node)):
             return
         self.inside.append(node)
         yield from self.block(facts.module, node.body, certain=certain, guarded=guarded)

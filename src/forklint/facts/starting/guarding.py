@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Kind
 from forklint.project.scopes import statements as nested
 
@@ -65,7 +66,7 @@ class Unit:
 
 def plan(project: Project, module: Module, node: ast.AST) -> Plan | Refusal:
     """Decide what to move so that ``node``, an expression of the module's top level, comes to stand under a guard."""
-    if any(isinstance(statement, ast.ClassDef) and node in ast.walk(statement) for statement in module.tree.body):
+    if any(isinstance(statement, ast.ClassDef) and node in nodes_below(statement) for statement in module.tree.body):
         return Refusal("it stands in the body of a class, which workers may need")
     return _Sorting(project, module, node).result()
 
@@ -77,7 +78,7 @@ class _Sorting:
         self.project = project
         self.module = module
         units = list(_units(module.tree.body))
-        first = next(i for i, unit in enumerate(units) if any(node in ast.walk(s) for s in unit.body))
+        first = next(i for i, unit in enumerate(units) if any(node in nodes_below(s) for s in unit.body))
         self.tail = units[first:]
         self.before = _bound(statement for unit in units[:first] for statement in unit.body)
         self.outside = _used_elsewhere(project, module)
@@ -121,7 +122,7 @@ class _Sorting:
             targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
             if not all(isinstance(target, ast.Name) for target in targets) or _loaded(statement.value) & variables:
                 return False
-            calls = [node for node in ast.walk(statement.value) if isinstance(node, ast.Call)]
+            calls = [node for node in nodes_below(statement.value) if isinstance(node, ast.Call)]
             if not all(_is_library(self.project, self.module, call.func) for call in calls):
                 return False
         return True
@@ -172,7 +173,7 @@ def _stay_from_the_start(tail: list[Unit]) -> list[Unit]:
         if unit.is_definition and not (changed and not isinstance(unit.body[0], DEFINITIONS)):
             staying.append(unit)
         else:
-            text = {ast.unparse(node) for s in unit.body for node in ast.walk(s) if isinstance(node, ast.Attribute)}
+            text = {ast.unparse(node) for s in unit.body for node in nodes_below(s) if isinstance(node, ast.Attribute)}
             changed |= bool(text & IMPORT_CHANGERS)
     return staying
 
@@ -216,11 +217,11 @@ def _own(statement: ast.stmt) -> Iterator[ast.AST]:
 
 
 def _mentioned(node: ast.AST) -> set[str]:
-    return {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
+    return {inner.id for inner in nodes_below(node) if isinstance(inner, ast.Name)}
 
 
 def _loaded(node: ast.AST) -> set[str]:
-    return {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load)}
+    return {inner.id for inner in nodes_below(node) if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load)}
 
 
 def _read_when_defined(statement: ast.stmt) -> set[str]:
@@ -249,7 +250,7 @@ def _read_by_workers(project: Project, module: Module) -> set[str]:
     definitions = {statement.name: statement for statement in module.tree.body if isinstance(statement, DEFINITIONS)}
     called: set[int] = set()
     loaded: list[ast.Name] = []
-    for inner in ast.walk(module.tree):
+    for inner in module.nodes:
         if isinstance(inner, ast.Call):
             called.add(id(inner.func))
         elif isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load):
@@ -286,7 +287,7 @@ def _free(definition: ast.stmt) -> set[str]:
     loaded: set[str] = set()
     bound: set[str] = set()
     declared: set[str] = set()
-    for inner in ast.walk(definition):
+    for inner in nodes_below(definition):
         if isinstance(inner, ast.Name):
             (loaded if isinstance(inner.ctx, ast.Load) else bound).add(inner.id)
         elif isinstance(inner, ast.arg):
@@ -305,7 +306,7 @@ def _used_elsewhere(project: Project, module: Module) -> dict[str, str]:
             continue
         where = other.path.relative_to(project.root).as_posix()
         whole = False
-        for node in ast.walk(other.tree):
+        for node in nodes_below(other.tree):
             if isinstance(node, ast.ImportFrom):
                 if project.find_module(other, node.module or "", node.level) is module:
                     used.update({alias.name: where for alias in node.names})
@@ -313,6 +314,6 @@ def _used_elsewhere(project: Project, module: Module) -> dict[str, str]:
             elif isinstance(node, ast.Import):
                 whole |= any(project.find_module(other, alias.name) is module for alias in node.names)
         if whole or "*" in used:
-            used.update({node.attr: where for node in ast.walk(other.tree) if isinstance(node, ast.Attribute)})
+            used.update({node.attr: where for node in nodes_below(other.tree) if isinstance(node, ast.Attribute)})
             used.update(dict.fromkeys(_loaded(other.tree), where) if "*" in used else {})
     return used

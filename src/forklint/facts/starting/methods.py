@@ -60,7 +60,7 @@ def _setters(project: Project) -> tuple[Module, ...]:
 
 
 def _set_in(module: Module) -> set[str]:
-    calls = (node for node in ast.walk(module.tree) if isinstance(node, ast.Call))
+    calls = (node for node in module.nodes if isinstance(node, ast.Call))
     return {_text(argument(call, "method", 0)) for call in calls if last_name(call.func) == "set_start_method"}
 
 

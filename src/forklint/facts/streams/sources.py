@@ -9,6 +9,7 @@ from functools import cached_property
 from forklint.knowledge.streams import stream_words
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function, Kind, Scope, statements
 from forklint.project.spelling import last_name
 
@@ -30,7 +31,7 @@ class Sources:
         if hops <= 0:
             return False
         if isinstance(expression, (ast.List, ast.Tuple, ast.Dict)):
-            return not any(isinstance(part, ast.Starred) for part in ast.walk(expression))
+            return not any(isinstance(part, ast.Starred) for part in nodes_below(expression))
         if isinstance(expression, (ast.ListComp, ast.GeneratorExp)):
             return self.is_finite(owner, function, expression.generators[0].iter, hops - 1)
         if isinstance(expression, ast.Call):
@@ -99,7 +100,7 @@ class Sources:
         """Whether the class takes the length of an attribute, or reads the files that its elements name."""
         for owner in self._owners:
             for function in owner.methods.values():
-                for node in ast.walk(function):
+                for node in nodes_below(function):
                     is_length = isinstance(node, ast.Call) and getattr(node.func, "id", "") == "len"
                     if is_length and node.args and _is_attribute(node.args[0], attribute):  # type: ignore[attr-defined]
                         return True
@@ -114,9 +115,9 @@ class Sources:
     def _reads(self, owner: ClassFacts, function: Function, loop: ast.For) -> bool:
         """Whether a loop opens what its variable names."""
         scope = owner.module.scope_of[function]
-        for node in ast.walk(loop):
+        for node in nodes_below(loop):
             if isinstance(node, ast.Call) and node.args and isinstance(loop.target, ast.Name):
-                is_named = any(getattr(part, "id", "") == loop.target.id for part in ast.walk(node.args[0]))
+                is_named = any(getattr(part, "id", "") == loop.target.id for part in nodes_below(node.args[0]))
                 if is_named and self.name_of(owner, scope, node) in stream_words().reads:
                     return True
         return False

@@ -15,6 +15,7 @@ from forklint.knowledge.streams import stream_words
 from forklint.project.certainty import has_certain_bases
 from forklint.project.index import Project, Value
 from forklint.project.module import ClassFacts, Module
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Function, Scope, statements
 from forklint.project.spelling import argument, last_name
 
@@ -121,7 +122,7 @@ def _outermost(body: list[ast.stmt]) -> Iterator[ast.stmt]:
 def _has_yield(body: list[ast.stmt]) -> bool:
     """Whether samples are given in these statements; a definition in them is another matter."""
     for statement in body:
-        for node in ast.walk(statement):
+        for node in nodes_below(statement):
             if isinstance(node, (*FUNCTIONS, ast.Lambda)):
                 return False
             if isinstance(node, (ast.Yield, ast.YieldFrom)):
@@ -135,17 +136,17 @@ def _draws(statement: Giving, source: ast.expr) -> bool:
     A remainder in the loop may share the samples out by their number.
     """
     body = statement.body if isinstance(statement, ast.For) else []
-    nodes = [node for part in [*body, source] for node in ast.walk(part)]
+    nodes = [node for part in [*body, source] for node in nodes_below(part)]
     names = {last_name(node).lower() for node in nodes}
-    if any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) for part in body for node in ast.walk(part)):
+    if any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) for part in body for node in nodes_below(part)):
         return True
-    if "range" not in {getattr(node, "id", "") for node in ast.walk(source)}:
+    if "range" not in {getattr(node, "id", "") for node in nodes_below(source)}:
         return False
     if any(word in name for name in names for word in stream_words().random):
         return True
     targets = [statement.target] if isinstance(statement, ast.For) else []
-    targets += [node.target for node in ast.walk(source) if isinstance(node, ast.comprehension)]
-    bound = {node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)}
+    targets += [node.target for node in nodes_below(source) if isinstance(node, ast.comprehension)]
+    bound = {node.id for target in targets for node in nodes_below(target) if isinstance(node, ast.Name)}
     loads = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
     return bool(bound) and not bound & loads
 
@@ -156,7 +157,7 @@ def _loaded(project: Project, facts: ClassFacts) -> Loaded | None:
     for module in project.mentioning(facts.name):
         if b"DataLoader" not in module.document.code:
             continue
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             if not isinstance(node, ast.Call) or not last_name(node.func).endswith("DataLoader"):
                 continue
             scope = module.scope_at(node)
@@ -227,7 +228,7 @@ def _shared_out(project: Project, dataset: ClassFacts, loaded: Loaded) -> bool:
         name for owner in project.ancestry(dataset).classes for name in owner.methods if not name.startswith("__")
     }
     for module in project.mentioning("get_worker_info"):
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             if isinstance(node, ast.Attribute) and node.attr in names and not _is_own(node):
                 above = module.parents[node]
                 if isinstance(node.ctx, ast.Store) or isinstance(above, (ast.Call, ast.Attribute)):

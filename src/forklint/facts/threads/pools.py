@@ -10,6 +10,7 @@ from forklint.knowledge.starters import iteration
 from forklint.knowledge.threads import threads
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function, Scope
 
 LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -33,7 +34,7 @@ class Tasks:
 def tasks_in(project: Project, module: Module) -> Iterator[Tasks]:
     """Find them in a module; silent where the pool, its function or its size is not plain."""
     known = threads()
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or not node.args:
             continue
         method = node.func.attr
@@ -80,7 +81,7 @@ def _is_by_processors(project: Project, module: Module, pool: ast.Call, size: as
     if size is None:
         return True
     scope = module.scope_at(pool)
-    calls = (node for node in ast.walk(size) if isinstance(node, ast.Call))
+    calls = (node for node in nodes_below(size) if isinstance(node, ast.Call))
     return any(project.qualified(module, scope, call.func) in iteration().positive_counts for call in calls)
 
 

@@ -10,6 +10,7 @@ from forklint.facts.threads.pools import Tasks, tasks_in
 from forklint.knowledge.threads import threads
 from forklint.project.index import Project
 from forklint.project.module import Module
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Function, Scope, parameters
 from forklint.project.spelling import argument, hides_arguments
 
@@ -33,7 +34,7 @@ class Sharing:
 def sharings(project: Project, module: Module) -> Iterator[Sharing]:
     """Find them in a module: at most one for each call that hands out tasks and each thing."""
     for tasks in tasks_in(project, module):
-        locked = any(isinstance(node, ast.Attribute) and node.attr in LOCKED for node in ast.walk(tasks.function))
+        locked = any(isinstance(node, ast.Attribute) and node.attr in LOCKED for node in nodes_below(tasks.function))
         seen: set[str] = set()
         for name, use, kind in _uses(tasks.function) if not locked else ():
             if name in seen or _is_locked(module, use, tasks.function):
@@ -49,7 +50,7 @@ def _uses(function: Function | ast.Lambda) -> Iterator[tuple[str, ast.AST, str]]
     """Names (``self.x`` too) that a task writes into, or whose file it moves in or writes to."""
     sought: set[str] = set()
     for node in sorted(
-        ast.walk(function), key=lambda node: (getattr(node, "lineno", 0), getattr(node, "col_offset", 0))
+        nodes_below(function), key=lambda node: (getattr(node, "lineno", 0), getattr(node, "col_offset", 0))
     ):
         if isinstance(node, (ast.Assign, ast.AugAssign)):
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
@@ -132,7 +133,7 @@ def _attribute(tasks: Tasks, name: str) -> ast.Call | None:
         return None
     values = [
         node.value
-        for node in ast.walk(tasks.owner.node)
+        for node in nodes_below(tasks.owner.node)
         if isinstance(node, ast.Assign) and any(dotted(target) == f"self.{name}" for target in node.targets)
     ]
     return values[0] if len(values) == 1 and isinstance(values[0], ast.Call) else None

@@ -17,6 +17,7 @@ from forklint.facts.sending.loaded import classes_of
 from forklint.facts.sending.sites import Sites
 from forklint.facts.sending.values import Given
 from forklint.project.bindings import value_of
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function, statements
 from forklint.project.spelling import argument, dotted
 
@@ -65,8 +66,8 @@ class LostUpdates:
             return  # who resets the iterator starts workers anew
         for loader in self._kept(module):
             home = loader.scope.node if not loader.name.startswith("self.") else self._class(loader.scope)
-            for loop in ast.walk(home):
-                if isinstance(loop, LOOPS) and loader.call not in ast.walk(loop) and _iterates(loop, loader.name):
+            for loop in nodes_below(home):
+                if isinstance(loop, LOOPS) and loader.call not in nodes_below(loop) and _iterates(loop, loader.name):
                     yield from self._changes(module, loop, loader)
 
     def _class(self, scope: Scope) -> ast.AST:
@@ -90,7 +91,7 @@ class LostUpdates:
     def _changes(self, module: Module, loop: ast.AST, loader: Kept) -> Iterator[Lost]:
         """Give the statements of a loop that change an attribute which workers of the loader read."""
         objects = {f"{loader.name}.dataset", loader.dataset} - {""}
-        for node in ast.walk(loop):
+        for node in nodes_below(loop):
             if not isinstance(node, (ast.Assign, ast.AugAssign, ast.Expr)) or not self._is_ours(module, node, loader):
                 continue
             for dataset in loader.datasets:
@@ -177,8 +178,8 @@ def _stored(method: Function) -> Iterator[str]:
 
 def _iterates(loop: ast.AST, name: str) -> bool:
     """Whether a loop, or one in it, goes over a loader: by its name, ``enumerate(name)`` and the like."""
-    iterated = (node.iter for node in ast.walk(loop) if isinstance(node, (ast.For, ast.AsyncFor)))
-    return any(dotted(part) == name for one in iterated for part in ast.walk(one))
+    iterated = (node.iter for node in nodes_below(loop) if isinstance(node, (ast.For, ast.AsyncFor)))
+    return any(dotted(part) == name for one in iterated for part in nodes_below(one))
 
 
 def _is_bound_once(scope: Scope, target: ast.expr) -> bool:
@@ -189,5 +190,7 @@ def _is_bound_once(scope: Scope, target: ast.expr) -> bool:
     above = scope.parent.node if scope.parent is not None else None
     if not isinstance(above, ast.ClassDef):
         return False
-    stores = [node for node in ast.walk(above) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)]
+    stores = [
+        node for node in nodes_below(above) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+    ]
     return sum(dotted(one) == dotted(target) for one in stores) == 1

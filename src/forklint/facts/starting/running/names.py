@@ -29,6 +29,7 @@ from forklint.knowledge.starters import starters
 from forklint.project.index import External, Package
 from forklint.project.index import Value as Bindable
 from forklint.project.module import ClassFacts, FunctionFacts, Module
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Binding, Kind
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def asks_notebook(module: Module, node: ast.AST) -> bool:
     """Whether a function or statement reads a name that only notebooks have."""
     text = module.document.text
     return any(name in text for name in NOTEBOOK_NAMES) and any(
-        isinstance(inner, ast.Name) and inner.id in NOTEBOOK_NAMES for inner in ast.walk(node)
+        isinstance(inner, ast.Name) and inner.id in NOTEBOOK_NAMES for inner in nodes_below(node)
     )
 
 

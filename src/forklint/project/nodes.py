@@ -1,0 +1,55 @@
+"""The nodes of an ``ast`` tree: as ``ast.walk`` gives them but for operators and contexts, and faster."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+WITHOUT_NODES = frozenset(
+    {"ctx", "op", "ops", "id", "attr", "arg", "name", "level", "module", "kind", "type_comment", "simple", "is_async"}
+    | {"conversion", "asname", "rest", "kwd_attrs", "tag", "type_ignores", "str"}
+)
+"""Fields that hold text, numbers, operators or contexts. An operator is asked of its expression, never met alone."""
+PLAIN = ("Constant", "Name", "MatchSingleton", "Global", "Nonlocal", "Pass", "Break", "Continue")
+"""Nodes with no node below them that is looked for."""
+_fields: dict[type, tuple[str, ...]] = {}
+
+
+def _fields_of(kind: type) -> tuple[str, ...]:
+    """The fields of a kind of node in which others may stand; a list there holds nodes and None alone."""
+    kept = {"name"} if kind.__name__ == "TypeAlias" else set()
+    names: tuple[str, ...] = () if kind.__name__ in PLAIN else getattr(kind, "_fields", ())
+    found = _fields[kind] = tuple(name for name in names if name in kept or name not in WITHOUT_NODES)
+    return found
+
+
+def nodes_below(root: ast.AST) -> Iterator[ast.AST]:
+    """Give a node and all below it, level by level, in source order on each."""
+    known, waiting = _fields.get, [root]
+    for node in waiting:
+        if node is None:  # a default that is left out, the key of `**other`
+            continue
+        yield node
+        fields = known(node.__class__)
+        for name in _fields_of(node.__class__) if fields is None else fields:
+            value = getattr(node, name, None)
+            if value.__class__ is list:
+                waiting += value
+            elif value is not None:
+                waiting.append(value)
+
+
+def parents_below(root: ast.AST) -> dict[ast.AST, ast.AST]:
+    """The node above each node of a tree."""
+    found: dict[ast.AST, ast.AST] = {}
+    known = _fields.get
+    for node in nodes_below(root):
+        fields = known(node.__class__)
+        for name in _fields_of(node.__class__) if fields is None else fields:
+            value = getattr(node, name, None)
+            if value.__class__ is list:
+                found.update(dict.fromkeys(value, node))
+            elif value is not None:
+                found[value] = node
+    found.pop(None, None)  # type: ignore[call-overload]
+    return found
