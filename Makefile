@@ -1,4 +1,4 @@
-.PHONY: demo test test-soak lint docs corpus update-fixtures new-rule clean
+.PHONY: demo test test-soak lint docs corpus judgements update-fixtures new-rule clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -29,6 +29,9 @@ docs: $(READY)  ## rewrite docs/rules from the rules
 
 corpus: $(READY)  ## fetch the packages of bench/corpus.toml, lint them, count the findings
 	$(BIN)/python scripts/corpus.py || test $$? = 3
+
+judgements: $(READY)  ## rewrite the tables of docs/corpus.md from bench/judgements.toml
+	$(BIN)/python scripts/judgements.py
 
 update-fixtures: $(READY)  ## rewrite the expected outcomes of fixes
 	$(BIN)/python scripts/update_fixtures.py

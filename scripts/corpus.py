@@ -31,6 +31,8 @@ else:
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 LIST = REPOSITORY / "bench" / "corpus.toml"
+PROJECTS = REPOSITORY / "bench" / "projects.toml"
+"""Training projects that no rule was written against; scripts/judgements.py lints them too."""
 
 
 @dataclass(frozen=True)
@@ -57,9 +59,9 @@ def home() -> Path:
     return Path(os.environ.get("FORKLINT_CORPUS") or REPOSITORY / ".corpus")
 
 
-def packages() -> list[Package]:
-    """Read the list."""
-    return [Package(**row) for row in tomllib.loads(LIST.read_text(encoding="utf-8"))["package"]]
+def packages(path: Path = LIST) -> list[Package]:
+    """Read a list."""
+    return [Package(**row) for row in tomllib.loads(path.read_text(encoding="utf-8"))["package"]]
 
 
 def fetch(package: Package, into: Path) -> Path:
@@ -90,8 +92,7 @@ def _archive(package: Package, archives: Path) -> Path | None:
 
 def _download(package: Package, archives: Path) -> Path:
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
-    if not package.sdist:
-        command += ["--only-binary", ":all:"]
+    command += ["--no-binary", package.name] if package.sdist else ["--only-binary", ":all:"]
     if package.platform:
         command += ["--platform", package.platform, "--python-version", "3.11"]
     command += ["--dest", str(archives), f"{package.name}=={package.version}"]
@@ -160,10 +161,13 @@ def summary(findings: list[dict[str, Any]], into: Path, folders: list[Path]) -> 
     return "\n".join(lines)
 
 
-def ready(*, offline: bool = False) -> tuple[Path, list[Path]]:
-    """Have the corpus at hand: its home and the folders in it, in the order of the list. Raises FetchError."""
+def ready(*lists: Path, offline: bool = False) -> tuple[Path, list[Path]]:
+    """Have the packages of the lists (the corpus, if none is named) at hand.
+
+    Gives their home and the folders in it, in the order of the lists. Raises FetchError.
+    """
     into = home()
-    wanted = packages()
+    wanted = [package for path in lists or (LIST,) for package in packages(path)]
     missing = [package.folder for package in wanted if not (into / package.folder).is_dir()]
     if offline and missing:
         raise FetchError(f"not in {into}: {', '.join(missing)}")

@@ -1,4 +1,4 @@
-"""Every rule has a whole page, and docs/rules holds what the docstrings say now."""
+"""Every rule has a whole page; docs/rules holds what the docstrings say now, docs/corpus.md what was judged."""
 
 from __future__ import annotations
 
@@ -32,6 +32,40 @@ def test_docs_are_current(make_docs) -> None:
     texts = make_docs.rendered()
     on_disk = {path.name: path.read_text(encoding="utf-8") for path in make_docs.FOLDER.glob("*.md")}
     assert on_disk == texts, "run `make docs`"
+
+
+@pytest.fixture
+def judgements(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    import judgements
+
+    yield judgements
+    for name in ("judgements", "corpus"):
+        sys.modules.pop(name, None)
+
+
+def test_tables_of_real_code_are_current(judgements) -> None:
+    text = judgements.PAGE.read_text(encoding="utf-8")
+    assert judgements.rendered(text) == text, "run `make judgements`"
+
+
+def test_tables_of_real_code_name_every_rule(judgements) -> None:
+    text = judgements.PAGE.read_text(encoding="utf-8")
+    linked = [rule.code for rule in RULES if f"(corpus/{rule.code}.md)" in text]
+    assert linked == [rule.code for rule in RULES if not rule.code.startswith("FKL0")]
+    assert all((judgements.PAGE.parent / "corpus" / f"{code}.md").is_file() for code in linked)
+
+
+def test_judgements_speak_of_listed_packages(judgements) -> None:
+    listed = {
+        package.folder
+        for path in (judgements.corpus.LIST, judgements.corpus.PROJECTS)
+        for package in judgements.corpus.packages(path)
+    }
+    rows = judgements.judgements()
+    assert {f"{row.package}-{row.version}" for row in rows} <= listed
+    assert {row.rule for row in rows} <= {rule.code for rule in RULES}
+    assert len({row.key for row in rows}) == len(rows)
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)

@@ -63,6 +63,13 @@ def test_lsun_of_torchvision_is_found(findings: list[dict[str, Any]]) -> None:
     assert "lsun.py" in places
 
 
+def test_every_finding_was_judged(at_hand: tuple[Path, list[Path]], monkeypatch: pytest.MonkeyPatch) -> None:
+    """And every judgement speaks of one that is still there: the tables of docs/corpus.md are what is found."""
+    monkeypatch.syspath_prepend(str(REPOSITORY / "scripts"))
+    judgements = importlib.import_module("judgements")
+    assert judgements.compared(*at_hand) == ([], [])
+
+
 def test_screens_only_skip(at_hand: tuple[Path, list[Path]], findings: list[dict[str, Any]]) -> None:
     whole = corpus.lint(at_hand[1], "--no-screen")
     assert sorted(map(_key, whole)) == sorted(map(_key, findings))

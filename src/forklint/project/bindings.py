@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from forklint.project.module import Module
-from forklint.project.scopes import Binding, Kind, Scope, bodies
+from forklint.project.scopes import FUNCTIONS, Binding, Kind, Scope, bodies
 
 
 def value_of(module: Module, scope: Scope, name: ast.Name) -> tuple[Scope, Binding, ast.expr] | None:
@@ -31,6 +31,29 @@ def value_of(module: Module, scope: Scope, name: ast.Name) -> tuple[Scope, Bindi
     if len(bindings) > 1 and _exclude(module, last.node, name):
         return None
     return home, last, value
+
+
+def is_sorted_out(module: Module, value: ast.expr) -> bool:
+    """Whether what a name may be is told apart above it: ``if isinstance(dataset, Own): return dataset``.
+
+    What a function gives of several kinds is then not what is seen first in it.
+    """
+    if not isinstance(value, ast.Name):
+        return False
+    around = next((node for node in module.above(value) if isinstance(node, FUNCTIONS)), module.tree)
+    return any(
+        isinstance(node, ast.If)
+        and node.lineno < value.lineno
+        and isinstance(node.body[-1], (ast.Return, ast.Raise, ast.Continue))
+        and any(_is_instance_of(part, value.id) for part in ast.walk(node.test))
+        for node in ast.walk(around)
+    )
+
+
+def _is_instance_of(node: ast.AST, name: str) -> bool:
+    asked = node.args[0] if isinstance(node, ast.Call) and node.args else None
+    is_test = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance"
+    return is_test and isinstance(asked, ast.Name) and asked.id == name
 
 
 def _value(binding: Binding) -> ast.expr | None:

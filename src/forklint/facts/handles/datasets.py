@@ -21,11 +21,17 @@ def _table() -> dict[str, frozenset[str]]:
     return {key: frozenset(rows[key]) for key in ("base", "package", "entry")}
 
 
+@cache
+def _loading_words() -> tuple[bytes, ...]:
+    return tuple(word.encode() for word in knowledge.table("datasets.toml")["loads"])
+
+
 def is_dataset(project: Project, facts: ClassFacts) -> bool:
     """Whether a worker process may get an object of this class.
 
-    That is so for a subclass of a known dataset class at any depth, for a class with ``__getitem__`` and
-    ``__len__`` in a module that has to do with torch, and for a class whose object is given to a DataLoader.
+    That is so for a subclass of a known dataset class at any depth, for a class whose object is given to a
+    DataLoader, and for one with ``__getitem__`` and ``__len__`` in a module that has to do with torch, unless
+    the project makes such objects for something else.
     """
     memory = project.memory("is_dataset")
     if facts not in memory:
@@ -43,7 +49,7 @@ def _is_dataset(project: Project, facts: ClassFacts) -> bool:
     if {"__getitem__", "__len__"} <= methods and project.graph.any_reached(
         facts.module.path, lambda data: b"torch" in data, "torch"
     ):
-        return True
+        return not _is_used_otherwise(project, facts)
     return bool(methods & _table()["entry"]) and _goes_to_loader(project, facts)
 
 
@@ -55,6 +61,25 @@ def inherits_dataset(project: Project, facts: ClassFacts) -> bool:
 def _is_base(name: str) -> bool:
     package, _, last = name.partition(".")[0], "", name.rpartition(".")[2]
     return name in _table()["base"] or (package in _table()["package"] and last.endswith("Dataset"))
+
+
+def _is_used_otherwise(project: Project, facts: ClassFacts) -> bool:
+    """Whether the project makes such objects, and for something else than workers.
+
+    That is so in a project that loads nothing with workers, and where a model makes one: a bank of features, say,
+    that ``forward`` looks up.
+    """
+    makers = [
+        (module, node)
+        for module in project.mentioning(facts.name)
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Call) and project.resolve(module, module.scope_at(node), node.func) is facts
+    ]
+    if makers and not project.shows(_loading_words()):
+        return True
+    around = ((module, above) for module, node in makers for above in module.above(node))
+    classes = (module.class_facts(above) for module, above in around if isinstance(above, ast.ClassDef))
+    return any(name.endswith("nn.Module") for one in classes for name in project.ancestry(one).external)
 
 
 def _goes_to_loader(project: Project, facts: ClassFacts) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterable, Iterator
 
@@ -50,7 +51,19 @@ class Suppliers:
     def _is_abstract(self, facts: ClassFacts) -> bool:
         if BASE_NAME.search(facts.name) or ABSTRACT.search(segment(facts.module, facts.node)):
             return True
+        if self._leaves_abstract(facts):
+            return True
         return any(path.endswith(ABSTRACT_BASES) for path in self.project.ancestry(facts).external)
+
+    def _leaves_abstract(self, facts: ClassFacts) -> bool:
+        """Whether a method of a base is still abstract here, whether or not the metaclass is told of it."""
+        return any(
+            "abstract" in ast.unparse(decorator)
+            for owner in self.project.ancestry(facts).classes
+            for name, function in owner.methods.items()
+            if self.project.method(facts, name) == (owner, function)
+            for decorator in function.decorator_list
+        )
 
     def _derived_by_text(self, name: str) -> Iterator[tuple[object, str]]:
         """Give file and name of each class whose bases mention this name, or another that it is given."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from forklint.facts.handles.datasets import inherits_dataset
 from forklint.facts.loading.loaders import never_has_workers
 from forklint.facts.machines.signs import expects_pickling
+from forklint.facts.sending.bindings import is_sorted_out
 from forklint.facts.sending.sites import Sent, Sites
 from forklint.facts.sending.unpicklable import MAX_DEPTH, Unpicklable
 from forklint.facts.sending.values import Culprit, Given, Why
@@ -65,9 +66,8 @@ class Payloads:
                 continue  # a handle that an object keeps is another rule's
             if culprit.late and sent.piped and not culprit.is_lost:
                 continue  # through a pipe a descriptor arrives
-            keeper = culprit.keeper
-            if keeper is not None and keeper.module is not module and inherits_dataset(self.project, keeper):
-                continue  # told of where the class stands
+            if culprit.module is not module and (self._is_told_there(culprit) or is_sorted_out(module, sent.value)):
+                continue
             node: ast.AST = culprit.node if culprit.module is module else sent.value
             if culprit.is_lost and culprit.definition is not None:
                 node = culprit.definition
@@ -76,6 +76,12 @@ class Payloads:
                 continue  # most notebooks run on Linux, by fork
             if cells:
                 yield Payload(culprit, node, cells, sent)
+
+    def _is_told_there(self, culprit: Culprit) -> bool:
+        """Whether it is told of where the dataset's class stands that keeps it."""
+        above = [facts for facts in culprit.module.classes if facts.node in culprit.module.above(culprit.node)]
+        keepers = above if culprit.keeper is None else [culprit.keeper]
+        return any(inherits_dataset(self.project, facts) for facts in keepers)
 
     def _kept(self, module: Module) -> Iterator[Payload]:
         """What the datasets of a module keep, whoever loads them."""
