@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from forklint.project.module import Module
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Binding, Kind, Scope, bodies
 
 
@@ -45,8 +46,8 @@ def is_sorted_out(module: Module, value: ast.expr) -> bool:
         isinstance(node, ast.If)
         and node.lineno < value.lineno
         and isinstance(node.body[-1], (ast.Return, ast.Raise, ast.Continue))
-        and any(_is_instance_of(part, value.id) for part in ast.walk(node.test))
-        for node in ast.walk(around)
+        and any(_is_instance_of(part, value.id) for part in nodes_below(node.test))
+        for node in nodes_below(around)
     )
 
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from forklint.facts.handles.datasets import inherits_dataset
 from forklint.facts.loading.loaders import never_has_workers
 from forklint.facts.machines.signs import expects_pickling
-from forklint.facts.sending.bindings import is_sorted_out
 from forklint.facts.sending.sites import Sent, Sites
 from forklint.facts.sending.unpicklable import MAX_DEPTH, Unpicklable
 from forklint.facts.sending.values import Culprit, Given, Why
 from forklint.facts.starting.methods import cells_for
 from forklint.facts.starting.running.values import DEFAULT_METHOD
 from forklint.model import Cell
+from forklint.project.bindings import is_sorted_out
 from forklint.project.module import ClassFacts
 
 if TYPE_CHECKING:
