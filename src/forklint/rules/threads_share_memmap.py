@@ -41,6 +41,7 @@ class ThreadsShareMemmap(Rule):
     def write(row):
         features[row] = mel_features(clips[row])
 
+
     with ThreadPool(os.cpu_count()) as pool:
         pool.map(write, range(len(clips)))
     ```
