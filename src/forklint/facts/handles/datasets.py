@@ -64,16 +64,17 @@ def _is_base(name: str) -> bool:
 
 
 def _is_used_otherwise(project: Project, facts: ClassFacts) -> bool:
-    """Whether the project makes such objects, and for something else than workers.
+    """Whether the project makes such objects, or those of a base, and for something else than workers.
 
     That is so in a project that loads nothing with workers, and where a model makes one: a bank of features, say,
     that ``forward`` looks up.
     """
     makers = [
         (module, node)
-        for module in project.mentioning(facts.name)
+        for kind in project.ancestry(facts).classes
+        for module in project.mentioning(kind.name)
         for node in ast.walk(module.tree)
-        if isinstance(node, ast.Call) and project.resolve(module, module.scope_at(node), node.func) is facts
+        if isinstance(node, ast.Call) and project.resolve(module, module.scope_at(node), node.func) is kind
     ]
     if makers and not project.shows(_loading_words()):
         return True
