@@ -107,9 +107,9 @@ def expected(file: Path) -> set[tuple[Place, str, str | None]]:
 PREVIEW = {"preview": True}
 
 
-def linters() -> Linters:
+def linters(*, preview: bool = True) -> Linters:
     """New linters with default settings, and with the rules that are in preview."""
-    return Linters(SettingsFinder(PREVIEW), Options())
+    return Linters(SettingsFinder(PREVIEW if preview else {}), Options())
 
 
 def lint(files: list[Path], *, screen: bool = True) -> dict[Path, set[tuple[Place, str, str]]]:

@@ -26,9 +26,9 @@ def complete(forklint, folder: Path, *words: str) -> list[str]:
 @pytest.mark.parametrize(
     ("words", "offered"),
     [
-        (["rule", "FKL3"], ["plain,FKL301"]),
-        (["src", "--select", "FKL2,FKL3"], ["plain,FKL2,FKL301"]),
-        (["lint", "--ignore", "fkl3"], ["plain,FKL301"]),
+        (["rule", "FKL4"], ["plain,FKL401", "plain,FKL402"]),
+        (["src", "--select", "FKL2,FKL4"], ["plain,FKL2,FKL401", "plain,FKL2,FKL402"]),
+        (["lint", "--ignore", "fkl4"], ["plain,FKL401", "plain,FKL402"]),
         (["--platform", "linux,d"], ["plain,linux,darwin"]),
         (["--exit-on", "w"], ["plain,warning"]),
         (["--exit-n"], ["plain,--exit-non-zero-on-fix"]),
@@ -46,13 +46,13 @@ def test_bash_itself(tmp_path: Path) -> None:
     command.chmod(0o755)
     script = (
         'eval "$(_FORKLINT_COMPLETE=bash_source forklint)"\n'
-        "COMP_WORDS=(forklint rule FKL3); COMP_CWORD=2\n"
-        "_forklint_completion forklint FKL3 rule\n"
+        "COMP_WORDS=(forklint rule FKL4); COMP_CWORD=2\n"
+        "_forklint_completion forklint FKL4 rule\n"
         'echo "${COMPREPLY[@]}"\n'
     )
     env = {**os.environ, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
     done = subprocess.run(["bash", "-c", script], cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
-    assert done.stdout.split() == ["FKL301"], done.stderr
+    assert done.stdout.split() == ["FKL401", "FKL402"], done.stderr
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])

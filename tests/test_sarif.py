@@ -177,8 +177,8 @@ def test_github_has_all_that_it_requires(forklint, tmp_path: Path) -> None:
 
 def test_rules_are_those_that_ran_or_were_found(forklint, tmp_path: Path) -> None:
     (tmp_path / "data.py").write_text(HAZARD)
-    run = check_document(json.loads(forklint("--select", "FKL2,FKL3", "--output-format", "sarif", cwd=tmp_path).stdout))
-    assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == ["FKL201", "FKL301"]
+    run = check_document(json.loads(forklint("--select", "FKL301,FKL4", "--output-format", "sarif", cwd=tmp_path).stdout))
+    assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == ["FKL301", "FKL401", "FKL402"]
 
 
 def test_nothing_found_is_a_document_too(forklint, tmp_path: Path) -> None:

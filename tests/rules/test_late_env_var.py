@@ -22,7 +22,7 @@ def findings(folder: Path, text: str, name: str = "train.py", newline: str | Non
     file = folder / name
     with file.open("w", encoding="utf-8", newline=newline) as stream:
         stream.write(text)
-    return linters().of(file).lint(file).findings
+    return linters(preview=False).of(file).lint(file).findings
 
 
 def fixed(folder: Path, text: str) -> str:
@@ -281,7 +281,7 @@ def test_a_project_adds_a_variable(tmp_path: Path) -> None:
     (tmp_path / "forklint.toml").write_text(rows, encoding="utf-8")
     file = tmp_path / "train.py"
     file.write_text("import os\nimport scaler\nos.environ['SCALER_THREADS'] = '8'\n", encoding="utf-8")
-    (found,) = linters().of(file).lint(file).findings
+    (found,) = linters(preview=False).of(file).lint(file).findings
     assert "it uses one" in found.message
 
 
