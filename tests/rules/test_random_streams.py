@@ -142,6 +142,7 @@ def test_a_seed_of_64_bits_is_refused(begin: str) -> None:
     assert "Seed must be between 0 and 2**32 - 1" in answers("fork")[f"numpy,{begin},ends"]
 
 
+@pytest.mark.soak
 def test_spawned_workers_get_the_same_generator_by_pickle_and_make_those_of_the_module_anew() -> None:
     spawned = answers("spawn")
     assert spawned["default_rng,nothing,ends"] == [True, True]
@@ -150,6 +151,7 @@ def test_spawned_workers_get_the_same_generator_by_pickle_and_make_those_of_the_
     assert spawned["numpy,nothing,ends"] == [False, False]
 
 
+@pytest.mark.soak
 def test_a_spawned_worker_may_not_get_a_torch_generator_at_all() -> None:
     answer = answers("spawn")["Generator,nothing,ends"]
     assert answer == [True, True] or "Error" in answer, "it either fails or shares the stream; the page says which"

@@ -104,10 +104,16 @@ def test_on_a_mac_the_preset_is_run_against_no_workers(tmp_path: Path) -> None:
     assert (control.is_control, control.factors.workers) == (True, 0)
     assert (treatment.factors.start_method, treatment.factors.workers) == ("spawn", 3)
     assert [trial.factors for trial in again] == [treatment.factors] * 2
-    judgement = prove(plan).judgement
-    assert judgement.verdict.value == "not reproduced"  # the first eight batches are sound
-    assert "no crash in 3 runs of 8 batches" in judgement.evidence
     judgement = prove(planned(tmp_path, "darwin", read="os.getpid() == self.home or os._exit(7)")).judgement
     assert judgement.verdict.value == "confirmed"
     assert "died of exit code 7" in judgement.evidence
     assert planned(tmp_path, "darwin", scripts=()).outcome.verdict.value == "inconclusive"
+
+
+@pytest.mark.soak
+def test_on_a_mac_batches_that_are_read_are_not_called_safe(tmp_path: Path) -> None:
+    judgement = prove(
+        planned(tmp_path, "darwin", read="os.getpid() == self.home or index < 120 or os._exit(7)")
+    ).judgement
+    assert judgement.verdict.value == "not reproduced"  # the first eight batches are sound
+    assert "no crash in 3 runs of 8 batches" in judgement.evidence
