@@ -189,7 +189,10 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize(("made", "draw"), [("default_rng(seed)", "random()"), ("RandomState(seed)", "rand()")])
+@pytest.mark.parametrize(
+    ("made", "draw"),
+    [("default_rng(seed)", "random()"), pytest.param("RandomState(seed)", "rand()", marks=pytest.mark.soak)],
+)
 def test_a_mended_dataset_draws_each_number_once(made: str, draw: str, tmp_path: Path) -> None:
     (tmp_path / "forklint.toml").touch()
     file = tmp_path / "data.py"

@@ -87,8 +87,8 @@ def in_spite(folder: Path, text: str, **proof: object) -> Proof:
     ("made", "draw", "methods"),
     [
         ("np.random.default_rng(0)", "self.rng.random()", ("fork", "spawn")),
-        ("np.random.RandomState()", "self.rng.rand()", ("fork",)),
-        ("random.Random(0)", "self.rng.random()", ("fork",)),
+        pytest.param("np.random.RandomState()", "self.rng.rand()", ("fork",), marks=pytest.mark.soak),
+        pytest.param("random.Random(0)", "self.rng.random()", ("fork",), marks=pytest.mark.soak),
         ("torch.Generator().manual_seed(0)", "torch.rand(1, generator=self.rng)", ("fork", "spawn")),
     ],
 )
@@ -183,7 +183,9 @@ def test_a_torch_generator_needs_fork(tmp_path: Path) -> None:
     ("made", "before", "draw"),
     [
         ("None", "self.rng = np.random.default_rng(index)", "self.rng.random()"),
-        ("None", "self.rng = self.rng or np.random.default_rng()", "self.rng.random()"),
+        pytest.param(
+            "None", "self.rng = self.rng or np.random.default_rng()", "self.rng.random()", marks=pytest.mark.soak
+        ),
         ("np.random.default_rng(0)", "pass", "np.random.rand()"),
     ],
 )

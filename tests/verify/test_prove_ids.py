@@ -107,7 +107,10 @@ HEALTHY = {
 }
 
 
-@pytest.mark.parametrize("name", HEALTHY)
+AGAIN = [pytest.param(name, marks=pytest.mark.soak) for name in HEALTHY if name != "sharded"]
+
+
+@pytest.mark.parametrize("name", ["sharded", *AGAIN])
 def test_healthy_streams_are_refuted(name: str, tmp_path: Path) -> None:
     init, body = HEALTHY[name]
     proof = in_spite(write(tmp_path, init, body))
@@ -158,8 +161,8 @@ if __name__ == "__main__":
 @pytest.mark.parametrize(
     "body",
     [
-        "return iter(self.rows)",
-        "yield from self.rows",
+        pytest.param("return iter(self.rows)", marks=pytest.mark.soak),
+        pytest.param("yield from self.rows", marks=pytest.mark.soak),
         "for row in self.rows:\n            yield row * 2",
         "with open('rows.txt') as file:\n            for line in file:\n                yield line",
     ],
