@@ -124,7 +124,6 @@ class AcceleratorInWorker(Rule):
             "line": {"file": str(module.path), "first": line.row, "last": line.end_row},
             "kept": use.attribute,
             "kind": use.kind,
-            "notebook": module.is_notebook,
         }
 
 

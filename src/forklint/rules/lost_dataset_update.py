@@ -94,7 +94,6 @@ class LostDatasetUpdate(Rule):
             "call": {"file": str(module.path), "first": span.row, "last": span.end_row},
             "dataset": lost.dataset.place,
             "attribute": lost.attribute,
-            "notebook": module.is_notebook,
         }
 
 

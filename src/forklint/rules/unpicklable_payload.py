@@ -143,7 +143,6 @@ class UnpicklablePayload(Rule):
             "path": payload.culprit.path,
             "late": payload.culprit.late,
             "what": payload.culprit.name,
-            "notebook": module.is_notebook,
         }
 
     def _severity(self, payload: Payload) -> Severity:

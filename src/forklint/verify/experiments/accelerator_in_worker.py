@@ -36,8 +36,6 @@ class AcceleratorInWorker(Experimenter):
         name = NAMES.get(kind, kind)
         if not self.has(kind):
             return Judgement(Verdict.UNSUPPORTED, f"needs {name}", f"run forklint verify on a machine with {name}")
-        if proof["notebook"]:
-            return inconclusive("a notebook is not run", "export it as a script and prove that")
         path = from_root(Path(proof["call"]["file"]))
         subject = subject_of(path, self.context.sources, Project(context.root, context.settings))
         if subject is None:

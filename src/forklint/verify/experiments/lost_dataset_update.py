@@ -28,8 +28,6 @@ class LostDatasetUpdate(Experimenter):
     def plan(self, finding: Finding) -> Experiment | Judgement:
         """Find a program that makes the loader."""
         proof, context = finding.proof, self.context
-        if proof["notebook"]:
-            return inconclusive("a notebook is not run", "export it as a script and prove that")
         path = from_root(Path(proof["call"]["file"]))
         subject = subject_of(path, self.context.sources, Project(context.root, context.settings))
         if subject is None:

@@ -32,8 +32,6 @@ class UnpicklablePayload(Experimenter):
     def plan(self, finding: Finding) -> Experiment | Judgement:
         """Find the program that makes the call, and make a trial for each start method."""
         proof = finding.proof
-        if proof["notebook"]:
-            return inconclusive("a notebook is not run", "export it as a script and prove that")
         to = "pipe" if proof["piped"] else "process" if proof["to"] in PROCESSES else "loader"
         subject = self._subject(finding, to)
         if isinstance(subject, Judgement):
