@@ -80,12 +80,13 @@ def test_a_small_class_shows_where_daft_builds_it(verdict) -> None:
             "confirmed",
             "the class is built once, once in a process of its own",
         ),
-        (
+        pytest.param(
             "Score(None)",
             "not reproduced",
             "the class is built once, never in a process of its own; Daft chooses by how a query runs",
+            marks=pytest.mark.soak,
         ),
-        ("print(1)", "inconclusive", "the class was not built: 1"),
+        pytest.param("print(1)", "inconclusive", "the class was not built: 1", marks=pytest.mark.soak),
     ],
 )
 def test_the_program_itself(verdict, tmp_path: Path, run: str, verdict_of: str, evidence: str) -> None:

@@ -102,6 +102,7 @@ def test_a_kept_generator_is_confirmed(made: str, draw: str, methods: tuple[str,
     assert len(cells) == (1 if made.startswith("torch") else len(methods))
 
 
+@pytest.mark.soak
 def test_draws_of_differing_length_are_told_by_the_points_where_workers_meet(tmp_path: Path) -> None:
     before = "while self.rng.random() < 0.5: pass"
     proof = found(
@@ -115,6 +116,7 @@ def test_a_generator_of_the_module(tmp_path: Path) -> None:
     assert found(tmp_path, text, start_methods=("fork",)).verdict() == "confirmed"
 
 
+@pytest.mark.soak
 def test_an_endless_stream(tmp_path: Path) -> None:
     text = """
 class Data(IterableDataset):
@@ -129,6 +131,7 @@ class Data(IterableDataset):
     assert proof.verdict() == "confirmed"
 
 
+@pytest.mark.soak
 def test_workers_that_live_on_go_on_drawing(tmp_path: Path) -> None:
     text = KEPT.format(made="np.random.default_rng(0)", before="pass", draw="self.rng.random()")
     proof = found(tmp_path, text, "Data(), num_workers=2, persistent_workers=True", start_methods=("fork",))
@@ -173,6 +176,7 @@ def test_without_an_entry_a_worker_init_fn_is_inconclusive(tmp_path: Path) -> No
     assert proof.judgement.advice
 
 
+@pytest.mark.soak
 def test_a_torch_generator_needs_fork(tmp_path: Path) -> None:
     text = KEPT.format(made="torch.Generator()", before="pass", draw="torch.rand(1, generator=self.rng)")
     proof = found(tmp_path, text, start_methods=("spawn",))
@@ -209,6 +213,7 @@ def test_healthy_worker_seeds_are_refuted(tmp_path: Path) -> None:
     assert proof.verdict() == "refuted", proof.judgement
 
 
+@pytest.mark.soak
 def test_a_generator_of_a_script_is_counted_once(tmp_path: Path) -> None:
     text = "RNG = np.random.default_rng(5)\n" + KEPT.format(made="None", before="pass", draw="RNG.random()")
     proof = found(tmp_path, text, "Data(), num_workers=2", start_methods=("fork",))

@@ -140,6 +140,7 @@ if __name__ == "__main__":
     [(("0", "poison"), "hangs"), (("0",), "0"), (("1", "poison"), "0")],
     ids=["after a product", "before any", "one thread in the child"],
 )
+@pytest.mark.soak
 def test_what_the_table_says_of_torch(arguments: tuple[str, ...], outcome: str, tmp_path: Path) -> None:
     script = tmp_path / "measured.py"
     script.write_text(MEASURED)

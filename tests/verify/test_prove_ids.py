@@ -92,6 +92,7 @@ def test_lines_of_a_file_that_is_not_read_to_its_end(tmp_path: Path) -> None:
     assert "4 of 4 workers give the samples that one process gives" in proof.judgement.evidence
 
 
+@pytest.mark.soak
 def test_a_row_that_stands_there_twice_is_counted_as_two(tmp_path: Path) -> None:
     proof = found(write(tmp_path, "self.rows = [1, 2, 2, 3, 3, 3]", "yield from self.rows"), start_methods=("fork",))
     assert proof.verdict() == "confirmed"
@@ -117,6 +118,7 @@ def test_healthy_streams_are_refuted(name: str, tmp_path: Path) -> None:
     assert proof.verdict() == "refuted", proof.judgement
 
 
+@pytest.mark.soak
 def test_shares_are_seen_though_the_stream_is_not_read_to_its_end(tmp_path: Path) -> None:
     init, body = HEALTHY["sharded, with rows alike"]
     assert in_spite(write(tmp_path, init, body), samples=10).verdict() == "refuted"

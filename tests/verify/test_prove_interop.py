@@ -103,6 +103,7 @@ scripted(torch.ones(3))
     ],
     ids=["set", "jit.fork scripted", "product", "backward", "trace", "jit.fork eager"],
 )
+@pytest.mark.soak
 def test_what_the_page_says_of_work(before: str, raises: bool, tmp_path: Path) -> None:
     script = tmp_path / "measured.py"
     script.write_text(f"import torch\n{before}\ntorch.set_num_interop_threads(1)\n")

@@ -50,6 +50,7 @@ def test_what_is_refused_is_confirmed(tmp_path: Path, call: str, evidence: str) 
     assert [seen.trial.is_control for seen in proof.observations] == [True, False]
 
 
+@pytest.mark.soak
 def test_of_several_that_are_refused_each_is_looked_at_alone(tmp_path: Path) -> None:
     call = "DataLoader([1, 2], num_workers=0, persistent_workers=True, prefetch_factor=2)"
     for finding in found(tmp_path, f"{HEAD}loader = {call}\n"):

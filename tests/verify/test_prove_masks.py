@@ -61,6 +61,7 @@ def test_a_call_that_no_program_comes_to_is_made_with_small_masks(verdict, kind:
 
 
 @pytest.mark.parametrize("kind", ["added", "mixed", "causal"])
+@pytest.mark.soak
 def test_the_call_of_the_program_itself(verdict, kind: str) -> None:
     call, words = CALLS[kind]
     found = verdict(f"{HEAD}        return {call}\n{RUN}", "--")

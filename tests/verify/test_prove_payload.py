@@ -116,6 +116,7 @@ def test_a_lock_in_a_dataset(verdict) -> None:
     assert "cannot pickle '_thread.lock' object (dataset.lock)" in found["evidence"]
 
 
+@pytest.mark.soak
 def test_a_generator_of_torch_is_gone_when_it_arrives(verdict) -> None:
     text = DATASET.format(import_="import torch").replace("threading.Lock()", "torch.Generator().manual_seed(3)")
     text = text.replace(
@@ -145,6 +146,7 @@ def test_a_local_function_for_a_process(verdict) -> None:
     assert found["details"]["cells"] == {"fork": "control", "spawn": "confirmed", "forkserver": "confirmed"}
 
 
+@pytest.mark.soak
 def test_a_queue_of_multiprocessing_is_not_held_against_a_process(verdict) -> None:
     """Its semaphores and pipes are handed over as descriptors: only the lock is refused."""
     body = (

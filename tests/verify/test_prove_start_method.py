@@ -25,9 +25,21 @@ def verdicts(forklint, tmp_path: Path):
     ("name", "evidence"),
     [
         ("bad_set_twice.py", "at bad_set_twice.py:18: RuntimeError: context has already been set"),
-        ("bad_queue_first.py", "at bad_queue_first.py:13: RuntimeError: context has already been set"),
-        ("bad_executor_first.py", "at bad_executor_first.py:18: RuntimeError: context has already been set"),
-        ("bad_counter_shared.py", "at bad_counter_shared.py:20: RuntimeError: context has already been set"),
+        pytest.param(
+            "bad_queue_first.py",
+            "at bad_queue_first.py:13: RuntimeError: context has already been set",
+            marks=pytest.mark.soak,
+        ),
+        pytest.param(
+            "bad_executor_first.py",
+            "at bad_executor_first.py:18: RuntimeError: context has already been set",
+            marks=pytest.mark.soak,
+        ),
+        pytest.param(
+            "bad_counter_shared.py",
+            "at bad_counter_shared.py:20: RuntimeError: context has already been set",
+            marks=pytest.mark.soak,
+        ),
         ("bad_variable_after_server.py", "1 of 1 later workers have OMP_NUM_THREADS = None, not '1'"),
     ],
 )

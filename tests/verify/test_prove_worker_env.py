@@ -102,6 +102,7 @@ if __name__ == "__main__":
         (("unset", "100", "100"), "0"),
     ],
 )
+@pytest.mark.soak
 def test_what_the_table_says_of_tokenizers(arguments: tuple[str, ...], outcome: str, tmp_path: Path) -> None:
     script = tmp_path / "measured.py"
     script.write_text(MEASURED)
