@@ -138,9 +138,14 @@ def rendered(outcome: Any) -> dict[str, Any]:
     return check_document(log)
 
 
-def test_fixtures_give_a_document_of_the_right_structure(forklint) -> None:
+SOME = ("FKL101_late_env_var", "FKL301_handle_in_init", "FKL402_conflicting_loader_options", "seeds")
+
+
+@pytest.mark.parametrize(
+    "given", [pytest.param(SOME, id="some"), pytest.param((".",), id="all", marks=pytest.mark.soak)]
+)
+def test_fixtures_give_a_document_of_the_right_structure(forklint, given: tuple[str, ...]) -> None:
     folder = Path(__file__).parent / "fixtures"
-    given = ("FKL101_late_env_var", "FKL301_handle_in_init", "FKL402_conflicting_loader_options", "seeds")
     done = forklint(*given, "--isolated", "--preview", "--output-format", "sarif", cwd=folder)
     run = check_document(json.loads(done.stdout))
     assert len(run["results"]) > 100

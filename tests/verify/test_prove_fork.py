@@ -35,7 +35,7 @@ def verdict(forklint, tmp_path: Path):
     def run(text: str, *arguments: str) -> dict:
         (tmp_path / "forklint.toml").touch()
         (tmp_path / "train.py").write_text(text)
-        options = ("--select", "FKL203", "--output-format", "json", "--timeout", "20", *arguments)
+        options = ("--select", "FKL203", "--output-format", "json", "--timeout", "40", *arguments)
         done = forklint("verify", "train.py", *options, cwd=tmp_path)
         assert done.stdout, done.stderr
         (found,) = json.loads(done.stdout)["experiments"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -112,6 +112,14 @@ class Experimenter(ABC):
         cell = str(factors).replace(", ", "-").replace(" ", "")
         name = f"{finding.code.lower()}-{finding.fingerprint[:6]}-{cell}"
         return Trial(name, subject, task, spec, factors, is_control, self.context.seconds)
+
+
+def one_after_another(attempts: Sequence[Experiment]) -> Experiment:
+    """The first of some experiments, each with the next for where its control comes to nothing; at least one."""
+    *sooner, chain = attempts
+    for attempt in reversed(sooner):
+        chain = replace(attempt, otherwise=chain)
+    return chain
 
 
 def inconclusive(why: str, advice: str) -> Judgement:

@@ -16,7 +16,7 @@ from forklint.model import Finding
 from forklint.project.index import Project
 from forklint.source.paths import from_root
 from forklint.verify import samples, stand_ins
-from forklint.verify.experiments.base import WORST_FIRST, Experimenter, inconclusive, worst_of
+from forklint.verify.experiments.base import WORST_FIRST, Experimenter, inconclusive, one_after_another, worst_of
 from forklint.verify.handle_harm import Cell, cell_of
 from forklint.verify.subjects import WHEN_IMPORTED, subjects_for
 from forklint.verify.unreached import first_line, why_unreached
@@ -52,10 +52,7 @@ class HandleInInit(Experimenter):
         if not attempts:
             assert unable is not None  # noqa: S101 - there is a subject or the reason why not
             return unable
-        chain = attempts.pop()
-        while attempts:
-            chain = replace(attempts.pop(), otherwise=chain)
-        return chain
+        return one_after_another(attempts)
 
     def _experiment(self, finding: Finding, subject: Subject) -> Experiment:
         spec = self._spec(finding)

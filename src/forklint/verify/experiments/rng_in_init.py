@@ -15,7 +15,7 @@ from typing import Any
 
 from forklint.model import Finding
 from forklint.project.index import Project
-from forklint.verify.experiments.base import Experimenter, inconclusive, worst_of
+from forklint.verify.experiments.base import Experimenter, inconclusive, one_after_another, worst_of
 from forklint.verify.subjects import NO_WAY_OUT, subject_of, subjects_for
 from forklint.verify.unreached import first_line, why_unreached
 from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Verdict
@@ -70,10 +70,7 @@ class RngInInit(Experimenter):
         if not attempts:
             assert unable is not None  # noqa: S101 - there is a subject or the reason why not
             return unable
-        chain = attempts.pop()
-        while attempts:
-            chain = replace(attempts.pop(), otherwise=chain)
-        return chain
+        return one_after_another(attempts)
 
     def _experiment(self, finding: Finding, subject: Subject) -> Experiment:
         spec, context = self._spec(finding), self.context

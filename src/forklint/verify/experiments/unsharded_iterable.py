@@ -14,7 +14,7 @@ from pathlib import Path
 
 from forklint.model import Finding
 from forklint.project.index import Project
-from forklint.verify.experiments.base import Experimenter, inconclusive, worst_of
+from forklint.verify.experiments.base import Experimenter, inconclusive, one_after_another, worst_of
 from forklint.verify.subjects import subjects_for
 from forklint.verify.unreached import first_line, why_unreached
 from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Verdict
@@ -54,10 +54,7 @@ class UnshardedIterable(Experimenter):
         attempts = [self._experiment(finding, one) for one in found if isinstance(one, Subject)]
         if not attempts:
             return next(one for one in found if isinstance(one, Judgement))
-        chain = attempts.pop()
-        while attempts:
-            chain = replace(attempts.pop(), otherwise=chain)
-        return chain
+        return one_after_another(attempts)
 
     def _experiment(self, finding: Finding, subject: Subject) -> Experiment:
         context = self.context
