@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from forklint.facts.handles.datasets import attribute_nodes, attributes_read, is_dataset, worker_methods
+from forklint.facts.datasets.classes import is_dataset
+from forklint.facts.datasets.workers import attribute_nodes, attributes_read, worker_methods
 from forklint.facts.handles.held import NOTHING, Held, Kept, Opened, State, Values
 from forklint.facts.handles.lifetimes import Lifetimes
 from forklint.knowledge.handles import Handle, openers

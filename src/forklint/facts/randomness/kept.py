@@ -6,8 +6,9 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from forklint.facts.datasets.classes import is_dataset
+from forklint.facts.datasets.workers import worker_methods
 from forklint.facts.handles.carried import init_path, leaves_out, pickling_methods
-from forklint.facts.handles.datasets import is_dataset, worker_methods
 from forklint.facts.loading.loaders import never_has_workers
 from forklint.facts.randomness.carriers import carried_by
 from forklint.facts.randomness.drawing import IsIt, Use, is_attribute, uses

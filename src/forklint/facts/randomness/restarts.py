@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from forklint.facts.handles.datasets import worker_methods
+from forklint.facts.datasets.workers import worker_methods
 from forklint.facts.randomness.drawing import Use, is_attribute, uses
 from forklint.knowledge.random_streams import Generator
 from forklint.project.index import Project

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from forklint.facts.handles.datasets import attributes_read, worker_methods
+from forklint.facts.datasets.workers import attributes_read, worker_methods
 from forklint.facts.loading.loaders import loader_at
 from forklint.facts.loading.numbers import Workers
 from forklint.facts.loading.values import Expression

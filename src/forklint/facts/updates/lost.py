@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from forklint.facts.handles.datasets import attributes_read, worker_methods
+from forklint.facts.datasets.workers import attributes_read, worker_methods
 from forklint.facts.sending.loaded import classes_of
 from forklint.facts.sending.sites import Sites
 from forklint.facts.sending.values import Given
