@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from forklint.facts.forking.objects import View
 from forklint.facts.loading.arithmetic import number_of
+from forklint.facts.loading.datasets import class_of
 from forklint.facts.loading.following import Follower
 from forklint.facts.loading.loaders import loader_row, workers_of
 from forklint.facts.loading.numbers import Workers, verdict
@@ -19,7 +20,7 @@ from forklint.model import Cell
 from forklint.project.index import External, Project, Value
 from forklint.project.module import ClassFacts, Module
 from forklint.project.nodes import nodes_below
-from forklint.project.scopes import FUNCTIONS, Binding, Scope
+from forklint.project.scopes import FUNCTIONS, Binding
 from forklint.project.spelling import argument, last_name
 
 LOADERS = ("Loader", "create_loader", "make_dataloader", "TrainingArguments")
@@ -215,7 +216,7 @@ def _loader(project: Project, view: View, call: ast.Call, row: Starter) -> Site 
     method, asks = _context(project, view, context) if context is not None else (DEFAULT, None)
     given = {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
     dataset = given.get("dataset", call.args[0] if call.args else None)
-    facts = _class_of(project, view.module, view.scope, dataset)
+    facts = class_of(Follower(project), Expression(view.module, view.scope, dataset)) if dataset is not None else None
     functions = [given[name] for name in ("collate_fn", "worker_init_fn") if name in given]
     targets = [_unwrapped(function) for function in functions]
     if facts is not None:
@@ -223,17 +224,6 @@ def _loader(project: Project, view: View, call: ast.Call, row: Starter) -> Site 
     if method == UNKNOWN:
         return None
     return Site(call, row.name, tuple(targets), method, asks, is_loader=True)
-
-
-def _class_of(project: Project, module: Module, scope: Scope, node: ast.expr | None) -> ClassFacts | None:
-    """The project class whose object an expression plainly is."""
-    if isinstance(node, ast.Call):
-        symbol = project.resolve(module, scope, node.func)
-        return symbol if isinstance(symbol, ClassFacts) else None
-    symbol = project.lookup(module, scope, node.id) if isinstance(node, ast.Name) else None
-    if isinstance(symbol, Value) and isinstance(symbol.binding.value, ast.Call):
-        return _class_of(project, symbol.module, symbol.scope, symbol.binding.value)
-    return None
 
 
 def _set_method(project: Project, module: Module) -> str:
