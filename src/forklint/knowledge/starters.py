@@ -27,6 +27,8 @@ class Starter:
     threads: str = ""
     threads_position: int | None = None
     positions: tuple[str, ...] = ()
+    platforms: tuple[str, ...] = ()
+    off: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
     source: str = ""
 
     def position(self, option: str) -> int | None:
@@ -90,6 +92,7 @@ def _row(row: Mapping[str, Any]) -> Starter:
     names = {item.name for item in fields(Starter)}
     known = {key: value for key, value in row.items() if key in names}
     values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in known.items()}
+    values["off"] = {option: tuple(offs) for option, offs in row.get("off", {}).items()}
     return Starter(**values)
 
 

@@ -27,7 +27,7 @@ class HandleInInit(Rule):
     Follows handles through `__init__`, the methods it calls, base classes, `__post_init__`, `__len__`, lists and
     dicts of handles, and reader objects, and reports the statement that stores one which is still open when
     workers start. Handles that a module or class opens once, or that a caller hands over, count as well, and so do
-    those of a transform, reader or `collate_fn` that is made for a dataset or loader. What opens a handle, and what each
+    those of a transform, reader or `collate_fn` made for a dataset or loader. What opens a handle, and what each
     kind meets, stands in `handles.toml`; a project adds its own under `handles`.
     Where one or two loaders of the project get the dataset, the finding names them, with their number of workers and
     the file where that is set.
