@@ -6,11 +6,12 @@ import ast
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from forklint.facts.datasets.classes import is_dataset
-from forklint.facts.datasets.workers import attribute_nodes, attributes_read, worker_methods
+from forklint.facts.datasets.workers import NOT_IN_WORKERS, attribute_nodes, attributes_read, worker_methods
+from forklint.facts.handles.handed import receiver
 from forklint.facts.handles.held import NOTHING, Held, Opened, State, StoredHandle, Values
 from forklint.facts.handles.lifetimes import Lifetimes
 from forklint.knowledge.handles import Handle, openers
@@ -177,7 +178,13 @@ class Handles:
                 held = {one.attribute for one in self.kept_by(dataset) if one.opened == opened and one.via is not None}
                 if held and is_dataset(self._project, dataset):
                     return self._judge(keeper, dataset, opened, kept, held)
-        return None
+        taker = receiver(self._project, keeper)
+        if taker is None:
+            return None
+        judged = self._judge(keeper, taker, opened, kept, {one.attribute for one in kept})
+        users = [method for name, method in keeper.methods.items() if name not in NOT_IN_WORKERS]
+        used = any(node.attr in judged.attributes for method in users for node in attribute_nodes(method))
+        return replace(judged, used=used)
 
     def _judge(
         self,
