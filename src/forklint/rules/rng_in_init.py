@@ -95,7 +95,12 @@ class RngInInit(Rule):
     come again in the next epoch; the message does not know of it for a generator. A generator without a seed in a
     module or a class body is made anew in each spawned worker, so it bites under fork alone.
     `np.random.seed(seed + worker_id)` is reported only where its loaders are seen with all their options. Closures,
-    and generators in lists and dicts, are not followed.
+    `partial`, lambdas that a function returns, plain functions given as `collate_fn`, generators in lists and dicts,
+    and those of an object that a helper of the dataset keeps are not followed. A class that looks at
+    `get_worker_info()` is trusted, though it may share out files by it and draw alike. A generator that each worker
+    makes for itself from the constructor's seed, and a seed that is the time in seconds, are the same in all workers
+    and are missed, as are seeds of imgaug and other libraries. More is told in
+    [further ways](../recall/FKL302.md).
 
     ## References
     - [torch.utils.data: randomness in multi-process data loading](https://docs.pytorch.org/docs/stable/data.html#randomness-in-multi-process-data-loading)

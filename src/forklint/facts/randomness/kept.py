@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from forklint.facts.datasets.classes import is_dataset
-from forklint.facts.datasets.workers import worker_methods
+from forklint.facts.datasets.workers import attributes_read, worker_methods
 from forklint.facts.handles.carried import init_path, leaves_out, pickling_methods
 from forklint.facts.loading.loaders import never_has_workers
 from forklint.facts.randomness.carriers import carried_by
 from forklint.facts.randomness.drawing import IsIt, StreamUse, is_attribute, uses
-from forklint.facts.randomness.made import Made, made_by
+from forklint.facts.randomness.made import Made, made_by, made_by_field
 from forklint.facts.randomness.restarts import Restarts
 from forklint.knowledge.random_streams import worker_words
 from forklint.project.guard import may_be_guarded
@@ -65,19 +65,35 @@ class KeptGenerators:
     # Kept on an object
 
     def _on_object(self, facts: ClassFacts) -> Iterator[KeptGenerator]:
+        for bindings in facts.scope.bindings.values() if "default_factory" in facts.module.document.text else ():
+            made = made_by_field(self._project, facts.module, facts.scope, bindings[0].value)
+            if made is not None and len(bindings) == 1:
+                statement = facts.module.statement_of(bindings[0].node)
+                yield from self._judged(facts, bindings[0].name, made, statement, on_object=True)
         init = facts.methods.get("__init__") or facts.methods.get("__post_init__")
         if init is None:
             return
         candidates: dict[str, list[tuple[ast.stmt, Made | None]]] = {}
-        for statement in statements(init.body):
-            for attribute, value in assigned(statement):
-                made = made_by(self._project, facts.module, facts.module.scope_of[init], value)
-                candidates.setdefault(attribute, []).append((statement, made))
+        for method in (init, *self._builders(facts, init)):
+            for statement in statements(method.body):
+                for attribute, value in assigned(statement):
+                    made = made_by(self._project, facts.module, facts.module.scope_of[method], value)
+                    candidates.setdefault(attribute, []).append((statement, made))
         for attribute, found in candidates.items():
             made = next((one for _, one in found if one is not None), None)
             if made is not None and all(one is not None or _is_none(statement) for statement, one in found):
                 statement = next(statement for statement, one in found if one is made)
                 yield from self._judged(facts, attribute, made, statement, on_object=True)
+
+    def _builders(self, facts: ClassFacts, init: Function) -> Iterator[Function]:
+        """Give the methods of the class that its ``__init__`` calls, and nothing else in the project does."""
+        for name in attributes_read(init):
+            method = facts.methods.get(name)
+            if method is not None and not method.decorator_list:
+                call = f".{name}("
+                calls = sum(module.document.text.count(call) for module in self._project.mentioning(call))
+                if calls == ast.unparse(init).count(f"self.{name}("):
+                    yield method
 
     def _on_class(self, facts: ClassFacts) -> Iterator[KeptGenerator]:
         for binding, made in self._bound(facts.module, facts.scope):
@@ -97,7 +113,7 @@ class KeptGenerators:
             drawn = self._drawn(self._worked(user), is_it, made, StreamUse.ORDERS if orders else None)
             if drawn is None:
                 continue
-            elsewhere = self._restarts.elsewhere(user, attribute, made.row)
+            elsewhere = self._restarts.elsewhere(user, attribute, made.row, statement)
             if elsewhere.in_workers:
                 return
             owners = project.ancestry(user).classes
@@ -227,8 +243,12 @@ def assigned(statement: ast.stmt) -> Iterator[tuple[str, ast.expr | None]]:
     targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
     value = getattr(statement, "value", None) if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None
     for target in targets:
-        if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self":
-            yield target.attr, value
+        pairs = [(target, value)]
+        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+            pairs = list(zip(target.elts, value.elts, strict=True))
+        for one, given in pairs:
+            if isinstance(one, ast.Attribute) and isinstance(one.value, ast.Name) and one.value.id == "self":
+                yield one.attr, given
 
 
 def _is_none(statement: ast.stmt) -> bool:

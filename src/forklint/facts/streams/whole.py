@@ -12,17 +12,14 @@ from forklint.facts.loading.following import Follower
 from forklint.facts.loading.loaders import loader_at
 from forklint.facts.loading.numbers import Workers
 from forklint.facts.loading.values import Expression
+from forklint.facts.streams.giving import Giving, givings
 from forklint.facts.streams.sources import Sources
 from forklint.knowledge.streams import stream_words
 from forklint.project.certainty import has_certain_bases
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, Module
-from forklint.project.nodes import nodes_below
-from forklint.project.scopes import FUNCTIONS, Function, Scope
+from forklint.project.scopes import Function, Scope
 from forklint.project.spelling import argument, last_name
-
-Giving = ast.For | ast.Return | ast.Expr
-"""The statement that gives the samples: a loop with ``yield``, ``return iter(...)``, or ``yield from``."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +45,8 @@ class Whole:
     source: ast.expr
     """What is iterated."""
     loaded: Loaded
+    alone: bool
+    """Whether it is the one statement that gives samples."""
 
 
 def wholes(project: Project, module: Module) -> Iterator[Whole]:
@@ -56,18 +55,18 @@ def wholes(project: Project, module: Module) -> Iterator[Whole]:
         function = facts.methods.get("__iter__")
         if function is None or isinstance(function, ast.AsyncFunctionDef) or "__next__" in facts.methods:
             continue
-        giving = _giving(function)
-        if giving is None:
+        given = givings(function)
+        if not given:
             continue
-        statement, source = giving
+        statement, source = given[0]
         for dataset in (facts, *project.subclasses(facts)):
             if not _is_iterable(project, dataset) or project.method(dataset, "__iter__") != (facts, function):
                 continue
-            if not Sources(project, dataset).is_finite(facts, function, source) or _draws(statement, source):
+            if not Sources(project, dataset).are_finite(facts, function, given):
                 continue
             loaded = _loaded(project, dataset)
             if loaded is not None and not _shared_out(project, dataset, loaded):
-                yield Whole(facts, dataset, function, statement, source, loaded)
+                yield Whole(facts, dataset, function, statement, source, loaded, alone=len(given) == 1)
                 break
 
 
@@ -89,68 +88,6 @@ def _is_iterable(project: Project, facts: ClassFacts) -> bool:
 def _code_lines(facts: ClassFacts) -> list[str]:
     """The lines of a class, docstrings and comments included: a word there is reason enough to be silent."""
     return [line.lower() for line in facts.module.document.lines[facts.node.lineno - 1 : facts.node.end_lineno]]
-
-
-def _giving(function: Function) -> tuple[Giving, ast.expr] | None:
-    """The one statement that gives all samples, with what it iterates; None if there are several, or none plainly."""
-    found: list[tuple[Giving, ast.expr]] = []
-    for statement in _outermost(function.body):
-        if isinstance(statement, ast.While):
-            return None
-        if isinstance(statement, ast.For) and _has_yield(statement.body):
-            found.append((statement, statement.iter))
-        elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.YieldFrom):
-            found.append((statement, statement.value.value))
-        elif isinstance(statement, ast.Return) and statement.value is not None:
-            value = statement.value
-            is_iter = isinstance(value, ast.Call) and getattr(value.func, "id", "") == "iter" and len(value.args) == 1
-            if not is_iter:
-                return None
-            found.append((statement, value.args[0]))  # type: ignore[attr-defined]
-        elif _has_yield([statement]) and not isinstance(statement, (ast.With, ast.If, ast.Try)):
-            return None
-    return found[0] if len(found) == 1 else None
-
-
-def _outermost(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """Give the statements of a function that are in no loop."""
-    for statement in body:
-        yield statement
-        if isinstance(statement, (ast.With, ast.If, ast.Try)):
-            for block in (getattr(statement, name, []) for name in ("body", "orelse", "finalbody")):
-                yield from _outermost(block)
-
-
-def _has_yield(body: list[ast.stmt]) -> bool:
-    """Whether samples are given in these statements; a definition in them is another matter."""
-    for statement in body:
-        for node in nodes_below(statement):
-            if isinstance(node, (*FUNCTIONS, ast.Lambda)):
-                return False
-            if isinstance(node, (ast.Yield, ast.YieldFrom)):
-                return True
-    return False
-
-
-def _draws(statement: Giving, source: ast.expr) -> bool:
-    """Whether samples are made rather than read: a loop over a range that draws, or does not use its number.
-
-    A remainder in the loop may share the samples out by their number.
-    """
-    body = statement.body if isinstance(statement, ast.For) else []
-    nodes = [node for part in [*body, source] for node in nodes_below(part)]
-    names = {last_name(node).lower() for node in nodes}
-    if any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) for part in body for node in nodes_below(part)):
-        return True
-    if "range" not in {getattr(node, "id", "") for node in nodes_below(source)}:
-        return False
-    if any(word in name for name in names for word in stream_words().random):
-        return True
-    targets = [statement.target] if isinstance(statement, ast.For) else []
-    targets += [node.target for node in nodes_below(source) if isinstance(node, ast.comprehension)]
-    bound = {node.id for target in targets for node in nodes_below(target) if isinstance(node, ast.Name)}
-    loads = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
-    return bool(bound) and not bound & loads
 
 
 def _loaded(project: Project, facts: ClassFacts) -> Loaded | None:
