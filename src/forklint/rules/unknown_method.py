@@ -24,10 +24,10 @@ class UnknownMethod(Rule):
     """A method is called that neither the object's class nor any of its bases has.
 
     ## What it does
-    Looks at calls on `self` and on variables whose only value is a call of a class, here or in another file of the
-    project, and at the names taken from torch's own modules. It reports a name that is not there. It is silent where
-    anything could supply it: a base that cannot be followed, a mixin, `__getattr__`, `setattr` with a computed name, a
-    decorator, an assignment of that attribute anywhere.
+    Looks at calls on `self`, on variables and attributes whose only value is a call of a class, on such objects of
+    another file of the project, on classes themselves, and at the names taken from torch's own modules. It reports a
+    name that is not there. It is silent where anything could supply it: a base that cannot be followed, a mixin,
+    `__getattr__`, `setattr` with a computed name, a decorator, an assignment of that attribute anywhere.
 
     ## Why is this bad?
     Python finds out when the line runs: after the epoch whose samples were to be drawn, or in a worker
@@ -55,6 +55,13 @@ class UnknownMethod(Rule):
 
     ## How it is proved
     A subprocess imports the class and asks it for the attribute.
+
+    ## Known limits
+    Calls alone are judged, not attributes that are read, set or handed on. An object is known by the call that makes
+    it: not by an annotation, a function that returns it, a list or table, `with ... as`, a choice of two classes,
+    `torch.compile` or the `module` of a wrapper. `super()`, attributes of other objects (`trainer.meter.reset()`),
+    functions of a module and tensors are not looked at. Of an object of torch's own, names of four letters are too
+    short to be told apart.
 
     ## References
     - [torch.nn.Module](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html)
