@@ -67,8 +67,10 @@ class AcceleratorInWorker(Rule):
     in use in the parent as it is in training. Elsewhere the answer is `unsupported here: needs CUDA`.
 
     ## Known limits
-    Transforms that are objects, and functions that a parameter brings, are not followed. A device that is handed to
-    the dataset is not known in it.
+    Transforms that are objects, and functions that a parameter brings, are not followed, nor are the collators of
+    transformers' Trainer. A device that is handed to the dataset is not known in it, and one that
+    `torch.set_default_device` or `with torch.device(...)` sets is not looked for. `set_device` and `pin_memory()` in a
+    worker open a context, too, and are silent. More is told in [further ways](../recall/FKL304.md).
 
     ## References
     - [CUDA in multiprocessing](https://docs.pytorch.org/docs/stable/notes/multiprocessing.html#cuda-in-multiprocessing)
@@ -78,7 +80,7 @@ class AcceleratorInWorker(Rule):
     code = "FKL304"
     name = "accelerator-in-worker"
     severity = Severity.WARNING
-    tokens = rb"\.(?:cuda|mps|xpu|hpu|to)\s*\(|\bdevice\s*="
+    tokens = rb"\.(?:cuda|mps|xpu|hpu|to)\s*\(|\b(?:device|map_location)\s*=|cupy|cuda\.\w+Tensor"
     runs_in_workers = re.compile(rb"__getitem__|__iter__|collate|worker_init|Dataset")
 
     def may_hold(self, path: Path, data: bytes) -> bool:

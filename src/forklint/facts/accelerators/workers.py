@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from forklint.facts.accelerators.devices import used_by
+from forklint.facts.accelerators.devices import may_use, used_by
 from forklint.facts.datasets.workers import attributes_read, worker_methods
 from forklint.facts.loading.datasets import classes_of
 from forklint.facts.loading.following import Follower
 from forklint.facts.loading.values import Expression
 from forklint.facts.sending.sites import Sites
+from forklint.knowledge.accelerators import accelerator_words
 from forklint.project.bindings import value_of
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
@@ -82,7 +83,7 @@ class WorkerUses:
     def _uses(self, module: Module, node: ast.AST) -> str:
         memory = self.project.memory("accelerator uses")
         if node not in memory:
-            is_call = isinstance(node, ast.Call) and _may_use(node)
+            is_call = isinstance(node, ast.Call) and may_use(node)
             memory[node] = used_by(self.project, module, module.scope_at(node), node) if is_call else ""  # type: ignore[arg-type]
         return str(memory[node])
 
@@ -103,10 +104,12 @@ class WorkerUses:
         for statement in statements(init.node.body):
             if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Call):
                 continue
-            kind = self._uses(init.module, statement.value)
-            names = {one.attr for one in statement.targets if isinstance(one, ast.Attribute)} & loading.stored
+            value = _itself(statement.value)
+            kind = self._uses(init.module, value)
+            targets = [part for one in statement.targets for part in getattr(one, "elts", [one])]
+            names = {one.attr for one in targets if isinstance(one, ast.Attribute)} & loading.stored
             if kind and names:
-                yield WorkerUse(init, statement.value, kind, loading, min(names))
+                yield WorkerUse(init, value, kind, loading, min(names))
 
     def _running(self) -> dict[tuple[Module, Function | ast.Lambda], Loading]:
         """Every function that workers run, with a loader whose workers do."""
@@ -133,9 +136,7 @@ class WorkerUses:
             return
         for facts in classes_of(Follower(self.project), given):
             own = Loading(loading.module, loading.call, "dataset", loading.method, facts)
-            if not any(self.project.method(facts, name) for name in ENTRIES):
-                continue
-            methods = worker_methods(self.project, facts)
+            methods = self._entered(facts)
             for function, owner in methods.items():
                 for one in self._followed(owner.module, function, MAX_CALLS):
                     yield one, own
@@ -144,6 +145,14 @@ class WorkerUses:
             if init is not None and read:
                 stored = Loading(loading.module, loading.call, "dataset", loading.method, facts, read)
                 yield (init[0].module, init[1]), stored
+
+    def _entered(self, facts: ClassFacts) -> dict[Function, ClassFacts]:
+        """The methods of a dataset that workers run; of PyG's, which have no ``__getitem__`` of their own, ``get``."""
+        if any(self.project.method(facts, name) for name in ENTRIES):
+            return worker_methods(self.project, facts)
+        is_graphs = any(name.startswith("torch_geometric.") for name in self.project.ancestry(facts).external)
+        get = self.project.method(facts, "get") if is_graphs else None
+        return {get[1]: get[0]} if get is not None else {}
 
     def _functions(self, given: Expression) -> Iterator[tuple[Module, Function | ast.Lambda]]:
         """The function that ``collate_fn`` or ``worker_init_fn`` is, through ``partial`` and names."""
@@ -198,6 +207,15 @@ class WorkerUses:
                     yield from self._followed(symbol.module, symbol.node, calls - 1)
 
 
+def _itself(call: ast.Call) -> ast.Call:
+    """The call before those that give the module itself: ``model.to("cuda")`` of ``model.to("cuda").eval()``."""
+    while isinstance(call.func, ast.Attribute) and call.func.attr in accelerator_words().same:
+        if not isinstance(call.func.value, ast.Call):
+            break
+        call = call.func.value
+    return call
+
+
 def _is_chosen(module: Module, node: ast.AST, function: ast.AST) -> bool:
     """Whether a condition around a use asks for an option, such as ``if self.use_cuda``, that may be off."""
     for above in module.above(node):
@@ -208,8 +226,3 @@ def _is_chosen(module: Module, node: ast.AST, function: ast.AST) -> bool:
             if OPTIONS.search(test) and "is_available" not in test:
                 return True
     return False
-
-
-def _may_use(call: ast.Call) -> bool:
-    name = getattr(call.func, "attr", "")
-    return name in {"cuda", "to", "xpu", "hpu", "mps"} or any(keyword.arg == "device" for keyword in call.keywords)

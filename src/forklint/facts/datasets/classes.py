@@ -15,7 +15,7 @@ from forklint.project.module import ClassFacts
 @cache
 def _table() -> dict[str, frozenset[str]]:
     rows = knowledge.table("datasets.toml")
-    return {key: frozenset(rows[key]) for key in ("base", "package")}
+    return {key: frozenset(rows[key]) for key in ("base", "package", "home")}
 
 
 @cache
@@ -62,8 +62,10 @@ def inherits_dataset(project: Project, facts: ClassFacts) -> bool:
 
 
 def _is_base(name: str) -> bool:
-    package, _, last = name.partition(".")[0], "", name.rpartition(".")[2]
-    return name in _table()["base"] or (package in _table()["package"] and last.endswith("Dataset"))
+    package, home, last = name.partition(".")[0], name.rpartition(".")[0], name.rpartition(".")[2]
+    if name in _table()["base"] or (package in _table()["package"] and last.endswith("Dataset")):
+        return True
+    return home in _table()["home"] and last[:1].isupper()
 
 
 def _is_used_otherwise(project: Project, facts: ClassFacts) -> bool:
