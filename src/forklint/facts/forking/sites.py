@@ -13,7 +13,7 @@ from forklint.facts.loading.datasets import class_of
 from forklint.facts.loading.following import Follower
 from forklint.facts.loading.loaders import workers_of
 from forklint.facts.loading.numbers import Workers, verdict
-from forklint.facts.loading.rows import loader_row, rows_above
+from forklint.facts.loading.rows import loader_names, loader_row, rows_above
 from forklint.facts.loading.values import Expression
 from forklint.facts.starting.methods import asked_by, set_for
 from forklint.facts.starting.running.values import DEFAULT_METHOD
@@ -22,11 +22,10 @@ from forklint.model import Cell
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, Module
 from forklint.project.nodes import nodes_below
+from forklint.project.renames import names_for
 from forklint.project.scopes import FUNCTIONS, Binding
 from forklint.project.spelling import argument, last_name
 
-LOADERS = ("Loader", "create_loader", "make_dataloader", "TrainingArguments")
-"""How the names of starters end that are iterated."""
 STARTERS = ("Process", "Pool", "ProcessPoolExecutor")
 TASKS = frozenset(
     {"map", "imap", "imap_unordered", "apply", "apply_async", "map_async", "starmap", "starmap_async", "submit"}
@@ -76,8 +75,10 @@ def sites_in(project: Project, module: Module) -> dict[ast.Call, tuple[Site, tup
     memory = project.memory("sites of forks")
     if module.path not in memory:
         found = memory[module.path] = {}
-        for node in module.nodes:
-            site = _site(project, View(module, module.scope_at(node)), node) if isinstance(node, ast.Call) else None
+        named = loader_names(project) | names_for(project, frozenset(STARTERS)) | {"map"}
+        calls = [node for node in module.nodes if isinstance(node, ast.Call) and last_name(node.func) in named]
+        for node in calls:
+            site = _site(project, View(module, module.scope_at(node)), node)
             cells = site.cells(project, module) if site is not None else ()
             if cells:
                 found[node] = (site, cells)
@@ -87,10 +88,9 @@ def sites_in(project: Project, module: Module) -> dict[ast.Call, tuple[Site, tup
 
 def _site(project: Project, view: View, call: ast.Call) -> Site | None:
     """The site that a call is; None if it is none, or if its children are not forked for certain."""
-    last = last_name(call.func)
-    if last == "map" and any(keyword.arg == "num_proc" for keyword in call.keywords):
+    if last_name(call.func) == "map" and any(keyword.arg == "num_proc" for keyword in call.keywords):
         return _mapping(project, view, call)
-    row = loader_row(project, view.module, view.scope, call) if last.endswith(LOADERS) else None
+    row = loader_row(project, view.module, view.scope, call)
     if row is not None:
         return _loader(project, view, call, row)
     own = _own_process(project, view, call)

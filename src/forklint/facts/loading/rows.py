@@ -11,6 +11,7 @@ from forklint.project.certainty import has_certain_bases, is_certain
 from forklint.project.index import External, Project, Symbol
 from forklint.project.index import Value as Bound
 from forklint.project.module import ClassFacts, Module
+from forklint.project.renames import names_for
 from forklint.project.scopes import FUNCTIONS, Scope
 
 PARTIAL = frozenset({"functools.partial"})
@@ -22,6 +23,12 @@ MAKING = ("__init__", "__new__", "__init_subclass__")
 def loader_row(project: Project, module: Module, scope: Scope, call: ast.Call) -> Starter | None:
     """The row for a call that makes a loader, a subclass's, or a partial that will; None if it makes none."""
     return _row(project, Expression(module, scope, call), call.func)
+
+
+def loader_names(project: Project) -> frozenset[str]:
+    """The last names by which the project may call what makes a loader."""
+    rows = starters(project.settings.starters).items()
+    return names_for(project, frozenset(name.rpartition(".")[2] for name, row in rows if row.is_loader))
 
 
 def row_above(project: Project, facts: ClassFacts) -> Starter | None:
