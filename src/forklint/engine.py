@@ -111,7 +111,7 @@ class Linter:
             is_wanted = any(rule.may_hold(path, data) for rule in self.rules)
         except Exception:  # noqa: BLE001 - it is told of where the rule is asked
             return False
-        return not is_wanted and document.surely_parses(path, data)
+        return not is_wanted and self.project.surely_parses(path)
 
     def _may_name_rules(self, data: bytes) -> bool:
         """Whether a comment that names a rule of ours may stand in a text: if it silences nothing, that is said."""

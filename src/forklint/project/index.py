@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import gc
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,8 +16,9 @@ from forklint.project.heirs import heirs
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.resolver import Resolver
 from forklint.project.scopes import FUNCTIONS, Binding, Function, Kind, Scope
-from forklint.source import discovery, document
+from forklint.source import discovery, document, outline
 from forklint.source.kinds import PRESET_SUFFIXES
+from forklint.source.outline import Outline
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,7 @@ class Project:
         self._overlay: dict[Path, bytes] = {}
         self._unwritten: list[Path] = []
         self._bytes: dict[Path, bytes] = {}
+        self._outlines: dict[Path, Outline | None] = {}
         self._ancestries: dict[ClassFacts, Ancestry] = {}
         self._loaded = 0
         self._signs: dict[tuple[bytes, ...], bool] = {}
@@ -106,6 +107,7 @@ class Project:
             self._unwritten.append(path)
         self._overlay[path] = data
         self._modules.pop(path, None)
+        self._outlines.pop(path, None)
         self._ancestries.clear()
         self._memories.clear()
         self.graph.forget(path)
@@ -123,6 +125,22 @@ class Project:
         """Whether the tree of a file is at hand."""
         return self._modules.get(path) is not None
 
+    def outline(self, path: Path) -> Outline | None:
+        """The outline of a project file; None if it cannot be read that way."""
+        if path not in self._outlines:
+            try:
+                doc = document.decode(path, self.data(path))
+            except document.UnreadableError:
+                self._outlines[path] = None
+            else:
+                is_plain = doc.encoding == "utf-8" or doc.data.isascii()
+                self._outlines[path] = outline.read(doc.text, doc.code) if is_plain else None
+        return self._outlines[path]
+
+    def surely_parses(self, path: Path) -> bool:
+        """Whether ``load`` would surely take a file; False where that is not known without parsing."""
+        return self._outlines.get(path) is not None or document.surely_parses(path, self.data(path))
+
     def load(self, path: Path) -> Module:
         """The module of a project file.
 
@@ -131,8 +149,7 @@ class Project:
         known = self._modules.get(path)
         if known is None:
             doc = document.decode(path, self.data(path))
-            with collector_paused():
-                known = self._modules[path] = Module(path, doc, document.parse(doc), doc.notebook is not None)
+            known = self._modules[path] = Module(path, doc, document.parse(doc), doc.notebook is not None)
             self._loaded += len(doc.data)
         return known
 
@@ -370,15 +387,3 @@ class Project:
                         if name not in seen:
                             seen.add(name)
                             names.append(name)
-
-
-@contextmanager
-def collector_paused() -> Iterator[None]:
-    """Keep the garbage collector from looking at a tree while it grows; four times faster to build."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()

@@ -13,6 +13,7 @@ from forklint.edits.proposal import Proposal
 from forklint.edits.tree import Tree, find
 from forklint.facts.members.nearest import Nearest
 from forklint.facts.members.objects import Lacking, Objects
+from forklint.facts.members.screening import Screening
 from forklint.facts.members.torch_names import Misspelt, misspelt
 from forklint.knowledge.torch_api import ApiNames
 from forklint.model import Applicability, Link, Severity
@@ -77,13 +78,20 @@ class UnknownMethod(Rule):
     def _objects(self) -> Objects:
         return Objects(self.project)
 
+    @cached_property
+    def _screening(self) -> Screening:
+        return Screening(self.project)
+
     def may_hold(self, path: Path, data: bytes) -> bool:
-        """A call of something dotted, and torch imported here or in a module that this one reaches."""
+        """Something dotted, torch imported here or in a module that this one reaches, and a name that may lack."""
+        return self._is_asked(path, data) and self._screening.may_lack(path)
+
+    def _is_asked(self, path: Path, data: bytes) -> bool:
         return b"." in data and self.reaches_tokens(path)
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Calls of methods that are not there, and names of torch that are misspelt."""
-        if not self.may_hold(module.path, module.document.code):
+        if not self._is_asked(module.path, module.document.code):
             return
         for lacking in self._objects.lacking(module):
             chain = tuple(self._chain(lacking))

