@@ -22,6 +22,7 @@ class GuestProject(Project):
         self._home = home
         self._guest = guest
         self.resolver = home.resolver
+        self.witness = home.witness
         self.graph = ImportGraph(self, home.graph.known)
 
     def data(self, path: Path) -> bytes:
@@ -31,6 +32,11 @@ class GuestProject(Project):
     def load(self, path: Path) -> Module:
         """The module of a file; raises what ``Project.load`` raises."""
         return self._guest if path == self._guest.path else self._home.load(path)
+
+    @cached_property
+    def presets(self) -> tuple[Path, ...]:
+        """Every file of the project in YAML, TOML or JSON that is not ignored."""
+        return self._home.presets
 
     @cached_property
     def files(self) -> tuple[Path, ...]:

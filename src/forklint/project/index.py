@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from forklint.config import Settings
+from forklint.project.evidence import PRESETS, PYTHON, Evidence
 from forklint.project.graph import ImportGraph
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.resolver import Resolver
 from forklint.project.scopes import FUNCTIONS, Binding, Function, Kind, Scope
+from forklint.project.witness import Witness
 from forklint.source import discovery, document
 from forklint.source.kinds import PRESET_SUFFIXES
 
@@ -81,6 +83,7 @@ class Project:
         self._loaded = 0
         self._signs: dict[tuple[bytes, ...], bool] = {}
         self._memories: dict[str, dict[Any, Any]] = {}
+        self.witness = Witness()
 
     # Files and modules
 
@@ -149,6 +152,19 @@ class Project:
     def presets(self) -> tuple[Path, ...]:
         """Every file of the project in YAML, TOML or JSON that is not ignored."""
         return tuple(discovery.walk(self.root, self.settings.excludes, PRESET_SUFFIXES))
+
+    def has_file(self, path: Path) -> bool:
+        """Whether there is a file of this path on the disk."""
+        return self.witness.has_file(path)
+
+    def size(self, path: Path) -> int:
+        """How many bytes a file has; -1 if there is none."""
+        return self.witness.size(path)
+
+    def evidence(self) -> Evidence:
+        """What all conclusions rest on, without what was told when this was last asked for."""
+        walks = {PYTHON: self.__dict__.get("_on_disk"), PRESETS: self.__dict__.get("presets")}
+        return self.witness.news(self._bytes, self._overlay, self.resolver, walks)
 
     def memory(self, name: str) -> dict[Any, Any]:
         """A table in which some fact is kept, by the name of the fact; emptied when a file changes."""
