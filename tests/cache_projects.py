@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import random
 from collections.abc import Callable
 from pathlib import Path
+
+from forklint.config import SettingsFinder
+from forklint.model import FileReport
+from forklint.parallel import Job, lint
+from forklint.source import discovery
 
 STORE = """\
 import lmdb
@@ -130,6 +136,17 @@ def make(folder: Path) -> Path:
     return folder
 
 
+def reports(*paths: Path, keeps: bool, tell: Callable[[str], None] | None = None) -> list[FileReport]:
+    """Lint files and folders as a new run would; notes and suppressions are compared as well as findings."""
+    discovery.forget_ignore_files()
+    finder = SettingsFinder()
+    found = discovery.find_files(paths, lambda path: finder.for_file(path).excludes(path))
+    try:
+        return lint(Job(keeps=keeps), [path for path in found if isinstance(path, Path)], 1, tell)
+    finally:
+        gc.enable()  # linting leaves it off
+
+
 class Hands:
     """Changes a project at random, the same each time for one seed."""
 
@@ -149,11 +166,22 @@ class Hands:
         """Make one change; gives it in words."""
         return self._random.choice(self._edits)()
 
-    def _one(self) -> Path:
-        found = sorted(
+    def _all(self) -> list[Path]:
+        return sorted(
             path for path in self._project.rglob("*") if path.is_file() and ".forklint_cache" not in path.parts
         )
-        return self._random.choice([path for path in found if path.name != "pyproject.toml"])
+
+    def _one(self) -> Path:
+        return self._random.choice([path for path in self._all() if path.name != "pyproject.toml"])
+
+    def choose(self) -> list[Path]:
+        """Some of the files that are linted."""
+        found = [path for path in self._all() if path.suffix in {".py", ".ipynb"}]
+        return sorted(self._random.sample(found, self._random.randint(1, min(3, len(found)))))
+
+    def toss(self) -> int:
+        """1 or -1."""
+        return self._random.choice((1, -1))
 
     def fill(self) -> str:
         name = self._random.choice(sorted(CONTENTS))

@@ -2,36 +2,114 @@
 
 from __future__ import annotations
 
-import gc
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cache_projects import Hands, make
+from cache_projects import PRESET, Hands, make, reports, write
 
 from forklint.cache import stamps
-from forklint.config import SettingsFinder
-from forklint.model import FileReport
-from forklint.parallel import Job, lint
-from forklint.source import discovery
 
 GRAIN = 30_000_000
 """Nanoseconds: as fine as the clock of a file system surely is here."""
 
 
-@pytest.fixture(autouse=True)
-def _collector() -> Iterator[None]:
-    yield
-    gc.enable()  # linting leaves it off
+PAYLOAD = """\
+from torch.utils.data import DataLoader
+
+from words.store import Words
+
+loader = DataLoader(Words("texts"), num_workers=2, collate_fn=lambda batch: batch)
+"""
+READS = """\
+import yaml
+from torch.utils.data import DataLoader
+
+from words.store import Words
+
+settings = yaml.safe_load(open("read.yaml"))
+for batch in DataLoader(Words("texts"), num_workers=settings["workers"]):
+    print(batch)
+"""
+WORKERS, NO_WORKERS = "workers: 4\n", "workers: 0\n"
+OPENS = """\
+import lmdb
+from torch.utils.data import Dataset
 
 
-def reports(folder: Path, *, keeps: bool) -> list[FileReport]:
-    """Lint a folder as a new run would; notes and suppressions are compared as well as findings."""
-    discovery.forget_ignore_files()
-    finder = SettingsFinder()
-    found = discovery.find_files([folder], lambda path: finder.for_file(path).excludes(path))
-    return lint(Job(keeps=keeps), [path for path in found if isinstance(path, Path)], 1)
+class Words(Dataset):
+    def __init__(self, root):
+        self.env = lmdb.open(root)
+
+    def __getitem__(self, index):
+        return self.env.stat()
+"""
+DROPS = "    def __getstate__(self):\n        return {}\n"
+Files = dict[str, str | None]
+"""What becomes of some files; None: they are removed."""
+STORIES: dict[str, tuple[Files, Files]] = {
+    "the text of a file that is imported": ({}, {"words/options.py": "WORKERS = 0\n"}),
+    "a file that is imported goes": ({}, {"words/options.py": None}),
+    "a module that shadows another, and is not linted": (
+        {"data.py": OPENS, ".gitignore": "lmdb.py\n"},
+        {"lmdb.py": "def open(path):\n    return path\n"},
+    ),
+    "a folder that shadows a library, and is not linted": (
+        {"data.py": OPENS, ".gitignore": "lmdb\n"},
+        {"lmdb/__init__.py": "def open(path):\n    return path\n"},
+    ),
+    "a file that nobody imports uses a class": (
+        {"words/texts.py": OPENS.replace("Dataset", "object"), "words/base.py": ""},
+        {
+            "use/it.py": "from torch.utils.data import DataLoader\n\nfrom words.texts import Words\n\n"
+            "loader = DataLoader(Words('x'), num_workers=2)\n"
+        },
+    ),
+    "a file of settings of the same name": (
+        {"read.py": READS, "conf/read.yaml": WORKERS},
+        {"other/read.yaml": NO_WORKERS},
+    ),
+    "a file of settings that was too large": (
+        {"read.py": READS, "read.yaml": WORKERS + "#\n" * 200_000},
+        {"read.yaml": WORKERS},
+    ),
+    "a file of settings with nothing in it": ({"conf/mac.yaml": "name: mac\n"}, {"conf/mac.yaml": PRESET}),
+    "what is ignored": ({}, {".gitignore": "words/store.py\n"}),
+    "what is ignored by hand": ({}, {".ignore": "train.py\n"}),
+    "a package that was a folder": (
+        {"tools/run.py": READS.replace('settings["workers"]', "2")},
+        {"tools/__init__.py": ""},
+    ),
+    "a Python that the project is tested with": (
+        {"words/base.py": "", "words/threads.py": PAYLOAD},
+        {"tox.ini": "[tox]\nenvlist = py314\n"},
+    ),
+    "a sign of another platform": (
+        {"words/threads.py": PAYLOAD},
+        {"tools/mac.py": 'import sys\n\nprint(sys.platform == "darwin")\n'},
+    ),
+}
+
+
+@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("trusts", [False, True], ids=["at once", "after a while"])
+def test_what_one_change_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, story: str, trusts: bool) -> None:
+    monkeypatch.setattr(stamps, "GRAIN", GRAIN if trusts else stamps.GRAIN)
+    project = make(tmp_path / "project")
+    first, then = STORIES[story]
+    change(project, first)
+    time.sleep(2 * GRAIN / 1e9)
+    before = reports(project, keeps=True)
+    assert before == reports(project, keeps=False)
+    change(project, then)
+    after = reports(project, keeps=False)
+    assert after != before, "else this shows nothing"
+    assert reports(project, keeps=True) == after
+
+
+def change(project: Path, files: Files) -> None:
+    for name, text in files.items():
+        (project / name).unlink() if text is None else write(project / name, text)
 
 
 @pytest.mark.parametrize("trusts", [False, True], ids=["edits at once", "edits after a while"])
@@ -46,9 +124,10 @@ def test_random_edits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
     for _ in range(30):
         if trusts:
             time.sleep(2 * GRAIN / 1e9)
-        fresh = reports(project, keeps=False)
-        assert reports(project, keeps=True) == fresh, done
-        assert reports(project, keeps=True) == fresh, f"the second time, after {done}"
+        for paths in (hands.choose(), [project])[:: hands.toss()]:
+            fresh = reports(*paths, keeps=False)
+            assert reports(*paths, keeps=True) == fresh, f"{paths} after {done}"
+            assert reports(*paths, keeps=True) == fresh, f"{paths} the second time, after {done}"
         findings += sum(len(report.findings) for report in fresh)
         done.append(hands.change())
     assert findings > 30
