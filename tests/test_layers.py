@@ -22,6 +22,7 @@ LAYERS = [
     "fixing",
     "suppressing",
     "baseline",
+    "cache",
     "parallel",
     "verify",
     "pages",

@@ -16,9 +16,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from forklint.fixing import WRITABLE
 from forklint.model import FileReport, Finding
 from forklint.source.locking import locked
+from forklint.source.writing import WRITABLE
 from forklint.source.writing import replace as replace_file
 
 VERSION = 1

@@ -47,6 +47,7 @@ class Settings:
     """Oldest and newest Python on which the project runs, and torch; None where it does not say."""
     exit_on: Severity = Severity.WARNING
     preview: bool = False
+    cache_dir: str = ""
     handles: tuple[Mapping[str, Any], ...] = ()
     env_vars: tuple[Mapping[str, Any], ...] = ()
     starters: tuple[Mapping[str, Any], ...] = ()
@@ -159,17 +160,15 @@ class SettingsFinder:
 
     def for_file(self, path: Path) -> Settings:
         """Settings for a file; raises ConfigError."""
-        return self.for_folder(from_root(path).parent)
+        return self._fixed or self.for_folder(from_root(path).parent)
 
     def for_folder(self, folder: Path) -> Settings:
         """Settings for the files in a folder; raises ConfigError."""
         if self._fixed is not None:
             return self._fixed
-        known = self._by_folder.get(folder)
-        if known is None:
-            known = self._read(folder)
-            self._by_folder[folder] = known
-        return known
+        if folder not in self._by_folder:
+            self._by_folder[folder] = self._read(folder)
+        return self._by_folder[folder]
 
     def _read(self, folder: Path) -> Settings:
         for name in FILES:
@@ -341,7 +340,7 @@ def _boolean(value: Any) -> bool:
 
 def _file_name(value: Any) -> str:
     if not isinstance(value, str) or not value:
-        raise ValueError(f"must be the name of a file, not {value!r}")
+        raise ValueError(f"must be a path, not {value!r}")
     return value
 
 
@@ -390,6 +389,7 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "target-torch": torch_range,
     "exit-on": severity,
     "preview": _boolean,
+    "cache-dir": _file_name,
     "handles": _rows("handles"),
     "env-vars": _rows("env_vars"),
     "starters": _rows("starters"),

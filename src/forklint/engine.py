@@ -14,6 +14,7 @@ from forklint.edits.tree import parse as parse_tree
 from forklint.facts.machines.signs import shows_platform
 from forklint.model import PLATFORMS, FileReport, Finding, Fix, Note, Severity, Span
 from forklint.preset_linting import PresetLinter
+from forklint.project.evidence import Evidence
 from forklint.project.guest import GuestProject
 from forklint.project.index import UNPARSABLE, Project
 from forklint.project.module import Module
@@ -296,6 +297,10 @@ class Linters:
         self._options = options
         self._linters: dict[tuple[Path, Path | None], Linter] = {}
         self._roots: dict[Path, Path] = {}
+
+    def evidence(self) -> dict[tuple[Path, Path | None], Evidence]:
+        """What the reports so far rest on, by the roots and the settings' files of projects, without what was told."""
+        return {key: linter.project.evidence() for key, linter in self._linters.items()}
 
     def of(self, path: Path) -> Linter:
         """The Linter for a file; raises ConfigError."""

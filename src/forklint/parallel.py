@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import gc
-import multiprocessing
 import os
 import signal
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from forklint.cache.lookup import Lookup
 from forklint.config import SettingsFinder
-from forklint.engine import Linters, Options
-from forklint.fixing import Fixed, applicable, fix
 from forklint.model import FileReport
+from forklint.project.evidence import Evidence
 from forklint.source.paths import from_root
+
+if TYPE_CHECKING:
+    from forklint.engine import Linters
+    from forklint.fixing import Fixed
 
 FEW = 24
 """So few files are linted faster in one process than a second one starts."""
@@ -36,6 +38,8 @@ class Job:
     with_fixes: bool = True
     named: frozenset[str] = frozenset()
     """Paths that the user gave, as shown: of these it is told why they cannot be read, though nothing is in them."""
+    keeps: bool = False
+    """Whether reports are kept for later runs, and those of earlier ones taken."""
 
     def settings(self) -> SettingsFinder:
         """Where the settings of each file come from."""
@@ -43,18 +47,46 @@ class Job:
 
     def linters(self) -> Linters:
         """New linters, with nothing known of any project."""
+        from forklint.engine import Linters, Options  # noqa: PLC0415 - all rules; not where all is known
+
         return Linters(self.settings(), Options(screen=self.screen, with_fixes=self.with_fixes, named=self.named))
 
 
-def lint(job: Job, files: Sequence[Path], processes: int | None = None) -> list[FileReport]:
-    """Lint files with up to ``processes`` processes (None: as many as there are cores); raises ConfigError."""
+Seen = dict[tuple[Path, Path | None], Evidence]
+"""What reports rest on, for each project: its root and the file of its settings."""
+
+
+def lint(
+    job: Job, files: Sequence[Path], processes: int | None = None, tell: Callable[[str], None] | None = None
+) -> list[FileReport]:
+    """Lint files with up to ``processes`` processes (None: as many as there are cores); raises ConfigError.
+
+    What is known of earlier runs is not done again if the job says so; ``tell`` hears why something is not kept.
+    """
+    if not job.keeps:
+        return _lint_anew(job, files, processes)[0]
+    variant = f"screen={job.screen} fixes={job.with_fixes}"
+    lookup = Lookup(job.settings(), files, variant, job.named, tell or _say_nothing)
+    fresh, seen = _lint_anew(job, lookup.missing, processes) if lookup.missing else ([], {})
+    return lookup.complete(fresh, seen)
+
+
+def _say_nothing(_: str) -> None:
+    pass
+
+
+def _lint_anew(job: Job, files: Sequence[Path], processes: int | None) -> tuple[list[FileReport], Seen]:
+    """Lint files, whatever is kept; give what the reports rest on beside them, if the job keeps any."""
     count = min(processes or available_cores(), max(1, len(files) // FEW))
     if count == 1:
-        return _lint_here(job, files)
+        return _lint_with(job.linters(), files, keeps=job.keeps)
+    import multiprocessing  # noqa: PLC0415 - not needed for a few files
+    from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415
+
     context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
     chunks = _deal(files, count * 8)
     with ProcessPoolExecutor(count, mp_context=context, initializer=_start, initargs=(job,)) as pool:
-        return [report for reports in pool.map(_lint_chunk, chunks) for report in reports]
+        return _together(pool.map(_lint_chunk, chunks))
 
 
 def fix_all(job: Job, files: Sequence[Path], processes: int | None, *, unsafe: bool, write: bool) -> list[Fixed]:
@@ -62,6 +94,8 @@ def fix_all(job: Job, files: Sequence[Path], processes: int | None, *, unsafe: b
 
     Gives one Fixed a file, in the order of ``files``; raises ConfigError.
     """
+    from forklint.fixing import Fixed, applicable, fix  # noqa: PLC0415 - as in ``Job.linters``
+
     reports = lint(job, files, processes)
     linters = job.linters()
     results = [Fixed(report, (), "", "") for report in reports]
@@ -89,6 +123,8 @@ def _again(linters: Linters, path: Path) -> FileReport:
 
 
 def _merge(first: Fixed, second: Fixed) -> Fixed:
+    from forklint.fixing import Fixed  # noqa: PLC0415 - as in ``Job.linters``
+
     before = first.before if first.applied else second.before
     return Fixed(second.report, (*first.applied, *second.applied), before, second.after)
 
@@ -100,28 +136,35 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
-_linters: Linters | None = None
-"""The linters of a worker process, made once by ``_start``."""
+_worker: tuple[Linters, bool] | None = None
+"""The linters of a worker process, made once by ``_start``, and whether what is seen is told."""
 
 
 def _start(job: Job) -> None:
-    global _linters  # noqa: PLW0603 - a pool's initializer has no other way to leave something behind
+    global _worker  # noqa: PLW0603 - a pool's initializer has no other way to leave something behind
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the first process too, which ends this one
-    _linters = job.linters()
+    _worker = job.linters(), job.keeps
 
 
-def _lint_chunk(files: Sequence[Path]) -> list[FileReport]:
-    assert _linters is not None  # noqa: S101 - the pool ran _start
-    return _lint_with(_linters, files)
+def _lint_chunk(files: Sequence[Path]) -> tuple[list[FileReport], Seen]:
+    assert _worker is not None  # noqa: S101 - the pool ran _start
+    linters, keeps = _worker
+    return _lint_with(linters, files, keeps=keeps)
 
 
-def _lint_here(job: Job, files: Iterable[Path]) -> list[FileReport]:
-    return _lint_with(job.linters(), files)
-
-
-def _lint_with(linters: Linters, files: Iterable[Path]) -> list[FileReport]:
+def _lint_with(linters: Linters, files: Iterable[Path], *, keeps: bool) -> tuple[list[FileReport], Seen]:
     gc.disable()  # trees live until the end, so there is nothing to collect: a third of the time otherwise
-    return [linters.of(path).lint(path) for path in files]
+    reports = [linters.of(path).lint(path) for path in files]
+    return reports, linters.evidence() if keeps else {}
+
+
+def _together(parts: Iterable[tuple[list[FileReport], Seen]]) -> tuple[list[FileReport], Seen]:
+    reports, seen = [], Seen()
+    for some, evidence in parts:
+        reports += some
+        for place, one in evidence.items():
+            seen.setdefault(place, Evidence()).add(one)
+    return reports, seen
 
 
 def _deal(files: Sequence[Path], parts: int) -> list[Sequence[Path]]:

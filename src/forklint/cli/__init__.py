@@ -14,6 +14,7 @@ COMMANDS = {
     "doctor": "forklint.cli.doctor",
     "rule": "forklint.cli.rule",
     "init": "forklint.cli.init",
+    "clean": "forklint.cli.clean",
 }
 """Each command's module, imported when the command is called; the function has the command's name."""
 

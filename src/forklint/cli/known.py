@@ -13,8 +13,6 @@ from forklint.cli.output import SKIPPED, say
 from forklint.config import SettingsFinder
 from forklint.model import FileReport
 from forklint.report import count
-from forklint.rules import registry
-from forklint.rules.syntax_error import SyntaxFault
 from forklint.source.paths import shown
 
 
@@ -73,6 +71,9 @@ class Baselines:
 
     def _judged(self, report: FileReport) -> frozenset[str]:
         """Codes of the rules that had their say in a file."""
+        from forklint.rules import registry  # noqa: PLC0415 - it imports all rules
+        from forklint.rules.syntax_error import SyntaxFault  # noqa: PLC0415
+
         for note in report.notes:
             if note.failure or note.message.startswith(SKIPPED) or "was left out" in note.message:
                 return frozenset()

@@ -31,7 +31,8 @@ class LintCommand(click.Command):
 
 @click.command(
     cls=LintCommand,
-    epilog="Also: `forklint init` adds forklint to a project, `forklint rule CODE` prints a rule's page. "
+    epilog="Also: `forklint init` adds forklint to a project, `forklint rule CODE` prints a rule's page, "
+    "`forklint clean` removes what runs have kept. "
     "A path named like a command is reached as ./rule.",
 )
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path), shell_complete=complete_paths)
@@ -66,6 +67,13 @@ class LintCommand(click.Command):
 @click.option("--isolated", is_flag=True, help="Read no configuration.")
 @click.option("--show-settings", is_flag=True, help="Print the settings for the first path and end.")
 @click.option("--show-files", is_flag=True, help="Print the files that would be linted and end.")
+@click.option(
+    "--cache-dir",
+    type=click.Path(path_type=Path, file_okay=False),
+    envvar="FORKLINT_CACHE_DIR",
+    help="Keep findings for the next run in this folder.",
+)
+@click.option("--no-cache", is_flag=True, help="Neither use nor keep findings of other runs.")
 @click.option("--no-screen", is_flag=True, help="Ask every rule about every file: slower, with the same findings.")
 @click.option(
     "-j", "--jobs", type=click.IntRange(min=1), help="Processes to use; as many as there are cores by default."

@@ -96,6 +96,8 @@ def overrides(options: dict[str, Any]) -> dict[str, Any]:
             values[name] = options[name]
     if options.get("baseline"):
         values["baseline"] = str(from_root(options["baseline"]))
+    if options.get("cache_dir"):
+        values["cache_dir"] = str(from_root(options["cache_dir"]))
     if options.get("per_file_ignores"):
         values["per_file_ignores"] = _per_file_ignores(options["per_file_ignores"])
     return values

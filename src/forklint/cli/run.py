@@ -15,6 +15,7 @@ from forklint import config
 from forklint.cli import output_file, stdin
 from forklint.cli.ending import CLEAN, FAILED
 from forklint.cli.files import find, left_out
+from forklint.cli.output import say
 from forklint.cli.parameters import overrides
 from forklint.cli.settings import show_settings
 from forklint.cli.telling import Ran, tell
@@ -59,6 +60,7 @@ def run(options: dict[str, Any]) -> int:
         screen=not options["no_screen"],
         with_fixes=changes or (not options["statistics"] and FORMATS[options["output_format"]].shows_fixes),
         named=outright,
+        keeps=not options["no_cache"],
     )
     if name:
         return _run_stdin(job, finder, known, name, options)
@@ -85,7 +87,7 @@ def _run_files(job: Job, known: Baselines, files: Sequence[Path], options: dict[
         fixed = fix_all(job, files, options["jobs"], unsafe=options["unsafe_fixes"], write=write)
         reports = [result.report for result in fixed]
         return Ran(known.sift(reports) if write else reports, fixed)
-    reports = known.sift(lint(job, files, options["jobs"]))
+    reports = known.sift(lint(job, files, options["jobs"], say if options["verbose"] else None))
     if options["add_noqa"] is None:
         return Ran(reports)
     from forklint.cli.suppress import add_noqa  # noqa: PLC0415

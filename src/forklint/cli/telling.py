@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,13 +13,14 @@ from forklint.cli.ending import CLEAN, FAILED, FOUND
 from forklint.cli.output import print_differences, print_findings, print_fixed, print_notes, print_summary, say
 from forklint.cli.output_file import output_to
 from forklint.config import SettingsFinder
-from forklint.fixing import Fixed
 from forklint.model import FileReport, Note, Severity
 from forklint.report import Outcome, all_findings
 from forklint.report.formats import FORMATS
 from forklint.report.sources import Sources
-from forklint.rules import registry
 from forklint.source.discovery import Missing
+
+if TYPE_CHECKING:
+    from forklint.fixing import Fixed
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,6 @@ def tell(ran: Ran, finder: SettingsFinder, options: dict[str, Any]) -> int:
 
 def outcome_of(ran: Ran, finder: SettingsFinder, *, fix_only: bool = False) -> Outcome:
     """What the run has to tell, for the formats."""
-    settings = {id(one): one for one in (finder.for_file(Path(report.path)) for report in ran.reports)}.values()
     return Outcome(
         [] if fix_only else all_findings(ran.reports),
         notes=[
@@ -82,9 +82,16 @@ def outcome_of(ran: Ran, finder: SettingsFinder, *, fix_only: bool = False) -> O
             ),
         ],
         files=[report.path for report in ran.reports],
-        enabled=frozenset().union(*(one.enabled(registry.codes()) for one in settings)),
+        enabled=lambda: _enabled(ran.reports, finder),
         sources=Sources(ran.overlay),
     )
+
+
+def _enabled(reports: Sequence[FileReport], finder: SettingsFinder) -> frozenset[str]:
+    from forklint.rules import registry  # noqa: PLC0415 - it imports all rules, and few formats name them
+
+    settings = {id(one): one for one in (finder.for_file(Path(report.path)) for report in reports)}.values()
+    return frozenset().union(*(one.enabled(registry.codes()) for one in settings))
 
 
 def _exit_code(ran: Ran, finder: SettingsFinder, options: dict[str, Any]) -> int:
@@ -101,7 +108,7 @@ def _exit_code(ran: Ran, finder: SettingsFinder, options: dict[str, Any]) -> int
 
 def _fails(reports: Sequence[FileReport], finder: SettingsFinder) -> bool:
     """Whether a finding is as severe as ``exit-on`` says."""
-    for report in reports:
+    for report in (report for report in reports if report.findings):
         threshold: Severity = finder.for_file(Path(report.path)).exit_on
         if any(finding.severity.rank >= threshold.rank for finding in report.findings):
             return True

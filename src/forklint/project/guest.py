@@ -23,6 +23,7 @@ class GuestProject(Project):
         self._home = home
         self._guest = guest
         self.resolver = home.resolver
+        self.witness = home.witness
         self.graph = ImportGraph(self, home.graph)
 
     def data(self, path: Path) -> bytes:
@@ -36,6 +37,11 @@ class GuestProject(Project):
     def outline(self, path: Path) -> Outline | None:
         """The outline of a file; none of the notebook."""
         return None if path == self._guest.path else self._home.outline(path)
+
+    @cached_property
+    def presets(self) -> tuple[Path, ...]:
+        """Every file of the project in YAML, TOML or JSON that is not ignored."""
+        return self._home.presets
 
     @cached_property
     def files(self) -> tuple[Path, ...]:

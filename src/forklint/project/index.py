@@ -6,18 +6,15 @@ import ast
 import gc
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from forklint.config import Settings
+from forklint.project.files import ProjectFiles
 from forklint.project.graph import ImportGraph
 from forklint.project.heirs import heirs
 from forklint.project.module import ClassFacts, FunctionFacts, Module
-from forklint.project.resolver import Resolver
 from forklint.project.scopes import FUNCTIONS, Binding, Function, Kind, Scope
-from forklint.source import discovery, document, outline
-from forklint.source.kinds import PRESET_SUFFIXES
+from forklint.source import document, outline
 from forklint.source.outline import Outline
 
 
@@ -66,50 +63,25 @@ class Ancestry:
     """False if some base could not be resolved at all."""
 
 
-class Project:
+class Project(ProjectFiles):
     """All modules below one root, parsed when first asked for."""
 
     def __init__(self, root: Path, settings: Settings) -> None:
-        self.root = root
-        self.settings = settings
-        self.resolver = Resolver(root)
+        super().__init__(root, settings)
         self.graph = ImportGraph(self)
         self._modules: dict[Path, Module | None] = {}
-        self._overlay: dict[Path, bytes] = {}
-        self._unwritten: list[Path] = []
-        self._bytes: dict[Path, bytes] = {}
         self._outlines: dict[Path, Outline | None] = {}
         self._ancestries: dict[ClassFacts, Ancestry] = {}
         self._loaded = 0
-        self._signs: dict[tuple[bytes, ...], bool] = {}
-        self._memories: dict[str, dict[Any, Any]] = {}
 
-    # Files and modules
-
-    def data(self, path: Path) -> bytes:
-        """Bytes of a project file (as replaced, if it was); empty if it cannot be read."""
-        known = self._overlay.get(path, self._bytes.get(path))
-        if known is None:
-            try:
-                known = document.read(path)
-            except document.UnreadableError:
-                known = b""
-            self._bytes[path] = known
-        return known
-
-    def has_read(self, path: Path, data: bytes) -> None:
-        """Take note of what was read from a file, so that it is not read again."""
-        self._bytes.setdefault(path, data)
+    # Modules
 
     def replace(self, path: Path, data: bytes) -> None:
         """From now on see ``data`` as the content of ``path``; what was concluded so far is forgotten."""
-        if path not in self._overlay and not path.exists():  # text of a file that is still to be written
-            self._unwritten.append(path)
-        self._overlay[path] = data
+        super().replace(path, data)
         self._modules.pop(path, None)
         self._outlines.pop(path, None)
         self._ancestries.clear()
-        self._memories.clear()
         self.graph.forget(path)
 
     def trim(self) -> None:
@@ -118,7 +90,7 @@ class Project:
             self._loaded = 0
             self._modules.clear()
             self._ancestries.clear()
-            self._memories.clear()
+            self.forget()
             gc.collect()
 
     def is_loaded(self, path: Path) -> bool:
@@ -162,48 +134,16 @@ class Project:
             known = self._modules[path] = None
         return known
 
-    @property
-    def files(self) -> tuple[Path, ...]:
-        """Every Python file of the project that is not ignored, and those of which only the text is known."""
-        return (*self._on_disk, *self._unwritten)
-
-    @cached_property
-    def _on_disk(self) -> tuple[Path, ...]:
-        return tuple(discovery.walk(self.root, self.settings.excludes))
-
-    @cached_property
-    def presets(self) -> tuple[Path, ...]:
-        """Every file of the project in YAML, TOML or JSON that is not ignored."""
-        return tuple(discovery.walk(self.root, self.settings.excludes, PRESET_SUFFIXES))
-
-    def memory(self, name: str) -> dict[Any, Any]:
-        """A table in which some fact is kept, by the name of the fact; emptied when a file changes."""
-        return self._memories.setdefault(name, {})
-
-    def shows(self, words: tuple[bytes, ...]) -> bool:
-        """Whether any file of the project holds one of these words."""
-        if words not in self._signs:
-            self._signs[words] = any(word in self.data(path) for path in self.files for word in words)
-        return self._signs[words]
-
     def mentioning(self, word: str) -> Iterator[Module]:
         """Give the project's modules whose text holds a word, the cheap way to find users of a name."""
         memory = self.memory("files that mention")
         if word not in memory:
-            texts, wanted = self._texts(), word.encode()
+            texts, wanted = self.texts(), word.encode()
             memory[word] = [path for path, data in texts if wanted in data]
         for path in memory[word]:
             module = self.module(path)
             if module is not None:
                 yield module
-
-    def _texts(self) -> list[tuple[Path, bytes]]:
-        """The project's files with what is in them."""
-        memory = self.memory("texts of files")
-        if None not in memory:
-            memory[None] = [(path, self.data(path)) for path in self.files]
-        texts: list[tuple[Path, bytes]] = memory[None]
-        return texts
 
     # Names
 

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 
+from forklint.project.evidence import is_importable
+
 
 class Resolver:
     """Finds project modules by their dotted names, as Python would with the project's usual paths.
@@ -18,7 +20,10 @@ class Resolver:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._listings: dict[str, frozenset[str]] = {}
+        self.listings: dict[str, frozenset[str]] = {}
+        """Each folder that was looked into, with the names in it that can be modules or packages."""
+        self.folders: dict[str, bool] = {}
+        """Each path that was asked whether it is a folder, and the answer."""
         self._bases: dict[str, tuple[str, ...]] = {}
         self._starts: dict[str, tuple[str, ...]] = {}
         self._found: dict[tuple[str, str, bool], Path | None] = {}
@@ -80,7 +85,7 @@ class Resolver:
             bases = self._search_path(str(importer.parent))
         for base in bases:
             folder = os.path.join(base, *parts)
-            if parts and self._has_folder(base, parts) and os.path.isdir(folder):
+            if parts and self._has_folder(base, parts) and self._is_folder(folder):
                 return Path(folder)
         return None
 
@@ -128,11 +133,17 @@ class Resolver:
         return known
 
     def _listing(self, folder: str) -> frozenset[str]:
-        known = self._listings.get(folder)
+        known = self.listings.get(folder)
         if known is None:
             try:
-                known = frozenset(os.listdir(folder))
+                known = frozenset(filter(is_importable, os.listdir(folder)))
             except OSError:
                 known = frozenset()
-            self._listings[folder] = known
+            self.listings[folder] = known
+        return known
+
+    def _is_folder(self, path: str) -> bool:
+        known = self.folders.get(path)
+        if known is None:
+            known = self.folders[path] = os.path.isdir(path)
         return known

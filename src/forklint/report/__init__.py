@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,8 +20,8 @@ class Outcome:
     """What was passed over and what failed, paths that do not exist included."""
     files: Sequence[str] = ()
     """Paths of all files that were linted, as shown to the user."""
-    enabled: frozenset[str] = frozenset()
-    """Codes of the rules that ran in at least one of the files."""
+    enabled: Callable[[], frozenset[str]] = frozenset
+    """Gives the codes of the rules that ran in at least one of the files; all rules are imported for it."""
     sources: Sources = field(default_factory=Sources)
     properties: Mapping[Finding, Mapping[str, Any]] = field(default_factory=dict)
     """What is known of a finding beyond itself, such as its proof, for a format that has room for it."""

@@ -38,7 +38,7 @@ def render(outcome: Outcome) -> str:
 
 
 def _run(outcome: Outcome) -> Json:
-    wanted = outcome.enabled | {finding.code for finding in outcome.findings}
+    wanted = outcome.enabled() | {finding.code for finding in outcome.findings}
     rules = [rule for rule in registry.all_rules() if rule.code in wanted]
     indices = {rule.code: index for index, rule in enumerate(rules)}
     return {

@@ -17,6 +17,7 @@ from forklint.facts.starting.reach import Reach, reached
 from forklint.knowledge.starters import starters
 from forklint.model import Applicability, Severity
 from forklint.project.guard import is_main_guard
+from forklint.project.index import Project
 from forklint.project.module import Module
 from forklint.project.nodes import nodes_below
 from forklint.rules.base import Rule, Suspect
@@ -138,9 +139,9 @@ class MissingMainGuard(Rule):
 
     def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterable[Proposal]:
         """Put the statements from the first start on under a guard, or say why not; then what else would help."""
-        plan = _made_for_others(module, suspect) or guarding.plan(self.project, module, suspect.node)
+        plan = _made_for_others(self.project, module, suspect) or guarding.plan(self.project, module, suspect.node)
         if isinstance(plan, guarding.Refusal):
-            advice = IN_PACKAGE if _is_in_package(module) else IN_SCRIPT
+            advice = IN_PACKAGE if _is_in_package(self.project, module) else IN_SCRIPT
             yield Proposal(f"{advice}: {plan.reason}", Applicability.DISPLAY)
             if advice == IN_PACKAGE:
                 return
@@ -159,13 +160,13 @@ def _is_test(module: Module) -> bool:
     return bool(TEST_FILE.fullmatch(module.path.name)) and ("def test_" in text or "pytest" in text)
 
 
-def _is_in_package(module: Module) -> bool:
-    return module.path.with_name("__init__.py").is_file()
+def _is_in_package(project: Project, module: Module) -> bool:
+    return project.has_file(module.path.with_name("__init__.py"))
 
 
-def _made_for_others(module: Module, suspect: Suspect) -> guarding.Refusal | None:
+def _made_for_others(project: Project, module: Module, suspect: Suspect) -> guarding.Refusal | None:
     """Refuse in a module of a package that keeps what it starts, such as a manager, in a variable for others."""
-    if not _is_in_package(module) or not suspect.facts.what.startswith("calls"):
+    if not _is_in_package(project, module) or not suspect.facts.what.startswith("calls"):
         return None
     for statement in module.tree.body:
         if isinstance(statement, (ast.Assign, ast.AnnAssign)) and suspect.node in nodes_below(statement):

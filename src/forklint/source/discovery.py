@@ -21,6 +21,7 @@ NEVER = frozenset(
         ".bzr",
         ".direnv",
         ".eggs",
+        ".forklint_cache",
         ".git",
         ".hg",
         ".ipynb_checkpoints",

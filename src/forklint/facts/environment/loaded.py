@@ -149,7 +149,7 @@ class _Run:
         self._environment = environment
         self._root = root
         self.events: list[Event] = []
-        self._ran = dict.fromkeys([root.path, *_packages_above(root.path)])
+        self._ran = dict.fromkeys([root.path, *_packages_above(project, root.path)])
         self._entered: dict[Function, None] = {}
         self._marks: dict[ast.stmt, tuple[int, int, int]] = {}
         """How much had happened when each statement of the module's own body was reached."""
@@ -314,11 +314,11 @@ def _inside(frame: _Frame, node: ast.ClassDef) -> _Frame:
     return _Frame(frame.module, frame.module.scope_of[node], frame.path, frame.modules_deep, frame.calls_deep)
 
 
-def _packages_above(path: Path) -> Iterator[Path]:
+def _packages_above(project: Project, path: Path) -> Iterator[Path]:
     """Give the ``__init__.py`` of each package around a module: running, or run, when the module is."""
     for folder in path.parents:
         init = folder / "__init__.py"
-        if not init.is_file():
+        if not project.has_file(init):
             return
         yield init
 

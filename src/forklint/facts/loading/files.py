@@ -93,7 +93,7 @@ def load(project: Project, path: Path) -> Preset | None:
 
 
 def _load(project: Project, path: Path) -> Preset | None:
-    if not is_small(path):
+    if not is_small(project, path):
         return None
     try:
         return presets.read(document.decode(path, project.data(path)))
@@ -101,12 +101,9 @@ def _load(project: Project, path: Path) -> Preset | None:
         return None
 
 
-def is_small(path: Path) -> bool:
+def is_small(project: Project, path: Path) -> bool:
     """Whether a file is as small as settings that people write."""
-    try:
-        return path.stat().st_size <= presets.LARGEST[presets.format_of(path)]
-    except OSError:
-        return False
+    return 0 <= project.size(path) <= presets.LARGEST[presets.format_of(path)]
 
 
 # Values
@@ -243,9 +240,9 @@ def _named(follow: Follower, call: Expression, folder: Path | None, *, by_defaul
 
 def _layers(project: Project, folder: Path, name: str, package: str, depth: int) -> list[Setting]:
     """The mappings that are put on top of each other, the one that counts first."""
-    path = next((found for suffix in (".yaml", ".yml") if (found := folder / f"{name}{suffix}").is_file()), None)
-    name = name.removesuffix(".yaml").removesuffix(".yml")
-    path = path or next((found for s in (".yaml", ".yml") if (found := folder / f"{name}{s}").is_file()), None)
+    short = name.removesuffix(".yaml").removesuffix(".yml")
+    candidates = [folder / f"{stem}{suffix}" for stem in (name, short) for suffix in (".yaml", ".yml")]
+    name, path = short, next(filter(project.has_file, candidates), None)
     preset = load(project, path) if path is not None else None
     if path is None or preset is None or not preset.trees or depth <= 0:
         return []
@@ -308,7 +305,9 @@ def _all_targets(project: Project) -> list[tuple[Setting, str]]:
 
 def _find_targets(project: Project) -> Iterator[tuple[Setting, str]]:
     for path in project.presets:
-        if path.suffix.lower() not in {".yaml", ".yml"} or not is_small(path) or b"_target_" not in project.data(path):
+        if path.suffix.lower() not in {".yaml", ".yml"} or not is_small(project, path):
+            continue
+        if b"_target_" not in project.data(path):
             continue
         preset = load(project, path)
         for tree in preset.trees if preset is not None else ():

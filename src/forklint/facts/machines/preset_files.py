@@ -131,20 +131,13 @@ def options_in_other_files(project: Project, preset: Preset) -> bool:
     """
     inherits = preset_places.any_key(preset.trees, presets.listed("files", "inherits"))
     for path in project.presets:
-        if path == preset.path or format_of(path) != preset.format or _size(path) > LARGEST_BASE:
+        if path == preset.path or format_of(path) != preset.format or project.size(path) > LARGEST_BASE:
             continue
         data = project.data(path)
         is_base = inherits or path.stem.lower() in presets.listed("files", "bases") or not COUNTS.search(data)
         if is_base and _given_options().search(data):
             return True
     return False
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0
 
 
 @cache

@@ -51,7 +51,4 @@ def _expects_forkserver(project: Project) -> bool:
 
 
 def _text(project: Project, name: str) -> str:
-    try:
-        return (project.root / name).read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
+    return project.data(project.root / name).decode(errors="replace")

@@ -1,0 +1,80 @@
+"""Whether what was seen in an earlier run would be seen again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from forklint.cache.book import Book
+from forklint.cache.stamps import digest_of, is_same, stamp
+from forklint.config import Settings
+from forklint.project.evidence import PRESETS, PYTHON, Evidence, names_digest, paths_digest, size
+from forklint.source import discovery
+from forklint.source.kinds import PRESET_SUFFIXES, PYTHON_SUFFIXES
+
+ANSWERS: dict[str, Callable[[str], int]] = {"file": os.path.isfile, "folder": os.path.isdir, "size": size}
+
+
+class Standing:
+    """The evidence of a book, compared with the disk as it is now."""
+
+    def __init__(self, book: Book, root: str, settings: Settings, now: int) -> None:
+        """``now``: nanoseconds; what was changed later may not be trusted to stay."""
+        self._book = book
+        self._root = root
+        self._settings = settings
+        self._now = now
+        self.refreshed = 0
+        """How many files had to be read to be known again; their stamps in the book are new."""
+
+    def holds(self) -> bool:
+        """Whether all is as it was: then so are the reports."""
+        evidence = self._book.evidence
+        try:
+            return (
+                evidence.is_consistent
+                and self._same_answers(evidence)
+                and self._same_contents(evidence)
+                and all(_listing(folder) == known for folder, known in evidence.listings.items())
+                and self._same_walks(evidence)
+            )
+        except (ValueError, TypeError):  # a path, or a question, that none of ours can be
+            return False
+
+    def _same_answers(self, evidence: Evidence) -> bool:
+        for question, known in evidence.answers.items():
+            what, _, path = question.partition(":")
+            if what not in ANSWERS or ANSWERS[what](path) != known:
+                return False
+        return True
+
+    def _same_contents(self, evidence: Evidence) -> bool:
+        stamps = self._book.stamps
+        for path, known in evidence.contents.items():
+            if is_same(path, stamps[path]):
+                continue
+            fresh = stamp(path, self._now)
+            if digest_of(path) != known:
+                return False
+            stamps[path] = fresh
+            self.refreshed += 1
+        return True
+
+    def _same_walks(self, evidence: Evidence) -> bool:
+        suffixes = {PYTHON: PYTHON_SUFFIXES, PRESETS: PRESET_SUFFIXES}
+        if not evidence.walks.keys() <= suffixes.keys():
+            return False
+        wanted = tuple(suffix for name in evidence.walks for suffix in suffixes[name])
+        found = list(discovery.walk(Path(self._root), self._settings.excludes, wanted)) if wanted else []
+        return all(
+            paths_digest(path for path in found if path.name.endswith(suffixes[name])) == known
+            for name, known in evidence.walks.items()
+        )
+
+
+def _listing(folder: str) -> str:
+    try:
+        return names_digest(os.listdir(folder))
+    except OSError:
+        return names_digest(())

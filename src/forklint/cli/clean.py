@@ -1,0 +1,50 @@
+"""The command ``forklint clean``: removes the findings that were kept for later runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from forklint.cache import folder
+from forklint.cli.ending import Failure, one_line_errors
+from forklint.config import ConfigError, SettingsFinder, find_root
+from forklint.report import count, visible
+from forklint.source.paths import shown
+
+
+@click.command(options_metavar="[OPTIONS]")
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path, exists=True))
+@click.option(
+    "--cache-dir",
+    type=click.Path(path_type=Path, file_okay=False),
+    envvar="FORKLINT_CACHE_DIR",
+    help="The folder, if it is none that the settings name.",
+)
+def clean(paths: tuple[Path, ...], cache_dir: Path | None) -> None:
+    """Remove what runs have kept of the projects of PATHS (by default the current folder), and of those below."""
+    with one_line_errors(verbose=False):
+        found = dict.fromkeys(path.absolute() for path in _caches(paths or (Path(),), cache_dir))
+        removed = [path for path in found if folder.is_cache(path)]
+        for path in removed:
+            try:
+                files = folder.remove(path)
+            except OSError as error:
+                raise Failure(f"cannot remove {path}: {error.strerror or error}") from None
+            click.echo(f"removed {visible(shown(path))} ({count(files, 'file')})")
+        if not removed:
+            click.echo("nothing to remove")
+
+
+def _caches(paths: tuple[Path, ...], named: Path | None) -> list[Path]:
+    """The folders in which runs on these paths may have kept something."""
+    found = [named] if named is not None else []
+    for path in paths:
+        inside = path / "x" if path.is_dir() else path
+        root = find_root(inside)
+        try:
+            configured = folder.folder_of(root, SettingsFinder().for_file(inside))
+        except ConfigError:  # settings that are wrong are no reason to keep anything
+            configured = None
+        found += [*([configured] if configured else []), *folder.below(root), *folder.below(path)]
+    return found

@@ -1,0 +1,265 @@
+"""The cache, as a user meets it: the same findings sooner, in a folder that can be named, emptied and left out."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+from cache_projects import CONTENTS, make, write
+from fixture_cases import all_cases
+from hazards import SHORT_HAZARD as HAZARD
+
+from forklint.cache.folder import NAME
+
+COUNTER = """
+import sys
+from forklint import parallel
+from forklint.cli import main
+
+anew = parallel._lint_anew
+
+def told(job, files, processes):
+    print(*sorted(path.as_posix() for path in files), file=sys.stderr)
+    return anew(job, files, processes)
+
+parallel._lint_anew = told
+sys.argv[0] = "forklint"
+main()
+"""
+"""Runs the command and prints what it lints, apart from what it finds."""
+
+
+def linted(*arguments: str, cwd: Path, **variables: str) -> list[str]:
+    """The files that a run of the command lints anew."""
+    command = [sys.executable, "-c", COUNTER, "--output-format", "concise", "-q", *arguments]
+    done = subprocess.run(
+        command, cwd=cwd, capture_output=True, text=True, check=False, env={**os.environ, **variables}
+    )
+    assert done.returncode in {0, 1}, done.stderr
+    return done.stderr.split()
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    return make(tmp_path / "project")
+
+
+ALL = ["conf/train.yaml", "train.py", "words/__init__.py", "words/base.py", "words/options.py", "words/store.py"]
+
+
+def test_what_did_not_change_is_not_linted_again(project: Path) -> None:
+    assert linted(cwd=project) == [*ALL[:1], "pyproject.toml", *ALL[1:]]
+    assert linted(cwd=project) == []
+    (project / "train.py").touch()
+    assert linted(cwd=project) == []
+
+
+def test_a_change_of_one_file_may_be_a_change_for_all(project: Path) -> None:
+    linted(cwd=project)
+    write(project / "words/base.py", CONTENTS["words/base.py"][1])
+    assert set(linted(cwd=project)) >= set(ALL) - {"conf/train.yaml"}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--no-screen"],
+        ["--preview"],
+        ["--select", "FKL3"],
+        ["--platform", "darwin"],
+        ["--target-python", "3.12"],
+        ["--per-file-ignores", "words/*:FKL301"],
+    ],
+)
+def test_other_options_are_another_matter(project: Path, arguments: list[str]) -> None:
+    write(project / "pyproject.toml", "[tool.forklint]\n")
+    linted(cwd=project)
+    assert linted(*arguments, cwd=project) != []
+    assert linted(cwd=project) == linted(*arguments, cwd=project) == []
+
+
+@pytest.mark.parametrize("arguments", [["--exit-on", "error"], ["--exit-zero"], ["--statistics"], ["-j", "1"]])
+def test_what_changes_no_finding_is_the_same_matter(project: Path, arguments: list[str]) -> None:
+    linted("--statistics", cwd=project)
+    assert linted("--statistics", *(word for word in arguments if word != "--statistics"), cwd=project) == []
+
+
+def test_from_another_folder_paths_are_shown_from_there(forklint, project: Path) -> None:
+    forklint(cwd=project)
+    for arguments, folder in (
+        ([".."], project / "words"),
+        ([project], project.parent),
+        (["./words/../train.py"], project),
+    ):
+        known = forklint("--output-format", "json", *arguments, cwd=folder)
+        assert known.stdout == forklint("--output-format", "json", *arguments, "--no-cache", cwd=folder).stdout
+        assert "FKL" in known.stdout
+
+
+def test_files_named_one_by_one_add_up(project: Path) -> None:
+    linted("train.py", cwd=project)
+    assert linted("words/store.py", cwd=project) == ["words/store.py"]
+    assert linted("train.py", "words/store.py", cwd=project) == []
+    assert "train.py" not in linted(cwd=project)
+
+
+def test_settings_that_are_named_are_always_spoken_of(forklint, project: Path) -> None:
+    write(project / "conf/notes.json", '{"a": ')
+    outputs = []
+    for options in ([], [], ["--no-cache"]):
+        forklint(".", *options, cwd=project)
+        outputs.append(forklint("conf/notes.json", *options, cwd=project).stderr)
+    assert "skipped" in outputs[0]
+    assert len(set(outputs)) == 1
+
+
+class TestWhereItLies:
+    """The folder of the findings that are kept."""
+
+    def test_at_the_root_of_the_project_out_of_the_way_of_others(self, forklint, project: Path) -> None:
+        subprocess.run(["git", "init", "-q"], cwd=project, check=True)
+        forklint("words", cwd=project)
+        folder = project / NAME
+        assert (folder / "CACHEDIR.TAG").read_text().startswith("Signature: 8a477f597d28d172789f06886806bc55\n")
+        status = subprocess.run(
+            ["git", "status", "--porcelain"], cwd=project, capture_output=True, text=True, check=True
+        )
+        assert NAME not in status.stdout
+        assert NAME not in forklint("--show-files", cwd=project).stdout
+
+    def test_nowhere_outside_a_project(self, forklint, tmp_path: Path) -> None:
+        (tmp_path / "data.py").write_text(HAZARD)
+        assert "FKL301" in forklint("data.py", cwd=tmp_path).stdout
+        assert [path.name for path in tmp_path.iterdir()] == ["data.py"]
+
+    def test_where_it_is_told(self, project: Path) -> None:
+        write(project / "pyproject.toml", '[tool.forklint]\ncache-dir = "build/kept"\n')
+        linted("words", cwd=project)
+        assert list((project / "build/kept").glob("*.cache"))
+        linted("words", cwd=project, FORKLINT_CACHE_DIR=str(project / "variable"))
+        assert list((project / "variable").glob("*.cache"))
+        linted("words", "--cache-dir", "../option", cwd=project, FORKLINT_CACHE_DIR=str(project / "unused"))
+        assert list((project.parent / "option").glob("*.cache"))
+        assert not (project / "unused").exists()
+        assert not (project / NAME).exists()
+
+    def test_nowhere_if_told_so(self, project: Path) -> None:
+        assert linted("--no-cache", cwd=project) == linted("--no-cache", cwd=project) != []
+        assert not (project / NAME).exists()
+
+    def test_text_from_a_pipe_is_not_kept(self, forklint, project: Path) -> None:
+        forklint("-", "--stdin-filename", "words/store.py", cwd=project, input=HAZARD)
+        assert not (project / NAME).exists()
+
+    def test_each_project_of_a_run_has_its_own(self, forklint, tmp_path: Path) -> None:
+        for name in ("one", "two"):
+            make(tmp_path / name)
+        first = forklint(".", "--output-format", "json", cwd=tmp_path)
+        assert [list((tmp_path / name / NAME).glob("*.cache")) != [] for name in ("one", "two")] == [True, True]
+        write(tmp_path / "two/words/store.py", "")
+        assert {path.split("/")[0] for path in linted(cwd=tmp_path)} >= {"two"}
+        again = forklint(".", "--output-format", "json", cwd=tmp_path)
+        assert json.loads(again.stdout) != json.loads(first.stdout)
+        assert again.stdout == forklint(".", "--output-format", "json", "--no-cache", cwd=tmp_path).stdout
+
+
+class TestClean:
+    """``forklint clean``."""
+
+    def test_it_says_what_it_removed(self, forklint, project: Path) -> None:
+        forklint(cwd=project)
+        assert forklint("clean", cwd=project).stdout == f"removed {NAME} (1 file)\n"
+        assert not (project / NAME).exists()
+        assert forklint("clean", cwd=project).stdout == "nothing to remove\n"
+
+    def test_it_finds_the_projects_below(self, forklint, tmp_path: Path) -> None:
+        for name in ("one", "two"):
+            make(tmp_path / name)
+        forklint(cwd=tmp_path)
+        done = forklint("clean", cwd=tmp_path)
+        assert sorted(done.stdout.splitlines()) == [f"removed {name}/{NAME} (1 file)" for name in ("one", "two")]
+
+    def test_it_leaves_what_is_not_its_own(self, forklint, project: Path) -> None:
+        kept = project.parent / "kept"
+        write(kept / "notes.txt", "mine")
+        forklint("--cache-dir", kept, cwd=project)
+        assert (kept / "CACHEDIR.TAG").exists()
+        assert not (kept / ".gitignore").exists()
+        forklint("clean", "--cache-dir", kept, cwd=project)
+        assert [path.name for path in kept.iterdir()] == ["notes.txt"]
+
+    def test_it_leaves_a_folder_that_only_has_the_name(self, forklint, project: Path) -> None:
+        write(project / NAME / "other.cache", "mine")
+        assert forklint("clean", cwd=project).stdout == "nothing to remove\n"
+        assert (project / NAME / "other.cache").exists()
+
+
+class TestChanges:
+    """Commands that change files see them as they are."""
+
+    def test_fixing_mends_what_is_known(self, forklint, project: Path) -> None:
+        write(project / "words/store.py", HAZARD)
+        assert "FKL301" in forklint(cwd=project).stdout
+        assert "1 fixed" in forklint("--fix", "--select", "FKL301", cwd=project).stdout
+        assert forklint("--select", "FKL301", cwd=project).stdout.startswith("All checks passed")
+
+    def test_a_difference_is_the_same(self, forklint, project: Path) -> None:
+        write(project / "words/store.py", HAZARD)
+        outputs = [
+            forklint("--diff", "--unsafe-fixes", *options, cwd=project).stdout for options in ([], [], ["--no-cache"])
+        ]
+        assert outputs[0].startswith("---")
+        assert len(set(outputs)) == 1
+
+    def test_comments_and_baselines(self, forklint, project: Path) -> None:
+        forklint(cwd=project)
+        forklint("--baseline", "known.json", "--update-baseline", cwd=project)
+        assert forklint("--baseline", "known.json", cwd=project).stdout.startswith("All checks passed")
+        forklint("--add-noqa", cwd=project)
+        assert forklint(cwd=project).stdout.startswith("All checks passed")
+        (project / "known.json").unlink()
+        assert forklint(cwd=project).stdout.startswith("All checks passed")
+
+
+def run_all(forklint, folder: Path, *options: str) -> CompletedProcess[str]:
+    done = forklint(".", "--preview", "--output-format", "json", *options, cwd=folder)
+    assert done.returncode == 1, done.stderr
+    return done
+
+
+@pytest.mark.parametrize(
+    "part", [pytest.param(slice(0, None, 8), id="some"), pytest.param(slice(None), id="all", marks=pytest.mark.soak)]
+)
+def test_all_fixtures_say_the_same(forklint, tmp_path: Path, part: slice) -> None:
+    """Without a cache, with an empty one and a full one, in one process and in two, as projects of their own."""
+    for number, case in enumerate(all_cases()[part]):
+        folder = tmp_path / f"{number:04}"
+        folder.mkdir()
+        case.copy_to(folder)
+    expected = run_all(forklint, tmp_path, "--no-cache", "-j1")
+    for written, read in (("1", "2"), ("2", "1")):
+        for options in (["-j", written], ["-j", read]):
+            done = run_all(forklint, tmp_path, *options)
+            assert (done.stdout, done.stderr) == (expected.stdout, expected.stderr)
+        assert forklint("clean", cwd=tmp_path).returncode == 0
+
+
+def test_fixtures_of_one_project_say_the_same(forklint, tmp_path: Path) -> None:
+    for case in all_cases()[::8]:
+        folder = tmp_path / case.path.parent.name.lower() / case.path.stem
+        shutil.copytree(case.path, folder) if case.path.is_dir() else (
+            folder.mkdir(parents=True),
+            shutil.copy(case.path, folder),
+        )
+    for path in (*tmp_path.rglob("pyproject.toml"), *tmp_path.rglob("forklint.toml")):
+        path.unlink()
+    (tmp_path / "forklint.toml").touch()
+    expected = run_all(forklint, tmp_path, "--no-cache", "-j1")
+    for options in (["-j2"], ["-j1"], ["-j2"]):
+        assert run_all(forklint, tmp_path, *options).stdout == expected.stdout

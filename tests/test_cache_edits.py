@@ -1,0 +1,131 @@
+"""Whatever is changed in a project, a run that knows of earlier ones says what one says that does not."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from cache_projects import PRESET, Hands, make, reports, write
+
+from forklint.cache import stamps
+
+GRAIN = 30_000_000
+"""Nanoseconds: as fine as the clock of a file system surely is here."""
+
+
+PAYLOAD = """\
+from torch.utils.data import DataLoader
+
+from words.store import Words
+
+loader = DataLoader(Words("texts"), num_workers=2, collate_fn=lambda batch: batch)
+"""
+READS = """\
+import yaml
+from torch.utils.data import DataLoader
+
+from words.store import Words
+
+settings = yaml.safe_load(open("read.yaml"))
+for batch in DataLoader(Words("texts"), num_workers=settings["workers"]):
+    print(batch)
+"""
+WORKERS, NO_WORKERS = "workers: 4\n", "workers: 0\n"
+OPENS = """\
+import lmdb
+from torch.utils.data import Dataset
+
+
+class Words(Dataset):
+    def __init__(self, root):
+        self.env = lmdb.open(root)
+
+    def __getitem__(self, index):
+        return self.env.stat()
+"""
+DROPS = "    def __getstate__(self):\n        return {}\n"
+Files = dict[str, str | None]
+"""What becomes of some files; None: they are removed."""
+STORIES: dict[str, tuple[Files, Files]] = {
+    "the text of a file that is imported": ({}, {"words/options.py": "WORKERS = 0\n"}),
+    "a file that is imported goes": ({}, {"words/options.py": None}),
+    "a module that shadows another, and is not linted": (
+        {"data.py": OPENS, ".gitignore": "lmdb.py\n"},
+        {"lmdb.py": "def open(path):\n    return path\n"},
+    ),
+    "a folder that shadows a library, and is not linted": (
+        {"data.py": OPENS, ".gitignore": "lmdb\n"},
+        {"lmdb/__init__.py": "def open(path):\n    return path\n"},
+    ),
+    "a file that nobody imports uses a class": (
+        {"words/texts.py": OPENS.replace("Dataset", "object"), "words/base.py": ""},
+        {
+            "use/it.py": "from torch.utils.data import DataLoader\n\nfrom words.texts import Words\n\n"
+            "loader = DataLoader(Words('x'), num_workers=2)\n"
+        },
+    ),
+    "a file of settings of the same name": (
+        {"read.py": READS, "conf/read.yaml": WORKERS},
+        {"words/read.yaml": NO_WORKERS},
+    ),
+    "a file of settings that was too large": (
+        {"read.py": READS, "read.yaml": WORKERS + "#\n" * 200_000},
+        {"read.yaml": WORKERS},
+    ),
+    "a file of settings with nothing in it": ({"conf/mac.yaml": "name: mac\n"}, {"conf/mac.yaml": PRESET}),
+    "what is ignored": ({}, {".gitignore": "words/store.py\n"}),
+    "what is ignored by hand": ({}, {".ignore": "train.py\n"}),
+    "a Python that the project is tested with": (
+        {"words/base.py": "", "words/threads.py": PAYLOAD},
+        {"tox.ini": "[tox]\nenvlist = py314\n"},
+    ),
+    "a sign of another platform": (
+        {"words/threads.py": PAYLOAD},
+        {"tools/mac.py": 'import sys\n\nprint(sys.platform == "darwin")\n'},
+    ),
+}
+
+
+@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("trusts", [False, True], ids=["at once", "after a while"])
+def test_what_one_change_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, story: str, trusts: bool) -> None:
+    monkeypatch.setattr(stamps, "GRAIN", GRAIN if trusts else stamps.GRAIN)
+    project = make(tmp_path / "project")
+    first, then = STORIES[story]
+    change(project, first)
+    time.sleep(2 * GRAIN / 1e9)
+    before = reports(project, keeps=True)
+    assert before == reports(project, keeps=False)
+    change(project, then)
+    after = reports(project, keeps=False)
+    assert {one.path: one.findings for one in after if one.findings} != {
+        one.path: one.findings for one in before if one.findings
+    }, "else this shows nothing"
+    assert reports(project, keeps=True) == after
+
+
+def change(project: Path, files: Files) -> None:
+    for name, text in files.items():
+        (project / name).unlink() if text is None else write(project / name, text)
+
+
+@pytest.mark.parametrize("trusts", [False, True], ids=["edits at once", "edits after a while"])
+@pytest.mark.parametrize("seed", range(3))
+def test_random_edits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, trusts: bool) -> None:
+    """With edits at once every file must be read again; after a while those whose stamps are old are not."""
+    project = make(tmp_path / "project")
+    hands = Hands(project, seed)
+    if trusts:
+        monkeypatch.setattr(stamps, "GRAIN", GRAIN)
+    done, findings = [], 0
+    for _ in range(30):
+        if trusts:
+            time.sleep(2 * GRAIN / 1e9)
+        for paths in (hands.choose(), [project])[:: hands.toss()]:
+            fresh = reports(*paths, keeps=False)
+            assert reports(*paths, keeps=True) == fresh, f"{paths} after {done}"
+            assert reports(*paths, keeps=True) == fresh, f"{paths} the second time, after {done}"
+        findings += sum(len(report.findings) for report in fresh)
+        done.append(hands.change())
+    assert findings > 30

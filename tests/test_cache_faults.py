@@ -1,0 +1,227 @@
+"""Whatever is wrong with the cache costs time, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cache_projects import make, reports, write
+from hazards import SHORT_HAZARD as HAZARD
+
+from forklint.cache import identity
+from forklint.cache.folder import NAME
+from forklint.parallel import available_cores
+from forklint.project.evidence import digest
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    return make(tmp_path / "project")
+
+
+def book_of(project: Path) -> Path:
+    (found,) = (project / NAME).glob("*.cache")
+    return found
+
+
+def rewrite(book: Path, change: Callable[[Any], Any]) -> None:
+    """Change what is kept, and make its digest right: damage that only a reader of all can see."""
+    _, head, body = book.read_bytes().split(b"\n")
+    text = head + b"\n" + json.dumps(change(json.loads(body))).encode()
+    book.write_bytes(digest(text).encode() + b"\n" + text)
+
+
+def spoilt(value: Any, dice: random.Random) -> Any:
+    """The value with something of another kind in one place."""
+    if isinstance(value, dict) and value and dice.random() < 0.9:
+        key = dice.choice(sorted(value))
+        return {**value, key: spoilt(value[key], dice)}
+    if isinstance(value, list) and value and dice.random() < 0.9:
+        place = dice.randrange(len(value))
+        return [*value[:place], spoilt(value[place], dice), *value[place + 1 :]]
+    return dice.choice([None, 7, -1, 1e300, "\0", "", [], {}, [[]], {"a": 1}, True, "word", [1, 2, 3, 4]])
+
+
+def test_a_damaged_file_is_as_good_as_none(project: Path) -> None:
+    expected = reports(project, keeps=True)
+    book = book_of(project)
+    whole, dice = book.read_bytes(), random.Random(0)
+    cut = [whole[: dice.randrange(len(whole))] for _ in range(10)]
+    flipped = [
+        whole[:place] + bytes([whole[place] ^ 1 << dice.randrange(8)]) + whole[place + 1 :]
+        for place in (dice.randrange(len(whole)) for _ in range(10))
+    ]
+    for data in (b"", b"\n", b"\n\n", b"\0" * 4096, whole * 2, *cut, *flipped):
+        book.write_bytes(data)
+        assert reports(project, keeps=True) == expected
+        assert book.read_bytes().count(b"\n") == 2, "it is written anew"
+
+
+def test_what_is_no_report_is_not_taken_for_one(project: Path) -> None:
+    """Where the damage leaves a report that can be one, it is what was asked for: the digest says that it is ours."""
+    expected, dice = reports(project, keeps=True), random.Random(1)
+    whole = book_of(project).read_bytes()
+    for _ in range(60):
+        book_of(project).write_bytes(whole)
+        rewrite(book_of(project), lambda body: spoilt(body, dice))
+        assert [report.path for report in reports(project, keeps=True)] == [report.path for report in expected]
+
+
+def test_another_version_says_for_itself(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = reports(project, keeps=True)
+    rewrite(book_of(project), lambda body: {**body, "clean": [*body["clean"], *body["reports"]], "reports": {}})
+    assert not any(report.findings for report in reports(project, keeps=True)), "else this shows nothing"
+    monkeypatch.setattr(identity, "program", lambda: "a later one")
+    assert reports(project, keeps=True) == expected
+
+
+@pytest.mark.parametrize("touched", ["rules/handle_in_init.py", "knowledge/handles.toml"])
+def test_a_changed_rule_is_another_version(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, touched: str) -> None:
+    for name in ("rules/handle_in_init.py", "knowledge/handles.toml"):
+        write(tmp_path / name, "")
+    monkeypatch.setattr(identity, "OWN", tmp_path)
+    before = identity.program()
+    assert identity.program() == before
+    os.utime(tmp_path / touched, (0, 0))
+    assert identity.program() != before
+
+
+def run(project: Path, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    command = [
+        sys.executable,
+        "-m",
+        "forklint",
+        *(arguments if "clean" in arguments else ("--output-format", "json", *arguments)),
+    ]
+    return subprocess.run(command, cwd=project, capture_output=True, text=True, check=False, timeout=120, **options)
+
+
+def test_a_full_disk(project: Path) -> None:
+    expected = run(project, "--no-cache")
+
+    def fill() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (300, 300))
+
+    full = run(project, "-v", preexec_fn=fill)
+    assert (full.returncode, full.stdout) == (1, expected.stdout)
+    assert "findings are not kept: File too large" in full.stderr
+    assert run(project, preexec_fn=fill).stderr == expected.stderr
+    assert not [path for path in (project / NAME).iterdir() if path.suffix in {".cache", ".forklint"}]
+    assert run(project).stdout == expected.stdout
+    assert book_of(project).exists()
+
+
+def test_a_full_disk_leaves_what_was_kept(project: Path) -> None:
+    run(project)
+    before = book_of(project).read_bytes()
+    write(project / "words/base.py", "")
+    limit = (resource.RLIMIT_FSIZE, (300, 300))
+    assert run(project, preexec_fn=lambda: resource.setrlimit(*limit)).stdout == run(project, "--no-cache").stdout
+    assert book_of(project).read_bytes() == before
+
+
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="a folder that even root cannot write to is needed")
+def test_a_folder_that_takes_nothing(project: Path) -> None:
+    expected = run(project, "--no-cache")
+    for folder in ("/proc/kept", str(project / "train.py" / "below")):
+        done = run(project, "-v", "--cache-dir", folder)
+        assert (done.returncode, done.stdout) == (1, expected.stdout)
+        assert "findings are not kept" in done.stderr
+    assert run(project, "--cache-dir", folder).stderr == expected.stderr
+
+
+def test_a_folder_that_is_read_only() -> None:
+    told: list[str] = []
+    with tempfile.TemporaryDirectory() as folder:  # others may look into it
+        Path(folder).chmod(0o755)
+        project = make(Path(folder) / "project")
+        reports(project, keeps=True)
+        write(project / "words/options.py", "")
+        expected, before = reports(project, keeps=False), book_of(project).read_bytes()
+        for path in (project / NAME, project):
+            path.chmod(0o555)
+        user = os.geteuid()
+        try:
+            if user == 0:  # who may write anywhere
+                os.seteuid(65534)
+            assert reports(project, keeps=True, tell=told.append) == expected
+        finally:
+            os.seteuid(user)
+            for path in (project / NAME, project):
+                path.chmod(0o755)
+        assert book_of(project).read_bytes() == before
+    assert [line.rpartition(": ")[2] for line in told] == ["Permission denied"]
+
+
+def test_a_pipe_in_its_place_makes_nobody_wait(project: Path) -> None:
+    expected = run(project)
+    name = book_of(project)
+    name.unlink()
+    os.mkfifo(name)
+    assert run(project).stdout == expected.stdout
+
+
+def test_a_link_in_its_place_leads_nowhere(project: Path) -> None:
+    elsewhere = project.parent / "elsewhere"
+    elsewhere.mkdir()
+    (project / NAME).symlink_to(elsewhere)
+    run(project)
+    run(project, "clean")
+    assert list(elsewhere.iterdir()) == []
+
+
+def test_what_others_kept_is_never_applied(project: Path) -> None:
+    """A cache may come with a repository: an edit in it must not reach a file."""
+    write(project / "words/store.py", HAZARD)
+    run(project)
+
+    def poison(body: Any) -> Any:
+        text = json.dumps(body["reports"])
+        assert "return self.env" in text or "self.env" in text
+        return {**body, "reports": json.loads(text.replace("self.env", "self.evil"))}
+
+    rewrite(book_of(project), poison)
+    assert "self.evil" in run(project).stdout, "else this shows nothing"
+    run(project, "--fix", "--unsafe-fixes")
+    assert "evil" not in "".join(path.read_text() for path in project.rglob("*.py"))
+
+
+def test_runs_at_once_leave_one_whole_book(project: Path) -> None:
+    """Each lints a part of the project again and again; what the last one leaves is whole, and true."""
+    for number in range(6):
+        write(project / f"part{number}.py", HAZARD)
+    expected = run(project, "--no-cache").stdout
+    script = "for i in 1 2; do {} -m forklint part{}.py part{}.py -q -j1 >/dev/null || test $? = 1 || exit; done"
+    runs = [
+        subprocess.Popen(["sh", "-c", script.format(sys.executable, one, (one + 1) % 6)], cwd=project)
+        for one in range(max(4, available_cores()))
+    ]
+    assert [each.wait(120) for each in runs] == [0] * len(runs)
+    assert run(project).stdout == expected
+    assert {path.suffix for path in (project / NAME).iterdir()} == {"", ".cache", ".TAG"}
+
+
+def test_a_run_that_is_killed_leaves_what_the_next_can_use(project: Path) -> None:
+    expected = run(project, "--no-cache").stdout
+    for delay in (0.2, 0.4, 0.6):
+        started = subprocess.Popen(
+            [sys.executable, "-m", "forklint", "-q"], cwd=project, stdout=subprocess.DEVNULL, start_new_session=True
+        )
+        try:
+            started.wait(delay)
+        except subprocess.TimeoutExpired:
+            os.killpg(started.pid, signal.SIGKILL)
+            started.wait()
+        assert run(project).stdout == expected
+    run(project, "clean")
+    assert not (project / NAME).exists()
