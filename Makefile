@@ -3,7 +3,6 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
-BENCH := .venv/.bench
 
 $(READY): pyproject.toml constraints-dev.txt
 	$(PYTHON) -m venv .venv
@@ -27,6 +26,8 @@ lint: $(READY)  ## types, style, and forklint on itself
 
 docs: $(READY)  ## rewrite docs/rules from the rules
 	$(BIN)/python scripts/make_docs.py
+
+BENCH := .venv/.bench
 
 $(BENCH): $(READY)
 	$(BIN)/python -m pip install --quiet --editable '.[bench]' --constraint constraints-dev.txt
