@@ -20,7 +20,7 @@ from bench.measures import Command
 from bench.peers import FORKLINT, Environment
 
 SIZES = (1_000, 10_000, 30_000, 100_000)
-SMALL_SIZES = (700, 1_400, 3_500)
+SMALL_SIZES = (700, 1_400, 2_100)
 """Numbers of files between which growth is looked at, in a whole and in a quick run."""
 NOT_MEASURED = "not measured"
 NOT_BUILT = "not built"
@@ -92,7 +92,7 @@ class Contender:
 
 def _growth(files: int) -> Contender:
     text = f"forklint COPIES_{files} {LINT} --no-cache"
-    few = files <= SIZES[1]
+    few = files < SIZES[1]
     name = f"forklint-{files}-files"
     return Contender(name, "growth", FORKLINT, text, 3 if few else 1, warm_up=few, watched=True)
 

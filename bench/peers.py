@@ -105,7 +105,7 @@ def _environment(
     tool: str, folder: Path, asked: Sequence[str], pythons: Sequence[str], state: str
 ) -> Environment | Missing:
     """One environment, as it was left or made anew with the first Python that can have what is asked for."""
-    stamp = {"asked": [*asked], "state": state, "python": pythons[0]}
+    stamp = {"asked": [*asked], "state": state, "python": "{}.{}".format(*sys.version_info)}
     known = _read(folder / STAMP)
     if known.get("stamp") != stamp:
         print(f"installing {asked[-1]} for {tool} in {folder}", file=sys.stderr, flush=True)

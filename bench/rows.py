@@ -299,7 +299,7 @@ ROWS = (
     ),
     Row(
         "growth-quick",
-        "growth with files, 700 to 3,500: off the straight line",
+        "growth with files, 700 to 2,100: off the straight line",
         "%",
         _growing(SMALL_SIZES),
         growth,

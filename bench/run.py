@@ -1,7 +1,7 @@
 """Measure forklint beside its peers, and write what came of it.
 
     python -m bench.run                      everything, at least five rounds: results.json, page and plot
-    python -m bench.run --quick              a tenth of the files, three rounds; prints, and writes nothing
+    python -m bench.run --quick              a tenth of the files, fewer rounds; prints, and writes nothing
     python -m bench.run --only cold,warm     some rows; prints, and writes nothing
     python -m bench.run --page               write the page and the plot anew from results.json
 
@@ -36,7 +36,9 @@ CORES_OF = {"verify": 1}
 """With one core its trials run one after another, as the program does that they are compared with."""
 AVAILABLE = sorted(os.sched_getaffinity(0)) if sys.platform == "linux" else []
 ROUNDS = {"corpus": 5, "sample": 5, "start": 25, "flake8": 5, "growth": 3, "verify": 5}
-QUICK_ROUNDS = {"corpus": 3, "sample": 1, "start": 9, "flake8": 1, "growth": 1, "verify": 1}
+QUICK_ROUNDS = {"corpus": 2, "sample": 1, "start": 7, "flake8": 1, "growth": 1, "verify": 1}
+WARMED_UP = ("corpus", "start")
+"""Parts that have a round which does not count, in a quick run."""
 
 
 class Bench:
@@ -109,9 +111,10 @@ class Bench:
             assert isinstance(tool, Environment)  # noqa: S101 - the others cannot run
             without = () if one.tool != FORKLINT or self._has_cache(tool) else ("--no-cache",)
             commands.append(one.command(tool, self._inputs, caches, without))
-        most = self._arguments.rounds or (QUICK_ROUNDS if self._arguments.quick else ROUNDS)[part]
+        quick = self._arguments.quick
+        most = self._arguments.rounds or (QUICK_ROUNDS if quick else ROUNDS)[part]
         rounds = {one.name: min(most, one.most_rounds) for one in contenders}
-        warm_ups = frozenset(one.name for one in contenders if one.warm_up)
+        warm_ups = frozenset(one.name for one in contenders if one.warm_up and (part in WARMED_UP or not quick))
         series, failed = in_turns(commands, rounds, warm_ups, self._measure, _tell)
         self.missing |= {name: f"{NOT_MEASURED}: {reason}" for name, reason in failed.items()}
         return series
