@@ -73,6 +73,10 @@ class PoisonedFork(Rule):
     operation is decides in torch whether it uses threads, and is judged only for models of small `Linear` layers: hence
     a warning there, and an error elsewhere. Products and sums of plain tensors are not judged at all.
 
+    `os.fork`, joblib's `multiprocessing` backend, a model that a pool's initializer puts into a global, and what a
+    library's trainer computes are not seen. LightGBM and tensorstore say of themselves that they do not survive a fork;
+    they were not measured, and are not in the table.
+
     ## References
     - [torch: multiprocessing best practices](https://docs.pytorch.org/docs/stable/notes/multiprocessing.html)
     - [polars: multiprocessing](https://docs.pola.rs/user-guide/misc/multiprocessing/)
@@ -82,11 +86,11 @@ class PoisonedFork(Rule):
     code = "FKL203"
     name = "poisoned-fork"
     severity = Severity.ERROR
-    tokens = rb"torch|sklearn|polars|jax|numba|timm|transformers"
+    tokens = rb"torch|sklearn|polars|jax|numba|timm|sentence_transformers|transformers"
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """Something here starts processes, and something here or in what is reached starts threads."""
-        if (b"Process" in data or b"Pool" in data) and FORKS.search(data):
+        if ((b"Process" in data or b"Pool" in data) and FORKS.search(data)) or b"num_proc" in data:
             return self.reaches_tokens(path)
         has_loader = b"Loader(" in data
         return has_loader and self.project.graph.any_reached(

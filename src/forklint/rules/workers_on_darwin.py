@@ -79,6 +79,11 @@ class WorkersOnDarwin(Rule):
     On macOS the loader is run with its workers and without. Elsewhere the answer is `unsupported here: needs darwin`,
     with what spawn alone shows.
 
+    ## Known limits
+    Counts that the command line, a variable of the environment, a list of overrides or a shell script gives are not
+    seen, nor are those in a `Namespace`. `platform.processor() == "arm"` may be Linux as well. A file of settings is
+    judged by itself and by its `defaults`: that another file takes it over for a Mac is not followed.
+
     ## References
     - [Platform-specific behaviours of the DataLoader](https://docs.pytorch.org/docs/stable/data.html#platform-specific-behaviors)
     - [pytorch/pytorch#87688](https://github.com/pytorch/pytorch/issues/87688): workers with MPS, and fork instead

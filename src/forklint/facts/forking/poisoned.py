@@ -53,7 +53,7 @@ class _Finder:
 
     def from_top(self) -> None:
         """Follow the module as a script runs it."""
-        Walk(self._project, self._met).top(self._module)
+        Walk(self._project, self._met, root=self._module).top(self._module)
 
     def from_function(self, facts: FunctionFacts) -> None:
         """Follow a function by itself, whoever calls it."""

@@ -73,6 +73,9 @@ def of_file(path: Path, root: Path) -> Place:
 def within(place: Place, mapping: Node, tree: Node, *, is_row: bool) -> Place:
     """The place of what stands in a mapping, by what it says of its device and platform."""
     told: Worlds | None = None
+    for chosen in _chosen(mapping):
+        group = text_of(chosen.value)
+        place = place.narrowed(by_name(group), f"beside `{chosen.key}: {group}`", chosen)
     for key, entry in mapping.effective().items():
         worlds = device_worlds(key, entry.value)
         if worlds is not None:
@@ -111,11 +114,30 @@ def _device_of_program(mapping: Node, tree: Node) -> Entry | None:
         for entry in mapping.entries
         if entry.key.lower() in homes and entry.value.real.shape is Shape.MAPPING
         for key, inner in entry.value.real.effective().items()
-        if (worlds := device_worlds(key, inner.value)) is not None
+        if (worlds := device_worlds(_device_key(entry.key, key), inner.value)) is not None
     ]
     if not found or any(worlds is not MPS for worlds, _ in found):
         return None
     return found[0][1] if all(entry in (MPS, None) for entry in _all_devices(tree)) else None
+
+
+def _device_key(outer: str, key: str) -> str:
+    """The key by which to judge a part: the ``name`` in ``device: {name: mps}`` is a device."""
+    is_device = outer.lower() in presets.listed("settings", "device")
+    return outer if is_device and key.lower() in presets.listed("files", "device_names") else key
+
+
+def _chosen(mapping: Node) -> Iterator[Entry]:
+    """The files for a device or platform that Hydra's ``defaults`` choose: ``override /trainer: mps``."""
+    groups = presets.listed("files", "device_homes") | presets.listed("files", "platform")
+    groups |= presets.listed("settings", "device")
+    for entry in mapping.entries:
+        if entry.key == "defaults":
+            for item in entry.value.real.items:
+                for choice in item.real.entries:
+                    group = choice.key.removeprefix("override").strip().partition("@")[0].rpartition("/")[2]
+                    if group.lower() in groups:
+                        yield choice
 
 
 def _all_devices(tree: Node) -> Iterator[Worlds | None]:
