@@ -147,8 +147,9 @@ class LostUpdates:
         if isinstance(node, (ast.Assign, ast.AugAssign)):
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                 whole = target.value if isinstance(target, ast.Subscript) else target
-                is_own = isinstance(whole, ast.Attribute) and dotted(whole.value) in objects
-                if is_own and (whole is target or self._is_collection(dataset, whole.attr)):
+                if not isinstance(whole, ast.Attribute) or dotted(whole.value) not in objects:
+                    continue
+                if whole is target or self._is_collection(dataset, whole.attr):
                     yield whole.attr
             return
         call = getattr(node, "value", None)
