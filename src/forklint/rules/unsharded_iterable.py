@@ -78,7 +78,7 @@ class UnshardedIterable(Rule):
     ## Known limits
     Processes of a distributed run must share the samples out as well, which the fix does not do. A class that knows of
     its rank is trusted, though it may share out among processes and not among their workers. A dataset that
-    reaches its loader through another dataset (`ChainDataset`), a function's result or a configuration is not followed.
+    reaches its loader through a configuration is not followed.
     One worker doubles nothing, so `num_workers=1` is silent. Not judged: loops with `while`, a dataset with
     `__next__`, a loop over epochs that draws. More is told in [further ways](../recall/FKL303.md).
 

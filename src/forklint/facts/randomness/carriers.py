@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from forklint.facts.datasets.classes import is_dataset
 from forklint.facts.handles.carried import init_path
-from forklint.facts.handles.datasets import is_dataset
 from forklint.facts.loading.loaders import workers_of
 from forklint.facts.loading.numbers import Workers
 from forklint.project.index import External, Project

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from forklint.facts.handles.datasets import worker_methods
-from forklint.facts.randomness.drawing import Use, is_attribute, uses
+from forklint.facts.datasets.workers import worker_methods
+from forklint.facts.randomness.drawing import StreamUse, is_attribute, uses
 from forklint.knowledge.random_streams import Generator
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts
@@ -52,7 +52,7 @@ class Restarts:
             for name, method in owner.methods.items()
             if method not in known and name not in {"__init__", "__post_init__"}
             for use, node in uses(owner.module, method, is_attribute(attribute, "self"), row)
-            if use is Use.RESTARTS and owner.module.statement_of(node) is not first
+            if use is StreamUse.RESTARTS and owner.module.statement_of(node) is not first
         ]
 
     def _called_for_workers(self, method: str) -> bool:

@@ -149,7 +149,7 @@ class Seeds:
         return None
 
 
-def first_parameter(function: FunctionFacts) -> str:
+def worker_number(function: FunctionFacts) -> str:
     """The parameter that gets the worker's number: the first, after ``self`` of a method."""
     names = [argument.arg for argument in parameters(function.node)]
     is_method = function.owner is not None and not is_static(function.node)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from forklint.facts.loading.loaders import workers_of
 from forklint.facts.loading.numbers import Workers
-from forklint.facts.randomness.steadiness import Seed, Seeds, first_parameter, is_changing
+from forklint.facts.randomness.steadiness import Seed, Seeds, is_changing, worker_number
 from forklint.knowledge.random_streams import Seeder, seeders, worker_words
 from forklint.project.index import External, Project, Symbol, Value
 from forklint.project.module import ClassFacts, FunctionFacts, Module
@@ -108,7 +108,7 @@ def _seedings(project: Project, module: Module, function: Beginning) -> Iterator
         arguments = function.args.args
         number, scope, facts = arguments[0].arg if arguments else "", module.scope_at(function), None
     else:
-        number, scope, facts = first_parameter(function), function.scope, function
+        number, scope, facts = worker_number(function), function.scope, function
     seeds = Seeds(project, facts, number)
     for node in nodes_below(function if isinstance(function, ast.Lambda) else function.node):
         if not isinstance(node, ast.Call) or not (node.args or node.keywords):
@@ -143,7 +143,7 @@ def _seeds_something(node: ast.AST) -> bool:
 
 def _is_named_so(function: FunctionFacts) -> bool:
     words = worker_words()
-    return function.node.name in words.functions and first_parameter(function) in words.numbers
+    return function.node.name in words.functions and worker_number(function) in words.numbers
 
 
 def loadings_of(project: Project, function: FunctionFacts) -> list[Loading]:

@@ -6,7 +6,9 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from forklint.facts.handles.datasets import attributes_read, worker_methods
+from forklint.facts.datasets.workers import attributes_read, worker_methods
+from forklint.facts.loading.datasets import class_of
+from forklint.facts.loading.following import Follower
 from forklint.facts.loading.loaders import loader_at
 from forklint.facts.loading.numbers import Workers
 from forklint.facts.loading.values import Expression
@@ -14,9 +16,9 @@ from forklint.facts.streams.giving import Giving, givings
 from forklint.facts.streams.sources import Sources
 from forklint.knowledge.streams import stream_words
 from forklint.project.certainty import has_certain_bases
-from forklint.project.index import Project, Value
+from forklint.project.index import Project
 from forklint.project.module import ClassFacts, Module
-from forklint.project.scopes import Function, Scope, statements
+from forklint.project.scopes import Function, Scope
 from forklint.project.spelling import argument, last_name
 
 
@@ -90,7 +92,7 @@ def _code_lines(facts: ClassFacts) -> list[str]:
 
 def _loaded(project: Project, facts: ClassFacts) -> Loaded | None:
     """A loader that gives objects of a class to several workers; one whose number of workers is known is best."""
-    unsure = None
+    unsure, follow = None, Follower(project)
     for module in project.mentioning(facts.name):
         if b"DataLoader" not in module.document.code:
             continue
@@ -99,7 +101,7 @@ def _loaded(project: Project, facts: ClassFacts) -> Loaded | None:
                 continue
             scope = module.scope_at(node)
             given = argument(node, "dataset", 0)
-            if given is None or not _is_object(project, module, scope, given, facts):
+            if given is None or class_of(follow, Expression(module, scope, given)) != facts:
                 continue
             several = _several(project, module, scope, node)
             if several:
@@ -118,42 +120,6 @@ def _several(project: Project, module: Module, scope: Scope, call: ast.Call) -> 
         return True
     is_given = loader.open or loader.option(loader.row.workers) is not None
     return None if is_given and loader.workers.kind is not Workers.NONE else False
-
-
-def _is_object(project: Project, module: Module, scope: Scope, expression: ast.expr, facts: ClassFacts) -> bool:
-    """Whether an expression is plainly an object of a class: its call, or a name or attribute bound to that alone."""
-    if isinstance(expression, ast.Call):
-        return project.resolve(module, scope, expression.func) == facts
-    if isinstance(expression, ast.Name):
-        symbol = project.lookup(module, scope, expression.id)
-        value = symbol.binding.value if isinstance(symbol, Value) else None
-        return (
-            isinstance(symbol, Value)
-            and isinstance(value, ast.Call)
-            and (project.resolve(symbol.module, symbol.scope, value.func) == facts)
-        )
-    if (
-        isinstance(expression, ast.Attribute)
-        and isinstance(expression.value, ast.Name)
-        and expression.value.id == "self"
-    ):
-        owner = scope.parent.node if scope.parent is not None else None
-        values = list(_kept(module.class_facts(owner), expression.attr)) if isinstance(owner, ast.ClassDef) else []
-        return bool(values) and all(
-            isinstance(value, ast.Call) and project.resolve(module, inner, value.func) == facts
-            for inner, value in values
-        )
-    return False
-
-
-def _kept(facts: ClassFacts, attribute: str) -> Iterator[tuple[Scope, ast.expr]]:
-    """Give what the methods of a class assign to an attribute, each with the scope that it stands in."""
-    for function in facts.methods.values():
-        for statement in statements(function.body):
-            for target in statement.targets if isinstance(statement, ast.Assign) else ():
-                is_it = isinstance(target, ast.Attribute) and target.attr == attribute
-                if is_it and not (isinstance(statement.value, ast.Constant) and statement.value.value is None):  # type: ignore[attr-defined]
-                    yield facts.module.scope_of[function], statement.value  # type: ignore[attr-defined]
 
 
 def _shared_out(project: Project, dataset: ClassFacts, loaded: Loaded) -> bool:
