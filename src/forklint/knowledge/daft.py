@@ -19,6 +19,7 @@ class Daft:
     pretrained: tuple[str, ...]
     others: tuple[str, ...]
     bases: frozenset[str]
+    loaders: frozenset[str]
 
 
 @cache
@@ -33,4 +34,5 @@ def daft() -> Daft:
         tuple(models["pretrained"]),
         tuple(models["others"]),
         frozenset(models["bases"]),
+        frozenset(models["loaders"]),
     )

@@ -56,8 +56,10 @@ class DaftUdfProcess(Rule):
     small class is run in its place, with `use_process=False` and without.
 
     ## Known limits
-    Classes whose options are unpacked from a dict, or that are decorated elsewhere, are passed over. The start method
-    of multiprocessing plays no part: daft 0.7.26 starts the processes of its classes as programs of their own.
+    Classes whose options are unpacked from a dict, or that are decorated elsewhere, are passed over, and so are plain
+    functions under `daft.func`, and models that come out of a table. The start method of multiprocessing plays no part:
+    daft 0.7.26 starts the processes of its classes as programs of their own. More is told in
+    [further ways](../recall/FKL602.md).
 
     ## References
     - [Daft: classes as user-defined functions](https://docs.daft.ai/en/stable/custom-code/)

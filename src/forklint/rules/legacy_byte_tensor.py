@@ -50,8 +50,9 @@ class LegacyByteTensor(Rule):
     The call is made with the torch at hand, and what it warns of is read; against `torch.frombuffer`.
 
     ## Known limits
-    Storages of other types (`FloatStorage`), and those that are made in one function and used in another, are not
-    looked at.
+    Storages of other types (`FloatStorage`), those that are made in one function and used in another, kept on an
+    object, bound in two branches or put into a tensor by `set_`, are not looked at. More is told in
+    [further ways](../recall/FKL603.md).
 
     ## References
     - [torch.frombuffer](https://docs.pytorch.org/docs/stable/generated/torch.frombuffer.html)

@@ -52,8 +52,10 @@ class LostDatasetUpdate(Rule):
     same with no workers.
 
     ## Known limits
-    The loop, the loader and the change must stand in one function, or in methods of one class. A change within an
-    epoch that workers started anew do not see before the next one is not reported.
+    The loader and the change must stand in one function, or in methods of one class, and the loop over the loader
+    there or in a function that is called with it. Options in a mapping, a transform, a collator or a part
+    (`Subset`) that is changed, and hooks of trainers are not followed. A change within an epoch that workers started
+    anew do not see before the next one is not reported. More is told in [further ways](../recall/FKL306.md).
 
     ## References
     - [torch.utils.data.DataLoader](https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.DataLoader)

@@ -8,8 +8,11 @@ from dataclasses import dataclass
 
 from forklint.knowledge.daft import daft
 from forklint.project.index import External, Project
-from forklint.project.module import ClassFacts, Module
+from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
+
+MAX_CALLS = 2
+"""How many calls of the project's functions are followed into one another."""
 
 
 @dataclass(frozen=True)
@@ -45,13 +48,30 @@ def undecided(project: Project, module: Module) -> Iterator[Undecided]:
 def _loading(project: Project, facts: ClassFacts) -> Iterator[tuple[Module, ast.Call]]:
     """The calls in a class, or its bases in the project, that load a torch model."""
     for owner in project.ancestry(facts).classes:
-        for node in nodes_below(owner.node):
-            if isinstance(node, ast.Call) and _is_model(project, owner.module, node):
-                yield owner.module, node
+        yield from _within(project, owner.module, owner.node, MAX_CALLS)
+
+
+def _within(project: Project, module: Module, root: ast.AST, calls: int) -> Iterator[tuple[Module, ast.Call]]:
+    """Those below a node, and in functions and constructors of the project that are called there."""
+    for node in nodes_below(root):
+        if not isinstance(node, ast.Call):
+            continue
+        if _is_model(project, module, node):
+            yield module, node
+        elif calls:
+            symbol = project.resolve(module, module.scope_at(node), node.func)
+            init = project.method(symbol, "__init__") if isinstance(symbol, ClassFacts) else None
+            called = FunctionFacts(init[0].module, init[1]) if init is not None else symbol
+            if isinstance(called, FunctionFacts) and called.node is not root:
+                yield from _within(project, called.module, called.node, calls - 1)
 
 
 def _is_model(project: Project, module: Module, call: ast.Call) -> bool:
     known = daft()
+    if isinstance(call.func, ast.Attribute) and call.func.attr in known.loaders:
+        owner = project.resolve(module, module.scope_at(call), call.func.value)
+        if isinstance(owner, ClassFacts):
+            return bool(known.bases & set(project.ancestry(owner).external))
     symbol = project.resolve(module, module.scope_at(call), call.func)
     if isinstance(symbol, ClassFacts):
         return bool(known.bases & set(project.ancestry(symbol).external))

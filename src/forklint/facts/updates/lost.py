@@ -18,9 +18,10 @@ from forklint.facts.loading.following import Follower
 from forklint.facts.loading.values import Expression
 from forklint.facts.sending.sites import Sites
 from forklint.project.bindings import value_of
+from forklint.project.module import FunctionFacts
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function, statements
-from forklint.project.spelling import argument, dotted
+from forklint.project.spelling import argument, dotted, text_of
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
     from forklint.project.scopes import Scope
 
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
-MUTATORS = {"append", "extend", "insert", "remove", "pop", "clear", "update", "add", "discard"}
+MUTATORS = {"append", "extend", "insert", "remove", "pop", "clear", "update", "add", "discard", "sort", "reverse"}
+COLLECTIONS = {"list", "dict", "set", "sorted"}
+"""Builtins whose objects change in place."""
 CHOOSING = {"__setattr__", "__getattr__", "__getattribute__"}
 
 
@@ -68,8 +71,31 @@ class LostUpdates:
         for loader in self._kept(module):
             home = loader.scope.node if not loader.name.startswith("self.") else self._class(loader.scope)
             for loop in nodes_below(home):
-                if isinstance(loop, LOOPS) and loader.call not in nodes_below(loop) and _iterates(loop, loader.name):
+                if (
+                    isinstance(loop, LOOPS)
+                    and loader.call not in nodes_below(loop)
+                    and self._passes(module, loop, loader)
+                ):
                     yield from self._changes(module, loop, loader)
+
+    def _passes(self, module: Module, loop: ast.AST, loader: LastingLoader) -> bool:
+        """Whether a loop goes over the loader, in a function that it calls if not itself."""
+        if _iterates(loop, loader.name):
+            return True
+        for call in nodes_below(loop):
+            if not isinstance(call, ast.Call) or not isinstance(call.func, (ast.Name, ast.Attribute)):
+                continue
+            if dotted(call.func).startswith("self.") and loader.name.startswith("self."):
+                above = self._class(loader.scope)
+                facts = module.class_facts(above) if isinstance(above, ast.ClassDef) else None
+                method = self.project.method(facts, call.func.attr) if facts is not None else None  # type: ignore[union-attr]
+                if method is not None and _iterates(method[1], loader.name):
+                    return True
+            elif any(dotted(one) == loader.name for one in (*call.args, *(word.value for word in call.keywords))):
+                function = self.project.resolve(module, module.scope_at(call), call.func)
+                if isinstance(function, FunctionFacts) and _iterates_given(function.node, call, loader.name):
+                    return True
+        return False
 
     def _class(self, scope: Scope) -> ast.AST:
         return scope.parent.node if scope.parent is not None else scope.node
@@ -77,8 +103,7 @@ class LostUpdates:
     def _kept(self, module: Module) -> Iterator[LastingLoader]:
         """The loaders with persistent workers that an assignment gives a name."""
         for scope, call, _, _ in self._sites.loaders(module):
-            lasting = argument(call, "persistent_workers", None)
-            if not isinstance(lasting, ast.Constant) or lasting.value is not True:
+            if not _are_kept(call):
                 continue
             statement = module.parents.get(call)
             given = argument(call, "dataset", 0)
@@ -122,11 +147,16 @@ class LostUpdates:
         """The attributes of one of these objects that a statement changes, by itself or by a method of the class."""
         if isinstance(node, (ast.Assign, ast.AugAssign)):
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-                if isinstance(target, ast.Attribute) and dotted(target.value) in objects:
-                    yield target.attr
+                whole = target.value if isinstance(target, ast.Subscript) else target
+                if not isinstance(whole, ast.Attribute) or dotted(whole.value) not in objects:
+                    continue
+                if whole is target or self._is_collection(dataset, whole.attr):
+                    yield whole.attr
             return
         call = getattr(node, "value", None)
         function = call.func if isinstance(call, ast.Call) else None
+        if isinstance(function, ast.Name) and function.id == "setattr" and isinstance(call, ast.Call):
+            yield from [text_of(call.args[1])] if len(call.args) == 3 and dotted(call.args[0]) in objects else []
         if not isinstance(function, ast.Attribute):
             return
         owner = function.value
@@ -134,6 +164,7 @@ class LostUpdates:
             method = self.project.method(dataset, function.attr)
             if method is not None and not method[1].decorator_list:
                 yield from _stored(method[1])
+                yield from (name for name in _mutated(method[1]) if self._is_collection(dataset, name))
         elif function.attr in MUTATORS and isinstance(owner, ast.Attribute) and dotted(owner.value) in objects:
             yield from [owner.attr] if self._is_collection(dataset, owner.attr) else []
 
@@ -154,7 +185,7 @@ class LostUpdates:
     def _is_collection(self, dataset: ClassFacts, attribute: str) -> bool:
         values = list(self._values(dataset, attribute))
         plain = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
-        return bool(values) and all(isinstance(value, plain) for value in values)
+        return bool(values) and all(isinstance(one, plain) or _makes_collection(one) for one in values)
 
     def _values(self, dataset: ClassFacts, attribute: str) -> Iterator[ast.expr]:
         """What the methods of a class store as an attribute."""
@@ -175,6 +206,39 @@ def _stored(method: Function) -> Iterator[str]:
         for target in targets:
             if isinstance(target, ast.Attribute) and dotted(target.value) == "self":
                 yield target.attr
+
+
+def _mutated(method: Function) -> Iterator[str]:
+    """The attributes of its object that a method changes in place."""
+    for node in nodes_below(method):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            continue
+        changed = [node.func.value] if node.func.attr in MUTATORS else []
+        changed += node.args[:1] if node.func.attr == "shuffle" else []
+        for one in changed:
+            if isinstance(one, ast.Attribute) and dotted(one.value) == "self":
+                yield one.attr
+
+
+def _makes_collection(value: ast.expr) -> bool:
+    return isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in COLLECTIONS
+
+
+def _are_kept(call: ast.Call) -> bool:
+    """Whether a loader keeps its workers: surely, or if it has any (``persistent_workers=workers > 0``)."""
+    lasting = argument(call, "persistent_workers", None)
+    if isinstance(lasting, ast.Compare) and len(lasting.ops) == 1 and isinstance(lasting.ops[0], ast.Gt):
+        zero, number = lasting.comparators[0], argument(call, "num_workers", None)
+        is_none = isinstance(zero, ast.Constant) and zero.value == 0
+        return is_none and number is not None and ast.unparse(number) == ast.unparse(lasting.left)
+    return isinstance(lasting, ast.Constant) and lasting.value is True
+
+
+def _iterates_given(function: Function, call: ast.Call, name: str) -> bool:
+    """Whether a function goes over a parameter that a call gives the loader for."""
+    names = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
+    given = [*zip(names, call.args, strict=False), *((word.arg, word.value) for word in call.keywords)]
+    return any(word and dotted(value) == name and _iterates(function, word) for word, value in given)
 
 
 def _iterates(loop: ast.AST, name: str) -> bool:
