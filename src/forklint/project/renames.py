@@ -15,6 +15,8 @@ from forklint.project.heirs import heirs
 if TYPE_CHECKING:
     from forklint.project.index import Project
 
+CALL = rb"(?:[\s)\\]*\(|\s*,)"
+"""What follows a name that is called, or given to a partial."""
 AS = re.compile(rb"[ \t]+as[ \t]+([\w\x80-\xff]+)")
 WORD = re.compile(rb"[\w\x80-\xff]+")
 TARGET = re.compile(rb"(?:^|[;:=(])[ \t]*([\w\x80-\xff]+)[ \t]*(?::[^=\n]*)?$")
@@ -42,6 +44,27 @@ def names_for(project: Project, words: frozenset[str]) -> frozenset[str]:
         memory[words] = frozenset(known)
     names: frozenset[str] = memory[words]
     return names
+
+
+def may_call(project: Project, words: frozenset[str], data: bytes) -> bool:
+    """Whether a text may call one of some names, or what the project calls the same, or give it to a partial."""
+    memory = project.memory("what finds the calls of names")
+    if words not in memory:
+        names = {name.encode() for name in names_for(project, words)}
+        memory[words] = parts_of(names), [(name, re.compile(name + CALL)) for name in sorted(names)]
+    parts, patterns = memory[words]
+    return any(part in data for part in parts) and any(
+        _begins(data, match.start())
+        for name, pattern in patterns
+        if name in data  # found faster than a pattern, and a pattern that begins with letters faster than others
+        for match in pattern.finditer(data)
+    )
+
+
+def _begins(data: bytes, at: int) -> bool:
+    """Whether a name begins at a place, and not the one of a function or class that is defined there."""
+    near = max(0, at - 6)
+    return WORD.match(data, max(near, at - 1), at) is None and not data.endswith((b"def ", b"class "), near, at)
 
 
 def _renamed(project: Project, words: set[bytes]) -> set[str]:

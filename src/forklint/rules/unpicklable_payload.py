@@ -95,12 +95,21 @@ class UnpicklablePayload(Rule):
     code = "FKL204"
     name = "unpicklable-payload"
     tokens = (
-        rb"Loader\(|\bProcess\(|\bPool\(|ProcessPoolExecutor|process_map|multiprocessing|create_loader"
-        rb"|class \w+\([^)]*Data(?:set|Pipe)"
+        rb"Loader\(|Process\(|\bPool\(|spawn\(|(?:Process|Pool|spawn) as |ProcessPoolExecutor|process_map"
+        rb"|start_processes|create_loader|class \w+\([^)]*Data(?:set|Pipe)"
     )
     words = (
-        *(b"Loader(", b"Process(", b"Pool(", b"ProcessPoolExecutor", b"process_map", b"multiprocessing"),
-        *(b"create_loader", b"Dataset", b"DataPipe"),
+        *(
+            b"Loader(",
+            b"Process(",
+            b"Pool(",
+            b"spawn(",
+            b"Process as ",
+            b"Pool as ",
+            b"spawn as ",
+            b"ProcessPoolExecutor",
+        ),
+        *(b"process_map", b"start_processes", b"create_loader", b"Dataset", b"DataPipe"),
     )
 
     @cached_property

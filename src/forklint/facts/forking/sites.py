@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -22,17 +23,18 @@ from forklint.model import Cell
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, Module
 from forklint.project.nodes import nodes_below
-from forklint.project.renames import names_for
+from forklint.project.renames import may_call, names_for
 from forklint.project.scopes import FUNCTIONS, Binding
 from forklint.project.spelling import argument, last_name
 
-STARTERS = ("Process", "Pool", "ProcessPoolExecutor")
+STARTERS = frozenset({"Process", "Pool", "ProcessPoolExecutor"})
 TASKS = frozenset(
     {"map", "imap", "imap_unordered", "apply", "apply_async", "map_async", "starmap", "starmap_async", "submit"}
 )
 """Methods of a pool or executor whose first argument is run by a child."""
 READ = ("__getitem__", "__getitems__", "__iter__")
 """What a DataLoader's worker calls on a dataset."""
+MAPPING = re.compile(rb"num_proc\s*=")
 UNKNOWN, DEFAULT = "?", ""
 
 
@@ -70,12 +72,17 @@ class Site:
         return tuple(cell for cell in settings.cells if cell.start_method == "fork") if method == DEFAULT else ()
 
 
+def may_start(project: Project, data: bytes) -> bool:
+    """Whether a text may start processes in another way than by a loader, judged by bytes alone."""
+    return (b"num_proc" in data and MAPPING.search(data) is not None) or may_call(project, STARTERS, data)
+
+
 def sites_in(project: Project, module: Module) -> dict[ast.Call, tuple[Site, tuple[Cell, ...]]]:
     """The calls of a module from which on there are forked children, and the cells where these are forked."""
     memory = project.memory("sites of forks")
     if module.path not in memory:
         found = memory[module.path] = {}
-        named = loader_names(project) | names_for(project, frozenset(STARTERS)) | {"map"}
+        named = loader_names(project) | names_for(project, STARTERS) | {"map"}
         calls = [node for node in module.nodes if isinstance(node, ast.Call) and last_name(node.func) in named]
         for node in calls:
             site = _site(project, View(module, module.scope_at(node)), node)

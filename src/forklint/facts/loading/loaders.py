@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,7 +10,7 @@ from functools import cached_property
 from forklint.facts.loading import arguments, arithmetic, callers, datasets, names
 from forklint.facts.loading.following import Follower
 from forklint.facts.loading.numbers import Number, Workers, verdict
-from forklint.facts.loading.rows import PARTIAL, loader_names, loader_row, partial_of
+from forklint.facts.loading.rows import PARTIAL, loader_names, loader_row, may_make_loader, partial_of
 from forklint.facts.loading.values import (
     NOTHING,
     Arguments,
@@ -29,7 +28,6 @@ from forklint.model import Link
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
-from forklint.project.renames import parts_of
 from forklint.project.scopes import Scope
 from forklint.project.spelling import last_name
 
@@ -198,11 +196,7 @@ def _modules(project: Project) -> Iterator[Module]:
     """Give the modules in whose text something is called that may be a loader, or is given to a partial."""
     memory = project.memory("files that may make loaders")
     if "all" not in memory:
-        names = {name.encode() for name in loader_names(project)}
-        called = re.compile(rb"(?:%b)\b(?:[\s)\\]*\(|[\s]*,)" % b"|".join(sorted(names)))
-        parts = parts_of(names)
-        texts = ((path, project.data(path)) for path in project.files)
-        memory["all"] = [p for p, data in texts if any(part in data for part in parts) and called.search(data)]
+        memory["all"] = [path for path in project.files if may_make_loader(project, project.data(path))]
     for path in memory["all"]:
         module = project.module(path)
         if module is not None:

@@ -11,7 +11,7 @@ from forklint.project.certainty import has_certain_bases, is_certain
 from forklint.project.index import External, Project, Symbol
 from forklint.project.index import Value as Bound
 from forklint.project.module import ClassFacts, Module
-from forklint.project.renames import names_for
+from forklint.project.renames import may_call, names_for
 from forklint.project.scopes import FUNCTIONS, Scope
 
 PARTIAL = frozenset({"functools.partial"})
@@ -27,8 +27,17 @@ def loader_row(project: Project, module: Module, scope: Scope, call: ast.Call) -
 
 def loader_names(project: Project) -> frozenset[str]:
     """The last names by which the project may call what makes a loader."""
+    return names_for(project, _listed(project))
+
+
+def may_make_loader(project: Project, data: bytes) -> bool:
+    """Whether a text may call what makes a loader, judged by bytes alone."""
+    return may_call(project, _listed(project), data)
+
+
+def _listed(project: Project) -> frozenset[str]:
     rows = starters(project.settings.starters).items()
-    return names_for(project, frozenset(name.rpartition(".")[2] for name, row in rows if row.is_loader))
+    return frozenset(name.rpartition(".")[2] for name, row in rows if row.is_loader)
 
 
 def row_above(project: Project, facts: ClassFacts) -> Starter | None:

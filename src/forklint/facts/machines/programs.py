@@ -18,7 +18,8 @@ from forklint.project.module import Module
 from forklint.project.scopes import FUNCTIONS, Kind
 from forklint.project.spelling import last_name, text_of
 
-QUOTED_MPS = re.compile(rb"""["']mps(:0)?["']""")
+QUOTED_MPS = re.compile(rb"""(?<![=!]=)(?<![=!]= )["']mps(?::0)?["']""")
+"""The name of the device where it is not compared with another: it may be a choice."""
 PLAINLY_OTHER = re.compile(rb"""torch\.cuda|\.cuda\(|["']cuda""")
 """Holds in almost every file that speaks of CUDA, and saves the parsing."""
 MAYBE_OTHER = re.compile(rb"cuda|cudnn|gpu|xpu|xla|hpu|npu|tpu|rocm|auto|accelerat|nvidia", re.IGNORECASE)
@@ -78,7 +79,7 @@ def _speaks_of_others(project: Project, path: Path) -> bool:
     known = project.memory("speaks of other accelerators")
     if path not in known:
         data = project.data(path)
-        known[path] = bool(PLAINLY_OTHER.search(data))
+        known[path] = b"cuda" in data and bool(PLAINLY_OTHER.search(data))
         if not known[path] and MAYBE_OTHER.search(data):
             module = project.module(path)
             other = presets.listed("others", "cuda") | presets.listed("others", "any")

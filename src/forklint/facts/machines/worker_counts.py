@@ -23,7 +23,7 @@ from forklint.project.spelling import last_name, text_of
 
 @dataclass(frozen=True)
 class Count:
-    """One expression that is a number of workers, known to be more than 0."""
+    """One expression that is a number of workers."""
 
     key: str
     """The name under which it is given: ``num_workers``, ``MAC_WORKERS``."""
@@ -48,11 +48,14 @@ class WorkerCounts:
         self.module = module
 
     def find(self) -> Iterator[Count]:
-        """Give every count of the module that is more than 0, in no special order; an expression may come twice."""
+        """Give every count of the module that may be more than 0, in no special order; an expression may come twice.
+
+        Whether it surely is costs more, and is asked of ``positive`` when all else is known.
+        """
         for node in self.module.nodes:
             for key, whole in self._entries(node):
                 if presets.count_kind(key):
-                    yield from (Count(key, leaf, node, whole) for leaf in leaves(whole) if self.positive(leaf))
+                    yield from (Count(key, leaf, node, whole) for leaf in leaves(whole) if _may_be_positive(leaf))
                 if isinstance(node, ast.Call) and isinstance(whole, ast.Name) and presets.count_kind(key) == "certain":
                     yield from self._named(whole)
 
@@ -63,7 +66,7 @@ class WorkerCounts:
             return
         home, whole = found[1][0].node, found[1][0].value
         if whole is not None and isinstance(home, (ast.Assign, ast.AnnAssign)) and self._is_loaders(found[0], name.id):
-            yield from (Count(name.id, leaf, home, whole) for leaf in leaves(whole) if self.positive(leaf))
+            yield from (Count(name.id, leaf, home, whole) for leaf in leaves(whole) if _may_be_positive(leaf))
 
     def _is_loaders(self, scope: Scope, name: str) -> bool:
         """Whether a variable is read for a loader's number of workers, and for options that follow it, alone."""
@@ -109,7 +112,7 @@ class WorkerCounts:
     def positive(self, value: ast.expr) -> bool:
         """Whether an expression is certainly a number above 0, on a machine with several cores."""
         if isinstance(value, ast.Constant):
-            return type(value.value) is int and value.value > 0
+            return _may_be_positive(value)
         if isinstance(value, ast.BoolOp) and isinstance(value.op, ast.Or):  # os.cpu_count() or 1
             return self.positive(value.values[0])
         if isinstance(value, ast.Call) and last_name(value.func) in {"min", "max"} and value.args:
@@ -137,6 +140,10 @@ class WorkerCounts:
                 self._is_here(place.part(argument), depth) for argument in node.args
             )
         return all(self._is_here(place.part(n), depth) for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr))
+
+
+def _may_be_positive(value: ast.expr) -> bool:
+    return not isinstance(value, ast.Constant) or (type(value.value) is int and value.value > 0)
 
 
 def leaves(value: ast.expr) -> Iterator[ast.expr]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from forklint.facts.loading.loaders import workers_of
 from forklint.facts.loading.numbers import Workers
-from forklint.facts.loading.rows import loader_row
+from forklint.facts.loading.rows import loader_names, loader_row
 from forklint.facts.starting.methods import cells_for, method_of, set_for
 from forklint.knowledge.starters import Starter, iteration, starters
 from forklint.knowledge.unpicklable import senders
@@ -37,12 +37,22 @@ class Sent:
     value: ast.expr
     to: str
     """Who gets it, by the name people know: ``DataLoader``, ``Process``."""
-    cells: tuple[Cell, ...]
-    """Where it is pickled."""
+    where: Callable[[], tuple[Cell, ...]] = field(compare=False, repr=False)
+    """Works out ``cells``: late, since what is refused is told sooner than how many workers there are."""
     piped: bool = False
     """Whether it is pickled wherever it runs, after a fork, too."""
-    asked: bool = False
-    """Whether the start method is named, so that every platform does the same."""
+    by_method: bool = True
+    """Whether the call itself starts the processes, and says how."""
+
+    @cached_property
+    def cells(self) -> tuple[Cell, ...]:
+        """Where it is pickled; nowhere if there are no workers."""
+        return self.where()
+
+    @property
+    def asked(self) -> bool:
+        """Whether the start method is named, so that every platform does the same."""
+        return self.by_method and _is_asked(self.cells)
 
 
 class Sites:
@@ -61,11 +71,11 @@ class Sites:
     def _names(self) -> frozenset[str]:
         """Last parts of the names of what sends something."""
         known = (starters(self.project.settings.starters), senders().processes, senders().pools, senders().launchers)
-        return senders().pool_methods | {name.rpartition(".")[2] for rows in known for name in rows}
+        last = {name.rpartition(".")[2] for rows in known for name in rows}
+        return senders().pool_methods | last | loader_names(self.project)
 
     def _may_send(self, call: ast.Call) -> bool:
-        name = last_name(call.func)
-        return name in self._names or name.endswith("Loader")
+        return last_name(call.func) in self._names
 
     def of_call(self, module: Module, scope: Scope, call: ast.Call) -> Iterator[Sent]:
         """Give what a call sends; nothing if it sends nothing that is pickled anywhere."""
@@ -81,10 +91,9 @@ class Sites:
         launcher = senders().processes.get(name) or senders().pools.get(name) or senders().launchers.get(name)
         if launcher is not None:
             to = name.rpartition(".")[2]
-            cells = self._everywhere(module, method) if launcher.piped else cells_for(self.project, module, method)
+            where = self._everywhere if launcher.piped else partial(cells_for, self.project)
             for part, value in _given(call, launcher.positions):
-                if cells:
-                    yield Sent(module, scope, call, part, value, to, cells, launcher.piped, _is_asked(cells))
+                yield Sent(module, scope, call, part, value, to, partial(where, module, method), launcher.piped)
 
     def _starter(self, module: Module, scope: Scope, call: ast.Call) -> tuple[str, str]:
         """The qualified name of what starts processes, and the start method it is asked for."""
@@ -140,11 +149,12 @@ class Sites:
         return method_of(self.project, module, scope, argument(call, row.context, row.position(row.context)))
 
     def _to_loader(self, module: Module, scope: Scope, call: ast.Call, row: Starter) -> Iterator[Sent]:
-        method = self._with_workers(module, scope, call, row)
-        cells = cells_for(self.project, module, method) if method is not None else ()
+        def where() -> tuple[Cell, ...]:
+            method = self._with_workers(module, scope, call, row)
+            return cells_for(self.project, module, method) if method is not None else ()
+
         for part, value in self.given(module, scope, call):
-            if cells:
-                yield Sent(module, scope, call, part, value, row.name, cells, asked=_is_asked(cells))
+            yield Sent(module, scope, call, part, value, row.name, where)
 
     def given(self, module: Module, scope: Scope, call: ast.Call) -> Iterator[tuple[str, ast.expr]]:
         """Give what the workers of a loader get: its dataset and its functions, by name."""
@@ -162,14 +172,15 @@ class Sites:
         if pool is None:
             return
         name, method = pool
-        cells = self._everywhere(module, method)
+        where = partial(self._everywhere, module, method)
         first = argument(call, "fn" if name.endswith("Executor") else "func", 0)
         values = [first] if first is not None else []
         if function.attr in senders().calling_methods:
             values += [one for one in call.args[1:] if not isinstance(one, ast.Starred)]
             values += [one.value for one in call.keywords if one.arg not in {None, "fn"}]
         for value in values:
-            yield Sent(module, scope, call, function.attr, value, name.rpartition(".")[2], cells, piped=True)
+            to = name.rpartition(".")[2]
+            yield Sent(module, scope, call, function.attr, value, to, where, piped=True, by_method=False)
 
     def _pool(self, module: Module, scope: Scope, node: ast.expr) -> tuple[str, str] | None:
         """The name and start method of the pool that an expression is."""
