@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from forklint.config import Settings
+from forklint.project.families import Families
 from forklint.project.graph import ImportGraph
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.resolver import Resolver
@@ -73,6 +74,7 @@ class Project:
         self.settings = settings
         self.resolver = Resolver(root)
         self.graph = ImportGraph(self)
+        self.families = Families(self)
         self._modules: dict[Path, Module | None] = {}
         self._overlay: dict[Path, bytes] = {}
         self._unwritten: list[Path] = []

@@ -8,7 +8,8 @@ from forklint.project.scopes import Function
 from forklint.project.spelling import last_name
 
 CONTAINER_METHODS = frozenset({"append", "add", "insert", "extend", "update", "setdefault", "appendleft"})
-BOX_VIEWS = frozenset({"values", "items", "copy"})
+BOX_VIEWS = frozenset({"values", "items", "copy", "__enter__"})
+UNBOXING = frozenset({"get", "pop"})
 BOX_FUNCTIONS = frozenset({"list", "tuple", "dict", "set", "zip", "enumerate", "reversed", "sorted", "iter"})
 
 
