@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from forklint.project.index import Project, Value
 from forklint.project.module import Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Binding, Kind, Scope, bodies
@@ -32,6 +33,16 @@ def value_of(module: Module, scope: Scope, name: ast.Name) -> tuple[Scope, Bindi
     if len(bindings) > 1 and _exclude(module, last.node, name):
         return None
     return home, last, value
+
+
+def held_by(project: Project, module: Module, scope: Scope, name: ast.Name) -> tuple[Module, Scope, ast.expr] | None:
+    """The expression that a name was last given, there or in the module that it comes from, and where that stands."""
+    local = value_of(module, scope, name)
+    if local is not None:
+        return module, local[0], local[2]
+    symbol = project.lookup(module, scope, name.id)
+    value = symbol.binding.value if isinstance(symbol, Value) else None
+    return (symbol.module, symbol.scope, value) if isinstance(symbol, Value) and value is not None else None
 
 
 def reaching(module: Module, scope: Scope, name: ast.Name) -> tuple[Scope, list[Binding]] | None:

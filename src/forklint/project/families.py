@@ -73,10 +73,25 @@ class Families:
         waiting = list(found)
         while waiting:
             name = waiting.pop()
-            new = (classes.get(name, set()) | self._other_names(name)) - found
+            new = ({heir.name for _, heir in classes.get(name, ())} | self._other_names(name)) - found
             found |= new
             waiting += new
         return frozenset(found)
+
+    def with_base(self, name: str) -> list[tuple[Path, str]]:
+        """The classes with a base that may be called by a name: their files, and their own names."""
+        memory = self._project.memory("classes with a base")
+        if name not in memory:
+            classes, called = self._by_base(), {name.encode()}
+            waiting = list(called)
+            while waiting:
+                new = self._other_names(waiting.pop()) - called
+                called |= new
+                waiting += new
+            found = [one for base in sorted(called) for one in classes.get(base, ())]
+            memory[name] = [(path, heir.name.decode(errors="replace")) for path, heir in dict.fromkeys(found)]
+        heirs: list[tuple[Path, str]] = memory[name]
+        return heirs
 
     def bases(self, names: Iterable[bytes]) -> Names:
         """These names, and every word among the bases of the classes of these names, at any depth."""
@@ -106,13 +121,14 @@ class Families:
                     memory.setdefault(head.name, []).append((path, head))
         return memory
 
-    def _by_base(self) -> dict[bytes, set[bytes]]:
+    def _by_base(self) -> dict[bytes, list[tuple[Path, Head]]]:
         memory = self._project.memory("classes by base")
         if not memory:
-            memory[b""] = set()
-            for name, heads in self._by_name().items():
-                for base in {base for _, head in heads for base in head.bases}:
-                    memory.setdefault(base, set()).add(name)
+            memory[b""] = []
+            for path in self._project.files:
+                for head in self.classes_in(path):
+                    for base in head.bases:
+                        memory.setdefault(base, []).append((path, head))
         return memory
 
     def _other_names(self, name: bytes) -> set[bytes]:

@@ -23,7 +23,7 @@ class GuestProject(Project):
         self._home = home
         self._guest = guest
         self.resolver = home.resolver
-        self.graph = ImportGraph(self, home.graph.known)
+        self.graph = ImportGraph(self, home.graph)
         self.families = Families(self, home.families.known)
 
     def data(self, path: Path) -> bytes:

@@ -362,14 +362,15 @@ class Project:
         """Give the project's classes that inherit from a class, at any depth, in any file."""
         names, seen, found = [facts.name], {facts.name}, set()
         while names:
-            for module in self.mentioning(names.pop()):
-                for other in module.classes:
-                    if other not in found and other != facts and facts in self.ancestry(other).classes:
+            for path, name in self.families.with_base(names.pop()):
+                module = self.module(path)
+                for other in module.classes if module is not None else ():
+                    if other.name == name and other not in found and facts in self.ancestry(other).classes[1:]:
                         found.add(other)
                         yield other
-                        if other.name not in seen:
-                            seen.add(other.name)
-                            names.append(other.name)
+                        if name not in seen:
+                            seen.add(name)
+                            names.append(name)
 
 
 @contextmanager

@@ -11,14 +11,15 @@ from forklint.edits import cst
 from forklint.edits.proposal import Proposal
 from forklint.edits.tree import Tree
 from forklint.facts.forking.poisoned import Poisoned, poisoned
+from forklint.facts.forking.sites import may_start
 from forklint.facts.forking.walk import Use
+from forklint.facts.loading.rows import may_make_loader
 from forklint.model import Applicability, Link, Severity
 from forklint.project.module import Module
 from forklint.rules.base import Rule, Suspect
 
-FORKS = re.compile(rb"\b(?:Process|Pool|ProcessPoolExecutor)\b")
-IN_LOADERS = re.compile(rb"polars|jax|numba")
-"""What a DataLoader's workers meet, too."""
+IN_LOADERS = re.compile(rb"\b(?:import|from)\b(?:[^\n]|\\\r?\n)*?\b(?:polars|jax|numba)\b")
+"""The import of what a DataLoader's workers meet, too."""
 
 
 class PoisonedFork(Rule):
@@ -83,14 +84,14 @@ class PoisonedFork(Rule):
     name = "poisoned-fork"
     severity = Severity.ERROR
     tokens = rb"torch|sklearn|polars|jax|numba|timm|transformers"
+    words = (b"torch", b"sklearn", b"polars", b"jax", b"numba", b"timm", b"transformers")
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """Something here starts processes, and something here or in what is reached starts threads."""
-        if (b"Process" in data or b"Pool" in data) and FORKS.search(data):
+        if may_start(self.project, data):
             return self.reaches_tokens(path)
-        has_loader = b"Loader(" in data
-        return has_loader and self.project.graph.any_reached(
-            path, lambda text: bool(IN_LOADERS.search(text)), "FKL203 loaders"
+        return may_make_loader(self.project, data) and self.project.graph.any_reached(
+            path, _is_met_by_workers, "FKL203 loaders"
         )
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
@@ -143,6 +144,10 @@ class PoisonedFork(Rule):
             yield Proposal(f"start it by spawn: `{how}`", Applicability.DISPLAY)
         if found.poison.name == "openmp":
             yield Proposal("call `torch.set_num_threads(1)` first thing in the child", Applicability.DISPLAY)
+
+
+def _is_met_by_workers(data: bytes) -> bool:
+    return (b"polars" in data or b"jax" in data or b"numba" in data) and IN_LOADERS.search(data) is not None
 
 
 def _message(found: Poisoned, module: Module) -> str:

@@ -115,16 +115,28 @@ class Objects:
         """Give every value but None that the methods of an object put into an attribute."""
         for owner in self._project.ancestry(instance.facts).classes:
             for method in owner.methods.values():
-                known = dict(instance.known) if method.name == "__init__" else {}
-                view = View(owner.module, owner.module.scope_of[method], instance, known)
-                for node in nodes_below(method):
-                    targets = node.targets if isinstance(node, ast.Assign) else []
-                    if isinstance(node, ast.AnnAssign) and node.value is not None:
-                        targets = [node.target]
-                    if any(isinstance(t, ast.Attribute) and t.attr == name and _is_self(t, method) for t in targets):
-                        value = node.value  # type: ignore[attr-defined]
-                        if not (isinstance(value, ast.Constant) and value.value is None):
-                            yield view, value
+                values = self._stored(method).get(name, ())
+                known = dict(instance.known) if values and method.name == "__init__" else {}
+                for value in values:
+                    yield View(owner.module, owner.module.scope_of[method], instance, known), value
+
+    def _stored(self, method: Function) -> Mapping[str, Sequence[ast.expr]]:
+        """What a method puts into each attribute of its object, None left out."""
+        memory = self._project.memory("what a method puts into attributes")
+        if method not in memory:
+            found: dict[str, list[ast.expr]] = {}
+            for node in nodes_below(method):
+                targets = node.targets if isinstance(node, ast.Assign) else []
+                if isinstance(node, ast.AnnAssign) and node.value is not None:
+                    targets = [node.target]
+                names = {t.attr for t in targets if isinstance(t, ast.Attribute) and _is_self(t, method)}
+                value = node.value if names else None  # type: ignore[attr-defined]
+                if value is not None and not (isinstance(value, ast.Constant) and value.value is None):
+                    for name in names:
+                        found.setdefault(name, []).append(value)
+            memory[method] = found
+        stored: Mapping[str, Sequence[ast.expr]] = memory[method]
+        return stored
 
     def _of_call(self, view: View, node: ast.Call, depth: int) -> Thing | None:
         symbol = self._project.resolve(view.module, view.scope, node.func)

@@ -49,7 +49,7 @@ class _Finder:
         self._project = project
         self._module = module
         self.found: dict[ast.Call, Poisoned] = {}
-        self.sites = sites_in(project, module)
+        self.sites = {call: found for call, found in sites_in(project, module).items() if found[0].targets}
 
     def from_top(self) -> None:
         """Follow the module as a script runs it."""
