@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from pathlib import Path
 
+from forklint.project.families import Families
 from forklint.project.graph import ImportGraph
 from forklint.project.index import Project
 from forklint.project.module import Module
@@ -25,6 +26,7 @@ class GuestProject(Project):
         self.resolver = home.resolver
         self.witness = home.witness
         self.graph = ImportGraph(self, home.graph)
+        self.families = Families(self, home.families.known)
 
     def data(self, path: Path) -> bytes:
         """Bytes of a file as rules see them: of the notebook those of its program."""

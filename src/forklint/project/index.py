@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from forklint.config import Settings
+from forklint.project.families import Families
 from forklint.project.files import ProjectFiles
 from forklint.project.graph import ImportGraph
-from forklint.project.heirs import heirs
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import FUNCTIONS, Binding, Function, Kind, Scope
 from forklint.source import document, outline
@@ -69,6 +69,7 @@ class Project(ProjectFiles):
     def __init__(self, root: Path, settings: Settings) -> None:
         super().__init__(root, settings)
         self.graph = ImportGraph(self)
+        self.families = Families(self)
         self._modules: dict[Path, Module | None] = {}
         self._outlines: dict[Path, Outline | None] = {}
         self._ancestries: dict[ClassFacts, Ancestry] = {}
@@ -318,7 +319,7 @@ class Project(ProjectFiles):
         """Give the project's classes that inherit from a class, at any depth, in any file."""
         names, seen, found = [facts.name], {facts.name}, set()
         while names:
-            for path, name in heirs(self, names.pop()):
+            for path, name in self.families.with_base(names.pop()):
                 module = self.module(path)
                 for other in module.classes if module is not None else ():
                     if other.name == name and other not in found and facts in self.ancestry(other).classes[1:]:

@@ -10,8 +10,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from forklint.project.heirs import heirs
-
 if TYPE_CHECKING:
     from forklint.project.index import Project
 
@@ -39,7 +37,7 @@ def names_for(project: Project, words: frozenset[str]) -> frozenset[str]:
         new = set(words)
         while new:
             known |= new
-            classes = {name for word in new for _, name in heirs(project, word)}
+            classes = {name for word in new for _, name in project.families.with_base(word)}
             new = (classes | _renamed(project, {word.encode() for word in new})) - known
         memory[words] = frozenset(known)
     names: frozenset[str] = memory[words]

@@ -107,13 +107,11 @@ class HandleInInit(Rule):
     @cached_property
     def tokens(self) -> bytes:  # type: ignore[override]
         """A call of anything that opens a handle, as the table and the project's settings have it."""
-        return self._handles.pattern.pattern.encode()
+        return self._handles.screen.tokens.pattern.pattern
 
     def may_hold(self, path: Path, data: bytes) -> bool:
-        """A class here, and an opener here or in a module that this one reaches; or a loader beside an opener."""
-        if b"class " in data:
-            return self.reaches_tokens(path)
-        return b"DataLoader" in data and super().may_hold(path, data)
+        """Something is opened here, or where a call or base class leads, and the file has to do with datasets."""
+        return self._handles.screen.may_store(path)
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Handles that statements of this module store on objects that workers get."""

@@ -29,6 +29,12 @@ def _loading_words() -> tuple[bytes, ...]:
     return tuple(word.encode() for word in knowledge.table("datasets.toml")["loads"])
 
 
+@cache
+def base_names() -> frozenset[bytes]:
+    """The last parts of the names of the known classes of datasets; any that ends in "Dataset" may be one besides."""
+    return frozenset(name.rpartition(".")[2].encode() for name in _table()["base"])
+
+
 def is_dataset(project: Project, facts: ClassFacts) -> bool:
     """Whether a worker process may get an object of this class.
 

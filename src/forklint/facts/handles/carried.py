@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ from forklint.facts.datasets.workers import NOT_IN_WORKERS, attribute_nodes, att
 from forklint.facts.handles.handed import receiver
 from forklint.facts.handles.held import NOTHING, Held, Opened, State, StoredHandle, Values
 from forklint.facts.handles.lifetimes import Lifetimes
+from forklint.facts.handles.screening import HandleScreen
 from forklint.knowledge.handles import Handle, openers
 from forklint.project.index import Project, Symbol
 from forklint.project.module import ClassFacts, FunctionFacts, Module
@@ -62,6 +62,11 @@ class Handles:
         """Qualified name to row, the project's own rows included."""
         return openers(self._project.settings.handles)
 
+    @cached_property
+    def screen(self) -> HandleScreen:
+        """What is known of files before they are parsed."""
+        return HandleScreen(self._project, self.openers)
+
     def kept_by(self, facts: ClassFacts) -> tuple[StoredHandle, ...]:
         """The handles that an object of a class still holds once it is built and its length was read."""
         memory = self._project.memory("kept_by")
@@ -81,19 +86,22 @@ class Handles:
         memory = self._project.memory("leads to opener")
         if function.node not in memory:
             called = (symbol for symbol in self._called(function) if isinstance(symbol, (ClassFacts, FunctionFacts)))
-            memory[function.node] = self.opens(function) or any(self.opens(symbol) for symbol in called)
+            keeps = self._is_within(self._keeping_rows(function.module), function)
+            memory[function.node] = keeps or any(self.opens(symbol) for symbol in called)
         return bool(memory[function.node])
 
     def _called(self, function: FunctionFacts) -> Iterator[Symbol | None]:
-        """What a method calls by name."""
-        module, scope = function.module, function.scope
-        for node in nodes_below(function.node):
-            if isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
+        """What a method calls by a name of something that opens handles; another name need not be resolved."""
+        module, scope, names = function.module, function.scope, self.screen.opening_names
+        for node in nodes_below(function.node) if names is None or names else ():
+            if isinstance(node, ast.Call) and (names is None or last_name(node.func) in names):
                 yield self._project.resolve(module, scope, node.func)
 
     def opens(self, facts: ClassFacts | FunctionFacts) -> bool:
         """Whether the text of a class or function holds the name of an opener, followed by a parenthesis."""
-        rows = self._opening_rows(facts.module)
+        return self._is_within(self._opening_rows(facts.module), facts)
+
+    def _is_within(self, rows: list[int], facts: ClassFacts | FunctionFacts) -> bool:
         following = bisect_left(rows, facts.node.lineno)
         return following < len(rows) and rows[following] <= (facts.node.end_lineno or facts.node.lineno)
 
@@ -101,33 +109,26 @@ class Handles:
         """The lines of a module that hold the name of an opener, followed by a parenthesis."""
         memory = self._project.memory("rows with openers")
         if module not in memory:
-            memory[module] = list(self._find_rows(module)) if self.open_in(module) else []
+            text = _text(module) if self.open_in(module) else b""
+            memory[module] = _rows(text, (match.start() for match in self.screen.tokens.pattern.finditer(text)))
         rows: list[int] = memory[module]
         return rows
 
-    def _find_rows(self, module: Module) -> Iterator[int]:
-        text, row, start = "\n".join(module.document.lines), 1, 0
-        for match in self._pattern_in_line.finditer(text):
-            row += text.count("\n", start, match.start())
-            start = match.start()
-            yield row
+    def _keeping_rows(self, module: Module) -> list[int]:
+        """Those of them of which something may be kept."""
+        memory = self._project.memory("rows with openers that are kept")
+        if module not in memory:
+            text = _text(module)
+            memory[module] = _rows(text, self.screen.tokens.places(text))
+        rows: list[int] = memory[module]
+        return rows
 
     def open_in(self, module: Module) -> bool:
         """Whether the text of a module holds the name of an opener, followed by a parenthesis."""
         memory = self._project.memory("modules with openers")
         if module not in memory:
-            memory[module] = self.pattern.search(module.document.text) is not None
+            memory[module] = self.screen.tokens.pattern.search(module.document.code) is not None
         return bool(memory[module])
-
-    @cached_property
-    def _pattern_in_line(self) -> re.Pattern[str]:
-        return re.compile(self.pattern.pattern.replace(r"\s*", r"[^\S\n]*"))
-
-    @cached_property
-    def pattern(self) -> re.Pattern[str]:
-        """Matches a call of anything that may open a handle, by the last part of its name."""
-        names = {name.rpartition(".")[2] for name in self.openers}
-        return re.compile(rf"\b(?:{'|'.join(sorted(names))})\s*\(")
 
     def _follow(self, facts: ClassFacts) -> tuple[StoredHandle, ...]:
         lifetimes = Lifetimes(self._project, facts, self.openers, self._built, self.opens)
@@ -221,6 +222,20 @@ class Handles:
             if any(node.attr in attributes and node not in spared for node in attribute_nodes(function)):
                 return True
         return False
+
+
+def _text(module: Module) -> bytes:
+    return "\n".join(module.document.lines).encode()
+
+
+def _rows(text: bytes, places: Iterable[int]) -> list[int]:
+    """The lines, from 1, in which places of a text stand, in their order."""
+    rows, row, last = [], 1, 0
+    for place in places:
+        row += text.count(b"\n", last, place)
+        last = place
+        rows.append(row)
+    return rows
 
 
 def init_path(project: Project, facts: ClassFacts) -> Iterator[FunctionFacts]:

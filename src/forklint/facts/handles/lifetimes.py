@@ -199,8 +199,8 @@ class Lifetimes:
         members = {held for held in owner if not held.boxed and function.attr in held.opened.row.derived}
         if function.attr == "values" and members:
             return boxed(frozenset(replace(held, part=True) for held in members))
-        if function.attr in shapes.BOX_VIEWS | {"get", "pop", "__enter__"}:
-            return owner if function.attr in shapes.BOX_VIEWS | {"__enter__"} else unboxed(owner)
+        if function.attr in shapes.BOX_VIEWS | shapes.UNBOXING:
+            return owner if function.attr in shapes.BOX_VIEWS else unboxed(owner)
         return frozenset(members)
 
     def _attribute_value(self, frame: Frame, expression: ast.Attribute) -> Values:
@@ -321,9 +321,11 @@ class Lifetimes:
             if item.optional_vars is not None:
                 self._assign(frame, item.optional_vars, held, None)
             closing |= closed
-        exits = len(frame.exits)
+        exits, returned = len(frame.exits), frame.returned
         after = self._block(frame, statement.body, frame.state)
         frame.exits[exits:] = [without(state, closing) for state in frame.exits[exits:]]
+        gone = {held.opened for held in closing}
+        frame.returned = returned | {held for held in frame.returned if held.opened not in gone}
         return None if after is None else without(after, closing)
 
     def _context(self, frame: Frame, expression: ast.expr) -> tuple[Values, Values]:

@@ -10,7 +10,8 @@ from forklint.project.spelling import last_name
 CONTAINER_METHODS = frozenset({"append", "add", "insert", "extend", "update", "setdefault", "appendleft"})
 READING_METHODS = frozenset({"extend", "update"})
 """Those that take what they are given apart."""
-BOX_VIEWS = frozenset({"values", "items", "copy"})
+BOX_VIEWS = frozenset({"values", "items", "copy", "__enter__"})
+UNBOXING = frozenset({"get", "pop"})
 BOX_FUNCTIONS = frozenset({"list", "tuple", "dict", "set", "zip", "enumerate", "reversed", "sorted", "iter"})
 
 
