@@ -66,7 +66,8 @@ class Standing:
         if not evidence.walks.keys() <= suffixes.keys():
             return False
         wanted = tuple(suffix for name in evidence.walks for suffix in suffixes[name])
-        found = list(discovery.walk(Path(self._root), self._settings.excludes, wanted)) if wanted else []
+        excluded = self._settings.excludes if self._settings.exclude else discovery.nothing
+        found = list(discovery.walk(Path(self._root), excluded, wanted)) if wanted else []
         return all(
             paths_digest(path for path in found if path.name.endswith(suffixes[name])) == known
             for name, known in evidence.walks.items()
