@@ -1,8 +1,9 @@
-.PHONY: demo test test-soak lint docs corpus judgements update-fixtures new-rule clean
+.PHONY: demo test test-soak lint docs bench-corpus bench bench-quick corpus judgements update-fixtures new-rule clean
 
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+AT_ONCE := --numprocesses auto --maxprocesses 4 --dist loadfile
 
 $(READY): pyproject.toml constraints-dev.txt
 	$(PYTHON) -m venv .venv
@@ -14,7 +15,7 @@ demo: $(READY)  ## find, mend, train, commit and prove the example
 	$(BIN)/python scripts/demo.py
 
 test: $(READY)  ## run the tests
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q $(AT_ONCE)
 
 test-soak: $(READY)  ## run what is long or needs the network
 	$(BIN)/python -m pytest -q -m soak
@@ -26,6 +27,21 @@ lint: $(READY)  ## types, style, and forklint on itself
 
 docs: $(READY)  ## rewrite docs/rules from the rules
 	$(BIN)/python scripts/make_docs.py
+
+BENCH := .venv/.bench
+
+$(BENCH): $(READY)
+	$(BIN)/python -m pip install --quiet --editable '.[bench]' --constraint constraints-dev.txt
+	touch $(BENCH)
+
+bench-corpus: $(READY)  ## fetch the packages of bench/corpus.toml
+	$(BIN)/python scripts/corpus.py --fetch
+
+bench: $(BENCH) bench-corpus  ## measure forklint beside its peers; write bench/results.json, docs/speed.md and its plot
+	$(BIN)/python -m bench.run $(BENCH_OPTIONS)
+
+bench-quick: $(READY) bench-corpus  ## the same with a tenth of the files, in two minutes; write nothing
+	$(BIN)/python -m bench.run --quick $(BENCH_OPTIONS)
 
 corpus: $(READY)  ## fetch the packages of bench/corpus.toml, lint them, count the findings
 	$(BIN)/python scripts/corpus.py || test $$? = 3

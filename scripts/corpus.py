@@ -3,10 +3,11 @@
     python scripts/corpus.py                     fetch what is missing, lint, print the summary
     python scripts/corpus.py --offline           lint what is there
     python scripts/corpus.py --findings FKL401   list the findings of one rule instead
+    python scripts/corpus.py --fetch             fetch what is missing, and no more
 
-Packages are unpacked into .corpus/<name>-<version>/ (or the folder that $FORKLINT_CORPUS names) and are
-never committed. Nothing of them is installed, and none of their code is run, save what pip itself asks
-of a source distribution to learn its name.
+Packages are unpacked into <name>-<version>/ of the folder that $FORKLINT_CORPUS names, by default one in the
+user's cache folder, and are never committed. Nothing of them is installed, and none of their code is run, save
+what pip itself asks of a source distribution to learn its name.
 """
 
 from __future__ import annotations
@@ -56,7 +57,12 @@ class FetchError(Exception):
 
 def home() -> Path:
     """The folder of the corpus."""
-    return Path(os.environ.get("FORKLINT_CORPUS") or REPOSITORY / ".corpus")
+    return Path(os.environ.get("FORKLINT_CORPUS") or cache_home() / "corpus")
+
+
+def cache_home() -> Path:
+    """The folder for what can be fetched again: of the user, so that all checkouts share it."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "forklint"
 
 
 def packages(path: Path = LIST) -> list[Package]:
@@ -74,7 +80,7 @@ def fetch(package: Package, into: Path) -> Path:
     archive = _archive(package, archives) or _download(package, archives)
     half = into / f".{package.folder}.half"
     _unpack(archive, half)
-    # Makes it a project of its own: neither ignored with .corpus nor resolved against this repository.
+    # Makes it a project of its own, wherever the corpus is kept: nothing above it ignores or resolves its files.
     (half / ".git").mkdir(exist_ok=True)
     half.rename(folder)
     return folder
@@ -178,6 +184,7 @@ def main() -> int:
     """Run the command line; 0 when the corpus was linted, whatever was found, 3 when it could not be fetched."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--offline", action="store_true", help="fetch nothing")
+    parser.add_argument("--fetch", action="store_true", help="fetch what is missing, and lint nothing")
     parser.add_argument("--findings", metavar="CODE", help="list the findings of one rule, or of ALL")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the findings there as well")
     arguments = parser.parse_args()
@@ -186,6 +193,9 @@ def main() -> int:
     except FetchError as error:
         print(f"SKIPPED: the corpus is not at hand: {error}", file=sys.stderr)
         return 3
+    if arguments.fetch:
+        print(f"{len(folders)} packages in {into}")
+        return 0
     started = time.perf_counter()
     chosen = ["--select", arguments.findings] if arguments.findings else []
     findings = lint(folders, *chosen)

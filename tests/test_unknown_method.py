@@ -245,7 +245,10 @@ def test_found(use: str, tmp_path: Path) -> None:
         "class Plain:\n    pass\nplain = Plain()\nplain.__getattribute__('x')",
         "def run(self):\n    self.encodes(1)",
         "net = Net()  # net.encodes(1)",
-        "net = Net.create()\nnet.encodes(1)",
+        (
+            "class Sub(Net):\n    @classmethod\n    def create(cls):\n        return make(cls)\n"
+            "net = Sub.create()\nnet.encodes(1)"
+        ),
         "class Net2(Net):\n    pass\nNet2 = wrap(Net2)\nnet = Net2()\nnet.encodes(1)",
     ],
 )

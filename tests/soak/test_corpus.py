@@ -10,26 +10,14 @@ import subprocess
 import sys
 import warnings
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
+from scripts import corpus
+
 pytestmark = pytest.mark.soak
 REPOSITORY = Path(__file__).resolve().parents[2]
-
-
-def _script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("corpus_script", REPOSITORY / "scripts" / "corpus.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-corpus = _script()
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,6 @@ written back into these cells, and nothing else.
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -19,10 +18,11 @@ import pytest
 from notebook_cases import without_sources
 
 from forklint.source import document
+from scripts import corpus
 
 pytestmark = pytest.mark.soak
 PACKAGES = ("gpytorch==1.15.2", "botorch==0.18.1", "sbi==0.27.0")
-HOME = Path(os.environ.get("FORKLINT_CORPUS") or Path(__file__).resolve().parents[2] / ".corpus") / "notebooks"
+HOME = corpus.home() / "notebooks"
 LEAST = 100
 """Notebooks in these distributions, at least."""
 

@@ -17,6 +17,7 @@ class Role:
     base: frozenset[str]
     asks: tuple[str, ...]
     lacks: Mapping[str, str]
+    asker: str = "torch"
 
 
 @dataclass(frozen=True)
@@ -29,18 +30,28 @@ class Hook:
     slips: bool
     arguments: int | None
 
+    @property
+    def is_special(self) -> bool:
+        """Whether it is one of Python's special methods, with underscores around it."""
+        return self.name.startswith("__")
+
 
 @cache
 def roles() -> tuple[Role, ...]:
     """The roles, a plain dataset's first."""
     rows = knowledge.table("hooks.toml")["role"]
-    return tuple(Role(row["kind"], frozenset(row["base"]), tuple(row["asks"]), row["lacks"]) for row in rows)
+    return tuple(
+        Role(row["kind"], frozenset(row["base"]), tuple(row["asks"]), row["lacks"], row.get("asker", "torch"))
+        for row in rows
+    )
 
 
 @cache
 def hooks() -> Mapping[str, Hook]:
     """The hooks by name."""
-    return {
+    asked = {name for role in roles() if role.asker != "torch" for name in role.asks}
+    named = {name: Hook(name, frozenset(), frozenset(), slips=True, arguments=None) for name in sorted(asked)}
+    return named | {
         row["name"]: Hook(
             row["name"],
             frozenset(row["written"]),

@@ -26,7 +26,15 @@ class Threads:
     sizes: tuple[str, ...]
     many: frozenset[str]
     one: frozenset[str]
+    functions: frozenset[str]
+    reads: Mapping[str, int]
+    writes: Mapping[str, int]
     maps: Mapping[str, Mapped]
+
+    @property
+    def function_names(self) -> frozenset[str]:
+        """The last names of ``functions``."""
+        return frozenset(name.rpartition(".")[2] for name in self.functions)
 
 
 @cache
@@ -39,5 +47,8 @@ def threads() -> Threads:
         tuple(pools["sizes"]),
         frozenset(pools["many"]),
         frozenset(pools["one"]),
+        frozenset(pools["functions"]),
+        table["handles"]["reads"],
+        table["handles"]["writes"],
         {name: Mapped(row["mode"], row["position"], row["default"]) for name, row in table["maps"].items()},
     )

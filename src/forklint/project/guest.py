@@ -8,6 +8,7 @@ from pathlib import Path
 from forklint.project.graph import ImportGraph
 from forklint.project.index import Project
 from forklint.project.module import Module
+from forklint.source.outline import Outline
 
 
 class GuestProject(Project):
@@ -23,7 +24,7 @@ class GuestProject(Project):
         self._guest = guest
         self.resolver = home.resolver
         self.witness = home.witness
-        self.graph = ImportGraph(self, home.graph.known)
+        self.graph = ImportGraph(self, home.graph)
 
     def data(self, path: Path) -> bytes:
         """Bytes of a file as rules see them: of the notebook those of its program."""
@@ -32,6 +33,10 @@ class GuestProject(Project):
     def load(self, path: Path) -> Module:
         """The module of a file; raises what ``Project.load`` raises."""
         return self._guest if path == self._guest.path else self._home.load(path)
+
+    def outline(self, path: Path) -> Outline | None:
+        """The outline of a file; none of the notebook."""
+        return None if path == self._guest.path else self._home.outline(path)
 
     @cached_property
     def presets(self) -> tuple[Path, ...]:

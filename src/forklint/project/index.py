@@ -5,21 +5,17 @@ from __future__ import annotations
 import ast
 import gc
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from forklint.config import Settings
-from forklint.project.evidence import PRESETS, PYTHON, Evidence
+from forklint.project.files import ProjectFiles
 from forklint.project.graph import ImportGraph
+from forklint.project.heirs import heirs
 from forklint.project.module import ClassFacts, FunctionFacts, Module
-from forklint.project.resolver import Resolver
 from forklint.project.scopes import FUNCTIONS, Binding, Function, Kind, Scope
-from forklint.project.witness import Witness
-from forklint.source import discovery, document
-from forklint.source.kinds import PRESET_SUFFIXES
+from forklint.source import document, outline
+from forklint.source.outline import Outline
 
 
 @dataclass(frozen=True)
@@ -67,45 +63,25 @@ class Ancestry:
     """False if some base could not be resolved at all."""
 
 
-class Project:
+class Project(ProjectFiles):
     """All modules below one root, parsed when first asked for."""
 
     def __init__(self, root: Path, settings: Settings) -> None:
-        self.root = root
-        self.settings = settings
-        self.resolver = Resolver(root)
+        super().__init__(root, settings)
         self.graph = ImportGraph(self)
         self._modules: dict[Path, Module | None] = {}
-        self._overlay: dict[Path, bytes] = {}
-        self._unwritten: list[Path] = []
-        self._bytes: dict[Path, bytes] = {}
+        self._outlines: dict[Path, Outline | None] = {}
         self._ancestries: dict[ClassFacts, Ancestry] = {}
         self._loaded = 0
-        self._signs: dict[tuple[bytes, ...], bool] = {}
-        self._memories: dict[str, dict[Any, Any]] = {}
-        self.witness = Witness()
 
-    # Files and modules
-
-    def data(self, path: Path) -> bytes:
-        """Bytes of a project file (as replaced, if it was); empty if it cannot be read."""
-        known = self._overlay.get(path, self._bytes.get(path))
-        if known is None:
-            try:
-                known = document.read(path)
-            except document.UnreadableError:
-                known = b""
-            self._bytes[path] = known
-        return known
+    # Modules
 
     def replace(self, path: Path, data: bytes) -> None:
         """From now on see ``data`` as the content of ``path``; what was concluded so far is forgotten."""
-        if path not in self._overlay and not path.exists():  # text of a file that is still to be written
-            self._unwritten.append(path)
-        self._overlay[path] = data
+        super().replace(path, data)
         self._modules.pop(path, None)
+        self._outlines.pop(path, None)
         self._ancestries.clear()
-        self._memories.clear()
         self.graph.forget(path)
 
     def trim(self) -> None:
@@ -114,8 +90,28 @@ class Project:
             self._loaded = 0
             self._modules.clear()
             self._ancestries.clear()
-            self._memories.clear()
+            self.forget()
             gc.collect()
+
+    def is_loaded(self, path: Path) -> bool:
+        """Whether the tree of a file is at hand."""
+        return self._modules.get(path) is not None
+
+    def outline(self, path: Path) -> Outline | None:
+        """The outline of a project file; None if it cannot be read that way."""
+        if path not in self._outlines:
+            try:
+                doc = document.decode(path, self.data(path))
+            except document.UnreadableError:
+                self._outlines[path] = None
+            else:
+                is_plain = doc.encoding == "utf-8" or doc.data.isascii()
+                self._outlines[path] = outline.read(doc.text, doc.code) if is_plain else None
+        return self._outlines[path]
+
+    def surely_parses(self, path: Path) -> bool:
+        """Whether ``load`` would surely take a file; False where that is not known without parsing."""
+        return self._outlines.get(path) is not None or document.surely_parses(path, self.data(path))
 
     def load(self, path: Path) -> Module:
         """The module of a project file.
@@ -125,8 +121,7 @@ class Project:
         known = self._modules.get(path)
         if known is None:
             doc = document.decode(path, self.data(path))
-            with collector_paused():
-                known = self._modules[path] = Module(path, doc, document.parse(doc), doc.notebook is not None)
+            known = self._modules[path] = Module(path, doc, document.parse(doc), doc.notebook is not None)
             self._loaded += len(doc.data)
         return known
 
@@ -139,61 +134,16 @@ class Project:
             known = self._modules[path] = None
         return known
 
-    @property
-    def files(self) -> tuple[Path, ...]:
-        """Every Python file of the project that is not ignored, and those of which only the text is known."""
-        return (*self._on_disk, *self._unwritten)
-
-    @cached_property
-    def _on_disk(self) -> tuple[Path, ...]:
-        return tuple(discovery.walk(self.root, self.settings.excludes))
-
-    @cached_property
-    def presets(self) -> tuple[Path, ...]:
-        """Every file of the project in YAML, TOML or JSON that is not ignored."""
-        return tuple(discovery.walk(self.root, self.settings.excludes, PRESET_SUFFIXES))
-
-    def has_file(self, path: Path) -> bool:
-        """Whether there is a file of this path on the disk."""
-        return self.witness.has_file(path)
-
-    def size(self, path: Path) -> int:
-        """How many bytes a file has; -1 if there is none."""
-        return self.witness.size(path)
-
-    def evidence(self) -> Evidence:
-        """What all conclusions rest on, without what was told when this was last asked for."""
-        walks = {PYTHON: self.__dict__.get("_on_disk"), PRESETS: self.__dict__.get("presets")}
-        return self.witness.news(self._bytes, self._overlay, self.resolver, walks)
-
-    def memory(self, name: str) -> dict[Any, Any]:
-        """A table in which some fact is kept, by the name of the fact; emptied when a file changes."""
-        return self._memories.setdefault(name, {})
-
-    def shows(self, words: tuple[bytes, ...]) -> bool:
-        """Whether any file of the project holds one of these words."""
-        if words not in self._signs:
-            self._signs[words] = any(word in self.data(path) for path in self.files for word in words)
-        return self._signs[words]
-
     def mentioning(self, word: str) -> Iterator[Module]:
         """Give the project's modules whose text holds a word, the cheap way to find users of a name."""
         memory = self.memory("files that mention")
         if word not in memory:
-            texts, wanted = self._texts(), word.encode()
+            texts, wanted = self.texts(), word.encode()
             memory[word] = [path for path, data in texts if wanted in data]
         for path in memory[word]:
             module = self.module(path)
             if module is not None:
                 yield module
-
-    def _texts(self) -> list[tuple[Path, bytes]]:
-        """The project's files with what is in them."""
-        memory = self.memory("texts of files")
-        if None not in memory:
-            memory[None] = [(path, self.data(path)) for path in self.files]
-        texts: list[tuple[Path, bytes]] = memory[None]
-        return texts
 
     # Names
 
@@ -368,23 +318,12 @@ class Project:
         """Give the project's classes that inherit from a class, at any depth, in any file."""
         names, seen, found = [facts.name], {facts.name}, set()
         while names:
-            for module in self.mentioning(names.pop()):
-                for other in module.classes:
-                    if other not in found and other != facts and facts in self.ancestry(other).classes:
+            for path, name in heirs(self, names.pop()):
+                module = self.module(path)
+                for other in module.classes if module is not None else ():
+                    if other.name == name and other not in found and facts in self.ancestry(other).classes[1:]:
                         found.add(other)
                         yield other
-                        if other.name not in seen:
-                            seen.add(other.name)
-                            names.append(other.name)
-
-
-@contextmanager
-def collector_paused() -> Iterator[None]:
-    """Keep the garbage collector from looking at a tree while it grows; four times faster to build."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
+                        if name not in seen:
+                            seen.add(name)
+                            names.append(name)

@@ -11,7 +11,7 @@ from typing import Any
 
 from forklint.edits.proposal import Proposal
 from forklint.edits.tree import Tree
-from forklint.facts.accelerators.workers import Use, WorkerUses
+from forklint.facts.accelerators.workers import WorkerUse, WorkerUses
 from forklint.facts.starting.methods import cells_for
 from forklint.facts.starting.running.values import DEFAULT_METHOD
 from forklint.model import Applicability, Cell, Link, Severity
@@ -67,8 +67,10 @@ class AcceleratorInWorker(Rule):
     in use in the parent as it is in training. Elsewhere the answer is `unsupported here: needs CUDA`.
 
     ## Known limits
-    Transforms that are objects, and functions that a parameter brings, are not followed. A device that is handed to
-    the dataset is not known in it.
+    Transforms that are objects, and functions that a parameter brings, are not followed, nor are the collators of
+    transformers' Trainer. A device that is handed to the dataset is not known in it, and one that
+    `torch.set_default_device` or `with torch.device(...)` sets is not looked for. `set_device` and `pin_memory()` in a
+    worker open a context, too, and are silent. More is told in [further ways](../recall/FKL304.md).
 
     ## References
     - [CUDA in multiprocessing](https://docs.pytorch.org/docs/stable/notes/multiprocessing.html#cuda-in-multiprocessing)
@@ -78,7 +80,7 @@ class AcceleratorInWorker(Rule):
     code = "FKL304"
     name = "accelerator-in-worker"
     severity = Severity.WARNING
-    tokens = rb"\.(?:cuda|mps|xpu|hpu|to)\s*\(|\bdevice\s*="
+    tokens = rb"\.(?:cuda|mps|xpu|hpu|to)\s*\(|\b(?:device|map_location)\s*=|cupy|cuda\.\w+Tensor"
     runs_in_workers = re.compile(rb"__getitem__|__iter__|collate|worker_init|Dataset")
 
     def may_hold(self, path: Path, data: bytes) -> bool:
@@ -96,7 +98,7 @@ class AcceleratorInWorker(Rule):
             if cells:
                 yield Suspect(use.node, _message(use, cells), cells, tuple(self._chain(use)), facts=use)
 
-    def _cells(self, use: Use) -> tuple[Cell, ...]:
+    def _cells(self, use: WorkerUse) -> tuple[Cell, ...]:
         module, method, settings = use.loading.module, use.loading.method, self.settings
         if method == DEFAULT_METHOD:
             asked = cells_for(self.project, module, method)
@@ -104,7 +106,7 @@ class AcceleratorInWorker(Rule):
             return settings.cells if asked and default else asked or _forked(settings.platforms)
         return _forked(settings.platforms) if method == "fork" else cells_for(self.project, module, method)
 
-    def _chain(self, use: Use) -> Iterator[Link]:
+    def _chain(self, use: WorkerUse) -> Iterator[Link]:
         loading = use.loading
         yield self.link(loading.module, loading.call, f"workers of this loader run it, by its `{loading.part}`")
 
@@ -114,7 +116,7 @@ class AcceleratorInWorker(Rule):
 
     def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
         """The loader's call, the dataset, the line, and the kind of accelerator."""
-        use: Use = suspect.facts
+        use: WorkerUse = suspect.facts
         span = use.loading.module.span(use.loading.call)
         line = module.span(use.node)
         dataset = use.loading.dataset
@@ -131,7 +133,7 @@ def _forked(platforms: tuple[str, ...]) -> tuple[Cell, ...]:
     return tuple(Cell(platform, "fork") for platform in platforms if platform != "windows")
 
 
-def _message(use: Use, cells: tuple[Cell, ...]) -> str:
+def _message(use: WorkerUse, cells: tuple[Cell, ...]) -> str:
     name = NAMES[use.kind]
     text = ast.unparse(use.node)
     what = f"`{text if len(text) <= 50 else text[:47] + '...'}`"

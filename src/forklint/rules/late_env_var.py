@@ -81,6 +81,10 @@ class LateEnvVar(Rule):
     variable is late however this module is ordered: the order in the importing program is not judged, and the fix
     within this module changes nothing there. Set the variable at the top of the program.
 
+    Variables whose names stand in a file (`load_dotenv()`, a configuration) or are bytes (`os.environb`) are not known.
+    A file that starts other programs or spawns processes is left alone, since what it sets may be for them, although a
+    spawned rank has imported torch by the time it sets a variable for itself.
+
     ## References
     - [threadpoolctl: setting the maximum size of thread pools](https://github.com/joblib/threadpoolctl#readme)
     - [torch: CUDA semantics](https://docs.pytorch.org/docs/stable/notes/cuda.html)

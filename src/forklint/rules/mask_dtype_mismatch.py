@@ -70,8 +70,9 @@ class MaskDtypeMismatch(Rule):
     and how the result differs from that with bool masks. Else the same call is made with small tensors of those dtypes.
 
     ## Known limits
-    Masks that come from outside the function (arguments, buffers of the module, a batch) are not followed, nor are
-    layers that are taken from a list.
+    Masks that come from outside the class (arguments, a batch, NumPy), masks like a tensor that is not known, and
+    products of masks are not followed, nor are layers that are taken from a list, subclasses of layers, and calls of
+    `forward` by name. More is told in [further ways](../recall/FKL601.md).
 
     ## References
     - [torch.nn.MultiheadAttention](https://docs.pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html)

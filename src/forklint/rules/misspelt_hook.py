@@ -14,7 +14,7 @@ from forklint.edits.tree import Tree
 from forklint.facts.hooks.keywords import MisspeltKeyword, meant_by, misspelt_keywords
 from forklint.facts.hooks.methods import MisspeltMethod, meant_hook, misspelt_methods
 from forklint.facts.options.loader_names import may_make_loader
-from forklint.knowledge.loader_options import TORCH, loaders
+from forklint.knowledge.starters import TORCH, starters
 from forklint.model import Applicability, Link, Severity
 from forklint.project.module import Module
 from forklint.rules.base import Rule, Suspect
@@ -34,7 +34,7 @@ def hook_meant(name: bytes) -> bool:
 @cache
 def keyword_meant(name: bytes) -> bool:
     """Whether some keyword of some loader may be meant by this one."""
-    known = {word for row in loaders().values() for word in row.known}
+    known = {word for row in starters().values() for word in row.arguments}
     text = name.decode(errors="replace")
     return text not in known and bool(meant_by(text, frozenset(known)))
 
@@ -43,11 +43,13 @@ class MisspeltHook(Rule):
     """A method or keyword by which torch asks is misspelt, so that it never finds it.
 
     ## What it does
-    In datasets, streams and samplers (classes that derive from torch's, across files) it looks for methods whose
-    names are a slip away from `__getitem__`, `__getitems__`, `__len__`, `__iter__`, `__getstate__`, `__setstate__`
-    and `__init__`: `__get_item__`, `__length__`, `__itr__`, `_len_`, `__getitems_`; and for `get_item`, `length` and
-    the like where the class has nothing else to answer with. In calls that surely make a `DataLoader`, or a subclass
-    that hands its `**kwargs` on, it looks for keywords: `worker_init=`, `num_worker=`, `collate=`, `pin_mem=`.
+    In datasets, streams and samplers (classes that derive from torch's, across files) it looks for methods whose names
+    are a slip away from `__getitem__`, `__getitems__`, `__len__`, `__iter__`, `__getstate__`, `__setstate__` and
+    `__init__`: `__get_item__`, `__length__`, `__itr__`, `_len_`, `__getitems_`; and for `get_item`, `length` and the
+    like where the class has nothing else to answer with. In a LightningModule, a LightningDataModule and a Callback it
+    looks for what is a slip away from their hooks: `val_dataloaders`, `configure_optimizer`. In calls that surely make
+    a `DataLoader`, or a subclass that hands its `**kwargs` on, it looks for keywords: `worker_init=`, `num_worker=`,
+    `collate=`, `pin_mem=`.
 
     It is silent where anything in the project uses the misspelt name, where a subclass has the right one, where the
     method cannot be called as the hook is, and where a `TypeError` is expected.
@@ -56,8 +58,8 @@ class MisspeltHook(Rule):
     Python calls no method of such a name. A dataset without `__getitem__` raises `NotImplementedError` when the first
     sample is read, with workers in a process of its own; one without `__len__` raises `TypeError` when its loader is
     read, or made with `shuffle=True`. Without `__getitems__` or `__getstate__` nothing raises: batches are slow, or
-    handles are pickled. A keyword that the loader does not know raises `TypeError` where it is given, which may be
-    late in a run.
+    handles are pickled. Lightning leaves validation out if there is no `val_dataloader`. A keyword that the loader
+    does not know raises `TypeError` where it is given, which may be late in a run.
 
     ## Example
     ```python
@@ -89,8 +91,11 @@ class MisspeltHook(Rule):
     The class is imported and asked as torch asks it. A loader is made with the keyword, and with the right one.
 
     ## Known limits
-    A class outside torch's families counts as a dataset only if an object of it is seen to go to a loader. Keywords in
-    `functools.partial(DataLoader, ...)` are not looked at.
+    A class outside torch's families counts as a dataset only if an object of it is seen to go to a loader, and has one
+    of the right names at least. Two slips in one name are too many, and a hook of Lightning under another name
+    (`train_step`) may be meant. Not looked at are functions within `__init__`, the arguments of transformers, loaders
+    that are not known, and attributes of a loader that are set later. More is told in
+    [further ways](../recall/FKL502.md).
 
     ## References
     - [torch.utils.data.Dataset](https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.Dataset)
@@ -173,7 +178,7 @@ class MisspeltHook(Rule):
 
 
 def _method_message(wrong: MisspeltMethod) -> str:
-    told = (
-        f"`{wrong.owner.name}.{wrong.method.name}` is never called: torch asks a {wrong.role.kind} for `{wrong.hook}`"
-    )
+    role = wrong.role
+    asked = f"{role.asker} asks a {role.kind} for `{wrong.hook}`"
+    told = f"`{wrong.owner.name}.{wrong.method.name}` is never called: {asked}"
     return f"{told}; without it {wrong.effect}" if wrong.effect else told

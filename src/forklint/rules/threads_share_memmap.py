@@ -62,9 +62,10 @@ class ThreadsShareMemmap(Rule):
     elsewhere the answer is `unsupported here: needs darwin`.
 
     ## Known limits
-    A `with` around the use is taken for a lock. Threads that are started by hand, and files that are handed on through
-    objects other than `self`, are passed over. That a pool has a thread for each processor is told, and no finding by
-    itself.
+    A `with` around the use is taken for a lock. Threads that are started by hand, by joblib or by an event loop are
+    passed over, and so are arrays in a list, a dictionary or a view of another, files that are handed on through
+    objects other than `self`, a `csv.writer`, and compressed files. That a pool has a thread for each processor is
+    told, and no finding by itself. More is told in [further ways](../recall/FKL305.md).
 
     ## References
     - [numpy.memmap](https://numpy.org/doc/stable/reference/generated/numpy.memmap.html)
@@ -74,8 +75,8 @@ class ThreadsShareMemmap(Rule):
     code = "FKL305"
     name = "threads-share-memmap"
     severity = Severity.WARNING
-    tokens = rb"\bThreadPool(?:Executor)?\b|\bmultiprocessing\.dummy\b"
-    words = (b"ThreadPool", b"multiprocessing.dummy")
+    tokens = rb"\bThreadPool(?:Executor)?\b|\bmultiprocessing\.dummy\b|\bthread_map\b"
+    words = (b"ThreadPool", b"multiprocessing.dummy", b"thread_map")
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Each thing that the tasks of one call share."""

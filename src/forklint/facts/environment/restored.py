@@ -22,7 +22,7 @@ def is_put_back(project: Project, module: Module, setting: Setting, home: ast.AS
         symbol = project.lookup(module, scope, setting.value.id)
         value = symbol.binding.value if isinstance(symbol, Value) else None
         if isinstance(symbol, Value) and value is not None and _reads(project, module, symbol.scope, value):
-            return True
+            return _variable_read(value) in {"", setting.name}
     memory = project.memory("variables removed")
     if home not in memory:
         memory[home] = _removed(project, module, home)
@@ -101,6 +101,13 @@ def _reads(project: Project, module: Module, scope: Scope, expression: ast.expr)
     if owner is not None and is_environ(project, module, scope, owner):
         return True
     return project.qualified(module, scope, expression.func) == "os.getenv"
+
+
+def _variable_read(expression: ast.expr) -> str:
+    """The variable that such an expression reads; empty if its name is not written out."""
+    if isinstance(expression, ast.Subscript):
+        return _text(expression.slice)
+    return _text(expression.args[0]) if isinstance(expression, ast.Call) and expression.args else ""
 
 
 def _is_environ(project: Project, module: Module, expression: ast.expr) -> bool:

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from forklint.facts.handles.datasets import is_dataset
+from forklint.facts.datasets.classes import is_dataset
+from forklint.facts.loading.rows import HARMLESS_BASES
 from forklint.facts.members.nearest import is_one_slip
-from forklint.facts.options.loader_calls import HARMLESS_BASES
 from forklint.knowledge.hooks import Hook, Role, hooks, roles
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, Module
@@ -21,6 +21,9 @@ OTHER_THINGS = frozenset({"property", "cached_property", "setter", "staticmethod
 """Decorators of what is no plain method; their last names."""
 ABSTRACT = re.compile(r"abstract|NotImplemented|\bABC\b|Protocol")
 BASE_NAME = re.compile(r"Base|Abstract|Mixin|Interface|Template")
+
+ENDS = 3
+"""So many letters at either end of a long name find those that are near."""
 
 
 @dataclass(frozen=True)
@@ -60,11 +63,31 @@ def meant_hook(name: str) -> str | None:
         if name in hook.bare:
             return hook.name
     if not (name.startswith("__") or (name.startswith("_") and name.endswith("_"))):
-        return None
+        return _named_hook(name)
     exact = [hook.name for hook in hooks().values() if plain in hook.written]
-    slips = [hook.name for hook in hooks().values() if hook.slips and is_one_slip(plain, hook.name.strip("_"))]
+    special = [hook for hook in hooks().values() if hook.is_special]
+    slips = [hook.name for hook in special if hook.slips and is_one_slip(plain, hook.name.strip("_"))]
     found = exact or slips
     return found[0] if len(found) == 1 or exact else None
+
+
+def _named_hook(name: str) -> str | None:
+    """The hook without underscores that a name is one slip away from."""
+    near = _by_ends().get((len(name), name[:ENDS]), ()) + _by_ends().get((len(name), name[-ENDS:]), ())
+    slips = {hook for hook in near if is_one_slip(name, hook)}
+    return slips.pop() if len(slips) == 1 else None
+
+
+@cache
+def _by_ends() -> dict[tuple[int, str], tuple[str, ...]]:
+    """These hooks by the lengths that a slip leaves and by either end: one slip does not change both ends."""
+    found: dict[tuple[int, str], tuple[str, ...]] = {}
+    for hook in hooks().values():
+        if not hook.is_special:
+            for length in range(len(hook.name) - 1, len(hook.name) + 2):
+                for end in {hook.name[:ENDS], hook.name[-ENDS:]}:
+                    found[length, end] = (*found.get((length, end), ()), hook.name)
+    return found
 
 
 @cache
@@ -81,7 +104,7 @@ def _role(project: Project, facts: ClassFacts) -> Role | None:
         if not role.base.isdisjoint(external):
             return role
     if any(name.startswith("torch.") and name.endswith("Sampler") for name in external):
-        return roles()[-1]
+        return next(role for role in roles() if role.kind == "sampler")
     return roles()[0] if is_dataset(project, facts) else None
 
 
@@ -97,6 +120,8 @@ def _judged(project: Project, facts: ClassFacts, name: str, hook: str, role: Rol
     ancestry = project.ancestry(facts)
     answered = any(hook in owner.scope.bindings for owner in ancestry.classes)
     plain = ancestry.complete and all(base in role.base or base in HARMLESS_BASES for base in ancestry.external)
+    if not known.is_special and (answered or derived):
+        return None
     if is_bare and (answered or not plain or derived or _is_abstract(facts) or hook not in role.lacks):
         return None
     effect = role.lacks.get(hook, "") if plain and not answered else ""

@@ -11,6 +11,7 @@ from functools import cached_property
 from forklint.facts.loading import arguments, arithmetic, callers, datasets, names
 from forklint.facts.loading.following import Follower
 from forklint.facts.loading.numbers import Number, Workers, verdict
+from forklint.facts.loading.rows import PARTIAL, loader_names, loader_row, partial_of
 from forklint.facts.loading.values import (
     NOTHING,
     Arguments,
@@ -23,16 +24,15 @@ from forklint.facts.loading.values import (
     Source,
     told,
 )
-from forklint.knowledge.starters import Starter, starters
+from forklint.knowledge.starters import Starter
 from forklint.model import Link
 from forklint.project.index import External, Project
-from forklint.project.index import Value as Bound
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
-from forklint.project.scopes import Binding, Scope
+from forklint.project.renames import parts_of
+from forklint.project.scopes import Scope
 from forklint.project.spelling import last_name
 
-PARTIAL = frozenset({"functools.partial"})
 MOST_ASKED = 60
 """Of so many loaders it is asked which dataset they get."""
 
@@ -61,9 +61,14 @@ class Loader:
 
     call: Expression
     row: Starter
-    given: Arguments = field(compare=False, hash=False)
-    """What the library's own constructor gets."""
     follow: Follower = field(compare=False, hash=False, repr=False)
+    plain: bool = field(default=False, compare=False)
+    """Whether the options are what the call itself gives, whatever it calls."""
+
+    @cached_property
+    def given(self) -> Arguments:
+        """What the library's own constructor gets."""
+        return arguments.of_call(self.follow, self.call) if self.plain else _given(self.follow, self.call)
 
     @property
     def open(self) -> bool:
@@ -167,10 +172,9 @@ def loader_at(project: Project, call: Expression) -> Loader | None:
     """The loader that a call makes; None if it makes none."""
     node = call.node
     row = loader_row(project, call.module, call.scope, node) if isinstance(node, ast.Call) else None
-    if row is None or not isinstance(node, ast.Call):
+    if row is None:
         return None
-    follow = Follower(project)
-    return Loader(call, row, _given(follow, call, node), follow)
+    return Loader(call, row, Follower(project))
 
 
 def workers_of(project: Project, module: Module, scope: Scope, call: ast.Call) -> Workers | None:
@@ -183,78 +187,30 @@ def workers_of(project: Project, module: Module, scope: Scope, call: ast.Call) -
 
 def count_given(project: Project, call: Expression, row: Starter) -> WorkerCount:
     """The number of workers that a call gives, whatever it calls: the constructor, or a partial or method for it."""
-    follow = Follower(project)
-    loader = loader_at(project, call) or Loader(call, row, arguments.of_call(follow, call), follow)
+    loader = loader_at(project, call) or Loader(call, row, Follower(project), plain=True)
     return loader.workers if loader.option(row.workers) is not None else UNKNOWN
-
-
-def loader_row(project: Project, module: Module, scope: Scope, call: ast.Call) -> Starter | None:
-    """The row of starters.toml for a call that makes a loader, or a partial that will; None if it makes none."""
-    return _row(project, Expression(module, scope, call), call.func)
 
 
 # Finding
 
 
-def _words(project: Project) -> frozenset[str]:
-    """The last names of what makes a loader: those of the table, subclasses and partials of the project."""
-    memory = project.memory("names of loaders")
-    if "all" not in memory:
-        rows = starters(project.settings.starters).items()
-        words = {name.rpartition(".")[2] for name, row in rows if row.how == "iterated"}
-        memory["all"] = frozenset(words)  # what follows asks for them again
-        memory["all"] = frozenset(words | set(_project_words(project, words)))
-    found: frozenset[str] = memory["all"]
-    return found
-
-
-def _project_words(project: Project, words: set[str]) -> Iterator[str]:
-    seen: set[Module] = set()
-    waiting = list(words)
-    known = set(words)
-    while waiting:
-        for module in project.mentioning(waiting.pop()):
-            if module in seen:
-                continue
-            seen.add(module)
-            for name in _defined(project, module, known):
-                if name not in known:
-                    known.add(name)
-                    waiting.append(name)
-                    yield name
-
-
-def _defined(project: Project, module: Module, known: set[str]) -> Iterator[str]:
-    """Give names of a module that stand for loaders: subclasses, partials, other names for the same."""
-    rows = starters(project.settings.starters)
-    for facts in module.classes:
-        if any(name in rows and rows[name].how == "iterated" for name in project.ancestry(facts).external):
-            yield facts.name
-    for scope in module.all_scopes:
-        for name, bindings in scope.bindings.items():
-            if any(_renames(binding, known) for binding in bindings):
-                yield name
-
-
-def _renames(binding: Binding, known: set[str]) -> bool:
-    """Whether a binding gives a loader, or a partial of one, a name."""
-    value = binding.value
-    if isinstance(value, ast.Call) and last_name(value.func) == "partial" and value.args:
-        value = value.args[0]
-    return binding.attribute in known or (value is not None and last_name(value) in known)
-
-
 def _modules(project: Project) -> Iterator[Module]:
-    pattern = re.compile("|".join(sorted(map(re.escape, _words(project)))).encode())
-    for path in project.files:
-        if pattern.search(project.data(path)):
-            module = project.module(path)
-            if module is not None:
-                yield module
+    """Give the modules in whose text something is called that may be a loader, or is given to a partial."""
+    memory = project.memory("files that may make loaders")
+    if "all" not in memory:
+        names = {name.encode() for name in loader_names(project)}
+        called = re.compile(rb"(?:%b)\b(?:[\s)\\]*\(|[\s]*,)" % b"|".join(sorted(names)))
+        parts = parts_of(names)
+        texts = ((path, project.data(path)) for path in project.files)
+        memory["all"] = [p for p, data in texts if any(part in data for part in parts) and called.search(data)]
+    for path in memory["all"]:
+        module = project.module(path)
+        if module is not None:
+            yield module
 
 
 def _find(project: Project, module: Module) -> Iterator[Loader]:
-    words = _words(project) | {"partial"}
+    words = loader_names(project) | {"partial"}
     for node in module.nodes:
         if isinstance(node, ast.Call) and last_name(node.func) in words and not _is_named_partial(module, node):
             loader = loader_at(project, Expression(module, module.scope_at(node), node))
@@ -269,47 +225,16 @@ def _is_named_partial(module: Module, call: ast.Call) -> bool:
     return is_partial and isinstance(above, ast.Assign) and isinstance(above.targets[0], ast.Name)
 
 
-def _row(project: Project, call: Expression, function: ast.expr) -> Starter | None:
-    """The row for what ``function`` names in a call: the loader itself, a subclass, ``partial``, or a name for one."""
-    if not isinstance(function, (ast.Name, ast.Attribute)):
-        return None
-    symbol = project.resolve(call.module, call.scope, function)
-    if isinstance(symbol, External):
-        partial = symbol.name in PARTIAL and isinstance(call.node, ast.Call) and bool(call.node.args)
-        if partial and isinstance(call.node, ast.Call):
-            return _row(project, call, call.node.args[0])
-        row = starters(project.settings.starters).get(symbol.name)
-        return row if row is not None and row.how == "iterated" else None
-    if isinstance(symbol, ClassFacts):
-        return _inherited(project, symbol)
-    place = _partial(project, symbol)
-    return _row(project, place, place.node.func) if place is not None else None  # type: ignore[attr-defined]
-
-
-def _inherited(project: Project, facts: ClassFacts) -> Starter | None:
-    rows = starters(project.settings.starters)
-    names_above = project.ancestry(facts).external
-    return next((rows[name] for name in names_above if name in rows and rows[name].how == "iterated"), None)
-
-
-def _partial(project: Project, symbol: object) -> Expression | None:
-    """The call of ``functools.partial`` that a name is bound to."""
-    value = symbol.binding.value if isinstance(symbol, Bound) else None
-    if not isinstance(symbol, Bound) or not isinstance(value, ast.Call):
-        return None
-    is_partial = project.qualified(symbol.module, symbol.scope, value.func) in PARTIAL
-    return Expression(symbol.module, symbol.scope, value) if is_partial else None
-
-
-def _given(follow: Follower, call: Expression, node: ast.Call) -> Arguments:
+def _given(follow: Follower, call: Expression) -> Arguments:
     """What the library's own constructor gets by a call that makes a loader."""
     given = arguments.of_call(follow, call)
-    symbol = follow.project.resolve(call.module, call.scope, node.func)
+    assert isinstance(call.node, ast.Call)  # noqa: S101 - it makes a loader
+    symbol = follow.project.resolve(call.module, call.scope, call.node.func)
     if isinstance(symbol, External) and symbol.name in PARTIAL:
         return arguments.without_first(given)
     if isinstance(symbol, ClassFacts):
         return _handed_up(follow, symbol, given)
-    place = _partial(follow.project, symbol)
+    place = partial_of(follow.project, symbol)
     return arguments.joined(arguments.without_first(arguments.of_call(follow, place)), given) if place else given
 
 

@@ -13,6 +13,7 @@ from forklint.knowledge.attention import Attention, attention
 from forklint.project.certainty import is_certain
 from forklint.project.index import External, Project
 from forklint.project.module import Module
+from forklint.project.scopes import Scope
 from forklint.project.spelling import hides_arguments
 
 
@@ -52,18 +53,26 @@ def _row(project: Project, module: Module, call: ast.Call) -> Attention | None:
     if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id == "self":
         row = rows.get(held(project, module, func))
         return row if row is not None and row.how == "object" else None
-    if isinstance(func, ast.Name):
+    if isinstance(func, (ast.Name, ast.Call)):
         row = rows.get(held(project, module, func))
         if row is not None and row.how == "object":
             return row
-    name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
-    if not any(row.how == "function" and row.name == name for row in rows.values()):
-        return None
     scope = module.scope_at(call)
+    if not any(row.how == "function" and row.name == _own_name(scope, func) for row in rows.values()):
+        return None
     symbol = project.resolve(module, scope, func)
     row = rows.get(symbol.name) if isinstance(symbol, External) else None
     is_function = row is not None and row.how == "function"
     return row if is_function and is_certain(project, module, scope, func) else None
+
+
+def _own_name(scope: Scope, func: ast.expr) -> str:
+    """The last name of what is called, or the one that it was imported by."""
+    if isinstance(func, ast.Attribute):
+        return func.attr
+    found = scope.find(func.id) if isinstance(func, ast.Name) else None
+    imported = [one.attribute for one in found[1] if one.attribute] if found is not None else []
+    return imported[0] if imported else getattr(func, "id", "")
 
 
 def _arguments(call: ast.Call, row: Attention) -> Mapping[str, ast.expr]:

@@ -15,9 +15,11 @@ from forklint.project.scopes import Kind, Scope
 
 
 def held(project: Project, module: Module, node: ast.expr) -> str:
-    """Qualified name of the class whose object ``self.x`` or ``x`` holds; empty if unclear or not in the table."""
+    """Qualified name of the class whose object ``self.x``, ``x`` or a call gives; empty if it is not in the table."""
     if isinstance(node, ast.Name):
         return _in_variable(project, module, node)
+    if isinstance(node, ast.Call):
+        return _made_by(project, module, module.scope_at(node), node)
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
         above = next((above for above in module.above(node) if isinstance(above, ast.ClassDef)), None)
         return _in_attribute(project, module.class_facts(above), node.attr) if above is not None else ""
@@ -97,3 +99,29 @@ def _attributes(project: Project, facts: ClassFacts) -> Mapping[str, list[tuple[
         memory[facts] = found
     known: Mapping[str, list[tuple[ast.AST, ast.expr | None]]] = memory[facts]
     return known
+
+
+def buffer(project: Project, facts: ClassFacts, name: str) -> ast.expr | None:
+    """What ``__init__`` stores as ``self.name``, or registers as a buffer of that name, if nothing else changes it."""
+    relatives = (*project.ancestry(facts).classes[1:], *project.subclasses(facts))
+    if any(_attributes(project, one).get(name) for one in relatives):
+        return None
+    init = facts.methods.get("__init__")
+    kept = [(statement, value) for statement, value in _attributes(project, facts).get(name, ())]
+    for node in nodes_below(facts.node):
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "register_buffer" and len(node.args) > 1:
+            given = node.args[0]
+            if isinstance(given, ast.Constant) and given.value == name:
+                kept.append((node, node.args[1]))
+        if isinstance(node, ast.Attribute) and node.attr == name and _is_changed(facts.module, node):
+            return None
+    is_plain = len(kept) == 1 and init is not None and init in facts.module.above(kept[0][0])
+    return kept[0][1] if is_plain else None
+
+
+def _is_changed(module: Module, node: ast.Attribute) -> bool:
+    """Whether something is written into an attribute in place: ``self.mask[0] = 1``, ``self.mask.fill_(1)``."""
+    above = module.parents[node]
+    if isinstance(above, ast.Subscript):
+        return isinstance(above.ctx, ast.Store)
+    return isinstance(above, ast.Attribute) and above.attr.endswith("_")

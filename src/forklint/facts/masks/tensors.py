@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from forklint.facts.masks.definitions import given
-from forklint.facts.masks.objects import held
+from forklint.facts.masks.objects import buffer, held
 from forklint.facts.masks.values import (
     BINARY,
     BLOCKING,
@@ -75,6 +75,8 @@ class Tensors:
             return self._binary(node, depth - 1)
         if isinstance(node, ast.Attribute) and node.attr in {"T", "mT", "data"}:
             return self.of(node.value, depth - 1)
+        if isinstance(node, ast.Attribute):
+            return self._kept(node, depth - 1)
         return self._called(node, depth - 1) if isinstance(node, ast.Call) else None
 
     # Variables
@@ -106,6 +108,14 @@ class Tensors:
             values = more.values if more is not None else None
             tensor = replace(tensor, values=joined(tensor.values, values), marks="") if tensor else None
         return tensor
+
+    def _kept(self, node: ast.Attribute, depth: int) -> Tensor | None:
+        """A tensor that ``__init__`` keeps on ``self``, or as a buffer."""
+        if not isinstance(node.value, ast.Name) or node.value.id != "self":
+            return None
+        above = next((above for above in self.module.above(node) if isinstance(above, ast.ClassDef)), None)
+        value = buffer(self.project, self.module.class_facts(above), node.attr) if above is not None else None
+        return self.of(value, depth) if value is not None else None
 
     # Operators
 

@@ -10,16 +10,15 @@ from dataclasses import dataclass
 from forklint.facts.members.attributes import Attributes, segment
 from forklint.facts.members.callables import callables
 from forklint.facts.members.guards import is_excused, is_for_type_checkers
-from forklint.facts.members.members import first_parameter
 from forklint.facts.members.nearest import Nearest, is_slip, nearest
 from forklint.facts.members.suppliers import Suppliers, is_assigned_somewhere
 from forklint.knowledge.torch_api import ApiNames, torch_class
 from forklint.project.certainty import is_certain
-from forklint.project.index import External, Project
+from forklint.project.index import External, Project, Value
 from forklint.project.module import ClassFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Binding, Function, Kind, Scope
-from forklint.project.spelling import dotted, hides_arguments, is_name, is_static, last_name
+from forklint.project.spelling import dotted, first_parameter, hides_arguments, is_name, is_static, last_name
 
 Owner = ClassFacts | ApiNames
 Made = dict[tuple[Scope, str], tuple[Owner, set[str]]]
@@ -27,6 +26,11 @@ Made = dict[tuple[Scope, str], tuple[Owner, set[str]]]
 CALLED = {me: re.compile(me + r"\.(\w+)[ \t]*\(") for me in ("self", "cls")}
 """They begin with letters, not with ``\\b``, which makes the search ten times as fast; the tree has the last word."""
 TAIL = re.compile(r"\.(\w+)[ \t]*\(")
+OF_OWN = re.compile(r"self\.(\w+)\.(\w+)[ \t]*\(")
+RETURN_SELF = frozenset(
+    {"to", "cuda", "cpu", "eval", "train", "half", "float", "double", "bfloat16", "requires_grad_", "share_memory"}
+)
+"""Methods of ``torch.nn.Module`` that give the module itself."""
 WRAPPERS = frozenset({"torch.nn.DataParallel", "torch.nn.parallel.DistributedDataParallel"})
 """They keep a module under ``.module`` and hand none of its methods on."""
 
@@ -59,10 +63,15 @@ class Objects:
         """Calls in a module, on ``self`` or on a variable, of methods that their object surely lacks."""
         own = dict(self._on_self(module))
         made = dict(self._on_variables(module))
-        wanted = set().union(*own.values(), *(names for _, names in made.values()))
+        kept = dict(self._on_attributes(module))
+        wanted = set().union(*own.values(), *(names for _, names in (*made.values(), *kept.values())))
         for node in module.nodes if wanted else ():
             if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
                 continue
+            if node.func.attr in wanted and isinstance(node.func.value, ast.Attribute):
+                kept_by = self._judge_kept(module, node, kept)
+                if kept_by is not None:
+                    yield kept_by
             if node.func.attr in wanted and isinstance(node.func.value, ast.Name):
                 found = self._judge_self(module, node, own) or self._judge_made(module, node, made)
                 if found is not None:
@@ -90,21 +99,81 @@ class Objects:
             text = segment(module, scope.node) if made else ""
             for name, binding in made.items():
                 called = _called_on(name, text)
-                owner = self._made_by(module, scope, binding) if called else None
+                owner = self._owner_of(module, scope, binding) if called else None
                 left = self._lacks(owner, called) if owner is not None else set()
+                if binding.kind is not Kind.VALUE:
+                    left = {name for name in left if not hasattr(type, name) and not name.startswith("__")}
                 if owner is not None and left:
                     yield (scope, name), (owner, left)
 
+    def _on_attributes(self, module: Module) -> Iterator[tuple[tuple[ClassFacts, str], tuple[Owner, set[str]]]]:
+        """By class and attribute: the object that ``self.attribute`` surely is, and the names that it lacks."""
+        for scope in module.all_scopes:
+            text = segment(module, scope.node) if isinstance(scope.node, ast.ClassDef) else ""
+            called: dict[str, set[str]] = {}
+            for attribute, name in OF_OWN.findall(text):
+                called.setdefault(attribute, set()).add(name)
+            for attribute, names in called.items():
+                owner = self._kept_in(module, scope, attribute)
+                left = self._lacks(owner, names) if owner is not None else set()
+                if isinstance(scope.node, ast.ClassDef) and owner is not None and left:
+                    yield (module.class_facts(scope.node), attribute), (owner, left)
+
+    def _kept_in(self, module: Module, scope: Scope, attribute: str) -> Owner | None:
+        """The class of what a class puts into an attribute, if one line of the whole project does so, and no other."""
+        stored = re.compile(rf"\bself\.{attribute}[ \t]*=[ \t]*(?:\w+\.)*_*[A-Z]\w*\(")
+        if not isinstance(scope.node, ast.ClassDef) or not stored.search(segment(module, scope.node)):
+            return None
+        values = [
+            (function, node.value)
+            for function in module.class_facts(scope.node).methods.values()
+            for node in nodes_below(function)
+            if isinstance(node, ast.Assign) and any(dotted(one) == f"self.{attribute}" for one in node.targets)
+        ]
+        if len(values) != 1 or not isinstance(values[0][1], ast.Call):
+            return None
+        owner = self._class_called(module, module.scope_of[values[0][0]], values[0][1])
+        return owner if isinstance(owner, ClassFacts) and self._is_stored_once(attribute) else None
+
+    def _is_stored_once(self, attribute: str) -> bool:
+        """Whether one line of the project alone names an attribute as something to store to, and no text names it."""
+        stores = re.compile(rb"\.%b\b[ \t]*(?::[^=\n]+)?(?:[-+*/|&]?=(?!=)|,[^\n()]*=)" % attribute.encode())
+        quoted = re.compile(rb"[\"']%b[\"']" % attribute.encode())
+        data = [self.project.data(path) for path in self.project.files]
+        holding = [text for text in data if attribute.encode() in text]
+        return sum(len(stores.findall(text)) for text in holding) == 1 and not any(map(quoted.search, holding))
+
+    def _owner_of(self, module: Module, scope: Scope, binding: Binding) -> Owner | None:
+        """The class of the object that a variable surely is, or the class itself that it names."""
+        if binding.kind is Kind.VALUE:
+            return self._made_by(module, scope, binding)
+        symbol = self.project.lookup(module, scope, binding.name)
+        if not is_certain(self.project, module, scope, ast.Name(binding.name)):
+            return None
+        if isinstance(symbol, Value) and symbol.module is not module and _may_be_object(symbol.scope, symbol.binding):
+            given_away = self._is_given_away(symbol.module, symbol.scope, symbol.binding.name)
+            return None if given_away else self._made_by(symbol.module, symbol.scope, symbol.binding)
+        return symbol if isinstance(symbol, ClassFacts) else None
+
     def _made_by(self, module: Module, scope: Scope, binding: Binding) -> Owner | None:
         """The class whose constructor gave a variable its only value."""
-        if not isinstance(binding.value, ast.Call):
-            return None
-        symbol = self.project.resolve(module, scope, binding.value.func)
+        return self._class_called(module, scope, binding.value) if isinstance(binding.value, ast.Call) else None
+
+    def _class_called(self, module: Module, scope: Scope, call: ast.Call) -> Owner | None:
+        """The class of the object that a call makes, also where the new module is moved or set in the same line."""
+        made, returning = _peeled(call)
+        symbol = self.project.resolve(module, scope, made.func)
         if not isinstance(symbol, (ClassFacts, External)):
             return None
-        if not is_certain(self.project, module, scope, binding.value.func):
+        if not is_certain(self.project, module, scope, made.func):
             return None
-        return symbol if isinstance(symbol, ClassFacts) else torch_class(symbol.name)
+        if isinstance(symbol, External):
+            is_module = symbol.name.startswith("torch.nn.") and symbol.name not in WRAPPERS
+            return torch_class(symbol.name) if is_module or not returning else None
+        if returning and any(self.project.method(symbol, name) for name in returning):
+            return None
+        is_module = "torch.nn.Module" in self.project.ancestry(symbol).external
+        return symbol if is_module or not returning else None
 
     def _lacks(self, owner: Owner, called: set[str]) -> set[str]:
         return self.attributes.lacking(owner, called) if isinstance(owner, ClassFacts) else called - owner.every
@@ -147,12 +216,28 @@ class Objects:
             return None
         return self._confirmed(module, call, owner)
 
+    def _judge_kept(
+        self, module: Module, call: ast.Call, kept: dict[tuple[ClassFacts, str], tuple[Owner, set[str]]]
+    ) -> Lacking | None:
+        use = call.func
+        if not isinstance(use, ast.Attribute) or not isinstance(use.value, ast.Attribute):
+            return None
+        if not is_name(use.value.value, "self"):
+            return None
+        facts = self._class_around(module, use, "self")
+        owner, left = kept.get((facts, use.value.attr), (None, set())) if facts is not None else (None, set())
+        if facts is None or owner is None or use.attr not in left:
+            return None
+        if self._is_given_away(module, facts.scope, f"self.{use.value.attr}"):
+            return None
+        return self._confirmed(module, call, owner)
+
     def _is_given_away(self, module: Module, scope: Scope, variable: str) -> bool:
         """Whether the variable goes to a function that may add attributes to it."""
         for node in nodes_below(scope.node):
             if isinstance(node, ast.Attribute) and dotted(node) in {f"{variable}.__dict__", f"{variable}.__class__"}:
                 return True
-            if isinstance(node, ast.Call) and any(is_name(a, variable) for a in _arguments(node)):
+            if isinstance(node, ast.Call) and any(dotted(a) == variable for a in _arguments(node)):
                 callee = dotted(node.func)
                 if callee and self.attributes.may_add(module, callee):
                     return True
@@ -161,9 +246,9 @@ class Objects:
     def _confirmed(self, module: Module, call: ast.Call, owner: Owner) -> Lacking | None:
         """The finding, unless the call is guarded, the class patched, or the name assigned to something."""
         use = call.func
-        if not isinstance(use, ast.Attribute) or not isinstance(use.value, ast.Name):
+        if not isinstance(use, ast.Attribute):
             return None
-        if is_excused(module, use, use.value.id) or is_for_type_checkers(module, use):
+        if is_excused(module, use, dotted(use.value)) or is_for_type_checkers(module, use):
             return None
         if isinstance(owner, ClassFacts):
             classes = self.project.ancestry(owner).classes
@@ -218,15 +303,31 @@ def _arguments(call: ast.Call) -> list[ast.expr]:
 
 
 def _may_be_object(scope: Scope, binding: Binding) -> bool:
-    """Whether a variable's value looks like an object: a name with a capital is called, or a class of the file."""
+    """Whether a variable looks like an object or a class: a name with a capital is called, or a class of the file.
+
+    What is imported by its own name may be either.
+    """
+    if binding.kind is Kind.CLASS or (binding.kind is Kind.IMPORT and binding.attribute):
+        return True
     if binding.kind is not Kind.VALUE or not isinstance(binding.value, ast.Call):
         return False
-    function = binding.value.func
+    function = _peeled(binding.value)[0].func
     name = last_name(function)
     if name.lstrip("_")[:1].isupper():
         return True
     found = scope.find(name) if isinstance(function, ast.Name) else None
     return found is not None and found[1][0].kind is Kind.CLASS
+
+
+def _peeled(call: ast.Call) -> tuple[ast.Call, list[str]]:
+    """The call inside ``Class(...).to(device).eval()``, and the methods around it."""
+    around: list[str] = []
+    while isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Call):
+        if call.func.attr not in RETURN_SELF:
+            break
+        around.append(call.func.attr)
+        call = call.func.value
+    return call, around
 
 
 def _called_on(variable: str, text: str) -> set[str]:

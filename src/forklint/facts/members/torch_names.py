@@ -36,14 +36,14 @@ def misspelt(project: Project, module: Module) -> Iterator[Misspelt]:
                 if binding.kind is not Kind.IMPORT:
                     break
                 path = _torch_path(binding)
-                if path and binding.attribute and _misspelt(path):
+                if path and binding.attribute and is_misspelt(path):
                     yield from _imported(project, module, binding, path)
                 elif path and torch_module(path) is not None:
                     aliases.add((alias, path))
     wanted: set[str] = set()
     for alias, path in aliases:
         tails = set(_pattern(alias).findall(module.document.text))
-        wanted.update(part for tail in tails if _misspelt(f"{path}.{tail}") for part in tail.split("."))
+        wanted.update(part for tail in tails if is_misspelt(f"{path}.{tail}") for part in tail.split("."))
     for node in module.nodes if wanted else ():
         if isinstance(node, ast.Attribute) and node.attr in wanted and isinstance(node.ctx, ast.Load):
             yield from _read(project, module, node)
@@ -102,7 +102,8 @@ def _unknown(path: str) -> ApiNames | None:
 
 
 @cache
-def _misspelt(path: str) -> bool:
+def is_misspelt(path: str) -> bool:
+    """Whether the first part of a dotted name that its module of torch lacks is plainly a slip for one it has."""
     owner = _unknown(path)
     if owner is None:
         return False

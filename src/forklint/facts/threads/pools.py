@@ -12,6 +12,7 @@ from forklint.project.index import Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function, Scope
+from forklint.project.spelling import last_name
 
 LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
@@ -35,7 +36,12 @@ def tasks_in(project: Project, module: Module) -> Iterator[Tasks]:
     """Find them in a module; silent where the pool, its function or its size is not plain."""
     known = threads()
     for node in module.nodes:
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or not node.args:
+        if not isinstance(node, ast.Call) or not node.args:
+            continue
+        if last_name(node.func) in known.function_names and _is_threads(project, module, node):
+            yield from _task(project, module, node, by_processors=_size(node, positional=False) is None)
+            continue
+        if not isinstance(node.func, ast.Attribute):
             continue
         method = node.func.attr
         if method in known.many or (method in known.one and _repeats(module, node)):
@@ -43,6 +49,11 @@ def tasks_in(project: Project, module: Module) -> Iterator[Tasks]:
             size = _size(pool) if pool is not None else None
             if pool is not None and not (isinstance(size, ast.Constant) and size.value == 1):
                 yield from _task(project, module, node, _is_by_processors(project, module, pool, size))
+
+
+def _is_threads(project: Project, module: Module, call: ast.Call) -> bool:
+    """Whether a call makes a pool of threads for its own tasks."""
+    return project.qualified(module, module.scope_at(call), call.func) in threads().functions
 
 
 def _repeats(module: Module, node: ast.AST) -> bool:
@@ -55,6 +66,8 @@ def _pool(project: Project, module: Module, node: ast.expr) -> ast.Call | None:
     if isinstance(node, ast.Call):
         name = project.qualified(module, module.scope_at(node), node.func)
         return node if name in threads().pools else None
+    if isinstance(node, ast.Attribute) and getattr(node.value, "id", "") == "self":
+        return _kept_pool(project, module, node)
     if not isinstance(node, ast.Name):
         return None
     found = module.scope_at(node).find(node.id)
@@ -65,6 +78,19 @@ def _pool(project: Project, module: Module, node: ast.expr) -> ast.Call | None:
     return pools[0] if len(pools) == len(made) else None
 
 
+def _kept_pool(project: Project, module: Module, node: ast.Attribute) -> ast.Call | None:
+    """The call that makes the pool on ``self``, if one statement of the class stores it."""
+    owner = _around(module, node)
+    stores = [
+        one
+        for one in (nodes_below(owner.node) if owner is not None else ())
+        if isinstance(one, ast.Attribute) and one.attr == node.attr and isinstance(one.ctx, ast.Store)
+    ]
+    statement = module.parents[stores[0]] if len(stores) == 1 else None
+    value = statement.value if isinstance(statement, ast.Assign) else None
+    return _pool(project, module, value) if isinstance(value, ast.Call) else None
+
+
 def _bound(name: str, statement: ast.AST, value: ast.expr | None) -> ast.expr | None:
     for item in getattr(statement, "items", ()):
         if isinstance(item.optional_vars, ast.Name) and item.optional_vars.id == name:
@@ -72,9 +98,9 @@ def _bound(name: str, statement: ast.AST, value: ast.expr | None) -> ast.expr | 
     return value
 
 
-def _size(pool: ast.Call) -> ast.expr | None:
+def _size(pool: ast.Call, *, positional: bool = True) -> ast.expr | None:
     named = next((keyword.value for keyword in pool.keywords if keyword.arg in threads().sizes), None)
-    return named or (pool.args[0] if pool.args else None)
+    return named or (pool.args[0] if pool.args and positional else None)
 
 
 def _is_by_processors(project: Project, module: Module, pool: ast.Call, size: ast.expr | None) -> bool:

@@ -12,7 +12,7 @@ from forklint.project.index import Project
 from forklint.project.module import Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Function, Scope, parameters
-from forklint.project.spelling import argument, hides_arguments
+from forklint.project.spelling import argument, hides_arguments, last_name
 
 MOVES = {"seek"}
 TRANSFERS = {"read", "readline", "readinto", "write", "writelines"}
@@ -66,8 +66,23 @@ def _uses(function: Function | ast.Lambda) -> Iterator[tuple[str, ast.AST, str]]
                 yield owner, node, "offset"
             elif method in {"write", "writelines"}:
                 yield owner, node, "write"
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print":
-            yield from ((dotted(k.value), node, "write") for k in node.keywords if k.arg == "file")
+        if isinstance(node, ast.Call):
+            yield from _handed_on(node, sought)
+
+
+def _handed_on(call: ast.Call, sought: set[str]) -> Iterator[tuple[str, ast.AST, str]]:
+    """What a call is given that it writes into, or reads from where it stands."""
+    known, name = threads(), last_name(call.func)
+    for keyword in call.keywords:
+        if keyword.arg == "out" and isinstance(keyword.value, ast.Subscript):
+            yield dotted(_root(keyword.value)), call, "array"
+        elif keyword.arg == "file" and name == "print":
+            yield dotted(keyword.value), call, "write"
+    for places, kind in ((known.reads, "offset"), (known.writes, "write")):
+        place = places.get(name)
+        handle = dotted(call.args[place]) if place is not None and place < len(call.args) else ""
+        if handle and (kind == "write" or handle in sought):
+            yield handle, call, kind
 
 
 def _root(node: ast.expr) -> ast.expr:
@@ -151,12 +166,20 @@ def _kind(project: Project, module: Module, made: ast.Call, use: str) -> str:
         mode = argument(made, row.mode, row.position)
         text = row.default if mode is None else mode.value if isinstance(mode, ast.Constant) else ""
         return "memmap" if text in {"r+", "w+", "readwrite", "write"} else ""
-    if not (isinstance(made.func, ast.Name) and made.func.id == "open" and scope.find("open") is None):
+    is_path = isinstance(made.func, ast.Attribute) and made.func.attr == "open" and _is_path(project, module, made.func)
+    is_open = isinstance(made.func, ast.Name) and made.func.id == "open" and scope.find("open") is None
+    if not is_path and not is_open:
         return ""
-    mode = argument(made, "mode", 1)
+    mode = argument(made, "mode", 0 if is_path else 1)
     if mode is not None and not isinstance(mode, ast.Constant):
         return ""
     text = str(mode.value) if isinstance(mode, ast.Constant) else "r"
     if use == "offset":
         return "offset"
     return "text" if "b" not in text else ""
+
+
+def _is_path(project: Project, module: Module, func: ast.Attribute) -> bool:
+    """Whether a method is one of a ``Path`` that is made in the same expression."""
+    made = func.value
+    return isinstance(made, ast.Call) and project.qualified(module, module.scope_at(made), made.func) == "pathlib.Path"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from forklint.facts.loading.loaders import count_given
 from forklint.facts.loading.numbers import Workers, called, verdict
+from forklint.facts.loading.rows import rows_above
 from forklint.facts.loading.values import Expression
 from forklint.facts.starting.running import binding, calling, conditions, containers, evaluation, iterating, names
 from forklint.facts.starting.running.values import (
@@ -94,7 +95,7 @@ def _start_method(value: Value | None) -> str:
 
 def _method_given(row: Starter, given: Arguments) -> str:
     """Give the start method that a call's ``context`` argument asks for; empty if that is not known."""
-    value = given.get(row.context, row.context_position) if row.context else None
+    value = given.get(row.context, row.position(row.context)) if row.context else None
     return (row.start_method or DEFAULT_METHOD) if value is None or value == NONE else _start_method(value)
 
 
@@ -104,8 +105,8 @@ def loader(run: Execution, row: Starter, given: Arguments, spot: Spot) -> Loader
     A number of workers that the run does not know, since it comes from the command line, from a file or from an
     object, is looked for where it is written down.
     """
-    threads = given.get(row.threads, row.threads_position)
-    value = given.get(row.workers, row.workers_position)
+    threads = given.get(row.threads, row.position(row.threads))
+    value = given.get(row.workers, row.position(row.workers))
     workers = Workers.UNKNOWN
     if value is None:
         workers = verdict(row.workers_default)
@@ -123,9 +124,19 @@ def _start(run: Execution, spot: Spot, row: Starter, method: str, given: Argumen
     """Call what is named in starters.toml."""
     if row.how == "iterated":
         return loader(run, row, given, spot)
-    if row.how == "called":
-        run.start(spot.place, f"calls {row.name}(), which starts processes", method)
+    if row.how == "called" and _has_workers(run, spot, row, given):
+        run.start(spot.place, f"calls {row.name}(), which starts processes", method, platforms=row.platforms)
     return Startable(row, method, spot.place)
+
+
+def _has_workers(run: Execution, spot: Spot, row: Starter, given: Arguments) -> bool:
+    """Whether a call of what starts processes, but is no loader, starts any with these arguments."""
+    for option, values in row.off.items():
+        value = given.get(option, row.position(option))
+        known = value.value if isinstance(value, Const) else None
+        if value is not None and value != NONE and ("*" in values or known is None or known in values):
+            return False
+    return not row.workers or loader(run, row, given, spot).workers is Workers.SOME
 
 
 def call_starter(run: Execution, spot: Spot, method: Method, given: Arguments) -> Value:
@@ -135,8 +146,9 @@ def call_starter(run: Execution, spot: Spot, method: Method, given: Arguments) -
         row = starters(run.project.settings.starters).get(f"multiprocessing.{name}")
         return _start(run, spot, row, owner.method, given) if row is not None else UNKNOWN
     if isinstance(owner, Startable):
-        if name in owner.row.methods:
-            run.start(spot.place, f"calls {name}() of a {owner.row.name}", owner.method, owner)
+        if name in owner.row.methods and _has_workers(run, spot, owner.row, given):
+            what = f"calls {name}() of a {owner.row.name}"
+            run.start(spot.place, what, owner.method, owner, platforms=owner.row.platforms)
         return owner if name == "__enter__" else UNKNOWN
     if isinstance(owner, (Loader, Stream)) and name in {"__iter__", "__next__", "send"}:
         iterating.draw(run, spot, owner)
@@ -145,8 +157,7 @@ def call_starter(run: Execution, spot: Spot, method: Method, given: Arguments) -
 
 def inherited_row(run: Execution, facts: ClassFacts) -> Starter | None:
     """Find the row of starters.toml for what a project class inherits from."""
-    known = starters(run.project.settings.starters)
-    return next((known[name] for name in run.project.ancestry(facts).external if name in known), None)
+    return next(rows_above(run.project, facts), None)
 
 
 def call_inherited(run: Execution, spot: Spot, method: Method, given: Arguments) -> Value:

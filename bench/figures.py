@@ -1,0 +1,211 @@
+"""What is shown of the results: a summary for the terminal, docs/speed.md, and its plot docs/speed.svg.
+
+Page and summary are made of what stands in results.json alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from scripts.corpus import REPOSITORY
+
+PAGE = REPOSITORY / "docs" / "speed.md"
+PLOT = REPOSITORY / "docs" / "speed.svg"
+Results = Mapping[str, Any]
+BARS = {
+    "ruff-warm": "Ruff, with its cache",
+    "forklint-warm": "forklint, with its cache",
+    "ruff": "Ruff",
+    "forklint-without-FKL501": "forklint without FKL501",
+    "forklint": "forklint, all rules",
+}
+"""Contenders that lint the corpus, as the plot names them."""
+SCALED = {"torchfix": "TorchFix", "fixit": "Fixit"}
+"""Those that lint the sample alone."""
+NAMES = {"python": "Python", "ruff": "Ruff", "torchfix": "TorchFix", "fixit": "Fixit", "libcst": "LibCST"}
+PARTS = {
+    "corpus": "The corpus",
+    "sample": "The sample",
+    "start": "One file",
+    "flake8": "flake8, on a part of the corpus",
+    "growth": "Growth",
+    "verify": "verify",
+}
+HOW = """
+## How it is measured
+
+`make bench-corpus` fetches the packages of [bench/corpus.toml](../bench/corpus.toml), by name and version, from the
+package index, into the user's cache folder. `make bench` installs the peers of
+[bench/peers.toml](../bench/peers.toml), each into an environment of its own, and runs all commands of the tables on two
+cores. `make bench-quick` does the same in part and prints what it finds.
+
+- The commands of one table take turns in each round, after a first round that does not count. So the files are in the
+  memory of the system; "cold" means that a linter has kept nothing of an earlier run.
+- A time is that from the start of the process to its end, as the median of the rounds, with the median absolute
+  deviation behind it. A value in the first table is the ratio of two medians; its spread is that of the ratios within
+  the rounds. Processor time counts all processes of a command.
+- forklint runs all rules, preview rules included. Ruff runs the rules `F,B,PL`, TorchFix and Fixit those they run by
+  default. They look for other things than forklint does; what is compared is the wait.
+- The sample is `timm/data` and `timm/optim`, since the slower tools would take hours for the rounds over the corpus.
+- flake8 gets three packages, timm, mmengine and torchgeo, since the whole corpus would take it half an hour.
+- Growth is looked at on copies of these three packages. The line is the one with the least errors in proportion to each
+  time; the value is that of the size which is farthest off. Memory together counts pages that processes share in each
+  of them.
+- `verify` and its program are run on one core, so that its trials come one after another. Their own time is that of
+  the program run by itself, once for each trial, with as many workers.
+
+All timings are in [bench/results.json](../bench/results.json).
+"""
+
+
+def page(results: Results) -> str:
+    """The text of docs/speed.md."""
+    return "\n".join(
+        [
+            "# Speed",
+            "",
+            *_introduction(results),
+            "",
+            "| measure | value | target | met | rounds | spread |",
+            "|---|---|---|---|---|---|",
+            *(f"| {' | '.join(_cells(row))} |" for row in results["rows"]),
+            "",
+            f"![Seconds for the corpus, by linter]({PLOT.name})",
+            *_timings(results),
+            HOW,
+        ]
+    )
+
+
+def summary(results: Results) -> str:
+    """The rows and the timings, for the terminal."""
+    rows = [("measure", "value", "target", "met", "rounds", "spread"), *map(_cells, results["rows"])]
+    timings = [("command", "seconds", "spread", "processor", "peak MB", "files", "findings")]
+    timings += [_timing(name, one) for name, one in results["contenders"].items()]
+    return "\n".join([*_aligned(rows), "", *_aligned(timings)])
+
+
+def _introduction(results: Results) -> Iterator[str]:
+    machine, versions = results["machine"], results["versions"]
+    memory = machine["memory_bytes"] / 2**30
+    yield f"Measured on {results['date'][:10]}: {machine['processor']}, {machine['cores']} cores, {memory:.0f} GiB,"
+    yield f"{machine['system']}; " + ", ".join(
+        f"{NAMES.get(name, name)} {version}" for name, version in versions.items() if not name.startswith("python of")
+    )
+    others = [f"{name.removeprefix('python of ')} on Python {v}" for name, v in versions.items() if " of " in name]
+    yield "".join(f"({one})" for one in others) + "."
+    if "forklint" in results["contenders"]:
+        given = results["contenders"]["forklint"]
+        size = f"{given['files']:,} Python files, {given['bytes'] / 1e6:.0f} MB, {given['lines']:,} lines"
+        yield f"The corpus has {size}."
+
+
+def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
+    unit = row["unit"]
+    target = row["target"]
+    if row["limit"] is not None and str(row["limit"]).rstrip("0").rstrip(".") not in target:
+        target += f" ({_number(row['limit'])} {unit})"
+    if row["value"] is None:
+        return row["measure"], row["reason"], target, "", "", ""
+    met = {True: "yes", False: "no", None: ""}[row["met"]]
+    return (
+        row["measure"],
+        f"{_number(row['value'])} {unit}",
+        target,
+        met,
+        str(row["rounds"]),
+        _number(row["spread"]),
+    )
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.1f}" if abs(value) >= 10 else f"{value:.3g}"
+
+
+def _timings(results: Results) -> Iterator[str]:
+    for part, title in PARTS.items():
+        some = {name: one for name, one in results["contenders"].items() if one["part"] == part}
+        if not some:
+            continue
+        yield from ("", f"## {title}", "")
+        yield "| command | seconds | spread | processor seconds | peak MB | files | findings |"
+        yield "|---|---|---|---|---|---|---|"
+        for one in some.values():
+            yield f"| {' | '.join(_timing(_command(one['command']), one))} |"
+
+
+def _command(text: str) -> str:
+    return f"`{text}`"
+
+
+def _timing(name: str, one: Mapping[str, Any]) -> tuple[str, ...]:
+    runs = one["runs"]
+    processor = sorted(run["user"] + run["system"] for run in runs)[len(runs) // 2]
+    peak = max(max(run["peak"], run["peak_together"]) for run in runs) / 1e6
+    found = one["facts"].get("findings")
+    files = f"{one['files']:,}" if one["files"] else ""
+    return (
+        name,
+        f"{one['median_seconds']:.3f}",
+        f"{one['spread_seconds']:.3f}",
+        f"{processor:.2f}",
+        f"{peak:.0f}",
+        files,
+        "" if found is None else f"{found:,.0f}",
+    )
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+
+
+def bars(results: Results) -> list[tuple[str, float, bool]]:
+    """The bars of the plot: label, seconds for the corpus, and whether they are scaled up from the sample."""
+    known = results["contenders"]
+    found = [(label, known[name]["median_seconds"], False) for name, label in BARS.items() if name in known]
+    if "forklint" in known:
+        lines = known["forklint"]["lines"]
+        found += [
+            (label, known[name]["median_seconds"] / known[name]["lines"] * lines, True)
+            for name, label in SCALED.items()
+            if name in known
+        ]
+    return found
+
+
+def draw(results: Results, path: Path) -> None:
+    """Write the plot: a bar for each linter, on a logarithmic scale. Needs the extra ``bench``."""
+    import matplotlib as mpl  # noqa: PLC0415 - it is large, and the memory of measured processes starts from ours
+
+    mpl.use("svg")
+    mpl.rcParams |= {"svg.fonttype": "none", "svg.hashsalt": "forklint", "font.size": 10}
+    from matplotlib import pyplot as plt  # noqa: PLC0415
+
+    shown = bars(results)[::-1]
+    figure, axes = plt.subplots(figsize=(8, 0.6 + 0.42 * len(shown)), layout="constrained")
+    for place, (label, seconds, scaled) in enumerate(shown):
+        color = "#3b6ea5" if label.startswith("forklint") else "#b9bec4"
+        axes.barh(place, seconds, color=color, hatch="//" if scaled else "", edgecolor="white", height=0.7)
+        axes.text(seconds * 1.06, place, bar_text(seconds), va="center")
+    axes.set_yticks(range(len(shown)), [f"{label}{' (from a sample)' if scaled else ''}" for label, _, scaled in shown])
+    axes.set_xscale("log")
+    axes.set_xlim(right=max((seconds for _, seconds, _ in shown), default=1) * 2.5)
+    axes.set_xlabel("seconds for the corpus, logarithmic")
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.savefig(path, format="svg", metadata={"Date": None, "Creator": None})
+    plt.close(figure)
+
+
+def bar_text(seconds: float) -> str:
+    """What stands at the end of a bar."""
+    return f"{_number(seconds)} s"
+
+
+def write(results: Results) -> None:
+    """Write the page and the plot."""
+    PAGE.write_text(page(results), encoding="utf-8")
+    draw(results, PLOT)

@@ -1,0 +1,354 @@
+"""What is made of the timings: one row of the table for each target, one small function for each row.
+
+A function takes the series of the row's contenders and the inputs, and gives a value with the limit that holds for it.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from bench.contenders import NOT_MEASURED, SIZES, SMALL_SIZES
+from bench.inputs import Input
+from bench.measures import Series, deviation
+
+MEGABYTE = 1_000_000
+
+
+@dataclass(frozen=True)
+class Timings:
+    """What the rounds gave: the series of each contender, and what it was given to lint."""
+
+    series: Mapping[str, Series]
+    inputs: Mapping[str, Input]
+
+    def __getitem__(self, name: str) -> Series:
+        """The runs of a contender."""
+        return self.series[name]
+
+    def per_line(self, name: str) -> list[float]:
+        """Seconds of each run, for one line."""
+        return [wall / self.inputs[name].lines for wall in self.series[name].walls]
+
+
+@dataclass(frozen=True)
+class Value:
+    """A row's value, how far it scatters (median absolute deviation), and from how many rounds it is."""
+
+    value: float
+    spread: float
+    rounds: int
+    limit: float | None = None
+    """What it may be, where that was measured in the same rounds."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table."""
+
+    key: str
+    measure: str
+    unit: str
+    contenders: tuple[str, ...]
+    compute: Callable[[Timings], Value]
+    limit: float | None = None
+    """What the value may be; None where there is no target, or where the value brings its own."""
+    at_least: bool = False
+    words: str = ""
+    """The target in words, where the limit alone does not tell it."""
+    quick: bool = True
+    """Whether a quick run has it."""
+
+    @property
+    def target(self) -> str:
+        """The target as a reader sees it; empty if there is none."""
+        if self.words or self.limit is None:
+            return self.words
+        return f"at {'least' if self.at_least else 'most'} {self.limit:g} {self.unit}"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A row with what came of it: a value, or why there is none."""
+
+    row: Row
+    value: Value | None
+    reason: str = ""
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the target is reached; None where there is none, or no value."""
+        if self.value is None or self.limit is None:
+            return None
+        return self.value.value >= self.limit if self.row.at_least else self.value.value <= self.limit
+
+    @property
+    def limit(self) -> float | None:
+        """What the value may be."""
+        return self.row.limit if self.value is None or self.value.limit is None else self.value.limit
+
+
+def ratio(above: Sequence[float], below: Sequence[float]) -> Value:
+    """The ratio of two medians; its spread is that of the ratios within each round."""
+    rounds = [one / other for one, other in zip(above, below, strict=False)]
+    return Value(statistics.median(above) / statistics.median(below), deviation(rounds), len(rounds))
+
+
+def cold(times: Timings) -> Value:
+    """A cold run of all rules, in times of Ruff's."""
+    return ratio(times["forklint"].walls, times["ruff"].walls)
+
+
+def cold_without_501(times: Timings) -> Value:
+    """The same without the rule that has to know every class."""
+    return ratio(times["forklint-without-FKL501"].walls, times["ruff"].walls)
+
+
+def fkl501(times: Timings) -> Value:
+    """What that rule alone adds, as a part of Ruff's time."""
+    both = zip(times["forklint"].walls, times["forklint-without-FKL501"].walls, strict=False)
+    added = times["forklint"].wall - times["forklint-without-FKL501"].wall
+    ruff = times["ruff"].wall
+    return Value(added / ruff, deviation([one - other for one, other in both]) / ruff, len(times["ruff"].runs))
+
+
+def torchfix(times: Timings) -> Value:
+    """How many times faster than TorchFix for each line."""
+    return ratio(times.per_line("torchfix"), times.per_line("forklint"))
+
+
+def torchfix_on_sample(times: Timings) -> Value:
+    """The same where both lint the sample, starting up included."""
+    return ratio(times["torchfix"].walls, times["forklint-sample"].walls)
+
+
+def fixit(times: Timings) -> Value:
+    """How many times faster than Fixit for each line."""
+    return ratio(times.per_line("fixit"), times.per_line("forklint"))
+
+
+def warm(times: Timings) -> Value:
+    """A run with nothing changed, in times of a cold one."""
+    return ratio(times["forklint-warm"].walls, times["forklint"].walls)
+
+
+def warm_ruff(times: Timings) -> Value:
+    """The same in times of Ruff's with its own cache."""
+    return ratio(times["forklint-warm"].walls, times["ruff-warm"].walls)
+
+
+def clean_file(times: Timings) -> Value:
+    """One file without a token of any rule, against the import of the library of its command line."""
+    return ratio(times["forklint-clean-file"].walls, times["import-click"].walls)
+
+
+def finding(times: Timings) -> Value:
+    """One file with a finding, in seconds, against the imports that it cannot do without."""
+    ours = times["forklint-finding"]
+    return Value(ours.wall, ours.spread, len(ours.runs), 1.3 * times["import-libcst"].wall + 0.1)
+
+
+def flake8(times: Timings) -> Value:
+    """flake8 with the plugin, in times of flake8 without."""
+    return ratio(times["flake8-forklint"].walls, times["flake8"].walls)
+
+
+def growth(times: Timings) -> Value:
+    """How far any size is off the straight line through all of them, in per cent of its time."""
+    series = [(times.inputs[name].files, one) for name, one in times.series.items()]
+    start, each = line([(files, one.wall) for files, one in series])
+    off = [abs(one.wall / (start + each * files) - 1) * 100 for files, one in series]
+    noise = max(one.spread / one.wall for _, one in series) * 100
+    return Value(max(off), noise, min(len(one.runs) for _, one in series))
+
+
+def line(points: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """Start and slope of the straight line with the least squares of errors in proportion to each value."""
+    weights = [1 / value**2 for _, value in points]
+    total = sum(weights)
+    middle_x = sum(w * x for w, (x, _) in zip(weights, points, strict=True)) / total
+    middle_y = sum(w * y for w, (_, y) in zip(weights, points, strict=True)) / total
+    above = sum(w * (x - middle_x) * (y - middle_y) for w, (x, y) in zip(weights, points, strict=True))
+    below = sum(w * (x - middle_x) ** 2 for w, (x, _) in zip(weights, points, strict=True))
+    slope = above / below if below else 0.0
+    return middle_y - slope * middle_x, slope
+
+
+def memory(times: Timings) -> Value:
+    """What the largest process holds more at the most files than at 10,000, in MB."""
+    return _more(times, [max(run.peak for run in one.runs) for one in times.series.values()])
+
+
+def memory_together(times: Timings) -> Value:
+    """The same of all processes together."""
+    return _more(times, [max(run.peak_together for run in one.runs) for one in times.series.values()])
+
+
+def _more(times: Timings, peaks: Sequence[int]) -> Value:
+    return Value((max(peaks) - min(peaks)) / MEGABYTE, 0, min(len(one.runs) for one in times.series.values()))
+
+
+def verify(times: Timings) -> Value:
+    """What a proof takes beyond its program, run as often by itself and with as many workers, in per cent."""
+    beyond = []
+    for run in times["verify"].runs:
+        own = sum(run.facts.get(f"trials with {n} workers", 0) * times[f"train-{n}-workers"].wall for n in (0, 4))
+        beyond.append((run.wall / own - 1) * 100)
+    return Value(statistics.median(beyond), deviation(beyond), len(beyond))
+
+
+def key_press(times: Timings) -> Value:
+    """From a key press to what the editor shows, in seconds."""
+    return Value(times["server"].wall, times["server"].spread, len(times["server"].runs))
+
+
+def _growing(sizes: Collection[int]) -> tuple[str, ...]:
+    return tuple(f"forklint-{files}-files" for files in sizes)
+
+
+LARGE = _growing(files for files in SIZES if files >= 10_000)
+
+ROWS = (
+    Row("cold", "cold lint of the corpus, all rules, against Ruff", "times", ("forklint", "ruff"), cold, 2),
+    Row(
+        "cold-without-501",
+        "the same without FKL501",
+        "times",
+        ("forklint-without-FKL501", "ruff"),
+        cold_without_501,
+    ),
+    Row(
+        "fkl501",
+        "what FKL501 alone adds, in times of Ruff's run",
+        "times",
+        ("forklint", "forklint-without-FKL501", "ruff"),
+        fkl501,
+    ),
+    Row(
+        "torchfix",
+        "cold lint of the corpus, faster for each line than TorchFix on a sample",
+        "times",
+        ("forklint", "torchfix"),
+        torchfix,
+        200,
+        at_least=True,
+    ),
+    Row(
+        "torchfix-sample",
+        "the sample alone, starting up included, faster than TorchFix",
+        "times",
+        ("torchfix", "forklint-sample"),
+        torchfix_on_sample,
+    ),
+    Row(
+        "fixit",
+        "cold lint of the corpus, faster for each line than Fixit on a sample",
+        "times",
+        ("forklint", "fixit"),
+        fixit,
+    ),
+    Row(
+        "warm",
+        "warm cache, nothing changed, against cold",
+        "times",
+        ("forklint", "forklint-warm"),
+        warm,
+        0.25,
+    ),
+    Row(
+        "warm-ruff",
+        "warm cache, nothing changed, against Ruff with its cache",
+        "times",
+        ("forklint-warm", "ruff-warm"),
+        warm_ruff,
+        3,
+    ),
+    Row(
+        "clean-file",
+        "one clean file, whole process, against `python -c 'import click'`",
+        "times",
+        ("forklint-clean-file", "import-click"),
+        clean_file,
+        1.5,
+    ),
+    Row(
+        "finding",
+        "one file with a finding, whole process",
+        "s",
+        ("forklint-finding", "import-libcst"),
+        finding,
+        words="at most 1.3 times `python -c 'import libcst, click'` plus 0.1 s",
+    ),
+    Row(
+        "flake8",
+        "flake8 with the plugin against without, on a part of the corpus",
+        "times",
+        ("flake8", "flake8-forklint"),
+        flake8,
+        1.05,
+    ),
+    Row(
+        "growth",
+        "growth with files, 1,000 to 100,000: off the straight line",
+        "%",
+        _growing(SIZES),
+        growth,
+        10,
+        quick=False,
+    ),
+    Row(
+        "growth-quick",
+        "growth with files, 700 to 2,100: off the straight line",
+        "%",
+        _growing(SMALL_SIZES),
+        growth,
+        10,
+    ),
+    Row(
+        "memory",
+        "memory of the largest process, 10,000 to 100,000 files: more at the most",
+        "MB",
+        LARGE,
+        memory,
+        50,
+        quick=False,
+    ),
+    Row(
+        "memory-together",
+        "memory of all processes together, 10,000 to 100,000 files: more at the most",
+        "MB",
+        LARGE,
+        memory_together,
+        50,
+        quick=False,
+    ),
+    Row("server", "server: from a key press to diagnostics", "s", ("server",), key_press, 0.15),
+    Row(
+        "verify",
+        "verify: time beyond the trials' own import of torch and iteration",
+        "%",
+        ("verify", "train-0-workers", "train-4-workers"),
+        verify,
+        10,
+        quick=False,
+    ),
+)
+
+
+def chosen(only: Collection[str], *, quick: bool) -> list[Row]:
+    """Rows by key, all if none is named; raises ValueError for a key that is none."""
+    unknown = sorted(set(only) - {row.key for row in ROWS})
+    if unknown:
+        raise ValueError(f"no row {', '.join(unknown)}: there are {', '.join(row.key for row in ROWS)}")
+    if only:
+        return [row for row in ROWS if row.key in only]
+    return [row for row in ROWS if (row.quick if quick else row.key != "growth-quick")]
+
+
+def outcome(row: Row, times: Timings, missing: Mapping[str, str]) -> Outcome:
+    """A row's value; where a contender is missing, the reason instead."""
+    for name in row.contenders:
+        if name not in times.series:
+            return Outcome(row, None, missing.get(name, f"{NOT_MEASURED}: {name} was not run"))
+    return Outcome(row, row.compute(Timings({name: times[name] for name in row.contenders}, times.inputs)))

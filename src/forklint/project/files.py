@@ -1,0 +1,100 @@
+"""The files of a project, as bytes: what is in them, which there are, and what was concluded from them."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from forklint.config import Settings
+from forklint.project.evidence import PRESETS, PYTHON, Evidence
+from forklint.project.resolver import Resolver
+from forklint.project.witness import Witness
+from forklint.source import discovery, document
+from forklint.source.kinds import PRESET_SUFFIXES
+
+
+class ProjectFiles:
+    """All files below one root, each read once. Whatever is concluded of a project has seen the disk through this."""
+
+    def __init__(self, root: Path, settings: Settings) -> None:
+        self.root = root
+        self.settings = settings
+        self.resolver = Resolver(root)
+        self.witness = Witness()
+        self._overlay: dict[Path, bytes] = {}
+        self._unwritten: list[Path] = []
+        self._bytes: dict[Path, bytes] = {}
+        self._signs: dict[tuple[bytes, ...], bool] = {}
+        self._memories: dict[str, dict[Any, Any]] = {}
+
+    def data(self, path: Path) -> bytes:
+        """Bytes of a project file (as replaced, if it was); empty if it cannot be read."""
+        known = self._overlay.get(path, self._bytes.get(path))
+        if known is None:
+            try:
+                known = document.read(path)
+            except document.UnreadableError:
+                known = b""
+            self._bytes[path] = known
+        return known
+
+    def has_read(self, path: Path, data: bytes) -> None:
+        """Take note of what was read from a file, so that it is not read again."""
+        self._bytes.setdefault(path, data)
+
+    def replace(self, path: Path, data: bytes) -> None:
+        """From now on see ``data`` as the content of ``path``; what was concluded so far is forgotten."""
+        if path not in self._overlay and not path.exists():  # text of a file that is still to be written
+            self._unwritten.append(path)
+        self._overlay[path] = data
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget what was concluded."""
+        self._memories.clear()
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """Every Python file of the project that is not ignored, and those of which only the text is known."""
+        return (*self._on_disk, *self._unwritten)
+
+    @cached_property
+    def _on_disk(self) -> tuple[Path, ...]:
+        return tuple(discovery.walk(self.root, self.settings.excludes))
+
+    @cached_property
+    def presets(self) -> tuple[Path, ...]:
+        """Every file of the project in YAML, TOML or JSON that is not ignored."""
+        return tuple(discovery.walk(self.root, self.settings.excludes, PRESET_SUFFIXES))
+
+    def has_file(self, path: Path) -> bool:
+        """Whether there is a file of this path on the disk."""
+        return self.witness.has_file(path)
+
+    def size(self, path: Path) -> int:
+        """How many bytes a file has; -1 if there is none."""
+        return self.witness.size(path)
+
+    def evidence(self) -> Evidence:
+        """What all conclusions rest on, without what was told when this was last asked for."""
+        walks = {PYTHON: self.__dict__.get("_on_disk"), PRESETS: self.__dict__.get("presets")}
+        return self.witness.news(self._bytes, self._overlay, self.resolver, walks)
+
+    def memory(self, name: str) -> dict[Any, Any]:
+        """A table in which some fact is kept, by the name of the fact; emptied when a file changes."""
+        return self._memories.setdefault(name, {})
+
+    def shows(self, words: tuple[bytes, ...]) -> bool:
+        """Whether any file of the project holds one of these words."""
+        if words not in self._signs:
+            self._signs[words] = any(word in self.data(path) for path in self.files for word in words)
+        return self._signs[words]
+
+    def texts(self) -> list[tuple[Path, bytes]]:
+        """The project's files with what is in them."""
+        memory = self.memory("texts of files")
+        if None not in memory:
+            memory[None] = [(path, self.data(path)) for path in self.files]
+        texts: list[tuple[Path, bytes]] = memory[None]
+        return texts

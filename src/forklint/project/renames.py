@@ -1,0 +1,100 @@
+"""What else a project calls something: subclasses, imports as another name, assignments, judged by text alone.
+
+Enough to pass over the calls, and the files, that cannot mean it. It gives too many names rather than too few.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from forklint.project.heirs import heirs
+
+if TYPE_CHECKING:
+    from forklint.project.index import Project
+
+AS = re.compile(rb"[ \t]+as[ \t]+([\w\x80-\xff]+)")
+WORD = re.compile(rb"[\w\x80-\xff]+")
+TARGET = re.compile(rb"(?:^|[;:=(])[ \t]*([\w\x80-\xff]+)[ \t]*(?::[^=\n]*)?$")
+SEVERAL = re.compile(rb"^[ \t(\[]*([\w\x80-\xff]+[ \t]*,[\w\x80-\xff, \t]*)[)\]]*[ \t]*=[^=]")
+DOTTED = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_." + bytes(range(128, 256))
+OPENING = b" \t\r\n\\("
+ENDS = (b"\n", b"\r", b"#", b";", b"=", b",", b")", b"\\")
+"""What may follow a name that is given another: not the call, the attribute or the operator that begins a value."""
+LONGEST = 200
+"""So many bytes are looked at for what an assignment gives a name."""
+GRAM = 5
+"""Words are looked for by parts of so many letters that several of them share."""
+
+
+def names_for(project: Project, words: frozenset[str]) -> frozenset[str]:
+    """Some names and all that the project may call the same: a subclass, ``as``, ``x = Name``, or a partial of it."""
+    memory = project.memory("other names")
+    if words not in memory:
+        known: set[str] = set()
+        new = set(words)
+        while new:
+            known |= new
+            classes = {name for word in new for _, name in heirs(project, word)}
+            new = (classes | _renamed(project, {word.encode() for word in new})) - known
+        memory[words] = frozenset(known)
+    names: frozenset[str] = memory[words]
+    return names
+
+
+def _renamed(project: Project, words: set[bytes]) -> set[str]:
+    """What the files of a project call some words by ``as`` and by assignment."""
+    found: set[bytes] = set()
+    searched = parts_of(words)
+    for path in project.files:
+        data = project.data(path)
+        if not any(part in data for part in searched):
+            continue
+        for word in words:
+            at = data.find(word)
+            while at >= 0:
+                end = at + len(word)
+                if WORD.match(data, max(0, at - 1), at) is None and WORD.match(data, end, end + 1) is None:
+                    found.update(_given(data, at, end))
+                at = data.find(word, end)
+    return {name.decode(errors="replace") for name in found}
+
+
+def parts_of(words: Iterable[bytes]) -> tuple[bytes, ...]:
+    """A few texts of which each word holds one: ``oader`` for DataLoader, create_loader and GraphLoader."""
+    every = set(words)
+    left = {word for word in every if not any(other in word for other in every - {word})}
+    found: list[bytes] = []
+    while left:
+        grams = Counter(word[at : at + GRAM] for word in left for at in range(len(word) - GRAM + 1))
+        best, count = max(sorted(grams.items()), key=lambda item: item[1], default=(b"", 0))
+        if count == 1 or not best:
+            return (*found, *sorted(left))
+        found.append(best)
+        left = {word for word in left if best not in word}
+    return tuple(found)
+
+
+def _given(data: bytes, start: int, end: int) -> Iterator[bytes]:
+    """Give the names that ``as`` or an assignment gives to the word at a place, or to a partial of it."""
+    alias = AS.match(data, end)
+    if alias is not None:
+        yield alias[1]
+    rest = data[end : end + LONGEST].lstrip(b" \t")
+    if (rest and not rest.startswith(ENDS)) or rest.startswith(b"=="):
+        return
+    before = data[max(0, start - LONGEST) : start].rstrip(DOTTED)
+    head = before.rstrip(OPENING)
+    if head.endswith(b"partial"):
+        before, rest = head.rstrip(DOTTED), b""
+        head = before.rstrip(OPENING)
+    line = head.rpartition(b"\n")[2]
+    if line.endswith(b"=") and not rest.startswith(b",") and (b"(" in before[len(head) :] or not rest.startswith(b")")):
+        target = TARGET.search(line[:-1].rstrip(b" \t:"))
+        if target is not None:
+            yield target[1]
+    several = SEVERAL.match(line + b" ")
+    if several is not None:
+        yield from WORD.findall(several[1])
