@@ -21,6 +21,7 @@ from words.store import Words
 
 loader = DataLoader(Words("texts"), num_workers=2, collate_fn=lambda batch: batch)
 """
+USES = "from tools.loading import loader\n\nfor batch in loader:\n    print(batch)\n"
 READS = """\
 import yaml
 from torch.utils.data import DataLoader
@@ -53,6 +54,10 @@ STORIES: dict[str, tuple[Files, Files]] = {
     "a module that shadows another, and is not linted": (
         {"data.py": OPENS, ".gitignore": "lmdb.py\n"},
         {"lmdb.py": "def open(path):\n    return path\n"},
+    ),
+    "a module that was missing, and is not linted": (
+        {"tools/names.py": "", "evaluate.py": USES, ".gitignore": "loading.py\n"},
+        {"tools/loading.py": "from torch.utils.data import DataLoader\n\nloader = DataLoader([1], num_workers=2)\n"},
     ),
     "a folder that shadows a library, and is not linted": (
         {"data.py": OPENS, ".gitignore": "lmdb\n"},

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from forklint import knowledge
-from forklint.config import ConfigError, Settings, SettingsFinder, find_root, load, python_range
+from forklint.config import ConfigError, Settings, SettingsFinder, load, python_range
 from forklint.knowledge.handles import Handle
 from forklint.knowledge.starters import Starter
+from forklint.source.roots import find_root
 
 
 def write(path: Path, text: str) -> Path:

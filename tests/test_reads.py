@@ -37,3 +37,19 @@ def test_nothing_looks_past_the_project(path: Path) -> None:
 
 def test_a_look_is_seen() -> None:
     assert looks(ast.parse("def f(path):\n    return path.is_file() or open(path)\n")) == ["2: is_file", "2: open"]
+
+
+TOLD = {
+    "evidence.py": ["stat"],  # for the witness
+    "files.py": ["exists", "walk", "walk"],  # the first only where a file is replaced by what is not on the disk
+    "resolver.py": ["isdir", "listdir", "walk"],
+}
+"""Where the project itself looks at the disk; ``Witness`` tells of each, or the cache would not know of it."""
+
+
+def test_what_the_project_looks_at_is_told() -> None:
+    found = {}
+    for path in sorted((SOURCE / "project").glob("*.py")):
+        names = [look.partition(": ")[2] for look in looks(ast.parse(path.read_text(encoding="utf-8")))]
+        found |= {path.name: sorted(names)} if names else {}
+    assert found == TOLD

@@ -7,8 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from hazards import SHORT_HAZARD as HAZARD
 
 HEAVY = ("libcst", "torch", "numpy", "ruamel", "rich", "pathspec", "flake8", "watchfiles")
+WORKING = ("multiprocessing", "forklint.engine", "forklint.project.index", "forklint.rules.registry")
 PROBE = """
 import sys
 sys.argv = ["forklint", *{arguments!r}]
@@ -40,3 +42,15 @@ def test_libcst_is_imported_where_there_is_a_finding(tmp_path: Path) -> None:
         "    def __getitem__(self, index):\n        return self.env.stat()\n"
     )
     assert loaded(["data.py"], tmp_path) == "loaded: ['libcst']"
+
+
+def test_a_run_that_knows_all_imports_no_rule(tmp_path: Path) -> None:
+    """Not even where there are findings, with their fixes."""
+    (tmp_path / "forklint.toml").touch()
+    (tmp_path / "data.py").write_text(HAZARD)
+    code = PROBE.format(arguments=["data.py"], heavy=(*HEAVY, *WORKING))
+    for expected in (True, False):
+        done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+        assert "FKL301" in done.stdout
+        assert ("libcst" in done.stdout.splitlines()[-1]) == expected
+    assert done.stdout.splitlines()[-1] == "loaded: []"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 import re
 import sys
 from collections.abc import Callable, Mapping
@@ -13,14 +14,13 @@ from typing import Any
 
 from forklint.model import DEFAULT_CELLS, NEWEST_PYTHON, OLDEST_PYTHON, PLATFORMS, Cell, Severity
 from forklint.source.paths import from_root
+from forklint.source.roots import FILES
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
-FILES = ("forklint.toml", "pyproject.toml")
-ROOT_MARKS = (*FILES, ".git")
 Version = tuple[int, int]
 NEWEST_TORCH = (99, 99)  # stands for all that are still to come
 
@@ -125,21 +125,6 @@ def _matches(patterns: tuple[str, ...], path: Path, base: Path) -> bool:
     return GitIgnoreSpec.from_lines(patterns).match_file(relative.as_posix())
 
 
-def find_root(path: Path) -> Path:
-    """Find the root of the project that a file belongs to.
-
-    That is the nearest folder with a configuration file or ``.git``; with none, the folder that holds
-    the file's outermost package, so that every door to forklint sees the same project.
-    """
-    folder = from_root(path).parent
-    for parent in (folder, *folder.parents):
-        if any((parent / mark).exists() for mark in ROOT_MARKS):
-            return parent
-    while (folder / "__init__.py").is_file() and folder.parent != folder:
-        folder = folder.parent
-    return folder
-
-
 class SettingsFinder:
     """Finds the settings of each file, reading each configuration file once.
 
@@ -157,10 +142,19 @@ class SettingsFinder:
         elif isolated:
             self._fixed = self._override(Settings(base=Path.cwd()))
         self._by_folder: dict[Path, Settings] = {}
+        self._by_name: dict[str, Settings] = {}
+        """As they are written: of a thousand files in a folder, one is followed to the root."""
 
     def for_file(self, path: Path) -> Settings:
         """Settings for a file; raises ConfigError."""
-        return self._fixed or self.for_folder(from_root(path).parent)
+        if self._fixed is not None:
+            return self._fixed
+        parent, name = os.path.split(path)
+        if name in {"", os.curdir, os.pardir}:  # what is written before it is not the folder above
+            return self.for_folder(from_root(path).parent)
+        if parent not in self._by_name:
+            self._by_name[parent] = self.for_folder(from_root(path).parent)
+        return self._by_name[parent]
 
     def for_folder(self, folder: Path) -> Settings:
         """Settings for the files in a folder; raises ConfigError."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forklint.config import SettingsFinder, find_root
+from forklint.config import SettingsFinder
 from forklint.edits.text import without_blank_tail
 from forklint.edits.tree import UnparsableError
 from forklint.edits.tree import parse as parse_tree
@@ -27,6 +27,7 @@ from forklint.source.comments import uncommented
 from forklint.source.document import BrokenError, Document, UnreadableError
 from forklint.source.kinds import Kind, kind_of
 from forklint.source.paths import from_root, relative_to, shown
+from forklint.source.roots import find_root
 
 if TYPE_CHECKING:
     from forklint.source.notebook import Notebook

@@ -9,9 +9,10 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from forklint.config import ROOT_MARKS, Settings
+from forklint.config import Settings
 from forklint.source.discovery import NEVER
 from forklint.source.paths import from_root
+from forklint.source.roots import ROOT_MARKS
 from forklint.source.writing import replace
 
 NAME = ".forklint_cache"

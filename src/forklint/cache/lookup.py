@@ -12,11 +12,12 @@ from forklint.cache import folder, identity, rows
 from forklint.cache.book import Book, pack, unpack
 from forklint.cache.stamps import is_same, stamp
 from forklint.cache.standing import Standing
-from forklint.config import Settings, SettingsFinder, find_root
+from forklint.config import Settings, SettingsFinder
 from forklint.model import FileReport
 from forklint.project.evidence import Evidence, digest
 from forklint.source.kinds import Kind, kind_of
 from forklint.source.paths import from_root, shown
+from forklint.source.roots import Roots
 
 Place = tuple[Path, Path | None]
 """The root of a project and the file of its settings: what one linter stands for."""
@@ -62,6 +63,7 @@ class Lookup:
         self._tell = tell
         self._program = identity.program()
         self._shelves: dict[Place, _Shelf] = {}
+        self._roots = Roots()
         self._by_folder: dict[str, tuple[str, str, _Shelf]] = {}
         places = [self._place(path) for path in files]
         self._places = [(absolute, shelf) for absolute, _, shelf in places]
@@ -97,7 +99,7 @@ class Lookup:
         return known[0] + name, known[1] + name, known[2]
 
     def _shelf(self, path: Path) -> _Shelf:
-        settings, root = self._finder.for_file(path), find_root(path)
+        settings, root = self._finder.for_file(path), self._roots.of(path)
         place = (root, settings.source)
         if place not in self._shelves:
             request = identity.request(root, settings, self._variant)

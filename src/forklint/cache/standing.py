@@ -9,7 +9,8 @@ from pathlib import Path
 from forklint.cache.book import Book
 from forklint.cache.stamps import digest_of, is_same, stamp
 from forklint.config import Settings
-from forklint.project.evidence import PRESETS, PYTHON, Evidence, names_digest, paths_digest, size
+from forklint.project.evidence import OTHERS, PRESETS, PYTHON, Evidence, names_digest, paths_digest, size
+from forklint.project.resolver import Resolver
 from forklint.source import discovery
 from forklint.source.kinds import PRESET_SUFFIXES, PYTHON_SUFFIXES
 
@@ -62,14 +63,16 @@ class Standing:
         return True
 
     def _same_walks(self, evidence: Evidence) -> bool:
-        suffixes = {PYTHON: PYTHON_SUFFIXES, PRESETS: PRESET_SUFFIXES}
-        if not evidence.walks.keys() <= suffixes.keys():
+        walks, suffixes = dict(evidence.walks), {PYTHON: PYTHON_SUFFIXES, PRESETS: PRESET_SUFFIXES}
+        others = walks.pop(OTHERS, None)
+        if not walks.keys() <= suffixes.keys() or (others is not None and PYTHON not in walks):
             return False
-        wanted = tuple(suffix for name in evidence.walks for suffix in suffixes[name])
-        found = list(discovery.walk(Path(self._root), self._settings.excludes, wanted)) if wanted else []
-        return all(
-            paths_digest(path for path in found if path.name.endswith(suffixes[name])) == known
-            for name, known in evidence.walks.items()
+        wanted = tuple(suffix for name in walks for suffix in suffixes[name])
+        excluded = self._settings.excludes if self._settings.exclude else discovery.nothing
+        found = list(discovery.walk(Path(self._root), excluded, wanted)) if wanted else []
+        of_each = {name: [path for path in found if path.name.endswith(suffixes[name])] for name in walks}
+        return all(paths_digest(of_each[name]) == known for name, known in walks.items()) and (
+            others is None or str(Resolver(Path(self._root)).has_others(of_each[PYTHON])) == others
         )
 
 

@@ -21,6 +21,7 @@ from forklint.cli.telling import Ran, outcome_of
 from forklint.model import Finding
 from forklint.source.kinds import Kind, kind_of
 from forklint.source.paths import from_root, shown
+from forklint.source.roots import find_root
 
 if TYPE_CHECKING:
     from forklint.report import Outcome
@@ -113,7 +114,7 @@ def run(options: dict[str, Any], arguments: Sequence[str] | None) -> int:
         settings = finder.for_file(path)
         given = settings.verify
         return Context(
-            root=config.find_root(path),
+            root=find_root(path),
             settings=settings,
             environment=environment,
             entry=entry,

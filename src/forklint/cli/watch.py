@@ -13,11 +13,12 @@ import click
 
 from forklint.cli.ending import INTERRUPTED, Failure
 from forklint.cli.output import say
-from forklint.config import FILES, ConfigError, SettingsFinder, find_root
+from forklint.config import ConfigError, SettingsFinder
 from forklint.source import discovery
 from forklint.source.discovery import IGNORE_FILES, NEVER
 from forklint.source.kinds import SUFFIXES
 from forklint.source.paths import from_root
+from forklint.source.roots import FILES, find_root
 
 SETTINGS = (*FILES, *IGNORE_FILES)
 States = dict[Path, tuple[int, int]]

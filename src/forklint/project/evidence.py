@@ -10,7 +10,7 @@ from pathlib import Path
 
 CONTRADICTORY = ""
 """The digest of what was seen in two states: no state agrees with it."""
-PYTHON, PRESETS = "python", "presets"
+PYTHON, PRESETS, OTHERS = "python", "presets", "others"
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,10 @@ class Evidence:
     answers: dict[str, int] = field(default_factory=dict)
     """Questions about one path, as ``asked`` writes them, and what they were answered with."""
     walks: dict[str, str] = field(default_factory=dict)
-    """Which walks over the project were made (PYTHON, PRESETS), and the digests of what they found."""
+    """Which walks over the project were made (PYTHON, PRESETS), and the digests of what they found.
+
+    OTHERS is the answer of ``Resolver.has_others``.
+    """
 
     def add(self, other: Evidence) -> None:
         """Take in what else was seen; where that is something else, nothing will agree with it."""

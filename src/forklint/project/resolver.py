@@ -24,6 +24,8 @@ class Resolver:
         """Each folder that was looked into, with the names in it that can be modules or packages."""
         self.folders: dict[str, bool] = {}
         """Each path that was asked whether it is a folder, and the answer."""
+        self.others: bool | None = None
+        """The answer of ``has_others``, if it was asked."""
         self._bases: dict[str, tuple[str, ...]] = {}
         self._starts: dict[str, tuple[str, ...]] = {}
         self._found: dict[tuple[str, str, bool], Path | None] = {}
@@ -66,7 +68,12 @@ class Resolver:
         return any(name in listing or f"{name}.py" in listing for listing in map(self._listing, self._above(start)))
 
     def has_others(self, known: Iterable[Path]) -> bool:
-        """Whether an import may find a Python file below the root that is not among the known ones."""
+        """Whether an import may find a Python file below the root that is not among the known ones: those of a walk."""
+        if self.others is None:
+            self.others = self._has_others(known)
+        return self.others
+
+    def _has_others(self, known: Iterable[Path]) -> bool:
         paths = set(map(str, known))
         for folder, folders, names in os.walk(self._root):
             if any(name.endswith(".py") and os.path.join(folder, name) not in paths for name in names):

@@ -59,7 +59,10 @@ class Witness:
                 **{evidence.asked("folder", path): int(answer) for path, answer in folders},
                 **dict(self._new("answers", self._answers)),
             },
-            {name: evidence.paths_digest(found) for name, found in walks.items() if found is not None},
+            {
+                **{name: evidence.paths_digest(found) for name, found in walks.items() if found is not None},
+                **({} if resolver.others is None else {evidence.OTHERS: str(resolver.others)}),
+            },
         )
 
     def _new(self, name: str, table: Mapping[Key, Answer]) -> Iterator[tuple[Key, Answer]]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from forklint.config import ROOT_MARKS, ConfigError
+from forklint.config import ConfigError
 from forklint.source.paths import from_root
+from forklint.source.roots import ROOT_MARKS
 
 PROJECT_MARKS = (*ROOT_MARKS, "setup.py", "setup.cfg")
 

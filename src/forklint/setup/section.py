@@ -6,8 +6,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from forklint.config import FILES, ConfigError
+from forklint.config import ConfigError
 from forklint.setup.proposal import Project, Proposal, line_end, read
+from forklint.source.roots import FILES
 
 if sys.version_info >= (3, 11):
     import tomllib

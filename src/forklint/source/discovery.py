@@ -59,11 +59,12 @@ class Missing:
 Excluded = Callable[[Path], bool]
 
 
-def _nothing(_: Path) -> bool:
+def nothing(_: Path) -> bool:
+    """What to exclude where nothing is."""
     return False
 
 
-def find_files(paths: Iterable[Path], excluded: Excluded, forced: Excluded = _nothing) -> Iterator[Path | Missing]:
+def find_files(paths: Iterable[Path], excluded: Excluded, forced: Excluded = nothing) -> Iterator[Path | Missing]:
     """Walk ``paths`` and give each file that can be linted once, in sorted order within a folder.
 
     A file named outright is given whatever its suffix, and though it be ignored or excluded, and what is excluded is
@@ -71,12 +72,23 @@ def find_files(paths: Iterable[Path], excluded: Excluded, forced: Excluded = _no
     Links to folders are not followed. A path that does not exist, and a folder that cannot be read, comes as Missing.
     """
     seen: set[str] = set()
+    folders: dict[str, str] = {}
     for path in paths:
         for found in _expand(path, excluded, forced):
-            key = found.path.as_posix() if isinstance(found, Missing) else os.path.realpath(found)
+            key = found.path.as_posix() if isinstance(found, Missing) else _real(found, folders)
             if key not in seen:
                 seen.add(key)
                 yield found
+
+
+def _real(file: Path, folders: dict[str, str]) -> str:
+    """A file's path with no link in it; ``folders`` are those whose real paths are known."""
+    parent, name = os.path.split(file)
+    if name == os.pardir or os.path.islink(file):
+        return os.path.realpath(file)
+    if parent not in folders:
+        folders[parent] = os.path.realpath(parent)
+    return os.path.join(folders[parent], name)
 
 
 def never_walked(path: Path, base: Path) -> bool:
@@ -99,7 +111,7 @@ def _expand(path: Path, excluded: Excluded, forced: Excluded) -> Iterator[Path |
         return
     if is_folder:
         outright = excluded(path)  # then the settings do not speak of what is in it
-        yield from _walk(str(path), _nothing if outright else excluded, _rules_for(path), LINTED_SUFFIXES)
+        yield from _walk(str(path), nothing if outright else excluded, _rules_for(path), LINTED_SUFFIXES)
     elif not exists:
         yield Missing(path, "a broken link" if path.is_symlink() else "no such file or folder")
     elif path.is_file():
@@ -141,7 +153,9 @@ def _walk(
         is_folder = entry.is_dir(follow_symlinks=False)
         if not is_folder and not entry.name.endswith(suffixes):
             continue
-        if _ignored(os.path.abspath(entry.path), rules, is_folder=is_folder) or excluded(Path(entry.path)):
+        if rules and _ignored(os.path.abspath(entry.path), rules, is_folder=is_folder):
+            continue
+        if excluded is not nothing and excluded(Path(entry.path)):
             continue
         if is_folder:
             folders.append(entry.path)
