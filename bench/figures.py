@@ -81,8 +81,11 @@ def page(results: Results) -> str:
 
 def summary(results: Results) -> str:
     """The rows and the timings, for the terminal."""
-    rows = [("measure", "value", "target", "met", "rounds", "spread"), *map(_cells, results["rows"])]
-    timings = [("command", "seconds", "spread", "processor", "peak MB", "files", "findings")]
+    rows: list[tuple[str, ...]] = [
+        ("measure", "value", "target", "met", "rounds", "spread"),
+        *map(_cells, results["rows"]),
+    ]
+    timings: list[tuple[str, ...]] = [("command", "seconds", "spread", "processor", "peak MB", "files", "findings")]
     timings += [_timing(name, one) for name, one in results["contenders"].items()]
     return "\n".join([*_aligned(rows), "", *_aligned(timings)])
 

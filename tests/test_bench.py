@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import figures, results
+from bench import figures, peers, results
 from bench.contenders import CONTENDERS, UNBUILT, findings, named
 from bench.inputs import Input, Inputs
 from bench.measures import Command, FailedError, Series, Timing, in_turns, measure
@@ -121,6 +121,17 @@ def test_without_installing_there_is_forklint_alone() -> None:
     tools = here()
     assert isinstance(tools["forklint"], Environment)
     assert {"ruff", "torchfix", "fixit", "flake8"} <= {one for one, tool in tools.items() if isinstance(tool, Missing)}
+
+
+def test_a_peer_that_cannot_be_installed_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setattr(peers, "OLDER", ())
+    peer = next(one for one in peers.peers() if one.name == "fixit")
+    missing = peers.installed(["fixit"], tmp_path)["fixit"]
+    assert isinstance(missing, Missing)
+    asked = f"{peer.name}=={peer.version}"
+    assert missing.reason.startswith(f"{asked} could not be installed: ERROR: ")
+    assert not (tmp_path / f"fixit-{peer.version}" / peers.STAMP).exists()
 
 
 def test_rows_and_contenders_know_each_other() -> None:
