@@ -103,6 +103,8 @@ def _introduction(results: Results) -> Iterator[str]:
         given = results["contenders"]["forklint"]
         size = f"{given['files']:,} Python files, {given['bytes'] / 1e6:.0f} MB, {given['lines']:,} lines"
         yield f"The corpus has {size}."
+    if results["quick"]:
+        yield "This was a quick run, on a tenth of the corpus and in few rounds: the figures are rough."
 
 
 def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import figures, peers, results
+from bench import figures, measures, peers, results
 from bench.contenders import CONTENDERS, UNBUILT, findings, named
 from bench.inputs import Input, Inputs
 from bench.measures import Command, FailedError, Series, Timing, in_turns, measure
@@ -210,6 +210,14 @@ def test_memory_of_all_processes_is_summed(tmp_path: Path) -> None:
     both = f"import subprocess, sys; some = [subprocess.Popen([sys.executable, '-c', {code!r}]) for _ in range(2)]"
     timing = measure(run_python(f"{both}; [one.wait() for one in some]", watched=True), tmp_path, {})
     assert timing.peak_together > 120_000_000 > timing.peak
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_what_takes_too_much_memory_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measures, "MOST_MEMORY", 50_000_000)
+    work = run_python("import time; x = bytearray(100_000_000); time.sleep(60)", watched=True)
+    with pytest.raises(FailedError, match=r"^held 0\.1 GB after \d s, and was ended$"):
+        measure(work, tmp_path, {})
 
 
 @pytest.mark.parametrize(
