@@ -81,8 +81,11 @@ def page(results: Results) -> str:
 
 def summary(results: Results) -> str:
     """The rows and the timings, for the terminal."""
-    rows = [("measure", "value", "target", "met", "rounds", "spread"), *map(_cells, results["rows"])]
-    timings = [("command", "seconds", "spread", "processor", "peak MB", "files", "findings")]
+    rows: list[tuple[str, ...]] = [
+        ("measure", "value", "target", "met", "rounds", "spread"),
+        *map(_cells, results["rows"]),
+    ]
+    timings: list[tuple[str, ...]] = [("command", "seconds", "spread", "processor", "peak MB", "files", "findings")]
     timings += [_timing(name, one) for name, one in results["contenders"].items()]
     return "\n".join([*_aligned(rows), "", *_aligned(timings)])
 
@@ -100,6 +103,8 @@ def _introduction(results: Results) -> Iterator[str]:
         given = results["contenders"]["forklint"]
         size = f"{given['files']:,} Python files, {given['bytes'] / 1e6:.0f} MB, {given['lines']:,} lines"
         yield f"The corpus has {size}."
+    if results["quick"]:
+        yield "This was a quick run, on a tenth of the corpus and in few rounds: the figures are rough."
 
 
 def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:

@@ -151,7 +151,7 @@ def measure(command: Command, folder: Path, variables: Mapping[str, str]) -> Tim
     process.returncode = os.waitstatus_to_exitcode(status)
     together = watcher.end() if watcher else 0
     if together > MOST_MEMORY:
-        raise FailedError(f"held {together / 1e9:.0f} GB after {wall:.0f} s, and was ended")
+        raise FailedError(f"held {together / 1e9:.1f} GB after {wall:.0f} s, and was ended")
     if process.returncode not in {0, 1} or b"Traceback (most recent" in complained.read_bytes():
         said = complained.read_text(encoding="utf-8", errors="replace").strip().splitlines()
         raise FailedError(f"ended with {process.returncode}: {said[-1] if said else 'nothing was said'}")

@@ -15,6 +15,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from scripts.corpus import REPOSITORY, cache_home
 
@@ -116,14 +117,14 @@ def _environment(
                 break
         else:
             return Missing(tool, f"{asked[-1]} could not be installed: {said}")
-        known = {"stamp": stamp, "versions": _versions(folder / "bin" / "python")}
+        known = {"stamp": stamp, "versions": _versions(folder)}
         (folder / STAMP).write_text(json.dumps(known), encoding="utf-8")
     return Environment(tool, str(folder / "bin" / "python"), versions=known["versions"])
 
 
-def _read(path: Path) -> dict[str, dict[str, str]]:
+def _read(path: Path) -> dict[str, Any]:
     try:
-        known: dict[str, dict[str, str]] = json.loads(path.read_text(encoding="utf-8"))
+        known: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
     return known
@@ -132,8 +133,8 @@ def _read(path: Path) -> dict[str, dict[str, str]]:
 def _install(folder: Path, python: str, asked: Sequence[str]) -> str:
     """Make the environment anew; gives what was said when that failed."""
     shutil.rmtree(folder, ignore_errors=True)
-    pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    for command in ([python, "-m", "venv", str(folder)], [*pip, *asked]):
+    venv = [python, "-m", "venv", "--without-pip", str(folder)]
+    for command in (venv, [*_pip(folder), "install", "--quiet", *asked]):
         done = subprocess.run(command, capture_output=True, text=True, env=variables(), check=False)
         if done.returncode:
             errors = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
@@ -141,10 +142,16 @@ def _install(folder: Path, python: str, asked: Sequence[str]) -> str:
     return ""
 
 
-def _versions(python: Path) -> dict[str, str]:
-    command = [str(python), "-m", "pip", "list", "--format", "json", "--disable-pip-version-check"]
+def _pip(folder: Path) -> list[str]:
+    """The running interpreter's pip, at work on an environment, which needs none of its own."""
+    return [sys.executable, "-m", "pip", "--python", str(folder / "bin" / "python"), "--disable-pip-version-check"]
+
+
+def _versions(folder: Path) -> dict[str, str]:
+    command = [*_pip(folder), "list", "--format", "json"]
     listed = json.loads(subprocess.run(command, capture_output=True, text=True, env=variables(), check=True).stdout)
-    version = subprocess.run([str(python), "--version"], capture_output=True, text=True, check=True).stdout
+    command = [str(folder / "bin" / "python"), "--version"]
+    version = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     return {"python": version.split()[1]} | {one["name"].lower(): one["version"] for one in listed}
 
 

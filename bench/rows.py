@@ -6,7 +6,7 @@ A function takes the series of the row's contenders and the inputs, and gives a 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bench.contenders import NOT_MEASURED, SIZES, SMALL_SIZES
@@ -203,7 +203,7 @@ def key_press(times: Timings) -> Value:
     return Value(times["server"].wall, times["server"].spread, len(times["server"].runs))
 
 
-def _growing(sizes: Collection[int]) -> tuple[str, ...]:
+def _growing(sizes: Iterable[int]) -> tuple[str, ...]:
     return tuple(f"forklint-{files}-files" for files in sizes)
 
 

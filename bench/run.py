@@ -159,7 +159,10 @@ def _keys(text: str) -> tuple[str, ...]:
 
 
 def main() -> int:
-    """Run the command line; 0 when it was measured, met or not, 2 for a wrong argument, 3 without a corpus."""
+    """Run the command line.
+
+    Gives 0 when it was measured, met or not, 2 for a wrong argument, 3 without a corpus, 130 when interrupted.
+    """
     arguments = _arguments()
     if arguments.page:
         figures.write(results.read(results.FILE))
@@ -175,6 +178,9 @@ def main() -> int:
     try:
         bench = Bench(arguments, packages, scratch)
         outcomes, times = bench.run()
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     told = results.gathered(outcomes, bench.contenders, times, bench.tools, bench.about())

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import figures, results
+from bench import figures, measures, peers, results
 from bench.contenders import CONTENDERS, UNBUILT, findings, named
 from bench.inputs import Input, Inputs
 from bench.measures import Command, FailedError, Series, Timing, in_turns, measure
@@ -123,6 +123,17 @@ def test_without_installing_there_is_forklint_alone() -> None:
     assert {"ruff", "torchfix", "fixit", "flake8"} <= {one for one, tool in tools.items() if isinstance(tool, Missing)}
 
 
+def test_a_peer_that_cannot_be_installed_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setattr(peers, "OLDER", ())
+    peer = next(one for one in peers.peers() if one.name == "fixit")
+    missing = peers.installed(["fixit"], tmp_path)["fixit"]
+    assert isinstance(missing, Missing)
+    asked = f"{peer.name}=={peer.version}"
+    assert missing.reason.startswith(f"{asked} could not be installed: ERROR: ")
+    assert not (tmp_path / f"fixit-{peer.version}" / peers.STAMP).exists()
+
+
 def test_rows_and_contenders_know_each_other() -> None:
     assert len(ROW) == len(ROWS)
     for row in ROWS:
@@ -199,6 +210,14 @@ def test_memory_of_all_processes_is_summed(tmp_path: Path) -> None:
     both = f"import subprocess, sys; some = [subprocess.Popen([sys.executable, '-c', {code!r}]) for _ in range(2)]"
     timing = measure(run_python(f"{both}; [one.wait() for one in some]", watched=True), tmp_path, {})
     assert timing.peak_together > 120_000_000 > timing.peak
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_what_takes_too_much_memory_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measures, "MOST_MEMORY", 50_000_000)
+    work = run_python("import time; x = bytearray(100_000_000); time.sleep(60)", watched=True)
+    with pytest.raises(FailedError, match=r"^held 0\.1 GB after \d s, and was ended$"):
+        measure(work, tmp_path, {})
 
 
 @pytest.mark.parametrize(
