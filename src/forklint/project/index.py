@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -135,14 +135,17 @@ class Project(ProjectFiles):
             known = self._modules[path] = None
         return known
 
-    def mentioning(self, word: str) -> Iterator[Module]:
-        """Give the project's modules whose text holds a word, the cheap way to find users of a name."""
+    def mentioning(self, word: str, test: Callable[[bytes], object] = bool) -> Iterator[Module]:
+        """Give the project's modules whose text holds a word, the cheap way to find users of a name.
+
+        Those whose text does not pass ``test`` are not parsed.
+        """
         memory = self.memory("files that mention")
         if word not in memory:
             texts, wanted = self.texts(), word.encode()
             memory[word] = [path for path, data in texts if wanted in data]
         for path in memory[word]:
-            module = self.module(path)
+            module = self.module(path) if test(self.data(path)) else None
             if module is not None:
                 yield module
 

@@ -23,6 +23,7 @@ SEEDERS = rb"worker_?id|worker_init|seed_worker|init_fn|init_worker|worker_seed_
 KEEPS = re.compile(rb"^(?:\w+|[ \t]+self\.\w+)[ \t]*(?::[^=\n]*)?=[^\n]*" + CALL, re.MULTILINE)
 WORKED = re.compile(rb"Dataset|__getitem__|__iter__|__call__")
 SEEDS = re.compile(SEEDERS)
+SEEDING = re.compile(rb"seed\w*[\s)]*\(")
 
 
 class RngInInit(Rule):
@@ -120,13 +121,19 @@ class RngInInit(Rule):
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """A generator is made, or a worker is seeded, and the file or one that it reaches has to do with torch."""
-        if not super().may_hold(path, data) or not (self._may_keep(data) or SEEDS.search(data)):
+        if not super().may_hold(path, data) or not (self._may_keep(data) or self._may_seed(data)):
             return False
         return b"torch" in data or self.project.graph.any_reached(path, lambda text: b"torch" in text, "torch")
 
     def _may_keep(self, data: bytes) -> bool:
         """Whether a generator is plainly kept, or made where something is that workers run."""
         return bool(KEEPS.search(data) or (WORKED.search(data) and self._makers.search(data)))
+
+    def _may_seed(self, data: bytes) -> bool:
+        """Whether a function that workers begin with may seed something; a lambda may know a seeder by any name."""
+        if b"seed" not in data or not SEEDS.search(data):
+            return False
+        return SEEDING.search(data) is not None or b"lambda" in data
 
     @cached_property
     def _makers(self) -> re.Pattern[bytes]:
@@ -147,7 +154,7 @@ class RngInInit(Rule):
                     chain=(self.link(user, place, where),),
                     facts=kept,
                 )
-        for seeds in worker_seeds(self.project, module) if SEEDS.search(code) else ():
+        for seeds in worker_seeds(self.project, module) if self._may_seed(code) else ():
             yield Suspect(
                 node=seeds.place,
                 message=_seeds_message(seeds),

@@ -6,12 +6,14 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from forklint.facts.accelerators.devices import may_use, used_by
 from forklint.facts.datasets.workers import attributes_read, worker_methods
 from forklint.facts.loading.datasets import classes_of
 from forklint.facts.loading.following import Follower
+from forklint.facts.loading.rows import may_make_loader
 from forklint.facts.loading.values import Expression
 from forklint.facts.sending.sites import Sites
 from forklint.knowledge.accelerators import accelerator_words
@@ -116,7 +118,7 @@ class WorkerUses:
         memory = self.project.memory("run by workers")
         if "all" not in memory:
             found: dict[tuple[Module, Function | ast.Lambda], Loading] = {}
-            for module in self.project.mentioning("Loader"):
+            for module in self.project.mentioning("Loader", partial(may_make_loader, self.project)):
                 for scope, call, _, method in self._sites.loaders(module):
                     for part, value in self._sites.given(module, scope, call):
                         given, loading = Expression(module, scope, value), Loading(module, call, part, method)

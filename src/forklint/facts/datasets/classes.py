@@ -84,7 +84,7 @@ def _is_used_otherwise(project: Project, facts: ClassFacts) -> bool:
         (module, node)
         for kind in project.ancestry(facts).classes
         for module in project.mentioning(kind.name)
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if isinstance(node, ast.Call) and project.resolve(module, module.scope_at(node), node.func) is kind
     ]
     if makers and not project.shows(_loading_words()):
@@ -96,5 +96,5 @@ def _is_used_otherwise(project: Project, facts: ClassFacts) -> bool:
 
 def _goes_to_loader(project: Project, facts: ClassFacts) -> bool:
     follow = Follower(project)
-    modules = (module for module in project.mentioning(facts.name) if b"DataLoader" in module.document.code)
+    modules = project.mentioning(facts.name, lambda data: b"DataLoader" in data)
     return any(facts in given_to_loaders(follow, module) for module in modules)

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 
 ITEM, LENGTH = b"__getitem__", b"__len__"
 LOADER = b"DataLoader"
+IN_WORKERS = (b"collate_fn", b"worker_init_fn")
+"""Arguments of a loader, besides the dataset, that its workers call."""
+FEW = 40
+"""So many names are looked for in a text one by one."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,25 @@ def screen(project: Project) -> Screen:
     if "all" not in memory:
         memory["all"] = _screen(project)
     found: Screen = memory["all"]
+    return found
+
+
+def handed(project: Project) -> frozenset[bytes]:
+    """Every word of the files that may hand an object to a dataset or to a loader's workers."""
+    memory = project.memory("words beside datasets")
+    if "all" not in memory:
+        names = screen(project).names
+        odd = [name for name in names if b"Dataset" not in name]
+        words: set[bytes] = set()
+        for path in project.files:
+            text = project.families.text(path)
+            if any(word in text for word in IN_WORKERS):
+                words |= project.families.read("words", path, _words)
+            elif b"Dataset" in text or len(odd) > FEW or any(name in text for name in odd):
+                here = project.families.read("words", path, _words)
+                words |= frozenset() if names.isdisjoint(here) else here
+        memory["all"] = frozenset(words)
+    found: frozenset[bytes] = memory["all"]
     return found
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forklint.facts.datasets.screening import screen
+from forklint.facts.datasets.screening import handed, screen
 from forklint.facts.handles.tokens import WORD, OpenerTokens
 from forklint.source import headings
 from forklint.source.headings import Head
@@ -54,7 +54,9 @@ class HandleScreen:
         return self._project.families.read("openers", path, self.tokens.places)
 
     def _is_near(self, classes: tuple[Head, ...]) -> bool:
-        return screen(self._project).may_reach_workers(classes)
+        if screen(self._project).may_reach_workers(classes):
+            return True
+        return any(one.name in handed(self._project) for one in classes)
 
     def _is_shared(self, path: Path) -> bool:
         """Whether a dataset may get what a file opens: by the name that it is given, or as an argument."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from forklint.facts.datasets.classes import is_dataset
@@ -34,7 +35,8 @@ def carried_by(project: Project, facts: ClassFacts) -> ClassFacts | None:
 
 
 def _carriers(project: Project, facts: ClassFacts) -> Iterator[ClassFacts]:
-    for module in project.mentioning(facts.name):
+    called = re.compile(rb"%b[\s)]*\(" % re.escape(facts.name).encode())
+    for module in project.mentioning(facts.name, called.search):
         for node in module.nodes:
             if not isinstance(node, ast.Call) or last_name(node.func) != facts.name:
                 continue

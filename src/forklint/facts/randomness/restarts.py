@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass
 
 from forklint.facts.datasets.workers import worker_methods
@@ -56,17 +57,16 @@ class Restarts:
         ]
 
     def _called_for_workers(self, method: str) -> bool:
-        return any(WORKER in module.document.code for module in self._project.mentioning(f".{method}("))
+        return any(self._project.mentioning(f".{method}(", lambda data: WORKER in data))
 
     def _stored(self, attribute: str, row: Generator) -> bool:
         """Whether code that speaks of workers sets the attribute on an object from outside, or starts it anew."""
-        for module in self._project.mentioning(attribute):
-            if WORKER not in module.document.code:
-                continue
+        named = re.compile(rb"(?:\.\s*|[\"'])%b\b" % re.escape(attribute).encode())
+        for module in self._project.mentioning(attribute, lambda data: WORKER in data and named.search(data)):
             for node in module.nodes:
                 if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "setattr":
-                    named = len(node.args) > 1 and isinstance(node.args[1], ast.Constant)
-                    if named and node.args[1].value == attribute:  # type: ignore[attr-defined]
+                    is_told = len(node.args) > 1 and isinstance(node.args[1], ast.Constant)
+                    if is_told and node.args[1].value == attribute:  # type: ignore[attr-defined]
                         return True
                 if not isinstance(node, ast.Attribute) or node.attr != attribute:
                     continue

@@ -93,9 +93,7 @@ def _code_lines(facts: ClassFacts) -> list[str]:
 def _loaded(project: Project, facts: ClassFacts) -> Loaded | None:
     """A loader that gives objects of a class to several workers; one whose number of workers is known is best."""
     unsure, follow = None, Follower(project)
-    for module in project.mentioning(facts.name):
-        if b"DataLoader" not in module.document.code:
-            continue
+    for module in project.mentioning(facts.name, lambda data: b"DataLoader" in data):
         for node in module.nodes:
             if not isinstance(node, ast.Call) or not last_name(node.func).endswith("DataLoader"):
                 continue
