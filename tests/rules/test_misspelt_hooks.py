@@ -11,7 +11,7 @@ import pytest
 from forklint.facts.hooks.keywords import meant_by
 from forklint.facts.hooks.methods import meant_hook
 from forklint.knowledge.hooks import meant_keywords, roles
-from forklint.knowledge.loader_options import TORCH, loaders
+from forklint.knowledge.starters import TORCH, starters
 
 pytest.importorskip("torch")
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "FKL502_misspelt_hook"
@@ -107,7 +107,7 @@ for name in {sorted(meant_keywords())!r}:
     print(name)
 """
     assert run(program) == ""
-    assert set(meant_keywords().values()) <= loaders()[TORCH].known
+    assert set(meant_keywords().values()) <= starters()[TORCH].arguments
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_which_names_are_slips(name: str, hook: str | None) -> None:
 
 
 def test_a_keyword_that_is_like_several_or_none_is_left_alone() -> None:
-    known = loaders()[TORCH].known
+    known = starters()[TORCH].arguments
     assert meant_by("worker_init", known) == "worker_init_fn"
     assert meant_by("pin_memmory", known) == "pin_memory"
     assert meant_by("seed", known) == ""

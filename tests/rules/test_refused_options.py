@@ -9,7 +9,8 @@ import sys
 
 import pytest
 
-from forklint.knowledge.loader_options import TORCH, Refusal, loaders, refusals
+from forklint.knowledge.loader_options import Refusal, refusals
+from forklint.knowledge.starters import TORCH, starters
 
 pytest.importorskip("torch")
 
@@ -101,7 +102,7 @@ def test_the_parameters_are_those_of_torch() -> None:
     from torch.utils.data import DataLoader
 
     kinds = {name: one.kind for name, one in inspect.signature(DataLoader).parameters.items()}
-    row = loaders()[TORCH]
+    row = starters()[TORCH]
     positional = [name for name, kind in kinds.items() if kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
-    assert list(row.positional) == positional
+    assert list(row.positions) == positional
     assert set(kinds) - set(positional) <= set(row.keywords)

@@ -69,6 +69,12 @@ KNOWN_KEYS: dict[str, frozenset[str]] = {
             "threads",
             "threads_position",
             "positions",
+            "keywords",
+            "others",
+            "passes_on",
+            "prefix",
+            "keeps",
+            "built_by",
             "source",
         ]
     ),

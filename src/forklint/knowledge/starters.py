@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 from forklint import knowledge
+
+TORCH = "torch.utils.data.DataLoader"
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,13 @@ class Starter:
     threads: str = ""
     threads_position: int | None = None
     positions: tuple[str, ...] = ()
+    keywords: tuple[str, ...] | None = None
+    """None where not all arguments are known."""
+    others: tuple[str, ...] = ()
+    passes_on: bool = False
+    prefix: str = ""
+    keeps: tuple[str, ...] = ()
+    built_by: str = ""
     platforms: tuple[str, ...] = ()
     off: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
     source: str = ""
@@ -46,6 +55,25 @@ class Starter:
     def name(self) -> str:
         """The name people know it by: ``DataLoader``, ``Pool``."""
         return self.known_as or self.call[0].rpartition(".")[2]
+
+    @property
+    def is_loader(self) -> bool:
+        """Whether it makes a loader, or the settings of one."""
+        return self.how == "iterated"
+
+    @cached_property
+    def arguments(self) -> frozenset[str]:
+        """Every name that it takes as an argument; empty where not all are known."""
+        if self.keywords is None:
+            return frozenset()
+        own = frozenset((*self.positions, *self.keywords, *self.others))
+        return own | starters()[TORCH].arguments if self.passes_on else own
+
+    def option(self, argument: str) -> str:
+        """The option of torch's DataLoader that an argument means; empty if it means none."""
+        name = argument.removeprefix(self.prefix)
+        is_meant = argument.startswith(self.prefix) and (not self.keeps or name in self.keeps)
+        return name if is_meant else ""
 
 
 @dataclass(frozen=True)
@@ -97,13 +125,16 @@ def _row(row: Mapping[str, Any]) -> Starter:
 
 
 @cache
-def _own() -> tuple[Starter, ...]:
-    return tuple(_row(row) for row in knowledge.table("starters.toml")["starter"])
+def _own() -> Mapping[str, Starter]:
+    rows = (_row(row) for row in knowledge.table("starters.toml")["starter"])
+    return {name: row for row in rows for name in row.call}
 
 
-def starters(extra: tuple[Mapping[str, Any], ...] = ()) -> dict[str, Starter]:
+def starters(extra: tuple[Mapping[str, Any], ...] = ()) -> Mapping[str, Starter]:
     """Map each qualified name that starts processes to its row; ``extra`` rows of a project win."""
-    return {name: row for row in (*_own(), *(_row(row) for row in extra)) for name in row.call}
+    if not extra:
+        return _own()
+    return {**_own(), **{name: row for row in map(_row, extra) for name in row.call}}
 
 
 @cache

@@ -22,7 +22,7 @@ class GuestProject(Project):
         self._home = home
         self._guest = guest
         self.resolver = home.resolver
-        self.graph = ImportGraph(self, home.graph.known)
+        self.graph = ImportGraph(self, home.graph)
 
     def data(self, path: Path) -> bytes:
         """Bytes of a file as rules see them: of the notebook those of its program."""

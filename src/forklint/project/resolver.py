@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 
@@ -19,7 +20,8 @@ class Resolver:
         self.root = root
         self._listings: dict[str, frozenset[str]] = {}
         self._bases: dict[str, tuple[str, ...]] = {}
-        self._found: dict[tuple[str, str, int], Path | None] = {}
+        self._starts: dict[str, tuple[str, ...]] = {}
+        self._found: dict[tuple[str, str, bool], Path | None] = {}
 
     @cached_property
     def _root(self) -> str:
@@ -27,22 +29,47 @@ class Resolver:
 
     def find(self, importer: Path, module: str, level: int = 0) -> Path | None:
         """Find the file of a module: ``a/b.py``, or ``a/b/__init__.py``; None if it is not the project's."""
-        key = (os.path.dirname(importer), module, level)
+        return self.find_from(self.start(importer, level), module, relative=level > 0)
+
+    def start(self, importer: Path, level: int) -> str:
+        """The folder where the search for an import begins, which is the same for many a file."""
+        folder = os.path.dirname(str(importer))
+        if not level:
+            return self._search_path(folder)[0]
+        for _ in range(level - 1):
+            folder = os.path.dirname(folder)
+        return folder
+
+    def find_from(self, start: str, module: str, *, relative: bool) -> Path | None:
+        """Find the file of a module from where the search begins."""
+        key = (start, module, relative)
         if key not in self._found:
-            self._found[key] = self._find(*key)
+            self._found[key] = self._find(start, [part for part in module.split(".") if part], relative=relative)
         return self._found[key]
 
-    def _find(self, folder: str, module: str, level: int) -> Path | None:
-        parts = [part for part in module.split(".") if part]
-        if level:
-            for _ in range(level - 1):
-                folder = os.path.dirname(folder)
-            return self._file(folder, parts)
-        for base in self._search_path(folder):
+    def _find(self, start: str, parts: list[str], *, relative: bool) -> Path | None:
+        if relative:
+            return self._file(start, parts)
+        for base in self._above(start):
             found = self._file(base, parts)
             if found is not None:
                 return found
         return None
+
+    def has(self, start: str, name: str) -> bool:
+        """Whether an absolute import of a name may mean something of the project, from where the search begins."""
+        return any(name in listing or f"{name}.py" in listing for listing in map(self._listing, self._above(start)))
+
+    def has_others(self, known: Iterable[Path]) -> bool:
+        """Whether an import may find a Python file below the root that is not among the known ones."""
+        paths = set(map(str, known))
+        for folder, folders, names in os.walk(self._root):
+            if any(name.endswith(".py") and os.path.join(folder, name) not in paths for name in names):
+                return True
+            folders[:] = [name for name in folders if name.isidentifier()]
+            if any(os.path.islink(os.path.join(folder, name)) for name in folders):
+                return True
+        return False
 
     def is_package(self, importer: Path, module: str, level: int = 0) -> Path | None:
         """Find the folder of a namespace package (one without ``__init__.py``); None if there is none."""
@@ -86,12 +113,18 @@ class Resolver:
             base = folder
             while "__init__.py" in self._listing(base) and base not in {self._root, os.path.dirname(base)}:
                 base = os.path.dirname(base)
-            bases = [base]
-            while base != self._root and base.startswith(self._root + os.sep):
-                base = os.path.dirname(base)
-                bases.append(base)
+            known = self._bases[folder] = self._above(base)
+        return known
+
+    def _above(self, start: str) -> tuple[str, ...]:
+        """The folders in which an absolute import is looked for, from the first of them."""
+        known = self._starts.get(start)
+        if known is None:
+            bases = [start]
+            while bases[-1] != self._root and bases[-1].startswith(self._root + os.sep):
+                bases.append(os.path.dirname(bases[-1]))
             bases.append(os.path.join(self._root, "src"))
-            known = self._bases[folder] = tuple(dict.fromkeys(bases))
+            known = self._starts[start] = tuple(dict.fromkeys(bases))
         return known
 
     def _listing(self, folder: str) -> frozenset[str]:

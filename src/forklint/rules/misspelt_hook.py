@@ -14,7 +14,7 @@ from forklint.edits.tree import Tree
 from forklint.facts.hooks.keywords import MisspeltKeyword, meant_by, misspelt_keywords
 from forklint.facts.hooks.methods import MisspeltMethod, meant_hook, misspelt_methods
 from forklint.facts.options.loader_names import may_make_loader
-from forklint.knowledge.loader_options import TORCH, loaders
+from forklint.knowledge.starters import TORCH, starters
 from forklint.model import Applicability, Link, Severity
 from forklint.project.module import Module
 from forklint.rules.base import Rule, Suspect
@@ -34,7 +34,7 @@ def hook_meant(name: bytes) -> bool:
 @cache
 def keyword_meant(name: bytes) -> bool:
     """Whether some keyword of some loader may be meant by this one."""
-    known = {word for row in loaders().values() for word in row.known}
+    known = {word for row in starters().values() for word in row.arguments}
     text = name.decode(errors="replace")
     return text not in known and bool(meant_by(text, frozenset(known)))
 

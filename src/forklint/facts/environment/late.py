@@ -12,12 +12,13 @@ from forklint.facts.environment import loaded as execution
 from forklint.facts.environment.loaded import Event
 from forklint.facts.environment.restored import is_put_back
 from forklint.facts.environment.settings import Setting, is_kernel, settings_in
+from forklint.facts.starting.methods import METHODS, method_of
 from forklint.knowledge.environment import Environment, Launchers, Reader, Variable
 from forklint.project.index import Project
 from forklint.project.module import FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS
-from forklint.project.spelling import last_name
+from forklint.project.spelling import argument, last_name
 
 
 @dataclass(frozen=True)
@@ -203,8 +204,8 @@ def _launch(project: Project, module: Module, launchers: Launchers, call: ast.Ca
     if name not in launchers.functions or _only_asks(call, launchers):
         return None
     if name.endswith(("set_start_method", "get_context")):
-        method = call.args[0].value if call.args and isinstance(call.args[0], ast.Constant) else None
-        return None if method == "fork" else Launch(call, fresh=True, anywhere=method is not None)
+        method = method_of(project, module, module.scope_at(call), argument(call, "method", 0))
+        return None if method == "fork" else Launch(call, fresh=True, anywhere=method in METHODS)
     return Launch(call, fresh=True)
 
 

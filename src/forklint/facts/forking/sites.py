@@ -9,17 +9,20 @@ from dataclasses import dataclass
 
 from forklint.facts.forking.objects import View
 from forklint.facts.loading.arithmetic import number_of
+from forklint.facts.loading.datasets import class_of
 from forklint.facts.loading.following import Follower
-from forklint.facts.loading.loaders import loader_row, workers_of
+from forklint.facts.loading.loaders import workers_of
 from forklint.facts.loading.numbers import Workers, verdict
+from forklint.facts.loading.rows import loader_row, rows_above
 from forklint.facts.loading.values import Expression
-from forklint.facts.starting.methods import set_for
-from forklint.knowledge.starters import Starter, iteration, starters
+from forklint.facts.starting.methods import asked_by, set_for
+from forklint.facts.starting.running.values import DEFAULT_METHOD
+from forklint.knowledge.starters import Starter, starters
 from forklint.model import Cell
-from forklint.project.index import External, Project, Value
+from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, Module
 from forklint.project.nodes import nodes_below
-from forklint.project.scopes import FUNCTIONS, Binding, Scope
+from forklint.project.scopes import FUNCTIONS, Binding
 from forklint.project.spelling import argument, last_name
 
 LOADERS = ("Loader", "create_loader", "make_dataloader", "TrainingArguments")
@@ -114,9 +117,7 @@ def _mapping(project: Project, view: View, call: ast.Call) -> Site | None:
 def _own_process(project: Project, view: View, call: ast.Call) -> ClassFacts | None:
     """The project class of a process that a call makes."""
     symbol = project.resolve(view.module, view.scope, call.func)
-    known = starters(project.settings.starters)
-    names = project.ancestry(symbol).external if isinstance(symbol, ClassFacts) else ()
-    rows = [known[name] for name in names if name in known]
+    rows = rows_above(project, symbol) if isinstance(symbol, ClassFacts) else ()
     is_process = any(row.name == "Process" and not row.start_method for row in rows)
     return symbol if is_process and isinstance(symbol, ClassFacts) else None
 
@@ -130,28 +131,19 @@ def _starter(project: Project, view: View, call: ast.Call) -> tuple[str, str, as
         if row.start_method:
             return row.name, UNKNOWN, None
         context = argument(call, row.context, row.position(row.context))
-        return (row.name, *(_context(project, view, context) if context is not None else (DEFAULT, None)))
+        return (row.name, *_context(project, view, context))
     if isinstance(call.func, ast.Attribute) and call.func.attr in STARTERS and symbol is None:
         found = _context(project, view, call.func.value)
         return (call.func.attr, *found) if found[0] != UNKNOWN else None
     return None
 
 
-def _context(project: Project, view: View, node: ast.expr) -> tuple[str, ast.Constant | None]:
-    """The start method that an expression names, or makes a context of, with its literal."""
-    if isinstance(node, ast.Constant):
-        if node.value is None:
-            return DEFAULT, None
-        return ("fork", node) if node.value == "fork" else (UNKNOWN, None)
-    if isinstance(node, ast.Name):
-        symbol = project.resolve(view.module, view.scope, node)
-        bound = symbol.binding.value if isinstance(symbol, Value) else None
-        if isinstance(symbol, Value) and isinstance(bound, (ast.Call, ast.Constant)):
-            return _context(project, View(symbol.module, symbol.scope), bound)
-    if isinstance(node, ast.Call) and project.qualified(view.module, view.scope, node.func) in iteration().contexts:
-        asked = [*node.args, *(keyword.value for keyword in node.keywords)]
-        return _context(project, view, asked[0]) if asked else (DEFAULT, None)
-    return UNKNOWN, None
+def _context(project: Project, view: View, node: ast.expr | None) -> tuple[str, ast.Constant | None]:
+    """What asks for fork, DEFAULT or UNKNOWN, with the literal that says so."""
+    asked = asked_by(project, view.module, view.scope, node)
+    if asked.method == "fork":
+        return "fork", asked.literal
+    return (DEFAULT if asked.method == DEFAULT_METHOD else UNKNOWN), None
 
 
 def _process_targets(call: ast.Call) -> Iterator[Target]:
@@ -212,10 +204,10 @@ def _loader(project: Project, view: View, call: ast.Call, row: Starter) -> Site 
     if workers_of(project, view.module, view.scope, call) is not Workers.SOME:
         return None
     context = argument(call, row.context, row.position(row.context))
-    method, asks = _context(project, view, context) if context is not None else (DEFAULT, None)
+    method, asks = _context(project, view, context)
     given = {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
     dataset = given.get("dataset", call.args[0] if call.args else None)
-    facts = _class_of(project, view.module, view.scope, dataset)
+    facts = class_of(Follower(project), Expression(view.module, view.scope, dataset)) if dataset is not None else None
     functions = [given[name] for name in ("collate_fn", "worker_init_fn") if name in given]
     targets = [_unwrapped(function) for function in functions]
     if facts is not None:
@@ -223,17 +215,6 @@ def _loader(project: Project, view: View, call: ast.Call, row: Starter) -> Site 
     if method == UNKNOWN:
         return None
     return Site(call, row.name, tuple(targets), method, asks, is_loader=True)
-
-
-def _class_of(project: Project, module: Module, scope: Scope, node: ast.expr | None) -> ClassFacts | None:
-    """The project class whose object an expression plainly is."""
-    if isinstance(node, ast.Call):
-        symbol = project.resolve(module, scope, node.func)
-        return symbol if isinstance(symbol, ClassFacts) else None
-    symbol = project.lookup(module, scope, node.id) if isinstance(node, ast.Name) else None
-    if isinstance(symbol, Value) and isinstance(symbol.binding.value, ast.Call):
-        return _class_of(project, symbol.module, symbol.scope, symbol.binding.value)
-    return None
 
 
 def _set_method(project: Project, module: Module) -> str:

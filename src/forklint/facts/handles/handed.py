@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from forklint.facts.handles.datasets import is_dataset
+from forklint.facts.datasets.classes import is_dataset
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, Module
 from forklint.project.spelling import last_name

@@ -42,7 +42,7 @@ State = dict[str, Values]
 
 
 @dataclass(frozen=True)
-class Kept:
+class StoredHandle:
     """A statement that stores a handle on the object."""
 
     opened: Opened

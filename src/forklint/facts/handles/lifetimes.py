@@ -16,9 +16,9 @@ from forklint.facts.handles.held import (
     NOTHING,
     Frame,
     Held,
-    Kept,
     Opened,
     State,
+    StoredHandle,
     Values,
     boxed,
     boxes,
@@ -60,7 +60,7 @@ class Lifetimes:
         self._built = built
         self._opens = opens
         self._active: list[Function] = []
-        self.kept: dict[tuple[Opened, str], Kept] = {}
+        self.kept: dict[tuple[Opened, str], StoredHandle] = {}
         """Where each handle was first stored under each attribute."""
 
     def run(self, module: Module, function: Function, state: State) -> State:
@@ -370,11 +370,8 @@ class Lifetimes:
     ) -> None:
         if isinstance(target, (ast.Tuple, ast.List)):
             source = statement.value if isinstance(statement, ast.Assign) else None
-            parts = (
-                source.elts
-                if isinstance(source, (ast.Tuple, ast.List)) and len(source.elts) == len(target.elts)
-                else None
-            )
+            is_row = isinstance(source, (ast.Tuple, ast.List)) and len(source.elts) == len(target.elts)
+            parts = source.elts if is_row else None  # type: ignore[union-attr]
             for index, element in enumerate(target.elts):
                 part = self.value(frame, parts[index]) if parts else unboxed(held) or held
                 self._assign(frame, element, part, statement)
@@ -387,7 +384,8 @@ class Lifetimes:
         frame.state[key] = frame.state.get(key, NOTHING) | held if widen else held
         if key.startswith("self.") and statement is not None:
             for one in held:
-                self.kept.setdefault((one.opened, key[5:]), Kept(one.opened, key[5:], frame.module, statement, one.via))
+                stored = StoredHandle(one.opened, key[5:], frame.module, statement, one.via)
+                self.kept.setdefault((one.opened, key[5:]), stored)
 
     def _key(self, frame: Frame, target: ast.expr) -> str:
         if isinstance(target, ast.Name):

@@ -6,8 +6,9 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from forklint.facts.datasets.classes import is_dataset
+from forklint.facts.datasets.workers import attribute_nodes, worker_methods
 from forklint.facts.handles.carried import Handles, checks_process, leaves_out, pickling_methods
-from forklint.facts.handles.datasets import attribute_nodes, is_dataset, worker_methods
 from forklint.facts.handles.held import Opened
 from forklint.facts.handles.openers import Openers
 from forklint.project.guard import may_be_guarded

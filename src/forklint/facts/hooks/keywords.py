@@ -6,12 +6,13 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from forklint.facts.loading.rows import plain_row, sole_row
 from forklint.facts.members.nearest import is_one_slip
 from forklint.facts.options.conflicts import is_expected
-from forklint.facts.options.loader_calls import inherited_row, loader_calls, sole_loader
+from forklint.facts.options.loader_calls import loader_calls
 from forklint.facts.options.mappings import Given
 from forklint.knowledge.hooks import meant_keywords
-from forklint.knowledge.loader_options import Loader
+from forklint.knowledge.starters import Starter
 from forklint.project.certainty import is_certain
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, Module
@@ -30,7 +31,7 @@ class MisspeltKeyword:
     call: ast.Call
     given: Given
     meant: str
-    row: Loader
+    row: Starter
     is_free: bool
     """Whether the keyword that is meant is not given as well."""
 
@@ -39,14 +40,14 @@ def misspelt_keywords(project: Project, module: Module) -> Iterator[MisspeltKeyw
     """Give the misspelt keywords of a module's calls that surely make a loader."""
     for loader in loader_calls(project, module):
         if not loader.row.prefix:
-            yield from _wrong(module, loader.call, loader.row, loader.row.known, dict(loader.given))
+            yield from _wrong(module, loader.call, loader.row, loader.row.arguments, dict(loader.given))
     for node in module.nodes:
         if isinstance(node, ast.Call) and node.keywords:
             yield from _of_subclass(project, module, node)
 
 
 def _wrong(
-    module: Module, call: ast.Call, row: Loader, known: frozenset[str], given: dict[str, Given]
+    module: Module, call: ast.Call, row: Starter, known: frozenset[str], given: dict[str, Given]
 ) -> Iterator[MisspeltKeyword]:
     for name, one in given.items():
         meant = meant_by(name, known) if name not in known else ""
@@ -72,8 +73,8 @@ def _of_subclass(project: Project, module: Module, call: ast.Call) -> Iterator[M
     symbol = project.resolve(module, scope, call.func)
     if not isinstance(symbol, ClassFacts) or not is_certain(project, module, scope, call.func):
         return
-    known = _accepted(project, symbol) if inherited_row(project, symbol) is None else None
-    row = sole_loader(project, symbol)
+    known = _accepted(project, symbol) if plain_row(project, symbol) is None else None
+    row = sole_row(project, symbol)
     if known is not None and row is not None and not row.prefix:
         given = {
             word.arg: Given(word.arg, word.value, module, scope, call, is_unpacked=False)
@@ -85,7 +86,7 @@ def _of_subclass(project: Project, module: Module, call: ast.Call) -> Iterator[M
 
 def _accepted(project: Project, facts: ClassFacts) -> frozenset[str] | None:
     """The keywords that a subclass of a loader takes, all of them; None if that cannot be told."""
-    row = sole_loader(project, facts)
+    row = sole_row(project, facts)
     classes = project.ancestry(facts).classes
     if row is None or any("__new__" in owner.methods for owner in classes):
         return None
@@ -99,7 +100,7 @@ def _accepted(project: Project, facts: ClassFacts) -> frozenset[str] | None:
             return frozenset(known)
         if not _hands_on(method, method.args.kwarg.arg):
             return None
-    return frozenset(known | row.known)
+    return frozenset(known | row.arguments)
 
 
 def _hands_on(method: Function, name: str) -> bool:

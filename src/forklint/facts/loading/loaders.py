@@ -11,6 +11,7 @@ from functools import cached_property
 from forklint.facts.loading import arguments, arithmetic, callers, datasets, names
 from forklint.facts.loading.following import Follower
 from forklint.facts.loading.numbers import Number, Workers, verdict
+from forklint.facts.loading.rows import PARTIAL, loader_row, partial_of, row_above
 from forklint.facts.loading.values import (
     NOTHING,
     Arguments,
@@ -26,13 +27,11 @@ from forklint.facts.loading.values import (
 from forklint.knowledge.starters import Starter, starters
 from forklint.model import Link
 from forklint.project.index import External, Project
-from forklint.project.index import Value as Bound
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Binding, Scope
 from forklint.project.spelling import last_name
 
-PARTIAL = frozenset({"functools.partial"})
 MOST_ASKED = 60
 """Of so many loaders it is asked which dataset they get."""
 
@@ -188,11 +187,6 @@ def count_given(project: Project, call: Expression, row: Starter) -> WorkerCount
     return loader.workers if loader.option(row.workers) is not None else UNKNOWN
 
 
-def loader_row(project: Project, module: Module, scope: Scope, call: ast.Call) -> Starter | None:
-    """The row of starters.toml for a call that makes a loader, or a partial that will; None if it makes none."""
-    return _row(project, Expression(module, scope, call), call.func)
-
-
 # Finding
 
 
@@ -201,7 +195,7 @@ def _words(project: Project) -> frozenset[str]:
     memory = project.memory("names of loaders")
     if "all" not in memory:
         rows = starters(project.settings.starters).items()
-        words = {name.rpartition(".")[2] for name, row in rows if row.how == "iterated"}
+        words = {name.rpartition(".")[2] for name, row in rows if row.is_loader}
         memory["all"] = frozenset(words)  # what follows asks for them again
         memory["all"] = frozenset(words | set(_project_words(project, words)))
     found: frozenset[str] = memory["all"]
@@ -226,9 +220,8 @@ def _project_words(project: Project, words: set[str]) -> Iterator[str]:
 
 def _defined(project: Project, module: Module, known: set[str]) -> Iterator[str]:
     """Give names of a module that stand for loaders: subclasses, partials, other names for the same."""
-    rows = starters(project.settings.starters)
     for facts in module.classes:
-        if any(name in rows and rows[name].how == "iterated" for name in project.ancestry(facts).external):
+        if row_above(project, facts) is not None:
             yield facts.name
     for scope in module.all_scopes:
         for name, bindings in scope.bindings.items():
@@ -269,38 +262,6 @@ def _is_named_partial(module: Module, call: ast.Call) -> bool:
     return is_partial and isinstance(above, ast.Assign) and isinstance(above.targets[0], ast.Name)
 
 
-def _row(project: Project, call: Expression, function: ast.expr) -> Starter | None:
-    """The row for what ``function`` names in a call: the loader itself, a subclass, ``partial``, or a name for one."""
-    if not isinstance(function, (ast.Name, ast.Attribute)):
-        return None
-    symbol = project.resolve(call.module, call.scope, function)
-    if isinstance(symbol, External):
-        partial = symbol.name in PARTIAL and isinstance(call.node, ast.Call) and bool(call.node.args)
-        if partial and isinstance(call.node, ast.Call):
-            return _row(project, call, call.node.args[0])
-        row = starters(project.settings.starters).get(symbol.name)
-        return row if row is not None and row.how == "iterated" else None
-    if isinstance(symbol, ClassFacts):
-        return _inherited(project, symbol)
-    place = _partial(project, symbol)
-    return _row(project, place, place.node.func) if place is not None else None  # type: ignore[attr-defined]
-
-
-def _inherited(project: Project, facts: ClassFacts) -> Starter | None:
-    rows = starters(project.settings.starters)
-    names_above = project.ancestry(facts).external
-    return next((rows[name] for name in names_above if name in rows and rows[name].how == "iterated"), None)
-
-
-def _partial(project: Project, symbol: object) -> Expression | None:
-    """The call of ``functools.partial`` that a name is bound to."""
-    value = symbol.binding.value if isinstance(symbol, Bound) else None
-    if not isinstance(symbol, Bound) or not isinstance(value, ast.Call):
-        return None
-    is_partial = project.qualified(symbol.module, symbol.scope, value.func) in PARTIAL
-    return Expression(symbol.module, symbol.scope, value) if is_partial else None
-
-
 def _given(follow: Follower, call: Expression, node: ast.Call) -> Arguments:
     """What the library's own constructor gets by a call that makes a loader."""
     given = arguments.of_call(follow, call)
@@ -309,7 +270,7 @@ def _given(follow: Follower, call: Expression, node: ast.Call) -> Arguments:
         return arguments.without_first(given)
     if isinstance(symbol, ClassFacts):
         return _handed_up(follow, symbol, given)
-    place = _partial(follow.project, symbol)
+    place = partial_of(follow.project, symbol)
     return arguments.joined(arguments.without_first(arguments.of_call(follow, place)), given) if place else given
 
 

@@ -39,7 +39,7 @@ def _find(project: Project, path: Path) -> Path | None:
     chosen = choosers(project)
     if not chosen or _speaks_of_others(project, path):
         return None
-    members = closure(closure({path}, lambda file: _importers(project).get(file, ())), project.graph.imports)
+    members = closure(set(project.graph.reaching((path,))), project.graph.imports)
     if not members & chosen or any(_speaks_of_others(project, member) for member in members):
         return None
     return path if path in chosen else min(members & chosen)
@@ -52,16 +52,6 @@ def choosers(project: Project) -> frozenset[Path]:
         known["all"] = frozenset(path for path in project.files if _chooses(project, path))
     found: frozenset[Path] = known["all"]
     return found
-
-
-def _importers(project: Project) -> dict[Path, list[Path]]:
-    """The files that import a file directly."""
-    known: dict[Path, list[Path]] = project.memory("importers")
-    if not known:
-        for file in project.files:
-            for target in project.graph.imports(file):
-                known.setdefault(target, []).append(file)
-    return known
 
 
 def closure(start: set[Path], step: Callable[[Path], Iterable[Path]]) -> set[Path]:

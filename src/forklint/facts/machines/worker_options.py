@@ -6,12 +6,13 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from forklint.facts.loading.loaders import loader_row
+from forklint.facts.loading.rows import loader_row
 from forklint.facts.machines.meant import Machines
 from forklint.facts.machines.platforms import DARWIN
 from forklint.facts.machines.programs import closure
 from forklint.facts.machines.worker_counts import Count, beside
 from forklint.facts.machines.worker_flow import mentions
+from forklint.facts.starting.methods import set_in
 from forklint.knowledge import presets
 from forklint.project import entries
 from forklint.project.entries import Entry
@@ -19,6 +20,9 @@ from forklint.project.index import Project, Value
 from forklint.project.module import Module
 from forklint.project.nodes import nodes_below
 from forklint.project.spelling import last_name, text_of
+
+NOT_OF_DARWIN = ("fork", "forkserver")
+"""Start methods other than the one that macOS has anyway."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,7 @@ class WorkerOptions:
 
     def has_context(self, count: Count) -> bool:
         """Whether the start method is named: beside the count, or at a loader of the module that may read it."""
-        if _sets_fork(self.module) or _has_context(beside(self.module, count)):
+        if not set_in(self.module).isdisjoint(NOT_OF_DARWIN) or _has_context(beside(self.module, count)):
             return True
         if self._makes_loader(count.home) and self.hidden(count) is False:
             return False
@@ -234,14 +238,4 @@ def _has_context(given: Iterable[Entry]) -> bool:
         name.lower().removeprefix("dataloader_") == "multiprocessing_context"
         and not (isinstance(value, ast.Constant) and value.value is None)
         for name, value in given
-    )
-
-
-def _sets_fork(module: Module) -> bool:
-    """Whether the module sets a start method other than the one that macOS has anyway."""
-    return "set_start_method" in module.document.text and any(
-        isinstance(node, ast.Call)
-        and last_name(node.func) == "set_start_method"
-        and any(text_of(argument) in {"fork", "forkserver"} for argument in node.args)
-        for node in module.nodes
     )

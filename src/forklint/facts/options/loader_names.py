@@ -8,7 +8,7 @@ from functools import partial
 
 from forklint.project.index import Project
 
-LOADER = re.compile(rb"Loader\b|TrainingArguments")
+LOADER = re.compile(rb"Loader\b|TrainingArguments|\bdataloader_")
 NAMED = re.compile(
     rb"^[ \t]*class[ \t]+(\w+)[ \t]*\([^)]*(?:Loader|TrainingArguments)\b"
     rb"|Loader[ \t]+as[ \t]+(\w+)|^[ \t]*(\w+)[ \t]*=[ \t]*[\w.]*Loader[ \t]*(?:#|$)",
@@ -27,7 +27,10 @@ def may_make_loader(project: Project, data: bytes) -> bool:
 
 def _says_loader(data: bytes) -> bool:
     """Whether LOADER has a match; plain bytes are found faster."""
-    return (b"Loader" in data or b"TrainingArguments" in data) and LOADER.search(data) is not None
+    return (
+        any(word in data for word in (b"Loader", b"TrainingArguments", b"dataloader_"))
+        and LOADER.search(data) is not None
+    )
 
 
 def _says(names: frozenset[bytes], data: bytes) -> bool:

@@ -10,11 +10,12 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from forklint.facts.loading.rows import sure_row
 from forklint.facts.machines.preset_readers import PresetReaders
 from forklint.facts.options.conflicts import is_expected
-from forklint.facts.options.loader_calls import row_of
 from forklint.facts.options.mappings import uses
-from forklint.knowledge.loader_options import Loader, Refusal, refusals
+from forklint.knowledge.loader_options import Refusal, refusals
+from forklint.knowledge.starters import Starter
 from forklint.project.index import Project, Value
 from forklint.project.module import Module
 from forklint.project.nodes import nodes_below
@@ -37,7 +38,7 @@ class PresetConflict:
     address: Address
     """Of the mapping."""
     refusal: Refusal
-    row: Loader
+    row: Starter
     module: Module
     call: ast.Call
     """What makes the loader."""
@@ -94,14 +95,14 @@ def _is(value: object, kind: str) -> bool:
 
 def _users(
     project: Project, preset: Preset, address: Address
-) -> Iterator[tuple[Module, ast.Call, Loader, frozenset[str]]]:
+) -> Iterator[tuple[Module, ast.Call, Starter, frozenset[str]]]:
     """Give the calls that make a loader of the mapping at an address, with what they take of it: names, or ALL."""
     for reader in PresetReaders(project, preset.path).find():
         module = reader.module
         for call in module.nodes:
             if isinstance(call, ast.Call) and call.keywords and not is_expected(module, call):
                 taken = frozenset(_taken(project, module, call, address[1:], reader.node))
-                row = row_of(project, module, module.scope_at(call), call) if taken else None
+                row = sure_row(project, module, module.scope_at(call), call) if taken else None
                 if row is not None and not row.prefix:
                     yield module, call, row, taken
 

@@ -9,7 +9,8 @@ from forklint.facts.options import constants
 from forklint.facts.options.conflicts import Conflict
 from forklint.facts.options.mappings import Given
 from forklint.facts.options.preset_loaders import PresetConflict
-from forklint.knowledge.loader_options import TORCH, refusals
+from forklint.knowledge.loader_options import refusals
+from forklint.knowledge.starters import TORCH
 from forklint.project.index import Project
 
 DECIDING = frozenset(

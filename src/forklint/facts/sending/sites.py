@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from forklint.facts.loading.loaders import loader_row, workers_of
+from forklint.facts.loading.loaders import workers_of
 from forklint.facts.loading.numbers import Workers
+from forklint.facts.loading.rows import loader_row
 from forklint.facts.starting.methods import cells_for, method_of, set_for
 from forklint.knowledge.starters import Starter, iteration, starters
 from forklint.knowledge.unpicklable import senders
 from forklint.model import Cell
-from forklint.project.bindings import value_of
+from forklint.project.bindings import held_by, value_of
 from forklint.project.index import External
 from forklint.project.spelling import argument, last_name
 
@@ -104,15 +105,15 @@ class Sites:
     def _is_context(self, module: Module, scope: Scope, node: ast.expr) -> bool:
         """Whether an expression is a call of ``get_context``; that of ``multiprocess`` pickles by dill."""
         if isinstance(node, ast.Name):
-            held = value_of(module, scope, node)
-            return held is not None and self._is_context(module, held[0], held[2])
+            held = held_by(self.project, module, scope, node)
+            return held is not None and self._is_context(*held)
         name = self.project.qualified(module, scope, node.func) if isinstance(node, ast.Call) else ""
         return name in iteration().contexts and not name.startswith("multiprocess.")
 
     def _asked_of(self, module: Module, scope: Scope, call: ast.Call, row: Starter | None) -> str:
         context = None
         if row is not None and row.context:
-            context = argument(call, row.context, row.context_position)
+            context = argument(call, row.context, row.position(row.context))
         if context is None and row is not None and row.start_method:
             return row.start_method
         return method_of(self.project, module, scope, context)

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from forklint.facts.starting.methods import named
 from forklint.knowledge.starters import iteration, settling
 from forklint.project.guard import is_main_guard
 from forklint.project.index import External
@@ -160,7 +161,7 @@ def _library(name: str, node: ast.Call) -> tuple[str, str, bool] | None:
         given = argument(node, "method", 0)
         force = argument(node, "force", 1)
         forced = force is not None and not (isinstance(force, ast.Constant) and not force.value)
-        return "set", str(given.value) if isinstance(given, ast.Constant) else "", forced
+        return "set", named(given), forced
     if name in known.calls:
         return "settled", "", False
     if name in known.executors:
@@ -172,8 +173,7 @@ def _library(name: str, node: ast.Call) -> tuple[str, str, bool] | None:
     given = argument(node, "method", 0)
     is_default = given is None or (isinstance(given, ast.Constant) and given.value is None)
     if last == "get_context":
-        method = str(given.value) if isinstance(given, ast.Constant) and given.value else ""
-        return ("settled", "", False) if is_default else ("context", method, False)
+        return ("settled", "", False) if is_default else ("context", named(given), False)
     if last == "get_start_method":
         given = argument(node, "allow_none", 0)
         is_false = given is None or (isinstance(given, ast.Constant) and not given.value)

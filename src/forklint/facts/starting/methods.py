@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from forklint.facts.starting.reach import cells_of
 from forklint.facts.starting.running.values import DEFAULT_METHOD
 from forklint.knowledge.starters import iteration
 from forklint.model import Cell
-from forklint.project.bindings import value_of
+from forklint.project.bindings import held_by
 from forklint.project.spelling import argument, last_name
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 METHODS = ("fork", "spawn", "forkserver")
 UNKNOWN = ""
+SETTER = "set_start_method"
 
 
 def cells_for(project: Project, module: Module, method: str) -> tuple[Cell, ...]:
@@ -45,7 +47,7 @@ def set_for(project: Project, module: Module) -> frozenset[str]:
         for other in _setters(project):
             reaches = other is module or module.path in project.graph.reached(other.path)
             if reaches or other.path in project.graph.reached(module.path):
-                found |= _set_in(other)
+                found |= set_in(other)
         memory[module] = frozenset(found)
     known: frozenset[str] = memory[module]
     return known
@@ -54,30 +56,48 @@ def set_for(project: Project, module: Module) -> frozenset[str]:
 def _setters(project: Project) -> tuple[Module, ...]:
     memory = project.memory("modules that set start methods")
     if "all" not in memory:
-        memory["all"] = tuple(project.mentioning("set_start_method"))
+        memory["all"] = tuple(project.mentioning(SETTER))
     known: tuple[Module, ...] = memory["all"]
     return known
 
 
-def _set_in(module: Module) -> set[str]:
-    calls = (node for node in module.nodes if isinstance(node, ast.Call))
-    return {_text(argument(call, "method", 0)) for call in calls if last_name(call.func) == "set_start_method"}
+def set_in(module: Module) -> frozenset[str]:
+    """The start methods that the calls of one module set; UNKNOWN for one that is not written out."""
+    if SETTER not in module.document.text:
+        return frozenset()
+    calls = (node for node in module.nodes if isinstance(node, ast.Call) and last_name(node.func) == SETTER)
+    return frozenset(named(argument(call, "method", 0)) for call in calls)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The start method that an expression names."""
+
+    method: str
+    """UNKNOWN if that is not plain."""
+    literal: ast.Constant | None = None
+    """Where it is written out."""
+
+
+def asked_by(project: Project, module: Module, scope: Scope, context: ast.expr | None) -> Asked:
+    """The start method that an argument such as ``multiprocessing_context`` names, or makes a context of."""
+    if context is None or (isinstance(context, ast.Constant) and context.value is None):
+        return Asked(DEFAULT_METHOD)
+    if isinstance(context, ast.Constant):
+        return Asked(named(context), context)
+    if isinstance(context, ast.Name):
+        held = held_by(project, module, scope, context)
+        return asked_by(project, *held) if held is not None else Asked(UNKNOWN)
+    if isinstance(context, ast.Call) and project.qualified(module, scope, context.func) in iteration().contexts:
+        return asked_by(project, module, scope, argument(context, "method", 0))
+    return Asked(UNKNOWN)
 
 
 def method_of(project: Project, module: Module, scope: Scope, context: ast.expr | None) -> str:
     """The start method that an argument such as ``multiprocessing_context`` names; UNKNOWN if that is not plain."""
-    if context is None or (isinstance(context, ast.Constant) and context.value is None):
-        return DEFAULT_METHOD
-    if isinstance(context, ast.Constant):
-        return _text(context)
-    if isinstance(context, ast.Name):
-        held = value_of(module, scope, context)
-        return method_of(project, module, held[0], held[2]) if held is not None else UNKNOWN
-    if isinstance(context, ast.Call) and project.qualified(module, scope, context.func) in iteration().contexts:
-        given = argument(context, "method", 0)
-        return method_of(project, module, scope, given)
-    return UNKNOWN
+    return asked_by(project, module, scope, context).method
 
 
-def _text(node: ast.expr | None) -> str:
+def named(node: ast.expr | None) -> str:
+    """The start method that a constant names; UNKNOWN for anything else."""
     return str(node.value) if isinstance(node, ast.Constant) and node.value in METHODS else UNKNOWN

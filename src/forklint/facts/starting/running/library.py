@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from forklint.facts.loading.loaders import count_given
 from forklint.facts.loading.numbers import Workers, called, verdict
+from forklint.facts.loading.rows import rows_above
 from forklint.facts.loading.values import Expression
 from forklint.facts.starting.running import binding, calling, conditions, containers, evaluation, iterating, names
 from forklint.facts.starting.running.values import (
@@ -94,7 +95,7 @@ def _start_method(value: Value | None) -> str:
 
 def _method_given(row: Starter, given: Arguments) -> str:
     """Give the start method that a call's ``context`` argument asks for; empty if that is not known."""
-    value = given.get(row.context, row.context_position) if row.context else None
+    value = given.get(row.context, row.position(row.context)) if row.context else None
     return (row.start_method or DEFAULT_METHOD) if value is None or value == NONE else _start_method(value)
 
 
@@ -104,8 +105,8 @@ def loader(run: Execution, row: Starter, given: Arguments, spot: Spot) -> Loader
     A number of workers that the run does not know, since it comes from the command line, from a file or from an
     object, is looked for where it is written down.
     """
-    threads = given.get(row.threads, row.threads_position)
-    value = given.get(row.workers, row.workers_position)
+    threads = given.get(row.threads, row.position(row.threads))
+    value = given.get(row.workers, row.position(row.workers))
     workers = Workers.UNKNOWN
     if value is None:
         workers = verdict(row.workers_default)
@@ -156,8 +157,7 @@ def call_starter(run: Execution, spot: Spot, method: Method, given: Arguments) -
 
 def inherited_row(run: Execution, facts: ClassFacts) -> Starter | None:
     """Find the row of starters.toml for what a project class inherits from."""
-    known = starters(run.project.settings.starters)
-    return next((known[name] for name in run.project.ancestry(facts).external if name in known), None)
+    return next(rows_above(run.project, facts), None)
 
 
 def call_inherited(run: Execution, spot: Spot, method: Method, given: Arguments) -> Value:
