@@ -61,6 +61,10 @@ class LateInteropThreads(Rule):
     The program runs up to the call, where the error is seen; in the control the number is set as soon as torch has been
     imported, which does not raise.
 
+    ## Known limits
+    A call in a loop counts once. A function that a variable, a partial or `getattr` names, or that a thread is given,
+    is not followed, nor is what a framework calls again: a handler of requests, a plugin that is opened twice.
+
     ## References
     - [torch.set_num_interop_threads](https://docs.pytorch.org/docs/stable/generated/torch.set_num_interop_threads.html)
     """

@@ -72,7 +72,8 @@ class StartMethodMisuse(Rule):
 
     ## Known limits
     What stands under a condition other than the main guard, in a loop, or where an error is caught is passed over, and
-    so are methods of classes. `set_start_method` at the top level of a script that starts processes is FKL201's.
+    so are methods of classes. What settles the method inside a library (a loader's workers, `load_dataset`) is not
+    counted. `set_start_method` at the top level of a script that starts processes is FKL201's.
 
     ## References
     - [multiprocessing: contexts and start methods](https://docs.python.org/3/library/multiprocessing.html#contexts-and-start-methods)

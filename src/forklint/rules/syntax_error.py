@@ -33,6 +33,10 @@ class SyntaxFault(Rule):
     def collate(batch):
         return batch
     ```
+
+    ## Known limits
+    Text that only the running program could refuse, such as code in strings, is not looked at. What a newer Python than
+    the one that runs forklint allows is passed over, even where the project names an older one.
     """
 
     code = "FKL002"

@@ -83,8 +83,9 @@ class UnpicklablePayload(Rule):
 
     ## Known limits
     What a function is given by its callers is not known in it. A lambda that another module sends is reported where it
-    is sent. Stages of webdataset and of torchdata are not followed. Where only platforms are hit of which the project
-    shows no sign, and no Python from 3.14 on is named, the finding is info.
+    is sent. Stages of webdataset and of torchdata are not followed, nor what a project's own loader hands on to its
+    base or through `**kwargs`, a function that a decorator replaces, and a loader's iterator that is kept. Where only
+    platforms are hit of which the project shows no sign, and no Python from 3.14 on is named, the finding is info.
 
     ## References
     - [multiprocessing: the spawn and forkserver start methods](https://docs.python.org/3/library/multiprocessing.html#the-spawn-and-forkserver-start-methods)

@@ -58,6 +58,10 @@ class UnsafeWorkerEnv(Rule):
     The program runs as it is and, for control, with the variable held at false, until a forked child has tokenized
     once. A hang in the first alone confirms the finding.
 
+    ## Known limits
+    A value that is put together (`str(True).lower()`), that stands in a branch or in a file, is not known. Nor are
+    children that a trainer forks by a number in its settings (`dataset_num_proc`), and tokenizers inside a `pipeline`.
+
     ## References
     - [tokenizers: the variable and the fork, in the source](https://github.com/huggingface/tokenizers/blob/main/bindings/python/src/lib.rs)
     - [transformers: the warning and what it means](https://github.com/huggingface/transformers/issues/5486)

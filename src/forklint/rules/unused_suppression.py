@@ -40,6 +40,10 @@ class UnusedSuppression(Rule):
     ## Fix safety
     Safe: only a comment changes. Unused codes are taken out, and the comment with its last code; other tools' codes
     and the reason stay. What is unused is judged for the platforms, the Pythons and the rules of the run.
+
+    ## Known limits
+    A comment is judged by one run: what another run would report, with other platforms, Pythons or rules, is not asked
+    for. Within flake8 the rule is silent, for flake8 itself takes `# noqa` away.
     """
 
     code = "FKL001"
