@@ -190,7 +190,7 @@ def count_given(project: Project, call: Expression, row: Starter) -> WorkerCount
 # Finding
 
 
-def _words(project: Project) -> frozenset[str]:
+def names_of_loaders(project: Project) -> frozenset[str]:
     """The last names of what makes a loader: those of the table, subclasses and partials of the project."""
     memory = project.memory("names of loaders")
     if "all" not in memory:
@@ -238,7 +238,7 @@ def _renames(binding: Binding, known: set[str]) -> bool:
 
 
 def _modules(project: Project) -> Iterator[Module]:
-    pattern = re.compile("|".join(sorted(map(re.escape, _words(project)))).encode())
+    pattern = re.compile("|".join(sorted(map(re.escape, names_of_loaders(project)))).encode())
     for path in project.files:
         if pattern.search(project.data(path)):
             module = project.module(path)
@@ -247,7 +247,7 @@ def _modules(project: Project) -> Iterator[Module]:
 
 
 def _find(project: Project, module: Module) -> Iterator[Loader]:
-    words = _words(project) | {"partial"}
+    words = names_of_loaders(project) | {"partial"}
     for node in module.nodes:
         if isinstance(node, ast.Call) and last_name(node.func) in words and not _is_named_partial(module, node):
             loader = loader_at(project, Expression(module, module.scope_at(node), node))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from forklint.facts.loading.loaders import workers_of
+from forklint.facts.loading.loaders import names_of_loaders, workers_of
 from forklint.facts.loading.numbers import Workers
 from forklint.facts.loading.rows import loader_row
 from forklint.facts.starting.methods import cells_for, method_of, set_for
@@ -65,7 +65,7 @@ class Sites:
 
     def _may_send(self, call: ast.Call) -> bool:
         name = last_name(call.func)
-        return name in self._names or name.endswith("Loader")
+        return name in self._names or name.endswith("Loader") or name in names_of_loaders(self.project)
 
     def of_call(self, module: Module, scope: Scope, call: ast.Call) -> Iterator[Sent]:
         """Give what a call sends; nothing if it sends nothing that is pickled anywhere."""
