@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from forklint.facts.datasets.workers import attributes_read, worker_methods
 from forklint.facts.loading.datasets import class_of
 from forklint.facts.loading.following import Follower
-from forklint.facts.loading.loaders import loader_at
+from forklint.facts.loading.loaders import Loader, loaders_of
 from forklint.facts.loading.numbers import Workers
+from forklint.facts.loading.rows import may_make_loader
 from forklint.facts.loading.values import Expression
 from forklint.facts.streams.giving import Giving, givings
 from forklint.facts.streams.sources import Sources
@@ -18,8 +19,8 @@ from forklint.knowledge.streams import stream_words
 from forklint.project.certainty import has_certain_bases
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, Module
-from forklint.project.scopes import Function, Scope
-from forklint.project.spelling import argument, last_name
+from forklint.project.scopes import Function
+from forklint.project.spelling import argument
 
 
 @dataclass(frozen=True)
@@ -93,26 +94,23 @@ def _code_lines(facts: ClassFacts) -> list[str]:
 def _loaded(project: Project, facts: ClassFacts) -> Loaded | None:
     """A loader that gives objects of a class to several workers; one whose number of workers is known is best."""
     unsure, follow = None, Follower(project)
-    for module in project.mentioning(facts.name, lambda data: b"DataLoader" in data):
-        for node in module.nodes:
-            if not isinstance(node, ast.Call) or not last_name(node.func).endswith("DataLoader"):
+    for module in project.mentioning(facts.name, lambda data: may_make_loader(project, data)):
+        for loader in loaders_of(project, module):
+            call = loader.call.node
+            given = argument(call, "dataset", 0) if isinstance(call, ast.Call) else None
+            if given is None or class_of(follow, Expression(module, loader.call.scope, given)) != facts:
                 continue
-            scope = module.scope_at(node)
-            given = argument(node, "dataset", 0)
-            if given is None or class_of(follow, Expression(module, scope, given)) != facts:
-                continue
-            several = _several(project, module, scope, node)
+            several = _several(loader)
             if several:
-                return Loaded(module, node, surely=True)
+                return Loaded(module, call, surely=True)  # type: ignore[arg-type]
             if several is None:
-                unsure = unsure or Loaded(module, node, surely=False)
+                unsure = unsure or Loaded(module, call, surely=False)  # type: ignore[arg-type]
     return unsure
 
 
-def _several(project: Project, module: Module, scope: Scope, call: ast.Call) -> bool | None:
+def _several(loader: Loader) -> bool | None:
     """Whether a loader has two workers or more; None if the text gives their number and it is not known."""
-    loader = loader_at(project, Expression(module, scope, call))
-    if loader is None or loader.workers.number == 1:
+    if loader.workers.number == 1:
         return False
     if loader.workers.surely_some:
         return True

@@ -107,11 +107,13 @@ class LostUpdates:
                 continue
             statement = module.parents.get(call)
             given = argument(call, "dataset", 0)
-            if given is None or not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+            targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+            target = targets[0] if len(targets) == 1 else None
+            if given is None or target is None or not isinstance(statement, (ast.Assign, ast.AnnAssign)):
                 continue
             found = classes_of(Follower(self.project), Expression(module, scope, given))
-            name = dotted(statement.targets[0])
-            if name and found and _is_bound_once(scope, statement.targets[0]):
+            name = dotted(target)
+            if name and found and _is_bound_once(scope, target):
                 yield LastingLoader(name, scope, call, found, dotted(given))
 
     def _changes(self, module: Module, loop: ast.AST, loader: LastingLoader) -> Iterator[Lost]:
