@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from forklint.facts.loading.rows import sure_row
+from forklint.facts.loading.rows import may_be_loader, sure_row
 from forklint.facts.options import mappings
 from forklint.facts.options.mappings import Given
 from forklint.knowledge.starters import Starter
@@ -32,7 +32,7 @@ class LoaderCall:
 def loader_calls(project: Project, module: Module) -> Iterator[LoaderCall]:
     """Give the calls of a module that surely make one of the known loaders, or a plain subclass of one."""
     for node in module.nodes:
-        if isinstance(node, ast.Call) and (len(node.args) > 1 or node.keywords):
+        if isinstance(node, ast.Call) and (len(node.args) > 1 or node.keywords) and may_be_loader(project, node):
             scope = module.scope_at(node)
             row = sure_row(project, module, scope, node)
             if row is not None:
