@@ -53,6 +53,11 @@ class Lost:
     loader: Kept
 
 
+def _is_lasting(call: ast.Call) -> bool:
+    given = argument(call, "persistent_workers", None)
+    return isinstance(given, ast.Constant) and given.value is True
+
+
 class LostUpdates:
     """Finds them, for the whole project."""
 
@@ -75,10 +80,7 @@ class LostUpdates:
 
     def _kept(self, module: Module) -> Iterator[Kept]:
         """The loaders with persistent workers that an assignment gives a name."""
-        for scope, call, _, _ in self._sites.loaders(module):
-            lasting = argument(call, "persistent_workers", None)
-            if not isinstance(lasting, ast.Constant) or lasting.value is not True:
-                continue
+        for scope, call, _, _ in self._sites.loaders(module, _is_lasting):
             statement = module.parents.get(call)
             given = argument(call, "dataset", 0)
             if given is None or not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
