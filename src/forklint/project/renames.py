@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -45,18 +46,27 @@ def names_for(project: Project, words: frozenset[str]) -> frozenset[str]:
 
 
 def may_call(project: Project, words: frozenset[str], data: bytes) -> bool:
-    """Whether a text may call one of some names, or what the project calls the same, or give it to a partial."""
-    memory = project.memory("what finds the calls of names")
-    if words not in memory:
-        names = {name.encode() for name in names_for(project, words)}
-        memory[words] = parts_of(names), [(name, re.compile(name + CALL)) for name in sorted(names)]
-    parts, patterns = memory[words]
+    """Whether a text may call one of some names, or what the project calls the same, or give it to a partial.
+
+    The other files of the project are read only if the text calls none of the names themselves.
+    """
+    return _calls(words, data) or _calls(names_for(project, words) - words, data)
+
+
+def _calls(names: frozenset[str], data: bytes) -> bool:
+    parts, patterns = _patterns(names)
     return any(part in data for part in parts) and any(
         _begins(data, match.start())
         for name, pattern in patterns
         if name in data  # found faster than a pattern, and a pattern that begins with letters faster than others
         for match in pattern.finditer(data)
     )
+
+
+@cache
+def _patterns(names: frozenset[str]) -> tuple[tuple[bytes, ...], list[tuple[bytes, re.Pattern[bytes]]]]:
+    words = sorted(name.encode() for name in names)
+    return parts_of(words), [(word, re.compile(word + CALL)) for word in words]
 
 
 def _begins(data: bytes, at: int) -> bool:

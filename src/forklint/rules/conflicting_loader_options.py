@@ -11,9 +11,9 @@ from typing import Any
 from forklint.edits import option_removal, preset_removal
 from forklint.edits.proposal import Proposal
 from forklint.edits.tree import Tree
+from forklint.facts.loading.rows import may_set_up_loader
 from forklint.facts.options import shown
 from forklint.facts.options.conflicts import Conflict, Conflicts, pinned_for_mps
-from forklint.facts.options.loader_names import may_make_loader
 from forklint.facts.options.preset_loaders import PresetConflict, preset_conflicts
 from forklint.model import Applicability, Cell, Fix, Link, Severity
 from forklint.project.module import Module
@@ -94,11 +94,15 @@ class ConflictingLoaderOptions(Rule):
     name = "conflicting-loader-options"
     severity = Severity.ERROR
     tokens = rb"persistent_workers|prefetch_factor|multiprocessing_context|timeout|shuffle|sampler|drop_last|pin_memory"
+    words = (
+        *(b"persistent_workers", b"prefetch_factor", b"multiprocessing_context", b"timeout", b"shuffle", b"sampler"),
+        *(b"drop_last", b"pin_memory"),
+    )
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """An option that may be refused, or one that is given by its place, and what may make a loader."""
         is_option = super().may_hold(path, data) or bool(BY_PLACE.search(data) and b"Loader" in data)
-        return is_option and may_make_loader(self.project, data)
+        return is_option and may_set_up_loader(self.project, path, data)
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Find the options that a loader refuses, and memory pinned in vain."""

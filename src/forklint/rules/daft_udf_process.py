@@ -69,7 +69,10 @@ class DaftUdfProcess(Rule):
     name = "daft-udf-process"
     severity = Severity.WARNING
     preview = True
-    tokens = rb"(?:import|from)[ \t]+daft\b"
+    tokens = (
+        rb"\bdaft\.(?:cls|udf)\b|\bdaft[ \t]+as\b"
+        rb"|from[ \t]+daft(?:\.udf)?[ \t]+import[ \t]*(?:\([^)]*|[^\n]*)(?:\b(?:cls|udf)\b|\*)"
+    )
     words = (b"daft",)
 
     def suspects(self, module: Module) -> Iterator[Suspect]:

@@ -13,7 +13,7 @@ from forklint.edits.proposal import Proposal
 from forklint.edits.tree import Tree
 from forklint.facts.hooks.keywords import MisspeltKeyword, meant_by, misspelt_keywords
 from forklint.facts.hooks.methods import MisspeltMethod, meant_hook, misspelt_methods
-from forklint.facts.options.loader_names import may_make_loader
+from forklint.facts.loading.rows import may_set_up_loader
 from forklint.knowledge.starters import TORCH, starters
 from forklint.model import Applicability, Link, Severity
 from forklint.project.module import Module
@@ -110,7 +110,7 @@ class MisspeltHook(Rule):
         """A class with a method of such a name, or such a keyword and what may make a loader."""
         if b"class " in data and any(map(hook_meant, set(METHODS.findall(data)))):
             return True
-        if not may_make_loader(self.project, data):
+        if not may_set_up_loader(self.project, path, data):
             return False
         return any(keyword_meant(first or second) for first, second in KEYWORDS.findall(data))
 

@@ -94,8 +94,10 @@ class PoisonedFork(Rule):
         """Something here starts processes, and something here or in what is reached starts threads."""
         if may_start(self.project, data):
             return self.reaches_tokens(path)
-        return may_make_loader(self.project, data) and self.project.graph.any_reached(
-            path, _is_met_by_workers, "FKL203 loaders"
+        return (
+            (b"oader" in data or b"TrainingArguments" in data)
+            and may_make_loader(self.project, data)
+            and self.project.graph.any_reached(path, _is_met_by_workers, "FKL203 loaders")
         )
 
     def suspects(self, module: Module) -> Iterator[Suspect]:

@@ -71,10 +71,11 @@ class UnsafeWorkerEnv(Rule):
     name = "unsafe-worker-env"
     severity = Severity.WARNING
     tokens = VARIABLE.encode()
+    words = (tokens,)
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """The variable, and something that sets one."""
-        return may_set(data) and super().may_hold(path, data)
+        return super().may_hold(path, data) and may_set(data)
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Statements that set it to true."""

@@ -74,7 +74,8 @@ class Site:
 
 def may_start(project: Project, data: bytes) -> bool:
     """Whether a text may start processes in another way than by a loader, judged by bytes alone."""
-    return (b"num_proc" in data and MAPPING.search(data) is not None) or may_call(project, STARTERS, data)
+    named = b"Process" in data or b"Pool" in data
+    return (named and may_call(project, STARTERS, data)) or (b"num_proc" in data and MAPPING.search(data) is not None)
 
 
 def sites_in(project: Project, module: Module) -> dict[ast.Call, tuple[Site, tuple[Cell, ...]]]:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from forklint.facts.loading.rows import plain_row, sole_row
+from forklint.facts.loading.rows import may_be_loader, plain_row, sole_row
 from forklint.facts.members.nearest import is_one_slip
 from forklint.facts.options.conflicts import is_expected
 from forklint.facts.options.loader_calls import loader_calls
@@ -42,7 +42,7 @@ def misspelt_keywords(project: Project, module: Module) -> Iterator[MisspeltKeyw
         if not loader.row.prefix:
             yield from _wrong(module, loader.call, loader.row, loader.row.arguments, dict(loader.given))
     for node in module.nodes:
-        if isinstance(node, ast.Call) and node.keywords:
+        if isinstance(node, ast.Call) and node.keywords and may_be_loader(project, node):
             yield from _of_subclass(project, module, node)
 
 

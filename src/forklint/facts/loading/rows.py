@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from pathlib import Path
 
 from forklint.facts.loading.values import Expression
 from forklint.knowledge.starters import Starter, starters
 from forklint.project.certainty import has_certain_bases, is_certain
+from forklint.project.heirs import heirs
 from forklint.project.index import External, Project, Symbol
 from forklint.project.index import Value as Bound
 from forklint.project.module import ClassFacts, Module
 from forklint.project.renames import may_call, names_for
 from forklint.project.scopes import FUNCTIONS, Scope
+from forklint.project.spelling import last_name
 
 PARTIAL = frozenset({"functools.partial"})
 HARMLESS_BASES = frozenset({"typing.Generic", "typing_extensions.Generic", "abc.ABC", "builtins.object"})
@@ -33,6 +36,20 @@ def loader_names(project: Project) -> frozenset[str]:
 def may_make_loader(project: Project, data: bytes) -> bool:
     """Whether a text may call what makes a loader, judged by bytes alone."""
     return may_call(project, _listed(project), data)
+
+
+def may_set_up_loader(project: Project, path: Path, data: bytes) -> bool:
+    """Whether a text may call what makes a loader, or a loader's ``__init__`` from that of a subclass."""
+    memory = project.memory("files with subclasses of loaders")
+    if not memory:
+        memory[None] = {home for name in loader_names(project) for home, _ in heirs(project, name)}
+    return may_make_loader(project, data) or (b"__init__" in data and path in memory[None])
+
+
+def may_be_loader(project: Project, call: ast.Call) -> bool:
+    """Whether a call may make a loader or set one up, by the name of what it calls."""
+    name = last_name(call.func)
+    return name == "__init__" or name in loader_names(project)
 
 
 def _listed(project: Project) -> frozenset[str]:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from forklint.facts.loading.rows import sure_row, sure_row_of
+from forklint.facts.loading.rows import may_be_loader, sure_row, sure_row_of
 from forklint.facts.options import mappings
 from forklint.facts.options.mappings import Given
 from forklint.knowledge.starters import Starter
@@ -34,7 +34,7 @@ def loader_calls(project: Project, module: Module) -> Iterator[LoaderCall]:
     """Give the calls of a module that surely make one of the known loaders, or a plain subclass of one."""
     has_partial = "partial(" in module.document.text
     for node in module.nodes:
-        if not isinstance(node, ast.Call) or not (node.args or node.keywords):
+        if not isinstance(node, ast.Call) or not (node.args or node.keywords) or not may_be_loader(project, node):
             continue
         scope = module.scope_at(node)
         partial = _partial(project, module, scope, node.func) if has_partial else None

@@ -127,13 +127,16 @@ class Sites:
             return row.start_method
         return method_of(self.project, module, scope, context)
 
-    def loaders(self, module: Module) -> Iterator[tuple[Scope, ast.Call, Starter, str]]:
+    def loaders(
+        self, module: Module, wanted: Callable[[ast.Call], bool] | None = None
+    ) -> Iterator[tuple[Scope, ast.Call, Starter, str]]:
         """Give the calls of a module that make loaders with workers, each with its scope, row and start method.
 
-        Left out are those whose workers are surely none, and those of which nothing says that they have any.
+        Left out are those whose workers are surely none, those of which nothing says that they have any, and, before
+        it is asked, those that are not ``wanted``.
         """
         for node in module.nodes:
-            if isinstance(node, ast.Call) and self._may_send(node):
+            if isinstance(node, ast.Call) and self._may_send(node) and (wanted is None or wanted(node)):
                 scope = module.scope_at(node)
                 row = loader_row(self.project, module, scope, node)
                 found = self._with_workers(module, scope, node, row) if row is not None else None

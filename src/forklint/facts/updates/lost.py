@@ -102,9 +102,7 @@ class LostUpdates:
 
     def _kept(self, module: Module) -> Iterator[LastingLoader]:
         """The loaders with persistent workers that an assignment gives a name."""
-        for scope, call, _, _ in self._sites.loaders(module):
-            if not _are_kept(call):
-                continue
+        for scope, call, _, _ in self._sites.loaders(module, _are_kept):
             statement = module.parents.get(call)
             given = argument(call, "dataset", 0)
             targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
