@@ -65,6 +65,8 @@ class Contender:
     text: str
     most_rounds: int = 99
     warm_up: bool = True
+    after: str = ""
+    """One that does less of the same."""
     watched: bool = False
     """Whether the memory of all its processes together is looked at while it runs."""
     facts: Callable[[str], dict[str, float]] = findings
@@ -87,14 +89,14 @@ class Contender:
                 found += map(str, inputs.of(word).paths)
             elif word not in without:
                 found.append(word)
-        return Command(self.name, tuple(found), self.facts, watched=self.watched)
+        return Command(self.name, tuple(found), self.facts, self.watched, self.after)
 
 
 def _growth(files: int) -> Contender:
     text = f"forklint COPIES_{files} {LINT} --no-cache"
     few = files < SIZES[1]
-    name = f"forklint-{files}-files"
-    return Contender(name, "growth", FORKLINT, text, 3 if few else 1, warm_up=few, watched=True)
+    name, less = (f"forklint-{size}-files" for size in (files, max((s for s in SIZES if s < files), default=0)))
+    return Contender(name, "growth", FORKLINT, text, 3 if few else 1, warm_up=few, after=less, watched=True)
 
 
 CONTENDERS = (

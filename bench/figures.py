@@ -5,6 +5,7 @@ Page and summary are made of what stands in results.json alone.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ SCALED = {"torchfix": "TorchFix", "fixit": "Fixit"}
 """Those that lint the sample alone."""
 NAMES = {"python": "Python", "ruff": "Ruff", "torchfix": "TorchFix", "fixit": "Fixit", "libcst": "LibCST"}
 PARTS = {
-    "corpus": "The corpus",
+    "corpus": "Whole packages",
     "sample": "The sample",
     "start": "One file",
     "flake8": "flake8, on a part of the corpus",
@@ -45,14 +46,15 @@ cores. `make bench-quick` does the same in part and prints what it finds.
   memory of the system; "cold" means that a linter has kept nothing of an earlier run.
 - A time is that from the start of the process to its end, as the median of the rounds, with the median absolute
   deviation behind it. A value in the first table is the ratio of two medians; its spread is that of the ratios within
-  the rounds. Processor time counts all processes of a command.
+  the rounds. Processor time counts all processes of a command. Memory is the peak of the largest process; where growth
+  is looked at, that of all processes together, with pages that they share counted in each.
 - forklint runs all rules, preview rules included. Ruff runs the rules `F,B,PL`, TorchFix and Fixit those they run by
   default. They look for other things than forklint does; what is compared is the wait.
 - The sample is `timm/data` and `timm/optim`, since the slower tools would take hours for the rounds over the corpus.
 - flake8 gets three packages, timm, mmengine and torchgeo, since the whole corpus would take it half an hour.
 - Growth is looked at on copies of these three packages. The line is the one with the least errors in proportion to each
-  time; the value is that of the size which is farthest off. Memory together counts pages that processes share in each
-  of them.
+  time; the value is that of the size which is farthest off. A run that comes to hold half of the machine's memory is
+  ended.
 - `verify` and its program are run on one core, so that its trials come one after another. Their own time is that of
   the program run by itself, once for each trial, with as many workers.
 
@@ -73,6 +75,8 @@ def page(results: Results) -> str:
             *(f"| {' | '.join(_cells(row))} |" for row in results["rows"]),
             "",
             f"![Seconds for the corpus, by linter]({PLOT.name})",
+            "",
+            "Hatched bars are scaled by lines from a sample; so they count the start of the process more than once.",
             *_timings(results),
             HOW,
         ]
@@ -90,21 +94,22 @@ def summary(results: Results) -> str:
     return "\n".join([*_aligned(rows), "", *_aligned(timings)])
 
 
-def _introduction(results: Results) -> Iterator[str]:
+def _introduction(results: Results) -> list[str]:
+    """What was measured, on what, with which versions; in lines of a page's width."""
     machine, versions = results["machine"], results["versions"]
     memory = machine["memory_bytes"] / 2**30
-    yield f"Measured on {results['date'][:10]}: {machine['processor']}, {machine['cores']} cores, {memory:.0f} GiB,"
-    yield f"{machine['system']}; " + ", ".join(
-        f"{NAMES.get(name, name)} {version}" for name, version in versions.items() if not name.startswith("python of")
-    )
-    others = [f"{name.removeprefix('python of ')} on Python {v}" for name, v in versions.items() if " of " in name]
-    yield "".join(f"({one})" for one in others) + "."
+    told = [
+        f"{NAMES.get(name, name)} {version}" if " of " not in name else f"{name[10:]} on Python {version}"
+        for name, version in versions.items()
+    ]
+    text = f"Measured on {results['date'][:10]}: {machine['processor']}, {machine['cores']} cores, {memory:.0f} GiB, "
+    text += f"{machine['system']}; {', '.join(told)}."
     if "forklint" in results["contenders"]:
         given = results["contenders"]["forklint"]
-        size = f"{given['files']:,} Python files, {given['bytes'] / 1e6:.0f} MB, {given['lines']:,} lines"
-        yield f"The corpus has {size}."
+        text += f" Linted are {given['files']:,} Python files, {given['bytes'] / 1e6:.0f} MB, {given['lines']:,} lines."
     if results["quick"]:
-        yield "This was a quick run, on a tenth of the corpus and in few rounds: the figures are rough."
+        text += " This was a quick run, on a tenth of the corpus and in few rounds: the figures are rough."
+    return textwrap.wrap(text, 118, break_on_hyphens=False)
 
 
 def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
@@ -121,7 +126,7 @@ def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
         target,
         met,
         str(row["rounds"]),
-        _number(row["spread"]),
+        _number(row["spread"]) if row["rounds"] > 1 else "",
     )
 
 
@@ -154,7 +159,7 @@ def _timing(name: str, one: Mapping[str, Any]) -> tuple[str, ...]:
     return (
         name,
         f"{one['median_seconds']:.3f}",
-        f"{one['spread_seconds']:.3f}",
+        f"{one['spread_seconds']:.3f}" if len(runs) > 1 else "",
         f"{processor:.2f}",
         f"{peak:.0f}",
         files,

@@ -36,6 +36,8 @@ class Command:
     words: tuple[str, ...]
     facts: Callable[[str], dict[str, float]]
     watched: bool = False
+    after: str = ""
+    """A command that does less of the same: where that fails, this is not tried."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,8 @@ def in_turns(
         told = []
         for command in commands:
             due = command.name in warm_ups if number == 0 else number <= rounds[command.name]
+            if command.after in failed:
+                failed.setdefault(command.name, failed[command.after])
             if not due or command.name in failed:
                 continue
             try:

@@ -196,6 +196,18 @@ def test_commands_take_turns_and_what_fails_is_not_run_again() -> None:
     assert failed == {"broken": "ended with 2: no such option"}
 
 
+def test_more_of_the_same_is_not_tried_where_less_failed() -> None:
+    def run(command: Command) -> Timing:
+        raise FailedError("held 12.0 GB after 90 s, and was ended")
+
+    commands = [Command("small", (), findings), Command("large", (), findings, after="small")]
+    measured, failed = in_turns(commands, {"small": 1, "large": 1}, frozenset(), run, lambda line: None)
+    assert measured == {}
+    assert failed == dict.fromkeys(("small", "large"), "held 12.0 GB after 90 s, and was ended")
+    by_name = {one.name: one for one in CONTENDERS}
+    assert by_name["forklint-100000-files"].after == "forklint-30000-files"
+
+
 def test_a_command_is_measured_with_its_children(tmp_path: Path) -> None:
     work = "x = bytearray(60_000_000); sum(range(5_000_000))"
     parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {work!r}])"

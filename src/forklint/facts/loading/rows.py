@@ -9,7 +9,6 @@ from pathlib import Path
 from forklint.facts.loading.values import Expression
 from forklint.knowledge.starters import Starter, starters
 from forklint.project.certainty import has_certain_bases, is_certain
-from forklint.project.heirs import heirs
 from forklint.project.index import External, Project, Symbol
 from forklint.project.index import Value as Bound
 from forklint.project.module import ClassFacts, Module
@@ -42,7 +41,7 @@ def may_set_up_loader(project: Project, path: Path, data: bytes) -> bool:
     """Whether a text may call what makes a loader, or a loader's ``__init__`` from that of a subclass."""
     memory = project.memory("files with subclasses of loaders")
     if not memory:
-        memory[None] = {home for name in loader_names(project) for home, _ in heirs(project, name)}
+        memory[None] = {home for name in loader_names(project) for home, _ in project.families.with_base(name)}
     return may_make_loader(project, data) or (b"__init__" in data and path in memory[None])
 
 
