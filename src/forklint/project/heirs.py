@@ -21,6 +21,8 @@ NAME = re.compile(rb"(\.?)[ \t]*(%b+)(?![ \t]*\.|%b)" % (LETTER, LETTER))
 BEFORE = re.compile(rb"\.|%b" % LETTER)
 COMMENT = re.compile(rb"#[^\n]*")
 VALUE = re.compile(rb"[ \t]*(?::[^=\n]*)?=[\s(\\]*((?:%b|\.)+)" % LETTER)
+SIGNS = (b" ", b"=", b":", b"\t")
+"""What may follow a name that is assigned to."""
 LETTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_" + bytes(range(128, 256))
 LONGEST_NAME = 80
 LONGEST = 1000
@@ -85,11 +87,11 @@ def _imported(data: bytes) -> dict[bytes, set[bytes]]:
 
 def _assigned(data: bytes, name: bytes) -> Iterator[bytes]:
     """Give the last names of what is assigned to a name."""
-    for sign in (b" =", b"=", b":"):
-        at = data.find(name + sign)
-        while at >= 0:
-            end = at + len(name)
-            value = VALUE.match(data, end) if BEFORE.match(data, max(0, at - 1), at) is None else None
+    at = data.find(name)
+    while at >= 0:
+        end = at + len(name)
+        if data[end : end + 1] in SIGNS and BEFORE.match(data, max(0, at - 1), at) is None:
+            value = VALUE.match(data, end)
             if value is not None:
                 yield value[1].rpartition(b".")[2]
-            at = data.find(name + sign, end)
+        at = data.find(name, end)
