@@ -101,6 +101,14 @@ def test_what_is_reached_is_what_a_plain_search_reaches(tmp_path: Path, number: 
     for n in range(number):
         assert made.graph.any_reached(tmp_path / f"m{n}.py", lambda text: b"needle" in text, "needle") == reaches(n)
     assert {reaches(n) for n in range(number)} == {True, False}
+    last = tmp_path / f"m{number - 1}.py"
+    for n in range(number):
+        path = tmp_path / f"m{n}.py"
+        assert (
+            made.graph.reaches(path, last)
+            == (last in made.graph.reached(path))
+            == (path in made.graph.reaching([last]))
+        )
 
 
 def test_an_ignored_file_is_reached_all_the_same(tmp_path: Path) -> None:

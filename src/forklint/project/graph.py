@@ -69,6 +69,15 @@ class ImportGraph:
             waiting += new
         return tuple(seen)
 
+    def reaches(self, first: Path, second: Path) -> bool:
+        """Whether importing one file may run another, or both are the same; kept, as it is often asked of few files."""
+        memory = self._project.memory("what a file reaches")
+        if first not in memory:
+            found = frozenset(self.reached(first))
+            known = (memory.get(target) for target in self.imports(first))
+            memory[first] = next((one for one in known if one == found), found)  # files in a circle share theirs
+        return second in memory[first]
+
     def reaching(self, paths: Iterable[Path]) -> frozenset[Path]:
         """All files of ``importers`` from which one of some files is reached, these themselves included."""
         seen = set(paths)

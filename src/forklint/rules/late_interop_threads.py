@@ -10,8 +10,8 @@ from typing import Any
 from forklint.edits import cst, moving
 from forklint.edits.proposal import Proposal
 from forklint.edits.tree import Tree
-from forklint.facts.forking.interop import LateCall, late_calls
 from forklint.facts.forking.walk import Place
+from forklint.facts.interop.late import LateCall, late_calls
 from forklint.model import Applicability, Link, Severity
 from forklint.project.module import Module
 from forklint.project.scopes import FUNCTIONS

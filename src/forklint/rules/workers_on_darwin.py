@@ -109,7 +109,7 @@ class WorkersOnDarwin(Rule):
     def may_hold(self, path: Path, data: bytes) -> bool:
         """Whether a number of workers may stand in a file that knows of Macs, or that a program for MPS uses."""
         named = b"orkers" in data or b"ORKERS" in data
-        if CELL not in self.settings.cells or not (named or BY_PLACE.search(data)):
+        if CELL not in self.settings.cells or not (named or (b"Loader(" in data and BY_PLACE.search(data))):
             return False
         return bool(presets.machine_of(path.stem)) or self.reaches_tokens(path) or bool(programs.choosers(self.project))
 

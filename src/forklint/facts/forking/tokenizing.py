@@ -77,7 +77,7 @@ def _program(project: Project, module: Module) -> Iterator[Module]:
     """The module, what it reaches, and the files that import it with what these reach."""
     seen = dict.fromkeys(project.graph.reached(module.path))
     for other in project.mentioning(module.path.stem):
-        if other is not module and module.path in project.graph.reached(other.path):
+        if other is not module and project.graph.reaches(other.path, module.path):
             seen.update(dict.fromkeys(project.graph.reached(other.path)))
     for path in seen:
         found = project.module(path)

@@ -150,7 +150,8 @@ def loaders_for(project: Project, facts: ClassFacts) -> tuple[Loader, ...]:
     if facts not in memory:
         family = {facts, *project.subclasses(facts)}
         homes = {one.module.path for one in family}
-        modules = (module for module in _modules(project) if not homes.isdisjoint(project.graph.reached(module.path)))
+        reaches = project.graph.reaches
+        modules = (module for module in _modules(project) if any(reaches(module.path, home) for home in homes))
         asked = [loader for module in modules for loader in loaders_of(project, module)][:MOST_ASKED]
         memory[facts] = tuple(loader for loader in asked if family & set(loader.datasets))
     found: tuple[Loader, ...] = memory[facts]

@@ -176,9 +176,7 @@ def is_set_elsewhere(follow: Follower, home: Module, name: str) -> bool:
     """Whether code that has to do with a module sets an attribute or key of that name on anything but ``self``."""
     project = follow.project
     return any(
-        module is home
-        or home.path in project.graph.reached(module.path)
-        or module.path in project.graph.reached(home.path)
+        module is home or project.graph.reaches(module.path, home.path) or project.graph.reaches(home.path, module.path)
         for module in setters(project, name)
     )
 

@@ -20,9 +20,10 @@ from forklint.project.spelling import last_name, text_of
 
 QUOTED_MPS = re.compile(rb"""(?<![=!]=)(?<![=!]= )["']mps(?::0)?["']""")
 """The name of the device where it is not compared with another: it may be a choice."""
-PLAINLY_OTHER = re.compile(rb"""torch\.cuda|\.cuda\(|["']cuda""")
-"""Holds in almost every file that speaks of CUDA, and saves the parsing."""
-MAYBE_OTHER = re.compile(rb"cuda|cudnn|gpu|xpu|xla|hpu|npu|tpu|rocm|auto|accelerat|nvidia", re.IGNORECASE)
+PLAINLY_OTHER = (b"torch.cuda", b".cuda(", b'"cuda', b"'cuda")
+"""One of these stands in almost every file that speaks of CUDA, and saves the parsing."""
+MAYBE_OTHER = (b"cuda", b"gpu", b"xpu", b"xla", b"hpu", b"npu", b"tpu", b"rocm", b"auto", b"accelerat", b"nvidia")
+"""Without one of these, in small letters, a file speaks of no other accelerator."""
 LONGEST_WORD = 40
 """A longer text is a message, not the name of a device."""
 
@@ -79,8 +80,9 @@ def _speaks_of_others(project: Project, path: Path) -> bool:
     known = project.memory("speaks of other accelerators")
     if path not in known:
         data = project.data(path)
-        known[path] = b"cuda" in data and bool(PLAINLY_OTHER.search(data))
-        if not known[path] and MAYBE_OTHER.search(data):
+        known[path] = any(word in data for word in PLAINLY_OTHER)
+        small = data.lower()
+        if not known[path] and any(word in small for word in MAYBE_OTHER):
             module = project.module(path)
             other = presets.listed("others", "cuda") | presets.listed("others", "any")
             known[path] = module is None or any(not other.isdisjoint(presets.words(name)) for name in _names(module))

@@ -20,6 +20,9 @@ from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Kind, Scope
 from forklint.project.spelling import last_name, text_of
 
+HOLDERS = frozenset({ast.Call, ast.Dict, ast.Assign, ast.AnnAssign, ast.arguments, *FUNCTIONS})
+"""Kinds of nodes that give a value a name; most nodes are of others."""
+
 
 @dataclass(frozen=True)
 class Count:
@@ -53,7 +56,7 @@ class WorkerCounts:
         Whether it surely is costs more, and is asked of ``positive`` when all else is known.
         """
         for node in self.module.nodes:
-            for key, whole in self._entries(node):
+            for key, whole in self._entries(node) if node.__class__ in HOLDERS else ():
                 if presets.count_kind(key):
                     yield from (Count(key, leaf, node, whole) for leaf in leaves(whole) if _may_be_positive(leaf))
                 if isinstance(node, ast.Call) and isinstance(whole, ast.Name) and presets.count_kind(key) == "certain":

@@ -45,8 +45,8 @@ def set_for(project: Project, module: Module) -> frozenset[str]:
     if module not in memory:
         found: set[str] = set()
         for other in _setters(project):
-            reaches = other is module or module.path in project.graph.reached(other.path)
-            if reaches or other.path in project.graph.reached(module.path):
+            reaches = project.graph.reaches
+            if reaches(other.path, module.path) or reaches(module.path, other.path):
                 found |= set_in(other)
         memory[module] = frozenset(found)
     known: frozenset[str] = memory[module]
