@@ -137,6 +137,7 @@ def lint(folders: list[Path], *arguments: str) -> list[dict[str, Any]]:
         "forklint",
         *map(str, folders),
         "--isolated",
+        "--no-cache",
         "--output-format",
         "json",
         *arguments,

@@ -93,7 +93,9 @@ STORIES: dict[str, tuple[Files, Files]] = {
 
 
 @pytest.mark.parametrize("story", STORIES)
-@pytest.mark.parametrize("trusts", [False, True], ids=["at once", "after a while"])
+@pytest.mark.parametrize(
+    "trusts", [pytest.param(False, id="at once", marks=pytest.mark.soak), pytest.param(True, id="after a while")]
+)
 def test_what_one_change_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, story: str, trusts: bool) -> None:
     monkeypatch.setattr(stamps, "GRAIN", GRAIN if trusts else stamps.GRAIN)
     project = make(tmp_path / "project")
@@ -116,7 +118,7 @@ def change(project: Path, files: Files) -> None:
 
 
 @pytest.mark.parametrize("trusts", [False, True], ids=["edits at once", "edits after a while"])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(1, 6))])
 def test_random_edits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, trusts: bool) -> None:
     """With edits at once every file must be read again; after a while those whose stamps are old are not."""
     project = make(tmp_path / "project")

@@ -28,24 +28,27 @@ def program() -> str:
     """
     state = hashlib.blake2b(repr(sys.version).encode(), digest_size=16)
     for part in sorted(_stamps(str(OWN))):
-        state.update(part.encode(errors="surrogateescape"))
+        state.update(part.encode(errors="surrogatepass"))
     for name, inside in LIBRARIES:
         spec = PathFinder.find_spec(name)
         for folder in spec.submodule_search_locations or () if spec is not None else ():
             path = os.path.join(folder, inside)
             if os.path.exists(path):
-                state.update(_stamp(path, os.stat(path)).encode(errors="surrogateescape"))
+                state.update(_stamp(path, os.stat(path)).encode(errors="surrogatepass"))
     return f"{TAG}-{state.hexdigest()}"
 
 
 def _stamps(folder: str) -> Iterator[str]:
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.is_dir(follow_symlinks=False):
-                if entry.name != "__pycache__":
-                    yield from _stamps(entry.path)
-            elif entry.name.endswith((".py", ".toml")):
-                yield _stamp(entry.path, entry.stat())
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    if entry.name != "__pycache__":
+                        yield from _stamps(entry.path)
+                elif entry.name.endswith((".py", ".toml")):
+                    yield _stamp(entry.path, entry.stat())
+    except OSError:  # it is imported from an archive: then the version must do
+        return
 
 
 def _stamp(path: str, status: os.stat_result) -> str:

@@ -104,7 +104,7 @@ class Lookup:
         if place not in self._shelves:
             request = identity.request(root, settings, self._variant)
             cache = folder.folder_of(root, settings)
-            name = f"{identity.TAG}-{digest(request.encode(errors='surrogateescape'))}{folder.SUFFIX}"
+            name = f"{identity.TAG}-{digest(request.encode(errors='surrogatepass'))}{folder.SUFFIX}"
             shelf = self._shelves[place] = _Shelf(root, settings, cache / name if cache else None, request)
             self._open(shelf)
         return self._shelves[place]

@@ -73,7 +73,9 @@ class LintCommand(click.Command):
     envvar="FORKLINT_CACHE_DIR",
     help="Keep findings for the next run in this folder.",
 )
-@click.option("--no-cache", is_flag=True, help="Neither use nor keep findings of other runs.")
+@click.option(
+    "--no-cache", is_flag=True, envvar="FORKLINT_NO_CACHE", help="Neither use nor keep findings of other runs."
+)
 @click.option("--no-screen", is_flag=True, help="Ask every rule about every file: slower, with the same findings.")
 @click.option(
     "-j", "--jobs", type=click.IntRange(min=1), help="Processes to use; as many as there are cores by default."

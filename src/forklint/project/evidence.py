@@ -68,7 +68,7 @@ def digest(data: bytes) -> str:
 
 def names_digest(names: Iterable[str]) -> str:
     """What stands for the listing of a folder, as far as modules and packages are concerned."""
-    return digest("\0".join(sorted(filter(is_importable, names))).encode(errors="surrogateescape"))
+    return digest("\0".join(sorted(filter(is_importable, names))).encode(errors="surrogatepass"))
 
 
 def is_importable(name: str) -> bool:
@@ -78,4 +78,4 @@ def is_importable(name: str) -> bool:
 
 def paths_digest(paths: Iterable[Path]) -> str:
     """What stands for the files that a walk found, in their order."""
-    return digest("\0".join(map(str, paths)).encode(errors="surrogateescape"))
+    return digest("\0".join(map(str, paths)).encode(errors="surrogatepass"))
