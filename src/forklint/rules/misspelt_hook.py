@@ -14,22 +14,15 @@ from forklint.edits.tree import Tree
 from forklint.facts.hooks.keywords import MisspeltKeyword, meant_by, misspelt_keywords
 from forklint.facts.hooks.methods import MisspeltMethod, meant_hook, misspelt_methods
 from forklint.facts.loading.rows import may_set_up_loader
-from forklint.knowledge.hooks import hooks
 from forklint.knowledge.starters import TORCH, starters
 from forklint.model import Applicability, Link, Severity
 from forklint.project.module import Module
 from forklint.rules.base import Rule, Suspect
 
+METHODS = re.compile(rb"def[ \t]+(\w+)")
 KEYWORDS = re.compile(rb"(\w+)[ \t]*=(?!=)|[\"'](\w+)[\"'][ \t]*:")
 CERTAIN = ("__getitem__", "__iter__")
 """Hooks without which a class of torch's only raises."""
-
-
-@cache
-def methods() -> re.Pattern[bytes]:
-    """Finds the definitions of methods that may be meant for a hook: those with underscores, and a few others."""
-    bare = sorted({name.encode() for hook in hooks().values() for name in hook.bare})
-    return re.compile(rb"def[ \t]+(_\w*_|__\w+|%b)\b" % b"|".join(bare))
 
 
 @cache
@@ -115,7 +108,7 @@ class MisspeltHook(Rule):
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """A class with a method of such a name, or such a keyword and what may make a loader."""
-        if b"class " in data and any(map(hook_meant, set(methods().findall(data)))):
+        if b"class " in data and any(map(hook_meant, set(METHODS.findall(data)))):
             return True
         if not may_set_up_loader(self.project, path, data):
             return False
