@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +14,8 @@ from forklint.source import document
 from forklint.source.document import Document, UnreadableError
 from forklint.source.kinds import Kind, kind_of
 from forklint.source.paths import from_root, shown
-from forklint.source.writing import replace
+from forklint.source.writing import WRITABLE, replace
 
-WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 MAX_ROUNDS = 500
 """Fixes applied to one file at the most; more means that two fixes undo each other."""
 

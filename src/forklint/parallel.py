@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import gc
-import multiprocessing
 import os
 import signal
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from forklint.config import SettingsFinder
 from forklint.engine import Linters, Options
-from forklint.fixing import Fixed, applicable, fix
 from forklint.model import FileReport
 from forklint.source.paths import from_root
+
+if TYPE_CHECKING:
+    from forklint.fixing import Fixed
 
 FEW = 24
 """So few files are linted faster in one process than a second one starts."""
@@ -51,6 +51,9 @@ def lint(job: Job, files: Sequence[Path], processes: int | None = None) -> list[
     count = min(processes or available_cores(), max(1, len(files) // FEW))
     if count == 1:
         return _lint_here(job, files)
+    import multiprocessing  # noqa: PLC0415 - not needed for a few files
+    from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415
+
     context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
     chunks = _deal(files, count * 8)
     with ProcessPoolExecutor(count, mp_context=context, initializer=_start, initargs=(job,)) as pool:
@@ -62,6 +65,8 @@ def fix_all(job: Job, files: Sequence[Path], processes: int | None, *, unsafe: b
 
     Gives one Fixed a file, in the order of ``files``; raises ConfigError.
     """
+    from forklint.fixing import Fixed, applicable, fix  # noqa: PLC0415 - most runs change nothing
+
     reports = lint(job, files, processes)
     linters = job.linters()
     results = [Fixed(report, (), "", "") for report in reports]
@@ -89,6 +94,8 @@ def _again(linters: Linters, path: Path) -> FileReport:
 
 
 def _merge(first: Fixed, second: Fixed) -> Fixed:
+    from forklint.fixing import Fixed  # noqa: PLC0415 - as above
+
     before = first.before if first.applied else second.before
     return Fixed(second.report, (*first.applied, *second.applied), before, second.after)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,13 +13,15 @@ from forklint.cli.ending import CLEAN, FAILED, FOUND
 from forklint.cli.output import print_differences, print_findings, print_fixed, print_notes, print_summary, say
 from forklint.cli.output_file import output_to
 from forklint.config import SettingsFinder
-from forklint.fixing import Fixed
 from forklint.model import FileReport, Note, Severity
 from forklint.report import Outcome, all_findings
 from forklint.report.formats import FORMATS
 from forklint.report.sources import Sources
 from forklint.rules import registry
 from forklint.source.discovery import Missing
+
+if TYPE_CHECKING:
+    from forklint.fixing import Fixed
 
 
 @dataclass(frozen=True)

@@ -8,16 +8,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from forklint.config import Settings
 from forklint.project.graph import ImportGraph
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.resolver import Resolver
 from forklint.project.scopes import FUNCTIONS, Binding, Function, Kind, Scope
-from forklint.source import discovery, document, outline
+from forklint.source import discovery, document
 from forklint.source.kinds import PRESET_SUFFIXES
-from forklint.source.outline import Outline
+
+if TYPE_CHECKING:
+    from forklint.source.outline import Outline
 
 
 @dataclass(frozen=True)
@@ -127,6 +129,8 @@ class Project:
     def outline(self, path: Path) -> Outline | None:
         """The outline of a project file; None if it cannot be read that way."""
         if path not in self._outlines:
+            from forklint.source import outline  # noqa: PLC0415 - few rules ask
+
             try:
                 doc = document.decode(path, self.data(path))
             except document.UnreadableError:

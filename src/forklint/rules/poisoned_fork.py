@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from forklint.edits import cst
 from forklint.edits.proposal import Proposal
-from forklint.edits.tree import Tree
-from forklint.facts.forking.poisoned import Poisoned, poisoned
-from forklint.facts.forking.walk import Use
 from forklint.model import Applicability, Link, Severity
-from forklint.project.module import Module
 from forklint.rules.base import Rule, Suspect
+
+if TYPE_CHECKING:
+    from forklint.edits.tree import Tree
+    from forklint.facts.forking.poisoned import Poisoned
+    from forklint.facts.forking.walk import Use
+    from forklint.project.module import Module
 
 FORKS = re.compile(rb"\b(?:Process|Pool|ProcessPoolExecutor)\b")
 IN_LOADERS = re.compile(rb"polars|jax|numba")
@@ -95,6 +97,8 @@ class PoisonedFork(Rule):
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Forks of this module that come too late."""
+        from forklint.facts.forking.poisoned import poisoned
+
         for found in poisoned(self.project, module):
             yield Suspect(
                 node=found.site.call,
