@@ -119,7 +119,11 @@ class MissingMainGuard(Rule):
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """Screen: something may run at the top level, and what starts processes is named here or in what is reached."""
-        return bool(SHAPE.search(data)) and self.reaches_tokens(path)
+        if not (SHAPE.search(data) and self.reaches_tokens(path)):
+            return False
+        from forklint.facts.starting.screening import may_start
+
+        return may_start(self.project, path, self.holds_tokens)
 
     def suspects(self, module: Module) -> Iterable[Suspect]:
         """At most one: the first place where the top level starts processes, since one guard mends all."""
