@@ -1,4 +1,4 @@
-"""A Python file cut into what its top level runs and what it defines there, from its bytes, without strings.
+"""A Python file cut into what its top level runs and what it defines there: bytes without strings and decorators.
 
 The cut errs on the side of more: a definition's part goes on to the next definition.
 """
@@ -15,6 +15,10 @@ TOKEN = re.compile(
     rb"#[^\n]*"
     rb'|[A-Za-z]{0,2}(?:"""(?:[^\\]|\\[\s\S])*?"""|\'\'\'(?:[^\\]|\\[\s\S])*?\'\'\''
     rb'|"(?:[^"\\\n]|\\[\s\S])*"|\'(?:[^\'\\\n]|\\[\s\S])*\')'
+)
+DECORATOR = re.compile(
+    rb"\n[ \t]*@[A-Za-z_][\w.]*[ \t]*(?:\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))?[ \t\r]*"
+    rb"(?=\n\s*(?:@|class\b|def\b|async\b))"
 )
 HEAD = re.compile(rb"\n(?:class|(?:async[ \t]+)?def)[ \t]+([\w\x80-\xff]+)")
 OUTSIDE = re.compile(rb"\n[^ \t\r\n)\]}]")
@@ -52,6 +56,7 @@ def parts_of(data: bytes) -> Parts | None:
     text = TOKEN.sub(_without, b"\n" + data)
     if b'"' in KEPT.sub(b"", text) or b"'" in KEPT.sub(b"", text):
         return None
+    text = DECORATOR.sub(b"", text)
     heads = list(HEAD.finditer(text))
     ends = [*(head.start() for head in heads[1:]), len(text)] if heads else []
     top = [text[: heads[0].start()] if heads else text]

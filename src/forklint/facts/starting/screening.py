@@ -79,8 +79,6 @@ def _qualified(one: Import) -> bytes:
 
 def _named_in(project: Project, path: Path, parts: Parts, part: Part) -> Iterator[Place]:
     """The definitions and top levels that a text of a file names."""
-    if any(project.resolver.find(path, star.module, star.level) for star in parts.imports.get("*", ())):
-        raise UnclearError
     words = part.words - COMMON
     for name in words:
         if name in parts.defined:
@@ -89,6 +87,7 @@ def _named_in(project: Project, path: Path, parts: Parts, part: Part) -> Iterato
             yield from _imported(project, path, one, words)
     if part is not parts.top and not words.isdisjoint(parts.top.words):
         yield path, TOP
+    yield from _in_stars(project, path, parts, words, {path})
 
 
 def _imported(project: Project, path: Path, one: Import, words: frozenset[str] | None) -> Iterator[Place]:
@@ -109,9 +108,21 @@ def _imported(project: Project, path: Path, one: Import, words: frozenset[str] |
 
 def _members(project: Project, path: Path, words: frozenset[str]) -> Iterator[Place]:
     """What a file has under one of these names."""
+    yield from _own_members(project, path, words, {path})
+
+
+def _own_members(project: Project, path: Path, words: frozenset[str], seen: set[Path]) -> Iterator[Place]:
     parts = _parts(project, path)
-    if any(project.resolver.find(path, star.module, star.level) for star in parts.imports.get("*", ())):
-        raise UnclearError
     yield from ((path, name) for name in words if name in parts.defined or name in parts.imports)
     if not words.isdisjoint(parts.top.words):
         yield path, TOP
+    yield from _in_stars(project, path, parts, words, seen)
+
+
+def _in_stars(project: Project, path: Path, parts: Parts, words: frozenset[str], seen: set[Path]) -> Iterator[Place]:
+    """What ``from module import *`` may give under one of these names."""
+    for star in parts.imports.get("*", ()):
+        target = project.resolver.find(path, star.module, star.level)
+        if target is not None and target not in seen:
+            seen.add(target)
+            yield from _own_members(project, target, words, seen)
