@@ -8,7 +8,6 @@ from every working directory and in every checkout.
 from __future__ import annotations
 
 import errno
-import json
 import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -89,6 +88,8 @@ def path_in(baseline: Path, path: Path) -> str:
 
 def read(path: Path) -> dict[Entry, int]:
     """Read a baseline; raises BaselineError, also if there is none."""
+    import json  # noqa: PLC0415 - most runs have no baseline
+
     try:
         data = json.loads(path.read_text(encoding="utf-8-sig", errors="surrogateescape"))
     except FileNotFoundError:
@@ -188,6 +189,8 @@ def _render(counts: Counts) -> str:
         {"path": e.path, "code": e.code, "text": e.text, "count": counts[e], "fingerprint": e.fingerprint}
         for e in sorted(counts)
     ]
+    import json  # noqa: PLC0415
+
     return json.dumps({"version": VERSION, "findings": rows}, indent=2, ensure_ascii=False) + "\n"
 
 

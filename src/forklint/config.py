@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from forklint.knowledge import read_toml
 from forklint.model import DEFAULT_CELLS, NEWEST_PYTHON, OLDEST_PYTHON, PLATFORMS, Cell, Severity
 from forklint.source.paths import from_root
 from forklint.source.roots import FILES
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 Version = tuple[int, int]
 NEWEST_TORCH = (99, 99)  # stands for all that are still to come
@@ -190,10 +184,10 @@ def load(path: Path, *, explicit: bool = False) -> Settings | None:
     text = b""
     try:
         text = path.read_bytes()
-        data = tomllib.loads(text.decode())
+        data = read_toml(text.decode())
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:  # no TOML, or no UTF-8
         if path.name == "pyproject.toml" and not explicit and b"forklint" not in text:
             return None
         raise ConfigError(f"{path}: not valid TOML: {error}") from None
@@ -213,7 +207,7 @@ def load(path: Path, *, explicit: bool = False) -> Settings | None:
 def requires_python(path: Path) -> tuple[Version, Version] | None:
     """The range that a pyproject.toml without ``[tool.forklint]`` gives in ``requires-python``, if it does."""
     try:
-        wanted = tomllib.loads(path.read_text(encoding="utf-8")).get("project", {}).get("requires-python")
+        wanted = read_toml(path.read_text(encoding="utf-8")).get("project", {}).get("requires-python")
         return python_range(wanted) if wanted else None
     except (OSError, ValueError, AttributeError):  # a TOMLDecodeError and a UnicodeDecodeError are ValueErrors
         return None
@@ -238,6 +232,8 @@ def from_table(table: Any, path: Path) -> Settings:
 
 def nearest(word: str, known: Any) -> str:
     """Give ``; did you mean 'x'?`` if a known word is near, else the list of them."""
+    import difflib  # noqa: PLC0415 - only for a mistake
+
     close = difflib.get_close_matches(word, list(known), n=1)
     return f"; did you mean '{close[0]}'?" if close else f"; known are {', '.join(sorted(known))}"
 

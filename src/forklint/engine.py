@@ -4,25 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forklint.config import SettingsFinder
-from forklint.edits.text import without_blank_tail
-from forklint.edits.tree import UnparsableError
-from forklint.edits.tree import parse as parse_tree
-from forklint.facts.machines.signs import shows_platform
 from forklint.model import PLATFORMS, FileReport, Finding, Fix, Note, Severity, Span
-from forklint.preset_linting import PresetLinter
 from forklint.project.evidence import Evidence
-from forklint.project.guest import GuestProject
 from forklint.project.index import UNPARSABLE, Project
 from forklint.project.module import Module
 from forklint.rules import registry
 from forklint.rules.base import Rule, Suspect
 from forklint.rules.syntax_error import SyntaxFault
 from forklint.rules.unused_suppression import UnusedSuppression
-from forklint.source import document, nesting, suppressions
+from forklint.source import document, suppressions
 from forklint.source.comments import uncommented
 from forklint.source.document import BrokenError, Document, UnreadableError
 from forklint.source.kinds import Kind, kind_of
@@ -30,6 +25,7 @@ from forklint.source.paths import from_root, relative_to, shown
 from forklint.source.roots import find_root
 
 if TYPE_CHECKING:
+    from forklint.preset_linting import PresetLinter
     from forklint.source.notebook import Notebook
 
 
@@ -60,8 +56,15 @@ class Linter:
         self.rules = tuple(rule(project) for rule in registry.all_rules() if rule.code in enabled)
         self._enabled = enabled
         self._words = (b"fkl", *(name.encode() for name in registry.names().values()))
-        self.presets = PresetLinter(
-            project, self.rules, options.screen, options.with_fixes, options.suppress, options.named
+
+    @cached_property
+    def presets(self) -> PresetLinter:
+        """What lints the files of settings."""
+        from forklint.preset_linting import PresetLinter  # noqa: PLC0415 - not needed where none is linted
+
+        options = self.options
+        return PresetLinter(
+            self.project, self.rules, options.screen, options.with_fixes, options.suppress, options.named
         )
 
     def lint(self, path: Path) -> FileReport:
@@ -100,10 +103,15 @@ class Linter:
             return FileReport(shown(path), notes=(note,))
         except UNPARSABLE as error:
             return self._refused(path, document.decode(absolute, data), error)
-        linter = Linter(GuestProject(self.project, module), self.options) if module.is_notebook else self
+        linter = self._for_notebook(module) if module.is_notebook else self
         report = linter.lint_module(path, module)
         self.project.trim()
         return report
+
+    def _for_notebook(self, module: Module) -> Linter:
+        from forklint.project.guest import GuestProject  # noqa: PLC0415 - most projects have no notebook
+
+        return Linter(GuestProject(self.project, module), self.options)
 
     def _is_idle(self, path: Path, data: bytes) -> bool:
         """Screen: whether nothing can be said of a file of Python, so that no tree of it is needed."""
@@ -144,6 +152,8 @@ class Linter:
         kept = [item for item in found if not suppressions.silenced(item[2], rows, suppressions.of_file(comments))]
         findings = [finding for _, _, finding in kept]
         if kept:
+            from forklint.edits.tree import UnparsableError  # noqa: PLC0415 - a file without findings needs no edits
+
             try:
                 findings = _with_fixes(kept, module, propose=self.options.with_fixes)
             except UnfixableError as error:
@@ -194,6 +204,8 @@ class Linter:
             or rule.shows_platform
         ):
             return severity
+        from forklint.facts.machines.signs import shows_platform  # noqa: PLC0415 - not without a finding
+
         return severity if shows_platform(self.project, suspect.cells) else Severity.INFO
 
     def _refused(self, path: Path, doc: Document, error: Exception) -> FileReport:
@@ -257,6 +269,10 @@ class Linter:
 
 def _excuse(text: str, error: Exception) -> str:
     """Why a text that ``ast`` refuses need not be faulty; empty if LibCST refuses it as well."""
+    from forklint.edits.tree import UnparsableError  # noqa: PLC0415 - most files are sound
+    from forklint.edits.tree import parse as parse_tree  # noqa: PLC0415
+    from forklint.source import nesting  # noqa: PLC0415
+
     if not isinstance(error, SyntaxError) or nesting.may_be_too_deep(text):
         return "it nests too deeply to be parsed"
     try:
@@ -271,6 +287,10 @@ def _with_fixes(kept: list[tuple[Rule, Suspect, Finding]], module: Module, *, pr
 
     Both parsers are asked though no fix is wanted: there is no finding in a file that only one of them takes.
     """
+    from forklint.edits.text import without_blank_tail  # noqa: PLC0415 - only with a finding
+    from forklint.edits.tree import parse as parse_tree  # noqa: PLC0415
+    from forklint.source import nesting  # noqa: PLC0415
+
     if nesting.too_deep(module.tree):
         raise UnfixableError("it nests too deeply")
     text = without_blank_tail(module.document.text)

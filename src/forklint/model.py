@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -141,6 +140,8 @@ class Finding:
     def fingerprint(self) -> str:
         """Stable when lines move or comments change: of rule, path, qualified name and text, its spaces made equal."""
         parts = (self.code, self.project_path, self.qualname, " ".join(self.text.split()))
+        import hashlib  # noqa: PLC0415 - only formats and baselines ask
+
         return hashlib.sha256("\0".join(parts).encode(errors="surrogateescape")).hexdigest()[:16]
 
     @property

@@ -34,8 +34,8 @@ class Commands(click.Group):
         return command
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put ``lint`` before arguments that name no command."""
-        if not args or args[0] not in COMMANDS:
+        """Put ``lint`` before arguments that name no command; the version is said without it, and sooner."""
+        if not args or args[0] not in {*COMMANDS, "--version", "-V"}:
             args = ["lint", *args]
         return super().parse_args(ctx, args)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -26,6 +25,8 @@ def interpreter(python: Path) -> Path:
     """The program that a user names, if need be looked for as a shell does."""
     if python.exists() or python.parent != Path():
         return python
+    import shutil  # noqa: PLC0415 - a linter of files needs it not
+
     return Path(shutil.which(python) or python)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-import json as json_module
 import os
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -43,11 +41,13 @@ def _print_statistics(findings: Sequence[Finding], form: Counts | None) -> None:
         for (code, name), number in counts:
             click.echo(f"{number:>6}  {code}  {name}")
         return
+    import json  # noqa: PLC0415 - only for these forms
+
     rows = [{"code": code, "name": name, "count": number} for (code, name), number in counts]
     if form is Counts.JSON:
-        click.echo(json_module.dumps(rows, indent=2))
+        click.echo(json.dumps(rows, indent=2))
     else:
-        click.echo("".join(json_module.dumps(row) + "\n" for row in rows), nl=False)
+        click.echo("".join(json.dumps(row) + "\n" for row in rows), nl=False)
 
 
 def print_summary(findings: Sequence[Finding], reports: Sequence[FileReport]) -> None:
@@ -91,6 +91,8 @@ def print_notes(reports: Sequence[FileReport], named: Collection[str] | None, *,
 
 def print_difference(before: str, after: str, name: str, *, new: bool = False) -> None:
     """Print what becomes of a file as a unified difference; ``new`` if there is none so far."""
+    import difflib  # noqa: PLC0415 - most runs show no difference
+
     from forklint.source.lines import split_lines  # noqa: PLC0415
 
     old = os.devnull if new else name

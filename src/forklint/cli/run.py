@@ -17,7 +17,6 @@ from forklint.cli.ending import CLEAN, FAILED
 from forklint.cli.files import find, left_out
 from forklint.cli.output import say
 from forklint.cli.parameters import overrides
-from forklint.cli.settings import show_settings
 from forklint.cli.telling import Ran, tell
 from forklint.cli.together import check_together
 from forklint.report.formats import FORMATS
@@ -39,6 +38,8 @@ def run(options: dict[str, Any]) -> int:
     output_file.check(options["output_file"])
     finder = _finder(options)
     if options["show_settings"]:
+        from forklint.cli.settings import show_settings  # noqa: PLC0415
+
         show_settings(finder, name or (options["paths"] or [Path()])[0])
         return CLEAN
     if options["watch"]:

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Mapping
 from functools import cache
-from importlib import resources
 from typing import Any
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 
 @cache
 def table(name: str) -> Any:
     """Read ``knowledge/<name>``, a TOML or JSON file, once."""
+    from importlib import resources  # noqa: PLC0415 - this and the readers are not needed where nothing is asked
+
     text = resources.files(__name__).joinpath(name).read_text(encoding="utf-8")
-    return json.loads(text) if name.endswith(".json") else tomllib.loads(text)
+    if name.endswith(".json"):
+        import json  # noqa: PLC0415
+
+        return json.loads(text)
+    return read_toml(text)
+
+
+def read_toml(text: str) -> dict[str, Any]:
+    """Read TOML; raises ValueError."""
+    if sys.version_info >= (3, 11):
+        import tomllib  # noqa: PLC0415 - many runs meet no configuration and ask for no table
+    else:
+        import tomli as tomllib  # noqa: PLC0415
+    return tomllib.loads(text)
 
 
 REQUIRED_KEYS: dict[str, dict[str, type]] = {

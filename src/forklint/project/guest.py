@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from forklint.project.families import Families
 from forklint.project.graph import ImportGraph
 from forklint.project.index import Project
 from forklint.project.module import Module
-from forklint.source.outline import Outline
+
+if TYPE_CHECKING:
+    from forklint.source.outline import Outline
 
 
 class GuestProject(Project):

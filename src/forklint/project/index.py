@@ -7,6 +7,7 @@ import gc
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from forklint.config import Settings
 from forklint.project.families import Families
@@ -14,8 +15,10 @@ from forklint.project.files import ProjectFiles
 from forklint.project.graph import ImportGraph
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import FUNCTIONS, Binding, Function, Kind, Scope
-from forklint.source import document, outline
-from forklint.source.outline import Outline
+from forklint.source import document
+
+if TYPE_CHECKING:
+    from forklint.source.outline import Outline
 
 
 @dataclass(frozen=True)
@@ -101,6 +104,8 @@ class Project(ProjectFiles):
     def outline(self, path: Path) -> Outline | None:
         """The outline of a project file; None if it cannot be read that way."""
         if path not in self._outlines:
+            from forklint.source import outline  # noqa: PLC0415 - few rules ask
+
             try:
                 doc = document.decode(path, self.data(path))
             except document.UnreadableError:

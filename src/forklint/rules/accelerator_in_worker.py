@@ -7,16 +7,16 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from forklint.edits.proposal import Proposal
-from forklint.edits.tree import Tree
-from forklint.facts.accelerators.workers import WorkerUse, WorkerUses
-from forklint.facts.starting.methods import cells_for
-from forklint.facts.starting.running.values import DEFAULT_METHOD
 from forklint.model import Applicability, Cell, Link, Severity
-from forklint.project.module import Module
 from forklint.rules.base import Rule, Suspect
+
+if TYPE_CHECKING:
+    from forklint.edits.tree import Tree
+    from forklint.facts.accelerators.workers import WorkerUse, WorkerUses
+    from forklint.project.module import Module
 
 PLATFORMS = {"mps": ("darwin",)}
 """Where an accelerator is, if not on Linux and Windows."""
@@ -89,6 +89,8 @@ class AcceleratorInWorker(Rule):
 
     @cached_property
     def _uses(self) -> WorkerUses:
+        from forklint.facts.accelerators.workers import WorkerUses
+
         return WorkerUses(self.project)
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
@@ -99,6 +101,9 @@ class AcceleratorInWorker(Rule):
                 yield Suspect(use.node, _message(use, cells), cells, tuple(self._chain(use)), facts=use)
 
     def _cells(self, use: WorkerUse) -> tuple[Cell, ...]:
+        from forklint.facts.starting.methods import cells_for
+        from forklint.facts.starting.running.values import DEFAULT_METHOD
+
         module, method, settings = use.loading.module, use.loading.method, self.settings
         if method == DEFAULT_METHOD:
             asked = cells_for(self.project, module, method)

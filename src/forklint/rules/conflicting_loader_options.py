@@ -6,18 +6,17 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from forklint.edits import option_removal, preset_removal
 from forklint.edits.proposal import Proposal
-from forklint.edits.tree import Tree
-from forklint.facts.loading.rows import may_set_up_loader
-from forklint.facts.options import shown
-from forklint.facts.options.conflicts import Conflict, Conflicts, pinned_for_mps
-from forklint.facts.options.preset_loaders import PresetConflict, preset_conflicts
 from forklint.model import Applicability, Cell, Fix, Link, Severity
-from forklint.project.module import Module
 from forklint.rules.base import PresetSuspect, Rule, Suspect
+
+if TYPE_CHECKING:
+    from forklint.edits.tree import Tree
+    from forklint.facts.options.conflicts import Conflict
+    from forklint.facts.options.preset_loaders import PresetConflict
+    from forklint.project.module import Module
 from forklint.source.presets import Preset
 
 BY_PLACE = re.compile(rb",\s*(?:True|[\d.]+)\s*[,)]")
@@ -101,11 +100,16 @@ class ConflictingLoaderOptions(Rule):
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """An option that may be refused, or one that is given by its place, and what may make a loader."""
-        is_option = super().may_hold(path, data) or bool(BY_PLACE.search(data) and b"Loader" in data)
-        return is_option and may_set_up_loader(self.project, path, data)
+        from forklint.facts.loading.rows import may_set_up_loader
+
+        if not (super().may_hold(path, data) or (BY_PLACE.search(data) and b"Loader" in data)):
+            return False
+        return may_set_up_loader(self.project, path, data)
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Find the options that a loader refuses, and memory pinned in vain."""
+        from forklint.facts.options.conflicts import Conflicts, pinned_for_mps
+
         if not self.may_hold(module.path, module.document.code):
             return
         for conflict in Conflicts(self.project, module).find():
@@ -130,6 +134,8 @@ class ConflictingLoaderOptions(Rule):
 
     def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
         """What the loader is, its options as far as they can be written down, and the one that is refused."""
+        from forklint.facts.options import shown
+
         return shown.proof_of(self.project, suspect.facts)
 
     def may_hold_preset(self, path: Path, data: bytes) -> bool:
@@ -138,6 +144,9 @@ class ConflictingLoaderOptions(Rule):
 
     def preset_suspects(self, preset: Preset) -> Iterator[PresetSuspect]:
         """Find the options that a loader surely gets from a file of settings, and refuses."""
+        from forklint.facts.options import shown
+        from forklint.facts.options.preset_loaders import preset_conflicts
+
         for conflict in preset_conflicts(self.project, preset):
             key, refusal = conflict.entry.key, conflict.refusal
             told = f"`{key}` {refusal.words}, and `num_workers` is 0"
@@ -153,6 +162,8 @@ class ConflictingLoaderOptions(Rule):
 
     def preset_fixes(self, suspect: PresetSuspect, preset: Preset) -> Iterator[Fix]:
         """Take the option out; what reads the file besides cannot be seen."""
+        from forklint.edits import preset_removal
+
         conflict: PresetConflict = suspect.facts
         edits = preset_removal.removed(self.project, preset, conflict)
         if edits is not None:
@@ -172,6 +183,8 @@ class ConflictingLoaderOptions(Rule):
 
     def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterator[Proposal]:
         """Take the option out; for one of workers, say that workers would do as well."""
+        from forklint.edits import option_removal
+
         conflict: Conflict = suspect.facts
         name, refusal = conflict.option.name, conflict.refusal
         changed = option_removal.removed(tree, module, conflict.option, refusal.neutral)

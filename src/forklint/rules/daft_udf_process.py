@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from forklint.edits import cst
-from forklint.edits.loader_options import Places
 from forklint.edits.proposal import Proposal
-from forklint.edits.tree import Tree
-from forklint.facts.daft.classes import Undecided, undecided
 from forklint.model import Applicability, Severity
-from forklint.project.module import Module
 from forklint.rules.base import Rule, Suspect
+
+if TYPE_CHECKING:
+    from forklint.edits.tree import Tree
+    from forklint.facts.daft.classes import Undecided
+    from forklint.project.module import Module
 
 
 class DaftUdfProcess(Rule):
@@ -77,6 +78,8 @@ class DaftUdfProcess(Rule):
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Each such class, at its decorator."""
+        from forklint.facts.daft.classes import undecided
+
         if not self.holds_tokens(module.document.code):
             return
         for found in undecided(self.project, module):
@@ -90,6 +93,8 @@ class DaftUdfProcess(Rule):
 
     def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterator[Proposal]:
         """Keep the class in the calling process."""
+        from forklint.edits.loader_options import Places
+
         found: Undecided = suspect.facts
         old = Places(tree, module).expression(found.decorator)
         option = cst.Arg(

@@ -6,18 +6,18 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from forklint.edits import lazy_handle
 from forklint.edits.proposal import Proposal
-from forklint.edits.tree import Tree
-from forklint.facts.handles.carried import Carried, Handles
-from forklint.facts.handles.shared import SharedHandle, SharedHandles
-from forklint.facts.loading.telling import loading_of
-from forklint.knowledge.handles import Handle
 from forklint.model import Applicability, Cell, Link, Severity
-from forklint.project.module import Module
 from forklint.rules.base import Rule, Suspect
+
+if TYPE_CHECKING:
+    from forklint.edits.tree import Tree
+    from forklint.facts.handles.carried import Carried, Handles
+    from forklint.facts.handles.shared import SharedHandle, SharedHandles
+    from forklint.knowledge.handles import Handle
+    from forklint.project.module import Module
 
 
 class HandleInInit(Rule):
@@ -98,10 +98,14 @@ class HandleInInit(Rule):
 
     @cached_property
     def _handles(self) -> Handles:
+        from forklint.facts.handles.carried import Handles
+
         return Handles(self.project)
 
     @cached_property
     def _shared(self) -> SharedHandles:
+        from forklint.facts.handles.shared import SharedHandles
+
         return SharedHandles(self.project, self._handles)
 
     @cached_property
@@ -115,6 +119,8 @@ class HandleInInit(Rule):
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Handles that statements of this module store on objects that workers get."""
+        from forklint.facts.loading.telling import loading_of
+
         for carried in self._handles.carried_from(module):
             cells = tuple(cell for cell in self.settings.cells if _bites(carried, cell))
             if cells:
@@ -144,6 +150,9 @@ class HandleInInit(Rule):
 
     def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
         """The class that workers get, the one that keeps the handle, under which names, and what opened it."""
+        from forklint.facts.handles.carried import Carried
+        from forklint.facts.handles.shared import SharedHandle
+
         found: Carried | SharedHandle = suspect.facts
         keeper = found.keeper if isinstance(found, Carried) else found.dataset
         return {
@@ -156,6 +165,8 @@ class HandleInInit(Rule):
         }
 
     def _chain(self, module: Module, carried: Carried) -> Iterator[Link]:
+        from forklint.facts.loading.telling import loading_of
+
         if carried.dataset != carried.keeper:
             how = f"`{carried.dataset.name}` carries it into the workers"
             yield self.link(carried.dataset.module, carried.dataset.node, how)
@@ -165,6 +176,9 @@ class HandleInInit(Rule):
 
     def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterable[Proposal]:
         """Open it lazily, once per process."""
+        from forklint.edits import lazy_handle
+        from forklint.facts.handles.carried import Carried
+
         if isinstance(suspect.facts, Carried):
             return lazy_handle.proposals(self.project, suspect.facts, module, tree)
         what = "hand the path over and open it" if suspect.facts.keeps else "open it"

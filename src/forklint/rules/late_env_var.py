@@ -7,17 +7,17 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from forklint.edits import moving
 from forklint.edits.proposal import Proposal
-from forklint.edits.tree import Tree
-from forklint.facts.environment import settings as environment
-from forklint.facts.environment.late import Late, environment_of, late_settings
-from forklint.facts.environment.loaded import Event
 from forklint.model import Cell, Link, Severity
-from forklint.project.module import Module
 from forklint.rules.base import Rule, Suspect
+
+if TYPE_CHECKING:
+    from forklint.edits.tree import Tree
+    from forklint.facts.environment.late import Late
+    from forklint.facts.environment.loaded import Event
+    from forklint.project.module import Module
 
 
 class LateEnvVar(Rule):
@@ -98,16 +98,22 @@ class LateEnvVar(Rule):
     @cached_property
     def tokens(self) -> bytes:  # type: ignore[override]
         """The names and prefixes of all variables of which something is known."""
+        from forklint.facts.environment.late import environment_of
+
         rows = environment_of(self.project).judged
         words = {word for row in rows for word in (*row.names, row.prefix) if word}
         return "|".join(re.escape(word) for word in sorted(words)).encode()
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """A known variable, and something that sets one, in the file itself."""
-        return environment.may_set(data) and super().may_hold(path, data)
+        from forklint.facts.environment.setters import may_set
+
+        return may_set(data) and super().may_hold(path, data)
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Statements that set variables too late."""
+        from forklint.facts.environment.late import late_settings
+
         for setting, found in late_settings(self.project, module):
             cells = tuple(cell for cell in self.settings.cells if any(_bites(one, cell) for one in found))
             late = [one for one in found if any(_bites(one, cell) for cell in cells)]
@@ -145,6 +151,8 @@ class LateEnvVar(Rule):
 
     def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterable[Proposal]:
         """Move it above what made it late; where that cannot be done safely, say what else helps."""
+        from forklint.edits import moving
+
         return moving.proposals(self.project, suspect.facts, module, tree)
 
 
@@ -153,6 +161,8 @@ def _bites(late: Late, cell: Cell) -> bool:
 
 
 def _message(late: Sequence[Late]) -> str:
+    from forklint.edits import moving
+
     first = late[0]
     names = [one.setting.name for one in late]
     several = len(set(names)) > 1

@@ -5,17 +5,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from forklint.edits import cst, moving
+from forklint.edits import cst
 from forklint.edits.proposal import Proposal
-from forklint.edits.tree import Tree
-from forklint.facts.forking.walk import Place
-from forklint.facts.interop.late import LateCall, late_calls
 from forklint.model import Applicability, Link, Severity
-from forklint.project.module import Module
-from forklint.project.scopes import FUNCTIONS
 from forklint.rules.base import Rule, Suspect
+
+if TYPE_CHECKING:
+    from forklint.edits.tree import Tree
+    from forklint.facts.forking.walk import Place
+    from forklint.facts.interop.late import LateCall
+    from forklint.project.module import Module
 
 SETS = "set_num_interop_threads"
 
@@ -80,6 +81,8 @@ class LateInteropThreads(Rule):
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Calls that come too late, or what leads to one."""
+        from forklint.facts.interop.late import late_calls
+
         for late in late_calls(self.project, module):
             yield Suspect(
                 node=late.node,
@@ -121,6 +124,8 @@ class LateInteropThreads(Rule):
 
     def _moved(self, late: LateCall, module: Module, tree: Tree) -> Proposal | None:
         """The call above the work that came before it; None if it cannot go there."""
+        from forklint.edits import moving
+
         work = late.before.path[0]
         statement = module.statement_of(late.call) if late.late[-1].module is module else None
         if work.module is not module or statement is None or late.node is not late.call:
@@ -157,6 +162,8 @@ def _is_same(first: ast.AST, second: ast.AST) -> bool:
 
 def _is_always_before(first: Place, late: LateCall, module: Module) -> bool:
     """Whether the number is set before the late call whoever runs that: in the same function, or when the file is."""
+    from forklint.project.scopes import FUNCTIONS
+
     start = late.before.path[0]
     if start.module is not module or (isinstance(start.node, ast.Call) and start is not first):
         return False

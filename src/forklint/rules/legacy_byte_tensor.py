@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from forklint.edits import byte_tensor
 from forklint.edits.proposal import Proposal
-from forklint.edits.tree import Tree
-from forklint.facts.legacy.byte_tensors import ByteTensor, byte_tensors
 from forklint.model import Applicability
-from forklint.project.module import Module
 from forklint.rules.base import Rule, Suspect
+
+if TYPE_CHECKING:
+    from forklint.edits.tree import Tree
+    from forklint.facts.legacy.byte_tensors import ByteTensor
+    from forklint.project.module import Module
 
 MESSAGE = "a `torch.ByteStorage` is a TypedStorage, which torch warns of and will remove; use `torch.frombuffer`"
 
@@ -66,12 +68,16 @@ class LegacyByteTensor(Rule):
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Find the tensors that are made of such a storage."""
+        from forklint.facts.legacy.byte_tensors import byte_tensors
+
         for found in byte_tensors(self.project, module):
             chain = (self.link(module, found.storage, "the storage is made here"),) if found.assigned else ()
             yield Suspect(found.call, MESSAGE, self.settings.cells, chain, facts=found)
 
     def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterator[Proposal]:
         """Make the tensor by ``torch.frombuffer``."""
+        from forklint.edits import byte_tensor
+
         found: ByteTensor = suspect.facts
         changed = byte_tensor.without_storage(tree, module, found)
         if changed is not None:

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from forklint.edits.proposal import Proposal
-from forklint.edits.tree import Tree
-from forklint.facts.updates.lost import Lost, LostUpdates
 from forklint.model import Applicability, Severity
-from forklint.project.module import Module
 from forklint.rules.base import Rule, Suspect
+
+if TYPE_CHECKING:
+    from forklint.edits.tree import Tree
+    from forklint.facts.updates.lost import Lost, LostUpdates
+    from forklint.project.module import Module
 
 
 class LostDatasetUpdate(Rule):
@@ -72,6 +74,8 @@ class LostDatasetUpdate(Rule):
 
     @cached_property
     def _updates(self) -> LostUpdates:
+        from forklint.facts.updates.lost import LostUpdates
+
         return LostUpdates(self.project)
 
     def suspects(self, module: Module) -> Iterator[Suspect]:

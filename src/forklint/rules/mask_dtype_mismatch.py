@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from forklint.edits import cst
-from forklint.edits.loader_options import Places
 from forklint.edits.proposal import Proposal
-from forklint.edits.tree import Tree
-from forklint.facts.masks.attending import Mask, Wrong, wrong_masks
-from forklint.facts.masks.definitions import given
-from forklint.facts.masks.values import BLOCKING
 from forklint.model import Applicability, Link, Severity
-from forklint.project.module import Module
 from forklint.rules.base import Rule, Suspect
+
+if TYPE_CHECKING:
+    from forklint.edits.tree import Tree
+    from forklint.facts.masks.attending import Mask, Wrong
+    from forklint.project.module import Module
 
 SEVERITIES = {"integers": Severity.ERROR, "added": Severity.ERROR}
 BY_HAND = "where its ones mark what is hidden, `.bool()`; where they mark what is seen, `== 0`"
@@ -93,6 +92,8 @@ class MaskDtypeMismatch(Rule):
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Calls whose masks do not fit."""
+        from forklint.facts.masks.attending import wrong_masks
+
         if not self.holds_tokens(module.document.code):
             return
         for wrong in wrong_masks(self.project, module):
@@ -101,6 +102,8 @@ class MaskDtypeMismatch(Rule):
             yield Suspect(wrong.call, _message(wrong), self.settings.cells, chain, severity, wrong)
 
     def _made(self, wrong: Wrong, module: Module) -> Iterator[Link]:
+        from forklint.facts.masks.definitions import given
+
         for mask in wrong.masks:
             if isinstance(mask.node, ast.Name):
                 for value in given(module, mask.node, mask.node.id) or ():
@@ -147,6 +150,8 @@ def _message(wrong: Wrong) -> str:
 
 def _agreeing(wrong: Wrong, module: Module, tree: Tree) -> Proposal:
     """Make the float mask of a pair bool, which it can be if it holds zeros and minus infinity."""
+    from forklint.facts.masks.values import BLOCKING
+
     mask = next(mask for mask in wrong.masks if mask.tensor.kind == "float")
     other = next(mask for mask in wrong.masks if mask.tensor.kind == "bool")
     if mask.tensor.values != BLOCKING or mask.tensor.optional:
@@ -171,6 +176,8 @@ def _as_bool(wrong: Wrong, module: Module, tree: Tree) -> Proposal:
 
 def _changed(masks: list[Mask], module: Module, tree: Tree, ending: str) -> Tree:
     """Put a method, or a comparison, behind the arguments that give the masks."""
+    from forklint.edits.loader_options import Places
+
     places = Places(tree, module)
     changes: dict[cst.CSTNode, cst.CSTNode] = {}
     for mask in masks:

@@ -11,18 +11,16 @@ from typing import TYPE_CHECKING, ClassVar, cast
 
 from forklint.edits import cst
 from forklint.edits.proposal import Proposal
-from forklint.edits.tree import Tree
-from forklint.facts.starting import guarding
-from forklint.facts.starting.reach import Reach, reached
-from forklint.knowledge.starters import starters
 from forklint.model import Applicability, Severity
-from forklint.project.guard import is_main_guard
-from forklint.project.index import Project
-from forklint.project.module import Module
-from forklint.project.nodes import nodes_below
 from forklint.rules.base import Rule, Suspect
 
 if TYPE_CHECKING:
+    from forklint.edits.tree import Tree
+    from forklint.facts.starting import guarding
+    from forklint.facts.starting.reach import Reach
+    from forklint.project.index import Project
+    from forklint.project.module import Module
+
     Line = cst.SimpleStatementLine | cst.If | cst.For | cst.With | cst.While | cst.Try | cst.FunctionDef | cst.ClassDef
 
 SHAPE = re.compile(
@@ -120,16 +118,24 @@ class MissingMainGuard(Rule):
     @cached_property
     def pattern(self) -> re.Pattern[bytes]:
         """The names that start processes, those that the project adds included."""
+        from forklint.knowledge.starters import starters
+
         names = starters(self.settings.starters)
         words = {"multiprocess" if "multiprocess" in name else name.rpartition(".")[2] for name in names}
         return re.compile("|".join(sorted(map(re.escape, words))).encode())
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """Screen: something may run at the top level, and what starts processes is named here or in what is reached."""
-        return bool(SHAPE.search(data)) and self.reaches_tokens(path)
+        from forklint.facts.starting.screening import may_start
+
+        if not (SHAPE.search(data) and self.reaches_tokens(path)):
+            return False
+        return may_start(self.project, path, self.holds_tokens)
 
     def suspects(self, module: Module) -> Iterable[Suspect]:
         """At most one: the first place where the top level starts processes, since one guard mends all."""
+        from forklint.facts.starting.reach import reached
+
         if module.is_notebook or module.path.name == "__main__.py" or _is_test(module):
             return
         reach = reached(self.project, module)
@@ -139,6 +145,8 @@ class MissingMainGuard(Rule):
 
     def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterable[Proposal]:
         """Put the statements from the first start on under a guard, or say why not; then what else would help."""
+        from forklint.facts.starting import guarding
+
         plan = _made_for_others(self.project, module, suspect) or guarding.plan(self.project, module, suspect.node)
         if isinstance(plan, guarding.Refusal):
             advice = IN_PACKAGE if _is_in_package(self.project, module) else IN_SCRIPT
@@ -166,6 +174,9 @@ def _is_in_package(project: Project, module: Module) -> bool:
 
 def _made_for_others(project: Project, module: Module, suspect: Suspect) -> guarding.Refusal | None:
     """Refuse in a module of a package that keeps what it starts, such as a manager, in a variable for others."""
+    from forklint.facts.starting import guarding
+    from forklint.project.nodes import nodes_below
+
     if not _is_in_package(project, module) or not suspect.facts.what.startswith("calls"):
         return None
     for statement in module.tree.body:
@@ -190,6 +201,9 @@ def _message(reach: Reach, module: Module) -> str:
 
 def _guard(module: Module, tree: Tree, moved: Sequence[ast.stmt]) -> Tree:
     """Move statements of the module's body under a guard at its end."""
+    from forklint.edits.tree import Tree
+    from forklint.project.guard import is_main_guard
+
     lines: dict[cst.CSTNode, ast.stmt] = {}
     for statement in moved:
         lines.setdefault(tree.line_of(tree.statements[module.ordinals[statement]]), statement)
@@ -230,7 +244,7 @@ def _inside(guard: cst.If) -> list[Line]:
 
 def _trimmed(line: cst.CSTNode) -> Line:
     """A statement ready for a block: no spaces on blank lines, and at most one blank line above it."""
-    import libcst  # noqa: PLC0415 - see forklint.edits.cst
+    import libcst
 
     class Unindent(libcst.CSTTransformer):
         def leave_EmptyLine(  # noqa: N802 - LibCST calls it by this name

@@ -6,18 +6,17 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from forklint.edits import renaming
 from forklint.edits.proposal import Proposal
-from forklint.edits.tree import Tree
-from forklint.facts.hooks.keywords import MisspeltKeyword, meant_by, misspelt_keywords
-from forklint.facts.hooks.methods import MisspeltMethod, meant_hook, misspelt_methods
-from forklint.facts.loading.rows import may_set_up_loader
-from forklint.knowledge.starters import TORCH, starters
 from forklint.model import Applicability, Link, Severity
-from forklint.project.module import Module
 from forklint.rules.base import Rule, Suspect
+
+if TYPE_CHECKING:
+    from forklint.edits.tree import Tree
+    from forklint.facts.hooks.keywords import MisspeltKeyword
+    from forklint.facts.hooks.methods import MisspeltMethod
+    from forklint.project.module import Module
 
 METHODS = re.compile(rb"def[ \t]+(\w+)")
 KEYWORDS = re.compile(rb"(\w+)[ \t]*=(?!=)|[\"'](\w+)[\"'][ \t]*:")
@@ -28,12 +27,17 @@ CERTAIN = ("__getitem__", "__iter__")
 @cache
 def hook_meant(name: bytes) -> bool:
     """Whether a method of this name may be meant for a hook."""
+    from forklint.facts.hooks.methods import meant_hook
+
     return meant_hook(name.decode(errors="replace")) is not None
 
 
 @cache
 def keyword_meant(name: bytes) -> bool:
     """Whether some keyword of some loader may be meant by this one."""
+    from forklint.facts.hooks.keywords import meant_by
+    from forklint.knowledge.starters import starters
+
     known = {word for row in starters().values() for word in row.arguments}
     text = name.decode(errors="replace")
     return text not in known and bool(meant_by(text, frozenset(known)))
@@ -108,6 +112,8 @@ class MisspeltHook(Rule):
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """A class with a method of such a name, or such a keyword and what may make a loader."""
+        from forklint.facts.loading.rows import may_set_up_loader
+
         if b"class " in data and any(map(hook_meant, set(METHODS.findall(data)))):
             return True
         if not may_set_up_loader(self.project, path, data):
@@ -116,6 +122,9 @@ class MisspeltHook(Rule):
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Find the methods that nothing calls, and the keywords that no loader has."""
+        from forklint.facts.hooks.keywords import misspelt_keywords
+        from forklint.facts.hooks.methods import misspelt_methods
+
         if not self.may_hold(module.path, module.document.code):
             return
         for method in misspelt_methods(self.project, module):
@@ -149,6 +158,9 @@ class MisspeltHook(Rule):
 
     def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
         """The class, the method and the hook; or the loader, the keyword and the one that is meant."""
+        from forklint.facts.hooks.methods import MisspeltMethod
+        from forklint.knowledge.starters import TORCH
+
         wrong: MisspeltMethod | MisspeltKeyword = suspect.facts
         if isinstance(wrong, MisspeltMethod):
             return {"class": wrong.owner.place, "name": wrong.method.name, "meant": wrong.hook, "effect": wrong.effect}
@@ -157,6 +169,9 @@ class MisspeltHook(Rule):
 
     def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterator[Proposal]:
         """Rename it."""
+        from forklint.edits import renaming
+        from forklint.facts.hooks.methods import MisspeltMethod
+
         wrong: MisspeltMethod | MisspeltKeyword = suspect.facts
         if isinstance(wrong, MisspeltMethod):
             name = wrong.method.name

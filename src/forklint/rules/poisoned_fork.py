@@ -5,18 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from forklint.edits import cst
 from forklint.edits.proposal import Proposal
-from forklint.edits.tree import Tree
-from forklint.facts.forking.poisoned import Poisoned, poisoned
-from forklint.facts.forking.sites import may_start
-from forklint.facts.forking.walk import Use
-from forklint.facts.loading.rows import may_make_loader
 from forklint.model import Applicability, Link, Severity
-from forklint.project.module import Module
 from forklint.rules.base import Rule, Suspect
+
+if TYPE_CHECKING:
+    from forklint.edits.tree import Tree
+    from forklint.facts.forking.poisoned import Poisoned
+    from forklint.facts.forking.walk import Use
+    from forklint.project.module import Module
 
 IN_LOADERS = re.compile(rb"\b(?:import|from)\b(?:[^\n]|\\\r?\n)*?\b(?:polars|jax|numba)\b")
 """The import of what a DataLoader's workers meet, too."""
@@ -92,6 +92,9 @@ class PoisonedFork(Rule):
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """Something here starts processes, and something here or in what is reached starts threads."""
+        from forklint.facts.forking.sites import may_start
+        from forklint.facts.loading.rows import may_make_loader
+
         if may_start(self.project, data):
             return self.reaches_tokens(path)
         return (
@@ -102,6 +105,8 @@ class PoisonedFork(Rule):
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Forks of this module that come too late."""
+        from forklint.facts.forking.poisoned import poisoned
+
         for found in poisoned(self.project, module):
             yield Suspect(
                 node=found.site.call,

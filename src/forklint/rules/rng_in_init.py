@@ -6,16 +6,17 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from forklint.edits import own_stream
 from forklint.edits.proposal import Proposal
-from forklint.edits.tree import Tree
-from forklint.facts.randomness.kept import KeptGenerator, KeptGenerators
-from forklint.facts.randomness.worker_seeds import WorkerSeeds, worker_seeds
 from forklint.model import Severity
-from forklint.project.module import FunctionFacts, Module
 from forklint.rules.base import Rule, Suspect
+
+if TYPE_CHECKING:
+    from forklint.edits.tree import Tree
+    from forklint.facts.randomness.kept import KeptGenerator, KeptGenerators
+    from forklint.facts.randomness.worker_seeds import WorkerSeeds
+    from forklint.project.module import Module
 
 CALL = rb"\b(?:default_rng|RandomState|Random|Generator|check_random_state)\s*\("
 MAKERS = CALL + rb"|:[^=\n]*\b(?:RandomState|Random|Generator)\b"
@@ -117,6 +118,8 @@ class RngInInit(Rule):
 
     @cached_property
     def _generators(self) -> KeptGenerators:
+        from forklint.facts.randomness.kept import KeptGenerators
+
         return KeptGenerators(self.project)
 
     def may_hold(self, path: Path, data: bytes) -> bool:
@@ -141,6 +144,8 @@ class RngInInit(Rule):
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Generators that statements of this module keep, and functions of it that seed workers alike."""
+        from forklint.facts.randomness.worker_seeds import worker_seeds
+
         code = module.document.code
         for kept in self._generators.in_module(module) if self._may_keep(code) else ():
             cells = tuple(cell for cell in self.settings.cells if kept.pickled or not cell.pickles)
@@ -165,6 +170,9 @@ class RngInInit(Rule):
 
     def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
         """The dataset and the attribute, or the function that seeds workers and the streams that it seeds."""
+        from forklint.facts.randomness.kept import KeptGenerator
+        from forklint.project.module import FunctionFacts
+
         found: KeptGenerator | WorkerSeeds = suspect.facts
         if isinstance(found, KeptGenerator):
             return {
@@ -185,6 +193,9 @@ class RngInInit(Rule):
 
     def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterable[Proposal]:
         """Give each process a generator of its own, or each worker the seed that torch made for it."""
+        from forklint.edits import own_stream
+        from forklint.facts.randomness.kept import KeptGenerator
+
         if isinstance(suspect.facts, KeptGenerator):
             return own_stream.of_generator(self.project, suspect.facts, module, tree)
         return own_stream.of_seeds(suspect.facts, module, tree)

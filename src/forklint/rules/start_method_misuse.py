@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from forklint.edits import cst
-from forklint.edits.loader_options import Places
 from forklint.edits.proposal import Proposal
-from forklint.edits.tree import Tree
-from forklint.facts.starting.misuse import FORKLESS, Misuse, misuses
 from forklint.model import Applicability, Cell, Link, Severity
-from forklint.project.module import Module
-from forklint.project.spelling import argument
 from forklint.rules.base import Rule, Suspect
+
+if TYPE_CHECKING:
+    from forklint.edits.tree import Tree
+    from forklint.facts.starting.misuse import Misuse
+    from forklint.project.module import Module
 
 ADVICE = {
     "twice": "keep one of the two, as the first line under the main guard; `force=True` hides which of them counts",
@@ -87,6 +87,8 @@ class StartMethodMisuse(Rule):
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Each misuse, in the cells where it bites."""
+        from forklint.facts.starting.misuse import misuses
+
         if not self.holds_tokens(module.document.code):
             return
         for misuse in misuses(self.project, module):
@@ -95,6 +97,8 @@ class StartMethodMisuse(Rule):
             yield Suspect(misuse.event.node, _message(misuse), self._cells(misuse), chain, severity, misuse)
 
     def _cells(self, misuse: Misuse) -> tuple[Cell, ...]:
+        from forklint.facts.starting.misuse import FORKLESS
+
         platforms = self.settings.platforms
         if misuse.kind == "fork":
             return tuple(Cell(platform, "fork") for platform in platforms if platform in FORKLESS)
@@ -122,7 +126,7 @@ class StartMethodMisuse(Rule):
             yield _spawning(misuse, module, tree)
         elif misuse.kind == "twice" and _is_repeated(misuse) and _stands_beside_others(suspect.node, module):
             line = tree.line_of(tree.statements[module.ordinals[module.statement_of(suspect.node)]])
-            import libcst  # noqa: PLC0415 - see forklint.edits.cst
+            import libcst
 
             removed = tree.replace(line, libcst.RemovalSentinel.REMOVE)
             yield Proposal("take out the second call", Applicability.UNSAFE, removed)
@@ -159,6 +163,9 @@ def _stands_beside_others(node: ast.AST, module: Module) -> bool:
 
 
 def _spawning(misuse: Misuse, module: Module, tree: Tree) -> Proposal:
+    from forklint.edits.loader_options import Places
+    from forklint.project.spelling import argument
+
     call = misuse.event.node
     given = argument(call, "method", 0) if isinstance(call, ast.Call) else None
     if not isinstance(given, ast.Constant):

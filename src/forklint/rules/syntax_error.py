@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from forklint.model import Severity
-from forklint.project.module import Module
 from forklint.rules.base import Rule, Suspect
+
+if TYPE_CHECKING:
+    from forklint.project.module import Module
 
 
 class SyntaxFault(Rule):
@@ -42,6 +46,10 @@ class SyntaxFault(Rule):
     code = "FKL002"
     name = "syntax-error"
     severity = Severity.ERROR
+
+    def may_hold(self, path: Path, data: bytes) -> bool:
+        """Never: what it finds shows where a file is parsed, or checked instead."""
+        return False
 
     def suspects(self, module: Module) -> Iterable[Suspect]:
         """Nothing: a file that could be parsed has no such fault."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from forklint.edits.proposal import Proposal
-from forklint.edits.tree import Tree
-from forklint.facts.threads.sharing import Sharing, sharings
 from forklint.model import Applicability, Cell, Severity
-from forklint.project.module import Module
 from forklint.rules.base import Rule, Suspect
+
+if TYPE_CHECKING:
+    from forklint.edits.tree import Tree
+    from forklint.facts.threads.sharing import Sharing
+    from forklint.project.module import Module
 
 ADVICE = {
     "memmap": "let the tasks return their rows, and write them where `imap` or `as_completed` gives them back",
@@ -80,6 +82,8 @@ class ThreadsShareMemmap(Rule):
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Each thing that the tasks of one call share."""
+        from forklint.facts.threads.sharing import sharings
+
         if not self.holds_tokens(module.document.code):
             return
         for sharing in sharings(self.project, module):

@@ -6,19 +6,20 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from forklint.edits import cst
 from forklint.edits.proposal import Proposal
-from forklint.edits.tree import Tree, find
-from forklint.facts.members.nearest import Nearest
-from forklint.facts.members.objects import Lacking, Objects
-from forklint.facts.members.screening import Screening
-from forklint.facts.members.torch_names import Misspelt, misspelt
-from forklint.knowledge.torch_api import ApiNames
 from forklint.model import Applicability, Link, Severity
-from forklint.project.module import ClassFacts, Module
 from forklint.rules.base import Rule, Suspect
+
+if TYPE_CHECKING:
+    from forklint.edits.tree import Tree
+    from forklint.facts.members.nearest import Nearest
+    from forklint.facts.members.objects import Lacking, Objects
+    from forklint.facts.members.screening import Screening
+    from forklint.facts.members.torch_names import Misspelt
+    from forklint.project.module import Module
 
 
 class UnknownMethod(Rule):
@@ -76,10 +77,14 @@ class UnknownMethod(Rule):
 
     @cached_property
     def _objects(self) -> Objects:
+        from forklint.facts.members.objects import Objects
+
         return Objects(self.project)
 
     @cached_property
     def _screening(self) -> Screening:
+        from forklint.facts.members.screening import Screening
+
         return Screening(self.project)
 
     def may_hold(self, path: Path, data: bytes) -> bool:
@@ -91,6 +96,8 @@ class UnknownMethod(Rule):
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Calls of methods that are not there, and names of torch that are misspelt."""
+        from forklint.facts.members.torch_names import misspelt
+
         if not self._is_asked(module.path, module.document.code):
             return
         for lacking in self._objects.lacking(module):
@@ -102,6 +109,8 @@ class UnknownMethod(Rule):
 
     def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
         """The name, and the class of the project or the module or class of torch that lacks it."""
+        from forklint.project.module import ClassFacts
+
         wrong: Lacking | Misspelt = suspect.facts
         owner = wrong.owner
         if isinstance(owner, ClassFacts):
@@ -109,6 +118,8 @@ class UnknownMethod(Rule):
         return {"name": wrong.name, "torch": owner.path}
 
     def _chain(self, lacking: Lacking) -> Iterator[Link]:
+        from forklint.project.module import ClassFacts
+
         owner = lacking.owner
         if not isinstance(owner, ClassFacts):
             return
@@ -119,6 +130,8 @@ class UnknownMethod(Rule):
 
     def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterator[Proposal]:
         """Rename it to the one name that stands out; else show those that are alike."""
+        from forklint.facts.members.objects import Lacking
+
         wrong: Lacking | Misspelt = suspect.facts
         meant = wrong.near.outstanding
         if isinstance(wrong, Lacking) and wrong.wrapped:
@@ -135,6 +148,8 @@ class UnknownMethod(Rule):
 
 
 def _method_message(lacking: Lacking) -> str:
+    from forklint.knowledge.torch_api import ApiNames
+
     owner = lacking.owner
     if isinstance(owner, ApiNames):
         hint = "; what it wraps does, under `.module`" if lacking.wrapped else _hint(lacking.near)
@@ -154,6 +169,8 @@ def _listed(names: Iterable[str]) -> str:
 
 def _renamed(tree: Tree, statement: cst.CSTNode, node: ast.AST, meant: str) -> Tree:
     """Rename every such attribute of the same object in the statement."""
+    from forklint.edits.tree import find
+
     if not isinstance(node, ast.Attribute):
         return tree
     owner = ast.unparse(node.value)
@@ -166,6 +183,8 @@ def _renamed(tree: Tree, statement: cst.CSTNode, node: ast.AST, meant: str) -> T
 
 def _renamed_import(tree: Tree, statement: cst.CSTNode, wrong: str, meant: str) -> Tree:
     """Rename an imported name, and its uses in the file unless the import gives it another."""
+    from forklint.edits.tree import find
+
     changes: dict[cst.CSTNode, cst.CSTNode] = {}
     for alias in find(statement, cst.ImportAlias):
         if isinstance(alias.name, cst.Name) and alias.name.value == wrong:

@@ -5,31 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from forklint.edits import module_level
 from forklint.edits.proposal import Proposal
-from forklint.edits.tree import Tree
-from forklint.facts.machines.signs import expects_pickling
-from forklint.facts.sending.payloads import Payload, Payloads
-from forklint.facts.sending.sites import Sent
-from forklint.facts.sending.values import Why
 from forklint.model import Applicability, Link, Severity
-from forklint.project.module import Module
 from forklint.rules.base import Rule, Suspect
+
+if TYPE_CHECKING:
+    from forklint.edits.tree import Tree
+    from forklint.facts.sending.payloads import Payload, Payloads
+    from forklint.facts.sending.sites import Sent
+    from forklint.project.module import Module
 
 CLOSURE = "give a function of the module what it needs with `functools.partial`, or make it a class with `__call__`"
 LEAVE_OUT = "make it on first use, in the process that uses it, and leave it out in `__getstate__`"
 ADVICE = {
-    Why.LAMBDA: CLOSURE,
-    Why.LOCAL_FUNCTION: CLOSURE,
-    Why.LOCAL_CLASS: "move the class to the top of the module",
-    Why.GUARDED: "define it above the guard",
-    Why.GENERATOR: "make the generator where it is read, in `__iter__` or `__getitem__`",
-    Why.MODULE: "import the module where it is used, and keep nothing of it",
-    Why.VIEW: "keep a list of it: `list(...)`",
-    Why.OBJECT: LEAVE_OUT,
-    Why.NOTEBOOK: "move it to a module that the notebook imports",
+    "LAMBDA": CLOSURE,
+    "LOCAL_FUNCTION": CLOSURE,
+    "LOCAL_CLASS": "move the class to the top of the module",
+    "GUARDED": "define it above the guard",
+    "GENERATOR": "make the generator where it is read, in `__iter__` or `__getitem__`",
+    "MODULE": "import the module where it is used, and keep nothing of it",
+    "VIEW": "keep a list of it: `list(...)`",
+    "OBJECT": LEAVE_OUT,
+    "NOTEBOOK": "move it to a module that the notebook imports",
 }
 
 
@@ -115,6 +114,8 @@ class UnpicklablePayload(Rule):
 
     @cached_property
     def _payloads(self) -> Payloads:
+        from forklint.facts.sending.payloads import Payloads
+
         return Payloads(self.project)
 
     def may_hold(self, path: Path, data: bytes) -> bool:
@@ -156,6 +157,8 @@ class UnpicklablePayload(Rule):
         }
 
     def _severity(self, payload: Payload) -> Severity:
+        from forklint.facts.machines.signs import expects_pickling
+
         sent = payload.sent
         if sent is not None and (sent.piped or sent.asked):
             return Severity.ERROR
@@ -172,20 +175,22 @@ class UnpicklablePayload(Rule):
 
     def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterable[Proposal]:
         """Move a function that needs nothing of its surroundings to the top of the module; else say what helps."""
+        from forklint.edits import module_level
+
         payload: Payload = suspect.facts
         culprit = payload.culprit
-        if culprit.definition is not None and culprit.why is not Why.NOTEBOOK:
+        if culprit.definition is not None and culprit.why.name != "NOTEBOOK":
             moved = module_level.proposal(culprit, payload.part, module, tree)
             if moved is not None:
                 return (moved,)
-        return (Proposal(ADVICE.get(culprit.why, LEAVE_OUT), Applicability.DISPLAY),)
+        return (Proposal(ADVICE.get(culprit.why.name, LEAVE_OUT), Applicability.DISPLAY),)
 
 
 def _message(payload: Payload) -> str:
     culprit, sent = payload.culprit, payload.sent
     methods = " and ".join(sorted({cell.start_method for cell in payload.cells}))
     if culprit.is_lost:
-        where = "in a notebook" if culprit.why is Why.NOTEBOOK else "under the main guard"
+        where = "in a notebook" if culprit.why.name == "NOTEBOOK" else "under the main guard"
         return f"{culprit.name} is defined {where}, where a process started by {methods} does not find it"
     if sent is not None and sent.piped:
         path = f" in `{'.'.join(culprit.path)}`" if culprit.path else ""

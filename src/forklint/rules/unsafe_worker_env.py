@@ -5,16 +5,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from forklint.edits import cst
 from forklint.edits.proposal import Proposal
-from forklint.edits.tree import Tree
-from forklint.facts.environment.settings import may_set
-from forklint.facts.forking.tokenizing import VARIABLE, Kept, kept_parallel
+from forklint.knowledge.tokenizers import VARIABLE
 from forklint.model import Applicability, Link, Severity
-from forklint.project.module import Module
 from forklint.rules.base import Rule, Suspect
+
+if TYPE_CHECKING:
+    from forklint.edits.tree import Tree
+    from forklint.facts.forking.tokenizing import Kept
+    from forklint.project.module import Module
 
 LEAVE_OUT = "leave it out: unset, tokenizers is parallel here and goes over to one thread in forked children by itself"
 
@@ -75,10 +77,16 @@ class UnsafeWorkerEnv(Rule):
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """The variable, and something that sets one."""
-        return super().may_hold(path, data) and may_set(data)
+        from forklint.facts.environment.setters import may_set
+
+        if not super().may_hold(path, data):
+            return False
+        return may_set(data)
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Statements that set it to true."""
+        from forklint.facts.forking.tokenizing import kept_parallel
+
         for kept in kept_parallel(self.project, module):
             yield Suspect(
                 node=kept.setting.statement,

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from forklint.edits import sharing_out
 from forklint.edits.proposal import Proposal
-from forklint.edits.tree import Tree
-from forklint.facts.streams.whole import Whole, wholes
 from forklint.model import Severity
-from forklint.project.module import Module
 from forklint.rules.base import Rule, Suspect
+
+if TYPE_CHECKING:
+    from forklint.edits.tree import Tree
+    from forklint.facts.streams.whole import Whole
+    from forklint.project.module import Module
 
 GIVES = (b"yield", b"iter(", b"map(", b"filter(", b"chain", b"zip(")
 """One of these stands where samples are given."""
@@ -100,6 +101,8 @@ class UnshardedIterable(Rule):
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Iterable datasets of this module that every worker gives whole."""
+        from forklint.facts.streams.whole import wholes
+
         if not _may_give(module.document.code):
             return
         for whole in wholes(self.project, module):
@@ -120,6 +123,8 @@ class UnshardedIterable(Rule):
 
     def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterable[Proposal]:
         """Share the samples out among workers."""
+        from forklint.edits import sharing_out
+
         return sharing_out.proposals(suspect.facts, module, tree)
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
+from typing import TYPE_CHECKING
 
-from forklint.edits.comments import without
-from forklint.edits.text import split_lines
 from forklint.model import Applicability, Finding, Fix, Severity, Span
-from forklint.project.module import Module
 from forklint.rules.base import Rule, Suspect
-from forklint.source.suppressions import Suppression
+
+if TYPE_CHECKING:
+    from forklint.project.module import Module
+    from forklint.source.suppressions import Suppression
 
 UNKNOWN = re.compile(r"FKL\d*")
 
@@ -82,6 +83,9 @@ class UnusedSuppression(Rule):
         cls, text: str, comments: list[Suppression], ran: Collection[str], names: dict[str, str]
     ) -> Iterator[Finding]:
         """Give a finding, still of no path, for each comment with words that silenced nothing; see ``unused``."""
+        from forklint.edits.comments import without
+        from forklint.edits.text import split_lines
+
         lines = split_lines(text) if comments else []
         for comment, codes in cls.unused(comments, ran, names):
             words = ", ".join(codes)

@@ -6,24 +6,18 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from forklint.edits import loader_options, preset_options
 from forklint.edits.proposal import Proposal
-from forklint.edits.tree import Tree
-from forklint.facts.machines import preset_files, programs, trials
-from forklint.facts.machines.meant import Machines
-from forklint.facts.machines.platforms import World
-from forklint.facts.machines.preset_readers import PresetReaders
-from forklint.facts.machines.worker_counts import Count, WorkerCounts
-from forklint.facts.machines.worker_flow import WorkerFlow
-from forklint.facts.machines.worker_options import WorkerOptions
-from forklint.knowledge import presets
 from forklint.model import Applicability, Cell, Fix, Link
-from forklint.project.index import Value
-from forklint.project.module import Module
 from forklint.rules.base import PresetSuspect, Rule, Suspect
-from forklint.source.presets import Preset
+
+if TYPE_CHECKING:
+    from forklint.edits.tree import Tree
+    from forklint.facts.machines.meant import Machines
+    from forklint.facts.machines.worker_counts import Count
+    from forklint.project.module import Module
+    from forklint.source.presets import Preset
 
 CELL = Cell("darwin", "spawn")
 BY_PLACE = re.compile(rb"Loader\((?:[^,=]{0,80},){5}")
@@ -111,10 +105,19 @@ class WorkersOnDarwin(Rule):
         named = b"orkers" in data or b"ORKERS" in data
         if CELL not in self.settings.cells or not (named or (b"Loader(" in data and BY_PLACE.search(data))):
             return False
+        from forklint.facts.machines import programs
+        from forklint.knowledge import presets
+
         return bool(presets.machine_of(path.stem)) or self.reaches_tokens(path) or bool(programs.choosers(self.project))
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Find the counts above 0 that are for a Mac."""
+        from forklint.facts.machines import trials
+        from forklint.facts.machines.meant import Machines
+        from forklint.facts.machines.worker_counts import WorkerCounts
+        from forklint.facts.machines.worker_flow import WorkerFlow
+        from forklint.facts.machines.worker_options import WorkerOptions
+
         if CELL not in self.settings.cells or trials.is_test_file(module.path):
             return
         machines, flow = Machines(self.project, module), WorkerFlow(self.project, module)
@@ -149,10 +152,15 @@ class WorkersOnDarwin(Rule):
 
     def may_hold_preset(self, path: Path, data: bytes) -> bool:
         """Whether a number of workers may stand in a file of settings that speaks of Macs."""
+        from forklint.facts.machines import preset_files
+
         return CELL in self.settings.cells and preset_files.may_hold(path, self.project.root, data)
 
     def preset_suspects(self, preset: Preset) -> Iterator[PresetSuspect]:
         """Find the counts above 0 that are for a Mac, and the code that reads the file."""
+        from forklint.facts.machines import preset_files
+        from forklint.facts.machines.preset_readers import PresetReaders
+
         for count in preset_files.counts_for_mac(self.project, preset):
             readers = PresetReaders(self.project, preset.path).find()
             read = (self.link(reader.module, reader.node, "this reads the file") for reader in readers)
@@ -168,10 +176,16 @@ class WorkersOnDarwin(Rule):
 
     def preset_fixes(self, suspect: PresetSuspect, preset: Preset) -> Iterator[Fix]:
         """Show what the code's fix does, on the text of the file."""
+        from forklint.edits import preset_options
+
         yield from preset_options.fixes(self.project, preset, suspect.facts)
 
     def _reason(self, machines: Machines, count: Count) -> Reason | None:
         """Say why a count is for a Mac; None if it is not, or if the name that it comes from is told of instead."""
+        from forklint.facts.machines.meant import Machines
+        from forklint.knowledge import presets
+        from forklint.project.index import Value
+
         reason = self._why(machines, count.value)
         if reason is None or not isinstance(count.value, ast.Name):
             return reason
@@ -182,6 +196,9 @@ class WorkersOnDarwin(Rule):
         return reason
 
     def _why(self, machines: Machines, value: ast.expr) -> Reason | None:
+        from forklint.facts.machines import programs
+        from forklint.facts.machines.platforms import World
+
         module, place = machines.module, machines.place(value)
         if place.why:
             is_far = abs(getattr(place.evidence, "lineno", value.lineno) - value.lineno) > 1
@@ -196,6 +213,8 @@ class WorkersOnDarwin(Rule):
 
     def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterable[Proposal]:
         """Set the count to 0 and take away what raises without workers; show fork as another way."""
+        from forklint.edits import loader_options
+
         plan, certain = loader_options.plan(self.project, module, suspect.facts)
         changed = loader_options.without_workers(tree, module, plan) if plan is not None else None
         if plan is not None and changed is not None:

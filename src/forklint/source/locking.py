@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -39,6 +37,9 @@ if sys.platform == "win32":
     import msvcrt
 
     def _open(path: Path) -> int:
+        import hashlib  # noqa: PLC0415 - most runs lock nothing
+        import tempfile  # noqa: PLC0415
+
         name = hashlib.sha256(str(path).lower().encode()).hexdigest()[:16]
         return os.open(Path(tempfile.gettempdir()) / f"forklint-{name}.lock", os.O_RDWR | os.O_CREAT)
 

@@ -131,7 +131,7 @@ def read(text: str, data: bytes) -> Outline | None:
     classes = tuple(_classes(data, confirmed))
     if found != len(classes):
         return None
-    imports = _imports(data)
+    imports = imports_of(data)
     names = top.get_identifiers()
     imported = frozenset(name for name in imports if name in names and top.lookup(name).is_imported())
     roots = {base.partition(".")[0] for one in classes for base in one.bases or ()}
@@ -200,7 +200,8 @@ def _bound(table: symtable.SymbolTable, written: frozenset[str]) -> Iterator[str
             yield name
 
 
-def _imports(data: bytes) -> dict[str, set[Import]]:
+def imports_of(data: bytes) -> dict[str, set[Import]]:
+    """What each name may be bound to by an import anywhere in a text; stars under ``*``."""
     found: dict[str, set[Import]] = {}
     text = data.replace(b"\\\r\n", b" ").replace(b"\\\n", b" ") if b"\\" in data else data
     for match in IMPORT.finditer(text):

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import stat
-import tempfile
 from pathlib import Path
 
 WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
+"""The bits of a file's mode of which one at least is set where it may be written."""
 
 
 def replace(target: Path, data: bytes) -> None:
@@ -17,6 +16,9 @@ def replace(target: Path, data: bytes) -> None:
 
     ``target`` must be no link: the link would be replaced, not what it leads to.
     """
+    import shutil  # noqa: PLC0415 - most runs write nothing
+    import tempfile  # noqa: PLC0415
+
     status = target.stat() if target.exists() else None
     handle, name = tempfile.mkstemp(prefix=f".{target.name[:40]}.", suffix=".forklint", dir=target.parent)
     temporary = Path(name)

@@ -6,14 +6,13 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from forklint.facts.environment.setters import may_set
 from forklint.project.index import External, Project, Value
 from forklint.project.module import Module
 from forklint.project.scopes import FUNCTIONS, Kind, Scope
 from forklint.project.spelling import last_name
 
 ENVIRON = "os.environ"
-SETTERS = (b"environ", b"putenv", b"_magic", b".magic")
-"""One of these stands in every file that sets a variable by itself."""
 
 
 @dataclass(frozen=True)
@@ -36,11 +35,6 @@ class Setting:
         """Whether it is ``os.environ.setdefault``, which leaves a variable that is set as it is."""
         call = getattr(self.statement, "value", None)
         return isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "setdefault"
-
-
-def may_set(data: bytes) -> bool:
-    """Whether a file may set a variable, judged by its bytes."""
-    return any(word in data for word in SETTERS)
 
 
 def settings_in(project: Project, module: Module) -> list[Setting]:

@@ -13,6 +13,7 @@ from forklint.facts.forking.objects import View, made_kind
 from forklint.facts.forking.poisoned import within_child
 from forklint.facts.forking.sites import Site, sites_in
 from forklint.knowledge.poisons import poisons
+from forklint.knowledge.tokenizers import VARIABLE
 from forklint.project.guard import asks_for_name
 from forklint.project.scopes import FUNCTIONS, Kind
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from forklint.project.index import Project
     from forklint.project.module import FunctionFacts, Module
 
-POISON, VARIABLE = "tokenizers", "TOKENIZERS_PARALLELISM"
+POISON = "tokenizers"
 OFF = frozenset({"", "off", "false", "f", "no", "n", "0"})
 """Values that the library takes for false, whatever their case; it takes any other for true."""
 MOST_MODULES = 300

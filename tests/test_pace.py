@@ -1,0 +1,149 @@
+"""How much is parsed, and what is imported, on a fixed tree: counts, which do not jitter as seconds do.
+
+Each number is an upper bound that was measured, with little to spare. Where a change needs more, look at its profile
+first: one tree too many for each file of a large project is minutes there.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FIXTURES = Path(__file__).parent / "fixtures"
+COUNTING = """
+import json, sys
+sys.argv = ["forklint", *{arguments!r}]
+import ast, symtable
+counts = dict.fromkeys(("trees", "checks", "scopes", "edits", "files"), 0)
+def counted(owner, name, what):
+    kept = getattr(owner, name)
+    def call(*args, **kwargs):
+        counts[what] += 1
+        return kept(*args, **kwargs)
+    setattr(owner, name, call)
+from forklint.engine import Linter
+from forklint.edits import tree
+from forklint.project import scopes
+from forklint.source import document
+counted(document, "parse", "trees")
+counted(symtable, "symtable", "checks")
+counted(scopes, "build", "scopes")
+counted(tree, "parse", "edits")
+counted(Linter, "lint", "files")
+from forklint.cli import main
+try:
+    main()
+except SystemExit:
+    pass
+print(json.dumps(counts))
+"""
+LOADED = """
+import sys
+sys.argv = {arguments!r}
+{run}
+print()
+print("loaded:", *sorted(set(sys.modules) & set({heavy!r})))
+"""
+HEAVY = ("libcst", "torch", "numpy", "rich", "ruamel", "pathspec", "watchfiles", "flake8")
+HEAVY += ("asyncio", "multiprocessing", "concurrent.futures")
+NEEDLESS = (*HEAVY, "tomllib", "tomli", "hashlib", "tempfile", "importlib.resources")
+"""For a file without any token."""
+COMMAND = "from forklint.cli import main\ntry:\n    main()\nexcept SystemExit:\n    pass"
+
+
+def counts_of(arguments: list[str], cwd: Path = FIXTURES) -> dict[str, int]:
+    """Count what one run in one process does."""
+    code = COUNTING.format(arguments=["--isolated", "--preview", "-j1", "-q", "--exit-zero", *arguments])
+    done = subprocess.run([sys.executable, "-c", code], cwd=cwd, capture_output=True, text=True, check=True)
+    counts: dict[str, int] = json.loads(done.stdout.splitlines()[-1])
+    return counts
+
+
+def loaded(arguments: list[str], run: str, cwd: Path, heavy: tuple[str, ...] = HEAVY) -> str:
+    """Name the heavy modules that a run imports."""
+    code = LOADED.format(arguments=arguments, run=run, heavy=heavy)
+    done = subprocess.run([sys.executable, "-c", code], cwd=cwd, capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()[-1]
+
+
+@pytest.fixture
+def plain(tmp_path: Path) -> Path:
+    """A project of twenty files in which no rule can find anything, though ten of them use torch."""
+    for number in range(10):
+        (tmp_path / f"net{number}.py").write_text(
+            "import torch\nfrom torch import nn\n\n\nclass Net(nn.Module):\n    def __init__(self):\n"
+            "        super().__init__()\n        self.head = nn.Linear(2, 2)\n        self.reset()\n\n"
+            "    def reset(self):\n        self.register_buffer('mean', torch.zeros(2))\n\n"
+            "    def forward(self, x):\n        return self.head(x)\n"
+        )
+        (tmp_path / f"tool{number}.py").write_text(
+            "import os\n\n\ndef place(name):  # noqa: ANN001\n    return os.path.abspath(name)\n"
+        )
+    return tmp_path
+
+
+def test_files_without_a_hazard_are_checked_and_never_made_into_trees(plain: Path) -> None:
+    assert counts_of(["."], plain) == {"trees": 0, "checks": 20, "scopes": 0, "edits": 0, "files": 20}
+
+
+def test_without_screens_each_file_is_parsed_once(plain: Path) -> None:
+    counts = counts_of(["--no-screen", "."], plain)
+    assert (counts["trees"], counts["edits"], counts["files"]) == (20, 0, 20)
+
+
+def test_one_finding_costs_one_tree_of_each_kind(plain: Path) -> None:
+    (plain / "words.py").write_text(
+        "import lmdb\nfrom torch.utils.data import Dataset\n\n\nclass Words(Dataset):\n"
+        "    def __init__(self, root):\n        self.env = lmdb.open(root)\n\n"
+        "    def __getitem__(self, index):\n        return self.env.stat()\n"
+    )
+    counts = counts_of(["."], plain)
+    assert (counts["trees"], counts["edits"]) == (1, 1)
+
+
+def test_a_suppressed_line_of_another_tool_costs_no_tree(plain: Path) -> None:
+    (plain / "other.py").write_text("import json  # noqa: F401\nimport os  # noqa\n")
+    assert counts_of(["other.py"], plain)["trees"] == 0
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["--isolated", "tool0.py"]])
+def test_next_to_nothing_is_imported_for_a_file_without_a_token(plain: Path, arguments: list[str]) -> None:
+    assert loaded(["forklint", *arguments], COMMAND, plain, NEEDLESS) == "loaded:"
+
+
+def test_nothing_heavy_is_imported_for_a_file_without_a_hazard(plain: Path) -> None:
+    assert loaded(["forklint", "--isolated", "net0.py"], COMMAND, plain) == "loaded:"
+
+
+FLAKE8 = "from flake8.main.cli import main\nmain(sys.argv[1:])"
+
+
+def test_nor_by_the_plugin(plain: Path) -> None:
+    (plain / ".flake8").write_text("[flake8]\nselect = FKL\n")
+    alone = (
+        "libcst",
+        "torch",
+        "numpy",
+        "rich",
+        "ruamel",
+        "watchfiles",
+        "click",
+        "forklint.edits.tree",
+        "forklint.facts.handles.carried",
+    )
+    assert loaded(["flake8", "-j1", "tool0.py"], FLAKE8, plain, alone) == "loaded:"
+
+
+def test_facts_are_not_imported_for_a_file_without_a_token(plain: Path) -> None:
+    facts = tuple(
+        f"forklint.facts.{room.name}" for room in sorted((Path(__file__).parents[1] / "src/forklint/facts").iterdir())
+    )
+    assert len(facts) > 10
+    assert (
+        loaded(["forklint", "--isolated", "tool0.py"], COMMAND, plain, facts)
+        == "loaded: forklint.facts.environment forklint.facts.options"
+    )
