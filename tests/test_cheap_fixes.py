@@ -7,10 +7,11 @@ from pathlib import Path
 import libcst
 import pytest
 
+from forklint import fixing
 from forklint.config import SettingsFinder
 from forklint.edits.text import apply_edits
 from forklint.edits.tree import Tree, parse
-from forklint.engine import Linters, Options
+from forklint.engine import Linter, Linters, Options
 
 WRITTEN = """def mac_{number}():
     if sys.platform == "darwin":
@@ -96,3 +97,43 @@ def test_a_fix_writes_out_only_what_it_changes(tmp_path: Path, monkeypatch: pyte
         rebuilt.clear()
     assert counts[1][0] <= 4 * counts[0][0]
     assert counts[1][1] <= 4 * counts[0][1]
+
+
+HEIR = """
+class Scans(Pages0):
+    def __init__(self, path):
+        super().__init__(path)
+        self.scans = h5py.File(path, "r")
+
+    def __getitem__(self, index):
+        return self.scans["images"][index]
+
+
+def last(path):
+    return Pages1(path)[-1]
+"""
+
+
+def test_fixes_of_classes_apart_are_applied_at_once_and_come_to_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "pages.py"
+    text = "import h5py\nfrom torch.utils.data import Dataset\n"
+    path.write_text(text + "".join(KEPT.format(number=number) for number in range(6)) + HEIR)
+    linted: list[int] = []
+    lint = Linter.lint_bytes
+    monkeypatch.setattr(Linter, "lint_bytes", lambda *args: linted.append(1) or lint(*args))
+
+    def fixed() -> tuple[str, int]:
+        linted.clear()
+        linters = Linters(SettingsFinder({"select": ("FKL301",)}), Options())
+        done = fixing.fix(linters.of(path), path, unsafe=True, write=False)
+        assert len(done.applied) == 7
+        assert not done.report.findings
+        return done.after, len(linted)
+
+    together, rounds = fixed()
+    monkeypatch.setattr(fixing, "_at_once", lambda _linter, _path, findings: findings[:1])
+    one_by_one, more = fixed()
+    assert together == one_by_one
+    assert (rounds, more) == (3, 8)
