@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from forklint.engine import Linter
-from forklint.model import Applicability, FileReport, Finding, Note
+from forklint.model import Applicability, Edit, FileReport, Finding, Note
 from forklint.project.index import UNPARSABLE
 from forklint.source import document
 from forklint.source.document import Document, UnreadableError
@@ -62,20 +62,26 @@ def fix(linter: Linter, path: Path, *, unsafe: bool, write: bool, data: bytes | 
         return Fixed(report, (), "", "")
     current, applied = original, []
     first, start = report, original.whole
+    alone = False
     for _ in range(MAX_ROUNDS):
-        finding = next((finding for finding in report.findings if applicable(finding, unsafe=unsafe)), None)
-        if finding is None or finding.fix is None:
+        chosen = _at_once(linter, absolute, [one for one in report.findings if applicable(one, unsafe=unsafe)])
+        if not chosen:
             break
-        candidate = current.edited(finding.fix.edits)
+        finding, chosen = chosen[0], chosen[:1] if alone else chosen
+        edits = dict.fromkeys(edit for one in chosen for edit in (one.fix.edits if one.fix else ()))
+        candidate = current.edited(tuple(edits))
         after = linter.lint_bytes(path, original.encode_whole(candidate))
-        if candidate == current.whole or not _parses(linter, absolute, current) or _gained(report, after, finding):
+        if candidate == current.whole or not _parses(linter, absolute, current) or _gained(report, after, chosen):
             linter.project.replace(absolute, current.data)
+            if len(chosen) > 1:
+                alone = True
+                continue
             words = f"the fix of {finding.code} in {line_named(finding)} did not hold and was left out"
             note = Note(shown(path), words)
             report = FileReport(report.path, report.findings, (*report.notes, note), report.suppressed)
             break
         current, report = document.decode(absolute, linter.project.data(absolute)), after
-        applied.append(finding)
+        applied += chosen
     if not applied:
         return Fixed(_with_notes(report, first), (), start, start)
     if write:
@@ -118,10 +124,46 @@ def _parses(linter: Linter, path: Path, before: Document) -> bool:
     return notebook is None or before.notebook is None or len(notebook.faults) <= len(before.notebook.faults)
 
 
-def _gained(before: FileReport, after: FileReport, finding: Finding) -> bool:
-    """Whether a fix left as many findings of its rule as there were: then it mended nothing."""
-    count = [sum(one.code == finding.code for one in report.findings) for report in (before, after)]
-    return count[1] >= count[0]
+def _gained(before: FileReport, after: FileReport, chosen: Sequence[Finding]) -> bool:
+    """Whether fixes left more findings of their rule than they should: then one of them mended nothing."""
+    count = [sum(one.code == chosen[0].code for one in report.findings) for report in (before, after)]
+    return count[1] > count[0] - len(chosen)
+
+
+def _at_once(linter: Linter, path: Path, findings: Sequence[Finding]) -> list[Finding]:
+    """The first of some findings, with others of its rule whose fixes have nothing to do with each other.
+
+    They stand in different classes, of which none inherits from another of the file, and change different lines; what
+    several change alike, as an import, is changed once.
+    """
+    chosen = list(findings[:1])
+    if not chosen or chosen[0].code not in {rule.code for rule in linter.rules if rule.local_fixes}:
+        return chosen
+    heads = linter.project.families.classes_in(path)
+    names = {head.name for head in heads}
+    apart = {head.name.decode(errors="replace") for head in heads if not head.bases & names}
+    if _home(chosen[0]) not in apart:
+        return chosen
+    edits = set(chosen[0].fix.edits if chosen[0].fix else ())
+    for finding in findings[1:]:
+        new = set(finding.fix.edits if finding.fix else ()) - edits
+        is_free = finding.code == chosen[0].code and _home(finding) in apart - set(map(_home, chosen))
+        if is_free and not any(_touch(one, other) for one in new for other in edits):
+            chosen.append(finding)
+            edits |= new
+    return chosen
+
+
+def _home(finding: Finding) -> str:
+    """The outermost definition around a finding."""
+    return finding.qualname.partition(".")[0]
+
+
+def _touch(one: Edit, other: Edit) -> bool:
+    """Whether two edits change the same lines, or put something at the same place."""
+    if one.notebook_cell != other.notebook_cell:
+        return False
+    return one.span.row <= other.span.end_row and other.span.row <= one.span.end_row
 
 
 def write_atomically(path: Path, data: bytes, expected: bytes) -> str:

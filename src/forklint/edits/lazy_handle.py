@@ -149,7 +149,13 @@ class _Rewriting:
         closing = self._node(self._plan.close_after) if self._plan.close_after and self._closes else None
         line = cst.SimpleStatementLine([small_statement(f"self._close_{self._plan.stem}()")])  # type: ignore[list-item]
 
+        involved = {*changes, *removed, anchor, *([closing] if closing is not None else [])}
+        path = self._tree.above(involved)
+
         class Rewriter(libcst.CSTTransformer):
+            def on_visit(self, node: cst.CSTNode) -> bool:
+                return node in path
+
             def on_leave(self, original_node, updated_node):  # type: ignore[no-untyped-def]
                 if original_node in removed:
                     return libcst.RemoveFromParent()

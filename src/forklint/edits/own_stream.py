@@ -137,7 +137,12 @@ def _with_property(tree: Tree, statement: cst.CSTNode, init: cst.CSTNode, text: 
     kept = _comments(line)
     methods = [part.with_changes(leading_lines=[blank, *(kept if part is body[0] else [])]) for part in body]
 
+    path = tree.above((line, init))
+
     class Rewriter(libcst.CSTTransformer):
+        def on_visit(self, node: cst.CSTNode) -> bool:
+            return node in path
+
         def on_leave(self, original_node, updated_node):  # type: ignore[no-untyped-def]
             if original_node is line:
                 return libcst.RemoveFromParent()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import TypeVar
 
 from forklint.edits import cst
@@ -48,7 +48,7 @@ class Tree:
         """Give a tree with several nodes replaced in one pass; none of them may lie inside another."""
         import libcst  # noqa: PLC0415 - see forklint.edits.cst
 
-        path = self._above(changes)
+        path = self.above(changes)
 
         class Replacer(libcst.CSTTransformer):
             def on_visit(self, node: cst.CSTNode) -> bool:
@@ -61,8 +61,8 @@ class Tree:
         assert isinstance(changed, libcst.Module)  # noqa: S101 - a module stays a module
         return Tree(changed)
 
-    def _above(self, nodes: Iterable[cst.CSTNode]) -> set[cst.CSTNode]:
-        """The nodes above some of the tree's."""
+    def above(self, nodes: Iterable[cst.CSTNode]) -> set[cst.CSTNode]:
+        """The nodes above some of the tree's; what is none of them need be neither walked nor rebuilt."""
         found: set[cst.CSTNode] = set()
         for node in nodes:
             above = self._parents.get(node)
@@ -95,15 +95,16 @@ class Tree:
         texts, old, new = self._texts, self._parts, changed._parts
         if not texts:
             return edits_between(self.code, changed.code)
-        start = _common(old, new)
-        end = _common(old[start:][::-1], new[start:][::-1])
-        before = "".join(texts[start : len(old) - end])
-        after = "".join(self.module.code_for_node(part) for part in new[start : len(new) - end])
-        row = self._rows[start]
-        return tuple(
-            replace(e, span=replace(e.span, row=e.span.row + row, end_row=e.span.end_row + row))
-            for e in edits_between(before, after)
-        )
+        edits: list[Edit] = []
+        for start, end, new_start, new_end in _differing(old, new):
+            before = "".join(texts[start:end])
+            after = "".join(self.module.code_for_node(part) for part in new[new_start:new_end])
+            row = self._rows[start]
+            edits += [
+                replace(edit, span=replace(edit.span, row=edit.span.row + row, end_row=edit.span.end_row + row))
+                for edit in edits_between(before, after)
+            ]
+        return tuple(edits)
 
     def line_of(self, statement: cst.CSTNode) -> cst.CSTNode:
         """The line a small statement stands on, with its comments; a compound statement is its own line."""
@@ -164,6 +165,22 @@ def parse(text: str) -> Tree:
 def small_statement(text: str) -> cst.CSTNode:
     """Make a statement of one line, without its line."""
     return cst.ensure_type(cst.parse_statement(text), cst.SimpleStatementLine).body[0]
+
+
+def _differing(old: list[cst.CSTNode], new: list[cst.CSTNode]) -> Iterator[tuple[int, int, int, int]]:
+    """Give the runs of nodes that differ, by where each begins and ends in both; one run if any node was moved."""
+    places = {node: place for place, node in enumerate(new)}
+    shared = [(place, places[node]) for place, node in enumerate(old) if node in places]
+    if any(one[1] > other[1] for one, other in pairwise(shared)):
+        start = _common(old, new)
+        end = _common(old[start:][::-1], new[start:][::-1])
+        yield start, len(old) - end, start, len(new) - end
+        return
+    last, new_last = 0, 0
+    for place, new_place in (*shared, (len(old), len(new))):
+        if place > last or new_place > new_last:
+            yield last, place, new_last, new_place
+        last, new_last = place + 1, new_place + 1
 
 
 def _common(one: list[cst.CSTNode], other: list[cst.CSTNode]) -> int:

@@ -74,6 +74,8 @@ class Rule(ABC):
     preview: ClassVar[bool] = False
     shows_platform: ClassVar[bool] = False
     """Whether what the rule finds is itself a sign that the project has the platform in mind."""
+    local_fixes: ClassVar[bool] = False
+    """Whether its fixes in classes that do not inherit from one another can be applied at once."""
     tokens: ClassVar[bytes] = b""
     """A regular expression: a file without a match, and that reaches none, holds no finding. Empty: any file may."""
     words: ClassVar[tuple[bytes, ...]] = ()

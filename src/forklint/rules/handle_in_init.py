@@ -95,6 +95,7 @@ class HandleInInit(Rule):
     code = "FKL301"
     name = "handle-in-init"
     severity = Severity.ERROR
+    local_fixes = True
 
     @cached_property
     def _handles(self) -> Handles:

@@ -31,7 +31,7 @@ class Splitter:
     """Cuts ``self.a = f(x, y=1)`` into ``self._a_source = x`` and ``f(self._a_source, y=1)``."""
 
     def __init__(self, module: Module, method: Function, kept_as: str) -> None:
-        self._source = module.document.text
+        self._lines = module.document.lines
         self._scope = module.scope_of[method]
         self._kept_as = kept_as
         self._imports: list[str] = []
@@ -86,8 +86,10 @@ class Splitter:
 
     def _text(self, expression: ast.expr) -> str:
         """An expression as it is written, on one line."""
-        text = ast.get_source_segment(self._source, expression) or ""
-        return text if text and "\n" not in text else ast.unparse(expression)
+        if expression.lineno != expression.end_lineno:
+            return ast.unparse(expression)
+        line = self._lines[expression.lineno - 1].encode()
+        return line[expression.col_offset : expression.end_col_offset].decode()
 
     def _is_free(self, expression: ast.expr) -> bool:
         """Whether an expression means the same in a property: no name in it is local, but for local imports."""
