@@ -3,6 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+AT_ONCE := --numprocesses auto --maxprocesses 4 --dist loadfile
 
 $(READY): pyproject.toml constraints-dev.txt
 	$(PYTHON) -m venv .venv
@@ -14,7 +15,7 @@ demo: $(READY)  ## find, mend, train, commit and prove the example
 	$(BIN)/python scripts/demo.py
 
 test: $(READY)  ## run the tests
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q $(AT_ONCE)
 
 test-soak: $(READY)  ## run what is long or needs the network
 	$(BIN)/python -m pytest -q -m soak

@@ -17,6 +17,7 @@ from forklint.rules import registry
 
 FIXTURES = Path(__file__).parent / "fixtures"
 EXPECT = re.compile(r"#\s*expect:\s*(?P<items>[^#]+)")
+MISS = re.compile(r"#\s*miss:\s*(?P<items>[^#]+)")
 SUFFIXES = (".py", ".ipynb", ".yaml", ".yml", ".toml", ".json")
 ITEM = re.compile(r"(?P<code>FKL\d+)(?:\[(?P<cells>[^\]]*)\])?")
 
@@ -102,6 +103,12 @@ def expected(file: Path) -> set[tuple[Place, str, str | None]]:
                 cells = item["cells"]
                 found.add((row, item["code"], " ".join(sorted(cells.replace(",", " ").split())) if cells else None))
     return found
+
+
+def missed(file: Path) -> set[tuple[Place, str]]:
+    """What a file's comments say is not found although it is a hazard: place and code. Its rule's page says why."""
+    marks = [(row, MISS.search(line)) for row, line in lines_of(file)]
+    return {(row, item["code"]) for row, mark in marks for item in ITEM.finditer(mark["items"] if mark else "")}
 
 
 PREVIEW = {"preview": True}

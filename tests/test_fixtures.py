@@ -5,10 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fixture_cases import Case, Place, all_cases, expected, fixed_text, lint, outcome_of
+from fixture_cases import Case, Place, all_cases, expected, fixed_text, lint, missed, outcome_of
+
+from forklint.rules import registry
 
 CASES = all_cases()
 BAD = [case for case in CASES if not case.good]
+MISSES = [case for case in BAD if any(missed(file) for file in case.files)]
 
 
 def compare(found: set[tuple[Place, str, str]], wanted: set[tuple[Place, str, str | None]]) -> tuple[set, set]:
@@ -27,6 +30,18 @@ def test_findings_are_the_expected_ones(case: Case, tmp_path: Path) -> None:
     for original, copy in zip(case.files, files, strict=True):
         surplus, missing = compare(found[copy], expected(original))
         assert (surplus, missing) == (set(), set()), f"{original}: not expected {surplus}, not found {missing}"
+
+
+@pytest.mark.parametrize("case", MISSES, ids=lambda case: case.id)
+def test_what_is_known_to_be_missed_is_missed(case: Case, tmp_path: Path) -> None:
+    """A limit that is mended becomes something to expect, and leaves the rule's page."""
+    found = lint(case.copy_to(tmp_path))
+    pages = {rule.code: dict(rule.page().sections) for rule in registry.all_rules()}
+    for original, copy in zip(case.files, found, strict=True):
+        mended = missed(original) & {item[:2] for item in found[copy]}
+        assert not mended, f"{original}: found now, so write `expect` for `miss` and mend Known limits: {mended}"
+        for _, code in missed(original):
+            assert "Known limits" in pages[code], f"the page of {code} does not say what it misses"
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)

@@ -57,6 +57,7 @@ class Linter:
         enabled = self.settings.enabled(registry.codes())
         self.rules = tuple(rule(project) for rule in registry.all_rules() if rule.code in enabled)
         self._enabled = enabled
+        self._words = (b"fkl", *(name.encode() for name in registry.names().values()))
         self.presets = PresetLinter(
             project, self.rules, options.screen, options.with_fixes, options.suppress, options.named
         )
@@ -71,6 +72,7 @@ class Linter:
             return FileReport(shown(path), notes=(Note(shown(path), f"cannot be read: {error}", failure=True),))
         if kind_of(path) is Kind.PRESET and self.presets.is_idle(path, data):
             return FileReport(shown(path))  # the project need not keep it: there may be thousands with data
+        self.project.has_read(from_root(path), data)
         return self.lint_bytes(path, data)
 
     def lint_bytes(self, path: Path, data: bytes) -> FileReport:
@@ -85,6 +87,8 @@ class Linter:
             self.project.replace(absolute, data)
         if kind_of(path) is Kind.PRESET:
             return self.presets.lint(path, data)
+        if kind_of(path) is Kind.PYTHON and self._is_idle(absolute, data):
+            return FileReport(shown(path))
         try:
             module = self.project.load(absolute)
         except BrokenError as error:
@@ -99,6 +103,20 @@ class Linter:
         self.project.trim()
         return report
 
+    def _is_idle(self, path: Path, data: bytes) -> bool:
+        """Screen: whether nothing can be said of a file of Python, so that no tree of it is needed."""
+        if not self.options.screen or self.project.is_loaded(path) or self._may_name_rules(data):
+            return False
+        try:
+            is_wanted = any(rule.may_hold(path, data) for rule in self.rules)
+        except Exception:  # noqa: BLE001 - it is told of where the rule is asked
+            return False
+        return not is_wanted and document.surely_parses(path, data)
+
+    def _may_name_rules(self, data: bytes) -> bool:
+        """Whether a comment that names a rule of ours may stand in a text: if it silences nothing, that is said."""
+        return self.options.suppress and suppressions.may_name(data, self._words)
+
     def lint_module(self, path: Path, module: Module) -> FileReport:
         """Ask every rule about a module of the project."""
         data = module.document.code
@@ -108,17 +126,18 @@ class Linter:
         for rule in self.rules:
             if rule.code not in ran:
                 continue
-            if not self.options.screen or rule.may_hold(module.path, data):
-                try:
+            try:
+                if not self.options.screen or rule.may_hold(module.path, data):
                     found += [(rule, one, self._finding(path, module, rule, one)) for one in rule.suspects(module)]
-                except RecursionError:
-                    ran.discard(rule.code)
-                    notes.append(Note(shown(path), f"{rule.code} was left out: it nests too deeply to be followed"))
-                except Exception as error:  # noqa: BLE001 - a fault in one rule is said and costs that rule alone
-                    ran.discard(rule.code)
-                    what = f"{rule.code} failed: {type(error).__name__}: {error}; please report it"
-                    notes.append(Note(shown(path), what, failure=True))
-        comments = self._comments(module.document)
+            except RecursionError:
+                ran.discard(rule.code)
+                notes.append(Note(shown(path), f"{rule.code} was left out: it nests too deeply to be followed"))
+            except Exception as error:  # noqa: BLE001 - a fault in one rule is said and costs that rule alone
+                ran.discard(rule.code)
+                what = f"{rule.code} failed: {type(error).__name__}: {error}; please report it"
+                notes.append(Note(shown(path), what, failure=True))
+        is_asked = found or module.is_notebook or self._may_name_rules(data)
+        comments = self._comments(module.document) if is_asked else []
         rows = suppressions.by_row(comments)
         kept = [item for item in found if not suppressions.silenced(item[2], rows, suppressions.of_file(comments))]
         findings = [finding for _, _, finding in kept]

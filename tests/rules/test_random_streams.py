@@ -53,6 +53,7 @@ class Data(Dataset):
 def nothing(number): pass
 def constant(number): np.random.seed(0); random.seed(0); torch.manual_seed(0)
 def by_worker(number): np.random.seed(42 + number); random.seed(42 + number); torch.manual_seed(42 + number)
+def first_word(number): np.random.seed(np.random.get_state()[1][0] + number)
 def right(number): np.random.seed(torch.initial_seed() % 2**32); random.seed(torch.initial_seed())
 def large(number): np.random.seed(torch.initial_seed())
 def large_info(number): np.random.seed(get_worker_info().seed)
@@ -87,6 +88,7 @@ QUESTIONS = [
     "default_rng,nothing,keeps",
     *(f"{source},{begin},ends" for source in GLOBAL for begin in ("constant", "by_worker")),
     "numpy,by_worker,keeps",
+    "numpy,first_word,ends",
     "numpy,right,ends",
     "random,right,ends",
     "numpy,large,ends",
@@ -125,6 +127,10 @@ def test_streams_of_the_process_are_fine(source: str) -> None:
 def test_a_seed_of_one_s_own_takes_that_away(source: str) -> None:
     assert answers("fork")[f"{source},constant,ends"] == [True, True]
     assert answers("fork")[f"{source},by_worker,ends"] == [False, True]
+
+
+def test_the_first_word_of_numpy_s_state_is_the_same_in_every_epoch() -> None:
+    assert answers("fork")["numpy,first_word,ends"] == [False, True]
 
 
 def test_workers_that_live_on_do_not_begin_again() -> None:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, cast
 from forklint.edits import cst
 from forklint.edits.proposal import Proposal
 from forklint.edits.tree import Tree
-from forklint.facts.sending.values import Culprit, binder_of
+from forklint.facts.sending.values import Culprit
 from forklint.model import Applicability
+from forklint.project.bindings import binder_of
 from forklint.project.guard import guard_of
 from forklint.project.scopes import FUNCTIONS, Function
 from forklint.project.spelling import last_name

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from forklint.edits import cst
 from forklint.edits.proposal import Proposal
 from forklint.edits.tree import Tree, small_statement
+from forklint.facts.datasets.workers import attribute_nodes
 from forklint.facts.handles.carried import init_path
-from forklint.facts.handles.datasets import attribute_nodes
-from forklint.facts.randomness.kept import Kept
+from forklint.facts.randomness.kept import KeptGenerator
 from forklint.facts.randomness.worker_seeds import Seeding, WorkerSeeds
 from forklint.model import Applicability
 from forklint.project.index import Project
@@ -39,7 +39,7 @@ class _NotSoError(Exception):
     """The fix is left to a person; the text says why."""
 
 
-def of_generator(project: Project, kept: Kept, module: Module, tree: Tree) -> Iterator[Proposal]:
+def of_generator(project: Project, kept: KeptGenerator, module: Module, tree: Tree) -> Iterator[Proposal]:
     """Make the attribute a property that gives the generator of the process at hand."""
     try:
         init = _constructor(project, kept)
@@ -60,7 +60,7 @@ def of_generator(project: Project, kept: Kept, module: Module, tree: Tree) -> It
     )
 
 
-def _constructor(project: Project, kept: Kept) -> Function:
+def _constructor(project: Project, kept: KeptGenerator) -> Function:
     """The ``__init__`` whose statement can go; raises _NotSoError."""
     facts, attribute = kept.keeper, kept.name.rpartition(".")[2]
     if facts is None or not kept.on_object:
@@ -111,7 +111,7 @@ def _is_stored_outside(project: Project, attribute: str) -> bool:
     )
 
 
-def _constructor_text(kept: Kept, module: Module, init: Function) -> str:
+def _constructor_text(kept: KeptGenerator, module: Module, init: Function) -> str:
     """What is called to make it, as the class can write it elsewhere."""
     func = kept.made.constructor
     name = func

@@ -9,8 +9,10 @@ from forklint.edits import cst
 from forklint.edits.proposal import Proposal
 from forklint.edits.tree import Tree
 from forklint.facts.streams.whole import Whole
+from forklint.knowledge.streams import stream_words
 from forklint.model import Applicability
 from forklint.project.module import Module
+from forklint.project.spelling import last_name
 
 SHARE = "let each worker take its share: every n-th of the samples, by `get_worker_info()`"
 TAKEN = ("worker", "first", "step")
@@ -26,6 +28,10 @@ def proposals(whole: Whole, module: Module, tree: Tree) -> Iterator[Proposal]:
 
 
 def _why_not(whole: Whole, module: Module) -> str:
+    if not whole.alone:
+        return "several statements give samples"
+    if _is_shuffled(whole):
+        return "each worker shuffles, so that their shares would overlap"
     for above in module.above(whole.giving):
         if above is whole.function:
             break
@@ -35,6 +41,18 @@ def _why_not(whole: Whole, module: Module) -> str:
         return "a name that it would need is taken"
     others = [node for node in ast.walk(whole.function) if isinstance(node, ast.stmt) and node is not whole.giving]
     return "it shares its line with another" if whole.giving.lineno in {one.lineno for one in others} else ""
+
+
+def _is_shuffled(whole: Whole) -> bool:
+    """Whether samples are put in an order that each worker draws for itself."""
+    names = {
+        last_name(node).lower() for node in ast.walk(whole.function) if isinstance(node, (ast.Attribute, ast.Name))
+    }
+    words = stream_words().random
+    drawn = any(word in name for word in words for name in names)
+    return drawn or any(
+        isinstance(node, ast.Call) and "shuffle" in last_name(node.func) for node in ast.walk(whole.facts.node)
+    )
 
 
 def _shared(whole: Whole, module: Module, tree: Tree) -> Tree:
@@ -66,7 +84,8 @@ def _with_source(tree: Tree, statement: cst.CSTNode, text: str) -> cst.CSTNode:
         return statement.with_changes(iter=wrapped(statement.iter))
     if isinstance(statement, cst.Return):
         call = cst.ensure_type(statement.value, cst.Call)
-        return statement.with_changes(value=wrapped(call.args[0].value))
+        is_iter = isinstance(call.func, cst.Name) and call.func.value == "iter"
+        return statement.with_changes(value=wrapped(call.args[0].value if is_iter else call))
     giving = cst.ensure_type(cst.ensure_type(statement, cst.Expr).value, cst.Yield)
     source = cst.ensure_type(giving.value, cst.From)
     return statement.with_changes(value=giving.with_changes(value=source.with_changes(item=wrapped(source.item))))

@@ -27,6 +27,7 @@ class Handle:
     reads: tuple[str, ...] = ()
     with_closes: bool = True
     suffix: str = ""
+    keywords: tuple[str, ...] = ()
     harmless: tuple[str, ...] = ()
     position: bool = False
     releases: tuple[str, ...] = ()
@@ -55,6 +56,12 @@ class Handle:
 @cache
 def _own() -> tuple[Handle, ...]:
     return tuple(Handle.from_row(row) for row in knowledge.table("handles.toml")["handle"])
+
+
+@cache
+def wrappers() -> frozenset[str]:
+    """Qualified names of what reads on, later, from the handle that it is given."""
+    return frozenset(knowledge.table("handles.toml")["wrappers"])
 
 
 def openers(extra: tuple[Mapping[str, Any], ...] = ()) -> dict[str, Handle]:

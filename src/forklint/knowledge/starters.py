@@ -36,6 +36,8 @@ class Starter:
     prefix: str = ""
     keeps: tuple[str, ...] = ()
     built_by: str = ""
+    platforms: tuple[str, ...] = ()
+    off: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
     source: str = ""
 
     def position(self, option: str) -> int | None:
@@ -118,6 +120,7 @@ def _row(row: Mapping[str, Any]) -> Starter:
     names = {item.name for item in fields(Starter)}
     known = {key: value for key, value in row.items() if key in names}
     values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in known.items()}
+    values["off"] = {option: tuple(offs) for option, offs in row.get("off", {}).items()}
     return Starter(**values)
 
 

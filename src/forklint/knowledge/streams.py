@@ -18,6 +18,7 @@ class StreamWords:
     passes_on: frozenset[str]
     finite: frozenset[str]
     finite_methods: frozenset[str]
+    opened_methods: frozenset[str]
     opens: frozenset[str]
     reads: frozenset[str]
     endless: frozenset[str]

@@ -35,6 +35,62 @@ def value_of(module: Module, scope: Scope, name: ast.Name) -> tuple[Scope, Bindi
     return home, last, value
 
 
+def reaching(module: Module, scope: Scope, name: ast.Name) -> tuple[Scope, list[Binding]] | None:
+    """The bindings that a name may have where it is read, and their scope; None for a name that no scope binds.
+
+    Of those of its own scope: none that the way there surely replaces, nor one that comes later, but round a loop.
+    """
+    found = None if is_shadowed(module, name) else scope.find(name.id)
+    if found is None or found[0] is not scope or len(found[1]) == 1:
+        return found
+    chain = _chain(module, name)
+    loops = [node for node in chain if isinstance(node, (ast.For, ast.AsyncFor, ast.While))]
+    before: list[Binding] = []
+    for binding in sorted(found[1], key=_row):
+        if isinstance(binding.node, ast.arg):
+            before.append(binding)
+            continue
+        statement = module.statement_of(binding.node)
+        if statement in chain or _row(binding) > name.lineno:
+            before += [binding] if any(loop in module.above(statement) for loop in loops) else []
+            continue
+        before = [*([] if _is_on_the_way(module, statement, chain) else before), binding]
+    return scope, before
+
+
+def _row(binding: Binding) -> int:
+    return int(getattr(binding.node, "lineno", 0))
+
+
+def _is_on_the_way(module: Module, statement: ast.stmt, chain: list[ast.AST]) -> bool:
+    """Whether a statement stands in a block that goes on to a place below it."""
+    above = module.parents[statement]
+    body = next((block for block in bodies(above) if statement in block), []) if isinstance(above, ast.stmt) else []
+    return any(node in (body or getattr(above, "body", [])) for node in chain)
+
+
+def is_shadowed(module: Module, node: ast.Name) -> bool:
+    """Whether a name is a parameter of a lambda around it, or a variable of a comprehension."""
+    return binder_of(module, node) is not None
+
+
+def binder_of(module: Module, node: ast.Name) -> ast.AST | None:
+    """The lambda or comprehension around a name that binds it; None if a scope does."""
+    for above in module.above(node):
+        if isinstance(above, ast.Lambda):
+            arguments = above.args
+            named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
+            if any(one is not None and one.arg == node.id for one in named):
+                return above
+        elif isinstance(above, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+            targets = (part for one in above.generators for part in nodes_below(one.target))
+            if any(isinstance(part, ast.Name) and part.id == node.id for part in targets):
+                return above
+        elif isinstance(above, ast.stmt):
+            return None
+    return None
+
+
 def held_by(project: Project, module: Module, scope: Scope, name: ast.Name) -> tuple[Module, Scope, ast.expr] | None:
     """The expression that a name was last given, there or in the module that it comes from, and where that stands."""
     local = value_of(module, scope, name)

@@ -96,6 +96,10 @@ class Project:
             self._bytes[path] = known
         return known
 
+    def has_read(self, path: Path, data: bytes) -> None:
+        """Take note of what was read from a file, so that it is not read again."""
+        self._bytes.setdefault(path, data)
+
     def replace(self, path: Path, data: bytes) -> None:
         """From now on see ``data`` as the content of ``path``; what was concluded so far is forgotten."""
         if path not in self._overlay and not path.exists():  # text of a file that is still to be written
@@ -114,6 +118,10 @@ class Project:
             self._ancestries.clear()
             self._memories.clear()
             gc.collect()
+
+    def is_loaded(self, path: Path) -> bool:
+        """Whether the tree of a file is at hand."""
+        return self._modules.get(path) is not None
 
     def load(self, path: Path) -> Module:
         """The module of a project file.

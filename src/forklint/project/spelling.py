@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+Method = ast.FunctionDef | ast.AsyncFunctionDef
+
 
 def last_name(expression: ast.AST | None) -> str:
     """The last part of a dotted name; empty for anything else."""
@@ -51,6 +53,14 @@ def hides_arguments(call: ast.Call) -> bool:
     return any(isinstance(one, ast.Starred) for one in call.args) or any(one.arg is None for one in call.keywords)
 
 
-def is_static(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+def is_static(function: Method) -> bool:
     """Whether a method is marked as a static one, which gets no object."""
     return any(isinstance(mark, ast.Name) and mark.id == "staticmethod" for mark in function.decorator_list)
+
+
+def first_parameter(function: Method) -> str:
+    """The name by which a method calls its object, or its class; empty for a static or bare one."""
+    if is_static(function):
+        return ""
+    names = [*function.args.posonlyargs, *function.args.args]
+    return names[0].arg if names else ""

@@ -11,7 +11,7 @@ from typing import Any
 
 from forklint.edits.proposal import Proposal
 from forklint.edits.tree import Tree
-from forklint.facts.accelerators.workers import Use, WorkerUses
+from forklint.facts.accelerators.workers import WorkerUse, WorkerUses
 from forklint.facts.starting.methods import cells_for
 from forklint.facts.starting.running.values import DEFAULT_METHOD
 from forklint.model import Applicability, Cell, Link, Severity
@@ -96,7 +96,7 @@ class AcceleratorInWorker(Rule):
             if cells:
                 yield Suspect(use.node, _message(use, cells), cells, tuple(self._chain(use)), facts=use)
 
-    def _cells(self, use: Use) -> tuple[Cell, ...]:
+    def _cells(self, use: WorkerUse) -> tuple[Cell, ...]:
         module, method, settings = use.loading.module, use.loading.method, self.settings
         if method == DEFAULT_METHOD:
             asked = cells_for(self.project, module, method)
@@ -104,7 +104,7 @@ class AcceleratorInWorker(Rule):
             return settings.cells if asked and default else asked or _forked(settings.platforms)
         return _forked(settings.platforms) if method == "fork" else cells_for(self.project, module, method)
 
-    def _chain(self, use: Use) -> Iterator[Link]:
+    def _chain(self, use: WorkerUse) -> Iterator[Link]:
         loading = use.loading
         yield self.link(loading.module, loading.call, f"workers of this loader run it, by its `{loading.part}`")
 
@@ -114,7 +114,7 @@ class AcceleratorInWorker(Rule):
 
     def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
         """The loader's call, the dataset, the line, and the kind of accelerator."""
-        use: Use = suspect.facts
+        use: WorkerUse = suspect.facts
         span = use.loading.module.span(use.loading.call)
         line = module.span(use.node)
         dataset = use.loading.dataset
@@ -131,7 +131,7 @@ def _forked(platforms: tuple[str, ...]) -> tuple[Cell, ...]:
     return tuple(Cell(platform, "fork") for platform in platforms if platform != "windows")
 
 
-def _message(use: Use, cells: tuple[Cell, ...]) -> str:
+def _message(use: WorkerUse, cells: tuple[Cell, ...]) -> str:
     name = NAMES[use.kind]
     text = ast.unparse(use.node)
     what = f"`{text if len(text) <= 50 else text[:47] + '...'}`"

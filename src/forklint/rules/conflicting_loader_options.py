@@ -78,9 +78,12 @@ class ConflictingLoaderOptions(Rule):
     Such a loader is made for a dataset of a few numbers, with the option and without, and asked for a batch.
 
     ## Known limits
-    `functools.partial(DataLoader, ...)`, and subclasses with an `__init__` of their own, are not judged where they are
-    called. A single value that is refused by itself (`num_workers=-1`, `batch_size=0`) is not reported. Before 2.0
-    torch took `prefetch_factor=2` without workers, since that was its default.
+    Subclasses with an `__init__` of their own are not judged where they are called, nor is
+    `functools.partial(DataLoader, ...)` where another module calls it. Not followed are values that the command line,
+    an Enum, an argument or a branch for one platform decides, and mappings that are filled step by step, kept by a
+    class or returned by a function. More is told in [further ways](../recall/FKL402.md). A single value that is refused
+    by itself (`num_workers=-1`, `batch_size=0`) is not reported. Before 2.0 torch took `prefetch_factor=2` without
+    workers, since that was its default.
 
     ## References
     - [torch.utils.data.DataLoader](https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.DataLoader)

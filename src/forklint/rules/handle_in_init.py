@@ -26,8 +26,9 @@ class HandleInInit(Rule):
     ## What it does
     Follows handles through `__init__`, the methods it calls, base classes, `__post_init__`, `__len__`, lists and
     dicts of handles, and reader objects, and reports the statement that stores one which is still open when
-    workers start. Handles that a module or class opens once, or that a caller hands over, count as well. What
-    opens a handle, and what each kind meets, stands in `handles.toml`; a project adds its own under `handles`.
+    workers start. Handles that a module or class opens once, or that a caller hands over, count as well, and so do
+    those of a transform, reader or `collate_fn` made for a dataset or loader. What opens a handle, and what each
+    kind meets, stands in `handles.toml`; a project adds its own under `handles`.
     Where one or two loaders of the project get the dataset, the finding names them, with their number of workers and
     the file where that is set.
 
@@ -77,6 +78,13 @@ class HandleInInit(Rule):
     ## How it is proved
     The dataset is read with no workers and with several under each start method, its samples compared by index,
     and each handle remembers the process that opened it.
+
+    ## Known limits
+    What is opened after the constructor is not judged: by a method or `with` that the script calls before it loads, on
+    first use when the script reads a sample itself, by a function that keeps what it opened (`lru_cache`), or into a
+    global or class attribute that the constructor sets. Nor are handles followed that a closure or a generator
+    holds, temporary files, `os.fdopen`, and datasets of installed packages (`torchvision.datasets.LSUN`).
+    `xarray.open_dataset` opens its file anew when it is pickled; under fork it was not measured.
 
     ## References
     - [LMDB: an environment must not be used after a fork](http://www.lmdb.tech/doc/)

@@ -101,6 +101,12 @@ class MissingMainGuard(Rule):
     The script runs under spawn, on Linux too, and under fork; "bootstrapping phase" in the first and its absence from
     the second confirm the finding.
 
+    ## Known limits
+    A function is followed where its name is plain: not one chosen from a table or by a name from the command line, a
+    command of a click group, or a method that `fire` picks. Nor are processes seen that a library starts for an
+    argument: `map(num_proc=...)` of the hub's datasets, `strategy="ddp_spawn"` of lightning, tensor parallelism of
+    vLLM, `run_in_executor` of a coroutine, decorators that call what they decorate.
+
     ## References
     - [multiprocessing: safe importing of main module](https://docs.python.org/3/library/multiprocessing.html#the-spawn-and-forkserver-start-methods)
     - [torch.utils.data: platform-specific behaviors](https://docs.pytorch.org/docs/stable/data.html#platform-specific-behaviors)

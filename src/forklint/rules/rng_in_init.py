@@ -11,7 +11,7 @@ from typing import Any
 from forklint.edits import own_stream
 from forklint.edits.proposal import Proposal
 from forklint.edits.tree import Tree
-from forklint.facts.randomness.kept import Kept, KeptGenerators
+from forklint.facts.randomness.kept import KeptGenerator, KeptGenerators
 from forklint.facts.randomness.worker_seeds import WorkerSeeds, worker_seeds
 from forklint.model import Severity
 from forklint.project.module import FunctionFacts, Module
@@ -95,7 +95,12 @@ class RngInInit(Rule):
     come again in the next epoch; the message does not know of it for a generator. A generator without a seed in a
     module or a class body is made anew in each spawned worker, so it bites under fork alone.
     `np.random.seed(seed + worker_id)` is reported only where its loaders are seen with all their options. Closures,
-    and generators in lists and dicts, are not followed.
+    `partial`, lambdas that a function returns, plain functions given as `collate_fn`, generators in lists and dicts,
+    and those of an object that a helper of the dataset keeps are not followed. A class that looks at
+    `get_worker_info()` is trusted, though it may share out files by it and draw alike. A generator that each worker
+    makes for itself from the constructor's seed, and a seed that is the time in seconds, are the same in all workers
+    and are missed, as are seeds of imgaug and other libraries. More is told in
+    [further ways](../recall/FKL302.md).
 
     ## References
     - [torch.utils.data: randomness in multi-process data loading](https://docs.pytorch.org/docs/stable/data.html#randomness-in-multi-process-data-loading)
@@ -153,8 +158,8 @@ class RngInInit(Rule):
 
     def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
         """The dataset and the attribute, or the function that seeds workers and the streams that it seeds."""
-        found: Kept | WorkerSeeds = suspect.facts
-        if isinstance(found, Kept):
+        found: KeptGenerator | WorkerSeeds = suspect.facts
+        if isinstance(found, KeptGenerator):
             return {
                 "dataset": found.dataset.place,
                 "keeper": found.keeper.place if found.keeper else None,
@@ -173,12 +178,12 @@ class RngInInit(Rule):
 
     def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterable[Proposal]:
         """Give each process a generator of its own, or each worker the seed that torch made for it."""
-        if isinstance(suspect.facts, Kept):
+        if isinstance(suspect.facts, KeptGenerator):
             return own_stream.of_generator(self.project, suspect.facts, module, tree)
         return own_stream.of_seeds(suspect.facts, module, tree)
 
 
-def _kept_message(kept: Kept) -> str:
+def _kept_message(kept: KeptGenerator) -> str:
     made = f"`{kept.name}` is made before workers start"
     again = ", and draws them again in every epoch" if kept.every_epoch else ""
     return (

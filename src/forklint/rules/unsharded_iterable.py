@@ -14,6 +14,9 @@ from forklint.model import Severity
 from forklint.project.module import Module
 from forklint.rules.base import Rule, Suspect
 
+GIVES = (b"yield", b"iter(", b"map(", b"filter(", b"chain", b"zip(")
+"""One of these stands where samples are given."""
+
 
 class UnshardedIterable(Rule):
     """Every worker gives all samples of an iterable dataset, so each comes as many times as there are workers.
@@ -73,9 +76,11 @@ class UnshardedIterable(Rule):
     The samples that a loader gives are counted by their digests, without workers and with several.
 
     ## Known limits
-    Processes of a distributed run must share the samples out as well, which the fix does not do. A dataset that
-    reaches its loader through another dataset, a function's result or a configuration is not followed. One worker
-    doubles nothing, so `num_workers=1` is silent.
+    Processes of a distributed run must share the samples out as well, which the fix does not do. A class that knows of
+    its rank is trusted, though it may share out among processes and not among their workers. A dataset that
+    reaches its loader through a configuration is not followed.
+    One worker doubles nothing, so `num_workers=1` is silent. Not judged: loops with `while`, a dataset with
+    `__next__`, a loop over epochs that draws. More is told in [further ways](../recall/FKL303.md).
 
     ## References
     - [torch.utils.data: IterableDataset](https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.IterableDataset)
@@ -119,7 +124,7 @@ class UnshardedIterable(Rule):
 
 
 def _may_give(data: bytes) -> bool:
-    return (b"Iterable" in data or b"Dataset" in data) and (b"yield" in data or b"iter(" in data)
+    return (b"Iterable" in data or b"Dataset" in data) and any(word in data for word in GIVES)
 
 
 def _message(whole: Whole, *, sure: bool) -> str:

@@ -29,6 +29,12 @@ def may_be_in(data: bytes) -> bool:
     return any(token in small for token in TOKENS)
 
 
+def may_name(data: bytes, words: Sequence[bytes]) -> bool:
+    """Whether a text may hold a suppression that names one of ``words``, given in small letters."""
+    small = data.lower()
+    return any(token in small for token in TOKENS) and any(word in small for word in words)
+
+
 @dataclass
 class Suppression:
     """One comment: where it stands and what it silences (no codes: everything)."""

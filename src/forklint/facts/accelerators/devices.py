@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from forklint.facts.sending.values import is_shadowed
-from forklint.project.bindings import value_of
+from forklint.project.bindings import is_shadowed, value_of
 from forklint.project.index import Value
 from forklint.project.module import FunctionFacts
 from forklint.project.nodes import nodes_below

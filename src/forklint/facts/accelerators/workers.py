@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from forklint.facts.accelerators.devices import used_by
-from forklint.facts.handles.datasets import attributes_read, worker_methods
-from forklint.facts.sending.loaded import classes_of
+from forklint.facts.datasets.workers import attributes_read, worker_methods
+from forklint.facts.loading.datasets import classes_of
+from forklint.facts.loading.following import Follower
+from forklint.facts.loading.values import Expression
 from forklint.facts.sending.sites import Sites
-from forklint.facts.sending.values import Given
 from forklint.project.bindings import value_of
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
@@ -46,7 +47,7 @@ class Loading:
 
 
 @dataclass(frozen=True)
-class Use:
+class WorkerUse:
     """One call that puts something on an accelerator in a worker, or keeps something there that a worker uses."""
 
     function: FunctionFacts | None
@@ -65,7 +66,7 @@ class WorkerUses:
         self.project = project
         self._sites = Sites(project)
 
-    def in_module(self, module: Module) -> Iterator[Use]:
+    def in_module(self, module: Module) -> Iterator[WorkerUse]:
         """Give the uses in functions of a module that workers run."""
         if not any(self._uses(module, node) for node in module.nodes if isinstance(node, ast.Call)):
             return
@@ -85,7 +86,7 @@ class WorkerUses:
             memory[node] = used_by(self.project, module, module.scope_at(node), node) if is_call else ""  # type: ignore[arg-type]
         return str(memory[node])
 
-    def _of(self, module: Module, runs: Function | ast.Lambda, loading: Loading) -> Iterator[Use]:
+    def _of(self, module: Module, runs: Function | ast.Lambda, loading: Loading) -> Iterator[WorkerUse]:
         facts = FunctionFacts(module, runs) if not isinstance(runs, ast.Lambda) else None
         if loading.stored and facts is not None:
             yield from self._kept(facts, loading)
@@ -95,9 +96,9 @@ class WorkerUses:
             return
         for node in nodes_below(runs):
             if isinstance(node, ast.Call) and (kind := self._uses(module, node)) and not _is_chosen(module, node, runs):
-                yield Use(facts, node, kind, loading)
+                yield WorkerUse(facts, node, kind, loading)
 
-    def _kept(self, init: FunctionFacts, loading: Loading) -> Iterator[Use]:
+    def _kept(self, init: FunctionFacts, loading: Loading) -> Iterator[WorkerUse]:
         """What ``__init__`` puts on an accelerator and stores, and workers read."""
         for statement in statements(init.node.body):
             if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Call):
@@ -105,7 +106,7 @@ class WorkerUses:
             kind = self._uses(init.module, statement.value)
             names = {one.attr for one in statement.targets if isinstance(one, ast.Attribute)} & loading.stored
             if kind and names:
-                yield Use(init, statement.value, kind, loading, min(names))
+                yield WorkerUse(init, statement.value, kind, loading, min(names))
 
     def _running(self) -> dict[tuple[Module, Function | ast.Lambda], Loading]:
         """Every function that workers run, with a loader whose workers do."""
@@ -115,7 +116,7 @@ class WorkerUses:
             for module in self.project.mentioning("Loader"):
                 for scope, call, _, method in self._sites.loaders(module):
                     for part, value in self._sites.given(module, scope, call):
-                        given, loading = Given(module, scope, value), Loading(module, call, part, method)
+                        given, loading = Expression(module, scope, value), Loading(module, call, part, method)
                         for key, one in self._reached(given, loading):
                             found.setdefault(key, one)
             memory["all"] = found
@@ -123,14 +124,14 @@ class WorkerUses:
         return known
 
     def _reached(
-        self, given: Given, loading: Loading
+        self, given: Expression, loading: Loading
     ) -> Iterator[tuple[tuple[Module, Function | ast.Lambda], Loading]]:
         if loading.part != "dataset":
             for module, function in self._functions(given):
                 for one in self._followed(module, function, MAX_CALLS):
                     yield one, loading
             return
-        for facts in classes_of(self.project, given):
+        for facts in classes_of(Follower(self.project), given):
             own = Loading(loading.module, loading.call, "dataset", loading.method, facts)
             if not any(self.project.method(facts, name) for name in ENTRIES):
                 continue
@@ -144,7 +145,7 @@ class WorkerUses:
                 stored = Loading(loading.module, loading.call, "dataset", loading.method, facts, read)
                 yield (init[0].module, init[1]), stored
 
-    def _functions(self, given: Given) -> Iterator[tuple[Module, Function | ast.Lambda]]:
+    def _functions(self, given: Expression) -> Iterator[tuple[Module, Function | ast.Lambda]]:
         """The function that ``collate_fn`` or ``worker_init_fn`` is, through ``partial`` and names."""
         node = given.node
         if isinstance(node, ast.Lambda):
@@ -158,13 +159,13 @@ class WorkerUses:
                 return
             held = value_of(given.module, given.scope, node) if isinstance(node, ast.Name) else None
             if held is not None:
-                yield from self._functions(Given(given.module, held[0], held[2]))
+                yield from self._functions(Expression(given.module, held[0], held[2]))
             elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
                 method = self._own(given.module, given.scope, node.attr)
                 if method is not None:
                     yield method.module, method.node
 
-    def _made(self, given: Given, node: ast.Call) -> Iterator[tuple[Module, Function | ast.Lambda]]:
+    def _made(self, given: Expression, node: ast.Call) -> Iterator[tuple[Module, Function | ast.Lambda]]:
         """The function in what a call makes: a partial, an object that is called, what a function returns."""
         symbol = self.project.resolve(given.module, given.scope, node.func)
         if isinstance(symbol, ClassFacts):
@@ -174,7 +175,7 @@ class WorkerUses:
         elif isinstance(symbol, FunctionFacts) and not symbol.node.decorator_list:
             for statement in statements(symbol.node.body):
                 if isinstance(statement, ast.Return) and isinstance(statement.value, (ast.Name, ast.Lambda)):
-                    yield from self._functions(Given(symbol.module, symbol.scope, statement.value))
+                    yield from self._functions(Expression(symbol.module, symbol.scope, statement.value))
         elif node.args and self.project.qualified(given.module, given.scope, node.func) == "functools.partial":
             yield from self._functions(given.part(node.args[0]))
 

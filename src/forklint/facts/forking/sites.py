@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from forklint.facts.forking.objects import View
 from forklint.facts.loading.arithmetic import number_of
+from forklint.facts.loading.datasets import class_of
 from forklint.facts.loading.following import Follower
 from forklint.facts.loading.loaders import workers_of
 from forklint.facts.loading.numbers import Workers, verdict
@@ -19,11 +20,11 @@ from forklint.facts.starting.methods import asked_by, set_for
 from forklint.facts.starting.running.values import DEFAULT_METHOD
 from forklint.knowledge.starters import Starter, starters
 from forklint.model import Cell
-from forklint.project.index import External, Project, Value
+from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.renames import may_call, names_for
-from forklint.project.scopes import FUNCTIONS, Binding, Scope
+from forklint.project.scopes import FUNCTIONS, Binding
 from forklint.project.spelling import argument, last_name
 
 STARTERS = frozenset({"Process", "Pool", "ProcessPoolExecutor"})
@@ -214,7 +215,7 @@ def _loader(project: Project, view: View, call: ast.Call, row: Starter) -> Site 
     method, asks = _context(project, view, context)
     given = {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
     dataset = given.get("dataset", call.args[0] if call.args else None)
-    facts = _class_of(project, view.module, view.scope, dataset)
+    facts = class_of(Follower(project), Expression(view.module, view.scope, dataset)) if dataset is not None else None
     functions = [given[name] for name in ("collate_fn", "worker_init_fn") if name in given]
     targets = [_unwrapped(function) for function in functions]
     if facts is not None:
@@ -222,17 +223,6 @@ def _loader(project: Project, view: View, call: ast.Call, row: Starter) -> Site 
     if method == UNKNOWN:
         return None
     return Site(call, row.name, tuple(targets), method, asks, is_loader=True)
-
-
-def _class_of(project: Project, module: Module, scope: Scope, node: ast.expr | None) -> ClassFacts | None:
-    """The project class whose object an expression plainly is."""
-    if isinstance(node, ast.Call):
-        symbol = project.resolve(module, scope, node.func)
-        return symbol if isinstance(symbol, ClassFacts) else None
-    symbol = project.lookup(module, scope, node.id) if isinstance(node, ast.Name) else None
-    if isinstance(symbol, Value) and isinstance(symbol.binding.value, ast.Call):
-        return _class_of(project, symbol.module, symbol.scope, symbol.binding.value)
-    return None
 
 
 def _set_method(project: Project, module: Module) -> str:

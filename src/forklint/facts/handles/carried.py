@@ -6,11 +6,13 @@ import ast
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
-from forklint.facts.handles.datasets import attribute_nodes, attributes_read, is_dataset, worker_methods
-from forklint.facts.handles.held import NOTHING, Held, Kept, Opened, State, Values
+from forklint.facts.datasets.classes import is_dataset
+from forklint.facts.datasets.workers import NOT_IN_WORKERS, attribute_nodes, attributes_read, worker_methods
+from forklint.facts.handles.handed import receiver
+from forklint.facts.handles.held import NOTHING, Held, Opened, State, StoredHandle, Values
 from forklint.facts.handles.lifetimes import Lifetimes
 from forklint.knowledge.handles import Handle, openers
 from forklint.project.index import Project, Symbol
@@ -30,7 +32,7 @@ class Carried:
     """A handle that a dataset carries into its workers, with all that decides where it bites."""
 
     opened: Opened
-    kept: tuple[Kept, ...]
+    kept: tuple[StoredHandle, ...]
     """The statements that store it, first the one where it is first stored."""
     keeper: ClassFacts
     """The class whose object stores it."""
@@ -60,14 +62,14 @@ class Handles:
         """Qualified name to row, the project's own rows included."""
         return openers(self._project.settings.handles)
 
-    def kept_by(self, facts: ClassFacts) -> tuple[Kept, ...]:
+    def kept_by(self, facts: ClassFacts) -> tuple[StoredHandle, ...]:
         """The handles that an object of a class still holds once it is built and its length was read."""
         memory = self._project.memory("kept_by")
         if facts not in memory:
             memory[facts] = ()  # a class that builds itself keeps nothing new
             if self._may_open(facts):
                 memory[facts] = self._follow(facts)
-        found: tuple[Kept, ...] = memory[facts]
+        found: tuple[StoredHandle, ...] = memory[facts]
         return found
 
     def _may_open(self, facts: ClassFacts) -> bool:
@@ -127,7 +129,7 @@ class Handles:
         names = {name.rpartition(".")[2] for name in self.openers}
         return re.compile(rf"\b(?:{'|'.join(sorted(names))})\s*\(")
 
-    def _follow(self, facts: ClassFacts) -> tuple[Kept, ...]:
+    def _follow(self, facts: ClassFacts) -> tuple[StoredHandle, ...]:
         lifetimes = Lifetimes(self._project, facts, self.openers, self._built, self.opens)
         state: State = {}
         for name in INIT_PATH:
@@ -146,7 +148,7 @@ class Handles:
         """Give the handles that statements of a module store on objects that workers get; each handle once."""
         seen: set[Opened] = set()
         for facts in module.classes:
-            groups: dict[Opened, list[Kept]] = {}
+            groups: dict[Opened, list[StoredHandle]] = {}
             for kept in self.kept_by(facts):
                 if kept.via is None:
                     groups.setdefault(kept.opened, []).append(kept)
@@ -158,7 +160,7 @@ class Handles:
                     seen.add(opened)
                     yield carried
 
-    def _carried(self, keeper: ClassFacts, opened: Opened, kept: tuple[Kept, ...]) -> Carried | None:
+    def _carried(self, keeper: ClassFacts, opened: Opened, kept: tuple[StoredHandle, ...]) -> Carried | None:
         attributes = {one.attribute for one in kept}
         datasets = [keeper] if is_dataset(self._project, keeper) else []
         datasets += (
@@ -169,17 +171,28 @@ class Handles:
                 return self._judge(keeper, dataset, opened, kept, attributes)
         return self._carried_within(keeper, opened, kept)
 
-    def _carried_within(self, keeper: ClassFacts, opened: Opened, kept: tuple[Kept, ...]) -> Carried | None:
+    def _carried_within(self, keeper: ClassFacts, opened: Opened, kept: tuple[StoredHandle, ...]) -> Carried | None:
         """Find a dataset that keeps an object of ``keeper``, a reader."""
         for module in self._project.mentioning(keeper.name):
             for dataset in module.classes:
                 held = {one.attribute for one in self.kept_by(dataset) if one.opened == opened and one.via is not None}
                 if held and is_dataset(self._project, dataset):
                     return self._judge(keeper, dataset, opened, kept, held)
-        return None
+        taker = receiver(self._project, keeper)
+        if taker is None:
+            return None
+        judged = self._judge(keeper, taker, opened, kept, {one.attribute for one in kept})
+        users = [method for name, method in keeper.methods.items() if name not in NOT_IN_WORKERS]
+        used = any(node.attr in judged.attributes for method in users for node in attribute_nodes(method))
+        return replace(judged, used=used)
 
     def _judge(
-        self, keeper: ClassFacts, dataset: ClassFacts, opened: Opened, kept: tuple[Kept, ...], attributes: set[str]
+        self,
+        keeper: ClassFacts,
+        dataset: ClassFacts,
+        opened: Opened,
+        kept: tuple[StoredHandle, ...],
+        attributes: set[str],
     ) -> Carried:
         names = attributes | {one.attribute for one in kept}
         owners = {*self._project.ancestry(keeper).classes, *self._project.ancestry(dataset).classes}

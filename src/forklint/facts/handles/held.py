@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from forklint.knowledge.handles import Handle
 from forklint.project.module import ClassFacts, Module
+from forklint.project.scopes import Scope
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ State = dict[str, Values]
 
 
 @dataclass(frozen=True)
-class Kept:
+class StoredHandle:
     """A statement that stores a handle on the object."""
 
     opened: Opened
@@ -49,6 +50,21 @@ class Kept:
     module: Module
     statement: ast.stmt
     via: ClassFacts | None = None
+
+
+@dataclass
+class Frame:
+    """One call being followed: where its code stands and what its names hold."""
+
+    module: Module
+    scope: Scope
+    state: State
+    """Names as ``x``, attributes of the object as ``self.x``."""
+    me: str = ""
+    """The name that the object goes by here: ``self``."""
+    returned: Values = NOTHING
+    exits: list[State] = field(default_factory=list)
+    """States in which the call returned early."""
 
 
 def closers(row: Handle) -> frozenset[str]:

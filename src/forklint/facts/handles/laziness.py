@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from forklint.facts.datasets.workers import attributes_read
 from forklint.facts.handles import reopening
 from forklint.facts.handles.carried import PICKLING, Carried
-from forklint.facts.handles.datasets import attributes_read
 from forklint.facts.handles.opening import NotLazyError, Opening, Splitter, assigned, is_list_of
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module

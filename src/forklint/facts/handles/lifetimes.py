@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import cast
 
 from forklint.facts.handles import shapes
 from forklint.facts.handles.held import (
     NOTHING,
+    Frame,
     Held,
-    Kept,
     Opened,
     State,
+    StoredHandle,
     Values,
     boxed,
     boxes,
@@ -31,26 +32,11 @@ from forklint.facts.handles.openers import Openers
 from forklint.knowledge.handles import Handle
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
-from forklint.project.scopes import FUNCTIONS, Function, Scope, parameters
+from forklint.project.scopes import FUNCTIONS, Function, parameters
 from forklint.project.spelling import is_static
 
 MAX_DEPTH = 6
 """How many calls deep a handle is followed."""
-
-
-@dataclass
-class Frame:
-    """One call being followed: where its code stands and what its names hold."""
-
-    module: Module
-    scope: Scope
-    state: State
-    """Names as ``x``, attributes of the object as ``self.x``."""
-    me: str = ""
-    """The name that the object goes by here: ``self``."""
-    returned: Values = NOTHING
-    exits: list[State] = field(default_factory=list)
-    """States in which the call returned early."""
 
 
 class Lifetimes:
@@ -74,7 +60,7 @@ class Lifetimes:
         self._built = built
         self._opens = opens
         self._active: list[Function] = []
-        self.kept: dict[tuple[Opened, str], Kept] = {}
+        self.kept: dict[tuple[Opened, str], StoredHandle] = {}
         """Where each handle was first stored under each attribute."""
 
     def run(self, module: Module, function: Function, state: State) -> State:
@@ -190,7 +176,12 @@ class Lifetimes:
             return frozenset({Held(Opened(frame.module, call, row))}) | arguments
         symbol = self._project.resolve(frame.module, frame.scope, call.func)
         if isinstance(symbol, ClassFacts):
-            return self._built(symbol) | arguments
+            streams = [
+                a for a in call.args if isinstance(a, ast.Call) and self._table.wraps(frame.module, frame.scope, a)
+            ]
+            return self._built(symbol) | (arguments - self._union(frame, list(streams)))  # it most likely reads them
+        if self._table.wraps(frame.module, frame.scope, call):
+            return arguments
         if isinstance(call.func, ast.Attribute):
             return self._method_value(frame, call.func, arguments)
         if isinstance(call.func, ast.Name) and call.func.id in shapes.BOX_FUNCTIONS:
@@ -220,7 +211,10 @@ class Lifetimes:
             found = self._project.method(self._facts, expression.attr)
             if found is not None and shapes.is_property(found[1]):
                 call = ast.Call(func=expression, args=[], keywords=[])
-                return self._call(frame, call, found[0].module, found[1], bound=True)
+                held = self._call(frame, call, found[0].module, found[1], bound=True)
+                if shapes.is_cached(found[1]):
+                    self._assign(frame, expression, held, shapes.last_return(found[1]))
+                return held
             return NOTHING
         owner = self.value(frame, expression.value)
         return frozenset(held for held in owner if expression.attr in held.opened.row.derived)
@@ -347,7 +341,10 @@ class Lifetimes:
         call = statement.value
         method = call.func if isinstance(call, ast.Call) else None
         if isinstance(call, ast.Call) and isinstance(method, ast.Attribute) and method.attr in shapes.CONTAINER_METHODS:
-            held = self._union(frame, [*call.args, *(keyword.value for keyword in call.keywords)])
+            held = self._union(frame, call.args)
+            if method.attr in shapes.READING_METHODS:
+                held = unboxed(boxes(held))
+            held |= self._union(frame, [keyword.value for keyword in call.keywords])
             self._assign(frame, method.value, boxed(held), statement, widen=True)
             return
         if isinstance(call, ast.Call) and getattr(call.func, "id", "") in ("setattr", "delattr"):
@@ -373,11 +370,8 @@ class Lifetimes:
     ) -> None:
         if isinstance(target, (ast.Tuple, ast.List)):
             source = statement.value if isinstance(statement, ast.Assign) else None
-            parts = (
-                source.elts
-                if isinstance(source, (ast.Tuple, ast.List)) and len(source.elts) == len(target.elts)
-                else None
-            )
+            is_row = isinstance(source, (ast.Tuple, ast.List)) and len(source.elts) == len(target.elts)
+            parts = source.elts if is_row else None  # type: ignore[union-attr]
             for index, element in enumerate(target.elts):
                 part = self.value(frame, parts[index]) if parts else unboxed(held) or held
                 self._assign(frame, element, part, statement)
@@ -390,7 +384,8 @@ class Lifetimes:
         frame.state[key] = frame.state.get(key, NOTHING) | held if widen else held
         if key.startswith("self.") and statement is not None:
             for one in held:
-                self.kept.setdefault((one.opened, key[5:]), Kept(one.opened, key[5:], frame.module, statement, one.via))
+                stored = StoredHandle(one.opened, key[5:], frame.module, statement, one.via)
+                self.kept.setdefault((one.opened, key[5:]), stored)
 
     def _key(self, frame: Frame, target: ast.expr) -> str:
         if isinstance(target, ast.Name):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 
-from forklint.knowledge.handles import Handle
+from forklint.knowledge.handles import Handle, wrappers
 from forklint.project.index import External, Project, Value
 from forklint.project.module import ClassFacts, Module
 from forklint.project.nodes import nodes_below
@@ -29,9 +30,19 @@ class Openers:
         if isinstance(call.func, ast.Attribute) and not name and call.func.attr in self._last_names:
             name = f"{self._constructor(module, scope, call.func.value)}.{call.func.attr}"
         row = self._table.get(name) or self._table.get(name.removeprefix("builtins."))
-        if row is None or (row.suffix and not _ends_with(call, row.suffix)):
+        if row is None or (row.suffix and not _ends_with(call, row.suffix)) or not _asks(call, row.keywords):
             return None
         return row.given({k.arg: k.value.value for k in call.keywords if k.arg and isinstance(k.value, ast.Constant)})
+
+    def wraps(self, module: Module, scope: Scope, call: ast.Call) -> bool:
+        """Whether the result of a call reads on, later, from the handles that it is given."""
+        name = call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
+        if name not in _last_names_of_wrappers():
+            return False
+        known = self._project.qualified(module, scope, call.func)
+        if isinstance(call.func, ast.Name) and not known and scope.find(name) is None:
+            known = f"builtins.{name}"
+        return known in wrappers()
 
     def _constructor(self, module: Module, scope: Scope, expression: ast.expr) -> str:
         """Qualified name of the class outside the project that an expression is an object of, if that is plain."""
@@ -71,6 +82,17 @@ class Openers:
                         same = isinstance(value, ast.Attribute)
                         found.add("" if same else self._constructor(owner.module, scope, value))
         return found.pop() if len(found) == 1 else ""
+
+
+@cache
+def _last_names_of_wrappers() -> frozenset[str]:
+    return frozenset(name.rpartition(".")[2] for name in wrappers())
+
+
+def _asks(call: ast.Call, keywords: tuple[str, ...]) -> bool:
+    """Whether a call has one of these keyword arguments, and not as None or False."""
+    off = {k.arg for k in call.keywords if isinstance(k.value, ast.Constant) and not k.value.value}
+    return not keywords or bool({k.arg for k in call.keywords} & set(keywords) - off)
 
 
 def _ends_with(call: ast.Call, suffix: str) -> bool:

@@ -6,8 +6,9 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from forklint.facts.datasets.classes import is_dataset
+from forklint.facts.datasets.workers import attribute_nodes, worker_methods
 from forklint.facts.handles.carried import Handles, checks_process, leaves_out, pickling_methods
-from forklint.facts.handles.datasets import attribute_nodes, is_dataset, worker_methods
 from forklint.facts.handles.held import Opened
 from forklint.facts.handles.openers import Openers
 from forklint.project.guard import may_be_guarded
@@ -15,6 +16,7 @@ from forklint.project.index import Project, Value
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Binding, Kind, Scope, parameters, statements
+from forklint.project.spelling import last_name
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,7 @@ class SharedHandles:
                 opened = self._argument(module, scope, argument)
                 if opened is None or opened.node in seen:
                     continue
-                dataset = self._project.resolve(module, scope, call.func)
+                dataset = _own_class(module, scope, call) or self._project.resolve(module, scope, call.func)
                 if not isinstance(dataset, ClassFacts) or not is_dataset(self._project, dataset):
                     continue
                 keyword = call.keywords[position - len(call.args)].arg if position >= len(call.args) else None
@@ -127,14 +129,19 @@ class SharedHandles:
                         yield scope, node
 
     def _argument(self, module: Module, scope: Scope, argument: ast.expr) -> Opened | None:
-        """The handle that an argument plainly is: an opener's call, or a local name bound to one."""
+        """The handle that an argument plainly is: an opener's call, a part of it by name, or a local name for these."""
+        if isinstance(argument, ast.Subscript) and not isinstance(argument.slice, (ast.Slice, ast.Tuple)):
+            whole = self._argument(module, scope, argument.value)
+            return whole if whole is not None and "[]" in whole.row.derived else None
         if isinstance(argument, ast.Call):
             row = self._openers.row(module, scope, argument)
             return Opened(module, argument, row) if row else None
         if not isinstance(argument, ast.Name) or isinstance(scope.node, ast.ClassDef):
             return None
         bindings = scope.bindings.get(argument.id, [])
-        if len(bindings) != 1 or bindings[0].kind is not Kind.VALUE or not isinstance(bindings[0].value, ast.Call):
+        if len(bindings) != 1 or bindings[0].kind is not Kind.VALUE:
+            return None
+        if not isinstance(bindings[0].value, (ast.Call, ast.Subscript)):
             return None
         return self._argument(module, scope, bindings[0].value)
 
@@ -162,6 +169,16 @@ class SharedHandles:
                     keeps=statement,
                 )
         return None
+
+
+def _own_class(module: Module, scope: Scope, call: ast.Call) -> ClassFacts | None:
+    """The class whose class method calls ``cls(...)``."""
+    if not isinstance(call.func, ast.Name) or not isinstance(scope.node, FUNCTIONS):
+        return None
+    names = [argument.arg for argument in parameters(scope.node)]
+    decorators = {last_name(decorator) for decorator in scope.node.decorator_list}
+    first = names[:1] == [call.func.id] and "classmethod" in decorators
+    return FunctionFacts(module, scope.node).owner if first else None
 
 
 def _closes(body: list[ast.stmt], name: str) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from forklint.facts.handles.datasets import is_dataset
+from forklint.facts.datasets.classes import is_dataset
 from forklint.facts.loading.rows import HARMLESS_BASES
 from forklint.facts.members.nearest import is_one_slip
 from forklint.knowledge.hooks import Hook, Role, hooks, roles

@@ -1,18 +1,23 @@
-"""Of which classes of the project the dataset of a loader may be, through wrappers, attributes and functions."""
+"""Of which classes of the project the dataset of a loader may be, through wrappers, attributes and functions.
+
+This is the one place that tells: all that some way leads to (``classes_of``), or the one that is sure (``class_of``).
+"""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from forklint.facts.loading import callers, calls
 from forklint.facts.loading.values import Expression, Instance, Setting, Source
 from forklint.knowledge.loading import names as listed
 from forklint.knowledge.starters import iteration
-from forklint.project import scopes
+from forklint.project import bindings, entries, scopes
 from forklint.project.index import External
+from forklint.project.index import Value as Bound
 from forklint.project.module import ClassFacts, FunctionFacts
-from forklint.project.scopes import Kind, Scope
+from forklint.project.scopes import Kind
 from forklint.project.spelling import last_name
 
 if TYPE_CHECKING:
@@ -20,14 +25,26 @@ if TYPE_CHECKING:
     from forklint.project.module import Module
 
 MAX_DEPTH = 12
+WRAPPED = frozenset({"dataset", "datasets", "data"})
+"""The parameters by which a wrapper takes what it wraps."""
 
 
 def classes_of(follow: Follower, source: Source) -> tuple[ClassFacts, ...]:
     """The project classes of which a value may be: all that some way leads to, in no special order."""
-    found: dict[ClassFacts, None] = {}
+    return tuple(_searched(follow, source).found)
+
+
+def class_of(follow: Follower, source: Source) -> ClassFacts | None:
+    """The project class of which a value surely is, or of which all are that it wraps; None if another may be."""
+    search = _searched(follow, source)
+    return next(iter(search.found)) if search.complete and len(search.found) == 1 else None
+
+
+def _searched(follow: Follower, source: Source) -> _Search:
+    search = _Search(follow)
     with follow.one_question():
-        _Search(follow, found).look(source, MAX_DEPTH)
-    return tuple(found)
+        search.look(source, MAX_DEPTH)
+    return search
 
 
 def given_to_loaders(follow: Follower, module: Module) -> frozenset[ClassFacts]:
@@ -82,83 +99,103 @@ def _is_consumer(follow: Follower, function: Expression, known: set[str]) -> boo
 class _Search:
     """Collects the classes that an expression may be an object of; what is not followed adds none."""
 
-    def __init__(self, follow: Follower, found: dict[ClassFacts, None]) -> None:
+    def __init__(self, follow: Follower) -> None:
         self.follow = follow
-        self.found = found
-        self.seen: set[ast.AST] = set()
+        self.found: dict[ClassFacts, None] = {}
+        self.complete = True
+        """Whether every way was followed to its end: a class, or None."""
+        self._seen: set[ast.AST] = set()
 
     def look(self, source: Source, depth: int) -> None:
         """Add the classes of what a source holds."""
-        if isinstance(source, Setting) or source.node in self.seen or depth <= 0:
+        if isinstance(source, Setting) or depth <= 0:
+            self.complete = False
             return
-        self.seen.add(source.node)
+        if source.node in self._seen or (isinstance(source.node, ast.Constant) and source.node.value is None):
+            return
+        self._seen.add(source.node)
         known = self.follow.find(source).value
         node = source.node
         if isinstance(known, Instance):
             self.found[known.facts] = None
         elif isinstance(node, ast.Name):
-            self._name(source, node.id, depth)
+            self._name(source, node, depth)
         elif isinstance(node, ast.Attribute):
             self._attribute(source, node, depth)
         elif isinstance(node, ast.Call):
             self._call(source, node, depth)
         else:
-            for part in _parts(node):
-                self.look(source.part(part), depth - 1)
+            self._all([source.part(part) for part in _parts(node)], depth)
 
-    def _name(self, source: Expression, name: str, depth: int) -> None:
-        found = source.scope.find(name)
+    def _all(self, sources: Sequence[Source], depth: int) -> None:
+        """Look at each of the ways there are; where there is none, nothing is known."""
+        self.complete &= bool(sources)
+        for source in sources:
+            self.look(source, depth - 1)
+
+    def _name(self, source: Expression, node: ast.Name, depth: int) -> None:
+        found = bindings.reaching(source.module, source.scope, node)
+        symbol = self.follow.project.lookup(source.module, source.scope, node.id) if found is not None else None
+        if isinstance(symbol, Bound) and symbol.module is not source.module:
+            found, source = (symbol.scope, [symbol.binding]), Expression(symbol.module, symbol.scope, node)
         if found is None:
+            self.complete = False
             return
-        home, bindings = found
-        for binding in bindings:
+        home, bound = found
+        for binding in bound:
+            value = binding.value
+            if value is None and isinstance(binding.node, ast.Assign):
+                value = binding.node.value
             if binding.kind is Kind.PARAMETER and isinstance(home.node, scopes.FUNCTIONS):
-                self._parameter(FunctionFacts(source.module, home.node), name, depth)
-            elif binding.value is not None:
-                self.look(Expression(source.module, home, binding.value), depth - 1)
-            elif isinstance(binding.node, ast.Assign):
-                self.look(Expression(source.module, home, binding.node.value), depth - 1)
+                self._parameter(FunctionFacts(source.module, home.node), node.id, depth)
+            elif value is not None:
+                self.look(Expression(source.module, home, value), depth - 1)
+            else:
+                self.complete = False
 
     def _parameter(self, function: FunctionFacts, name: str, depth: int) -> None:
         from forklint.facts.loading import parameters  # noqa: PLC0415 - a circle otherwise
 
-        for given in callers.of(self.follow, function).calls:
-            source = given.get(name, parameters.position(function, name))
-            if source is not None:
-                self.look(source, depth - 1)
+        known = callers.of(self.follow, function)
+        given = [one.get(name, parameters.position(function, name)) for one in known.calls]
+        self.complete &= not known.escapes and not known.by_default and None not in given
+        self._all([one for one in given if one is not None], depth)
 
     def _attribute(self, source: Expression, node: ast.Attribute, depth: int) -> None:
         owner = self.follow.find(source.part(node.value)).value
-        if not isinstance(owner, Instance):
-            return
-        for facts in self.follow.project.ancestry(owner.facts).classes:
-            for function in facts.methods.values():
-                self._stores(facts.module, facts.module.scope_of[function], node.attr, depth)
-
-    def _stores(self, module: Module, scope: Scope, name: str, depth: int) -> None:
-        for statement in scopes.statements(scope.node.body):
-            if not isinstance(statement, ast.Assign):
-                continue
-            targets = [part for target in statement.targets for part in getattr(target, "elts", [target])]
-            if any(isinstance(target, ast.Attribute) and target.attr == name for target in targets):
-                self.look(Expression(module, scope, statement.value), depth - 1)
+        classes = self.follow.project.ancestry(owner.facts).classes if isinstance(owner, Instance) else ()
+        methods = [(facts.module, function) for facts in classes for function in facts.methods.values()]
+        self._all([stored for module, function in methods for stored in _stores(module, function, node.attr)], depth)
 
     def _call(self, source: Expression, call: ast.Call, depth: int) -> None:
         name = calls.qualified(self.follow, source.part(call.func))
         if name in listed("datasets", "wrappers"):
-            given = [*call.args[:1], *(keyword.value for keyword in call.keywords if keyword.arg == "dataset")]
-            for argument in given:
-                self.look(source.part(argument), depth - 1)
+            kept = [*call.args[:1], *(keyword.value for keyword in call.keywords if keyword.arg in WRAPPED)]
+            self._all([source.part(argument) for argument in kept], depth)
             return
         symbol = self.follow.project.resolve(source.module, source.scope, call.func)
         if symbol is None and isinstance(call.func, ast.Attribute):
             owner = self.follow.find(source.part(call.func.value)).value
             method = self.follow.project.method(owner.facts, call.func.attr) if isinstance(owner, Instance) else None
             symbol = FunctionFacts(method[0].module, method[1]) if method else None
-        if isinstance(symbol, FunctionFacts):
-            for statement in scopes.statements(symbol.node.body):
-                if isinstance(statement, ast.Return) and statement.value is not None:
-                    self.look(Expression(symbol.module, symbol.scope, statement.value), depth - 1)
+        self._all(list(_returned(symbol)) if isinstance(symbol, FunctionFacts) else [], depth)
+
+
+def _stores(module: Module, function: scopes.Function, name: str) -> Iterator[Expression]:
+    """Give what a method stores under the name of an attribute."""
+    for statement in scopes.statements(function.body):
+        if not isinstance(statement, (ast.Assign, ast.AnnAssign)) or statement.value is None:
+            continue
+        targets = [part for one in entries.targets(statement) for part in getattr(one, "elts", [one])]
+        if any(isinstance(target, ast.Attribute) and target.attr == name for target in targets):
+            yield Expression(module, module.scope_of[function], statement.value)
+
+
+def _returned(function: FunctionFacts) -> Iterator[Expression]:
+    """Give what a function of the project returns."""
+    for statement in scopes.statements(function.node.body):
+        if isinstance(statement, ast.Return) and statement.value is not None:
+            yield Expression(function.module, function.scope, statement.value)
 
 
 def _parts(node: ast.expr) -> list[ast.expr]:

@@ -21,6 +21,7 @@ from forklint.facts.loading.values import (
     agreed,
     told,
 )
+from forklint.project.bindings import is_shadowed
 from forklint.project.index import Symbol
 from forklint.project.index import Value as Bound
 from forklint.project.module import ClassFacts, FunctionFacts, Module
@@ -42,6 +43,8 @@ def find(follow: Follower, source: Expression) -> Found:
     """What a bare name holds."""
     node = source.node
     assert isinstance(node, ast.Name)  # noqa: S101 - the follower says so
+    if is_shadowed(source.module, node):
+        return NOTHING
     found = source.scope.find(node.id)
     if found is None:
         return of_symbol(follow, follow.project.lookup(source.module, source.scope, node.id), None)

@@ -6,7 +6,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from forklint.facts.loading import calls, parameters
+from forklint.facts.loading import calls
 from forklint.facts.loading.values import (
     NOTHING,
     Arguments,
@@ -24,6 +24,7 @@ from forklint.knowledge.loading import names as listed
 from forklint.project import entries, scopes
 from forklint.project.module import ClassFacts, FunctionFacts
 from forklint.project.nodes import nodes_below
+from forklint.project.spelling import first_parameter
 
 if TYPE_CHECKING:
     from forklint.facts.loading.following import Follower
@@ -67,7 +68,7 @@ def _stores(follow: Follower, facts: ClassFacts, name: str) -> list[tuple[Functi
     for owner in follow.project.ancestry(facts).classes:
         for function in owner.methods.values():
             this = FunctionFacts(owner.module, function)
-            first = parameters.first_name(this)
+            first = first_parameter(function)
             found += [(this, value) for value in _assigned(function, first, name)]
     memory[key] = found
     return found

@@ -18,7 +18,7 @@ from forklint.facts.loading.values import (
     told,
 )
 from forklint.project import entries
-from forklint.project.spelling import is_static
+from forklint.project.spelling import first_parameter, is_static
 
 if TYPE_CHECKING:
     from forklint.facts.loading.following import Follower
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def find(follow: Follower, function: FunctionFacts, name: str, frame: Frame | None) -> Found:
     """What a parameter holds in one call of its function, or, without a frame, in every call that there is."""
     arguments = function.node.args
-    if function.owner is not None and not is_static(function.node) and name == first_name(function):
+    if function.owner is not None and name == first_parameter(function.node):
         if frame is not None and frame.function.node is function.node and frame.receiver is not None:
             return Found(frame.receiver)
         return Found(Instance(function.owner))
@@ -77,9 +77,3 @@ def default_of(follow: Follower, function: FunctionFacts, name: str, *, by_defau
         return NOTHING
     place = Expression(function.module, scope, command_line.typer_default(default))
     return told(follow.find(place), place, name, by_default=by_default)
-
-
-def first_name(function: FunctionFacts) -> str:
-    """The name of a function's first parameter, ``self`` of a method; empty if it has none."""
-    names = [*function.node.args.posonlyargs, *function.node.args.args]
-    return names[0].arg if names else ""

@@ -104,13 +104,18 @@ def sure_row(project: Project, module: Module, scope: Scope, call: ast.Call) -> 
     """
     if isinstance(call.func, ast.Attribute) and call.func.attr == "__init__":
         return _super_row(project, module, scope, call.func.value)
-    symbol = project.resolve(module, scope, call.func)
+    return sure_row_of(project, module, scope, call.func)
+
+
+def sure_row_of(project: Project, module: Module, scope: Scope, called: ast.expr) -> Starter | None:
+    """The row of the loader whose class an expression surely names; the same condition as for ``sure_row``."""
+    symbol = project.resolve(module, scope, called)
     if isinstance(symbol, ClassFacts):
         row = plain_row(project, symbol)
     else:
         row = starters(project.settings.starters).get(symbol.name) if isinstance(symbol, External) else None
     is_known = row is not None and row.keywords is not None
-    return row if is_known and is_certain(project, module, scope, call.func) else None
+    return row if is_known and is_certain(project, module, scope, called) else None
 
 
 def plain_row(project: Project, facts: ClassFacts) -> Starter | None:
@@ -138,10 +143,14 @@ def sole_row(project: Project, facts: ClassFacts) -> Starter | None:
 
 
 def _super_row(project: Project, module: Module, scope: Scope, owner: ast.expr) -> Starter | None:
-    """The row that ``super()`` means in the ``__init__`` of a class, where no class of the project lies between."""
+    """The row that ``super()``, or its own name, means in the ``__init__`` of a class.
+
+    None where a class of the project lies between.
+    """
     is_super = isinstance(owner, ast.Call) and isinstance(owner.func, ast.Name) and owner.func.id == "super"
+    is_named = not is_super and sure_row_of(project, module, scope, owner) is not None
     home = scope.parent.node if scope.parent else None
-    if not is_super or not isinstance(scope.node, FUNCTIONS) or not isinstance(home, ast.ClassDef):
+    if not (is_super or is_named) or not isinstance(scope.node, FUNCTIONS) or not isinstance(home, ast.ClassDef):
         return None
     facts = module.class_facts(home)
     between = project.ancestry(facts).classes[1:]

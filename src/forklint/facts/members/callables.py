@@ -5,12 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from forklint.facts.members.members import first_parameter
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Function, Scope, statements
-from forklint.project.spelling import dotted
+from forklint.project.spelling import dotted, first_parameter
 
 
 def callables(project: Project, facts: ClassFacts, *, attributes: bool = True) -> frozenset[str]:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from forklint.project.nodes import nodes_below
-from forklint.project.spelling import dotted, is_static
+from forklint.project.spelling import dotted, first_parameter
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -49,14 +49,6 @@ def members_of(node: ast.ClassDef) -> ClassMembers:
     for statement in statements_under(node.body):
         collector.statement(statement)
     return ClassMembers(frozenset(collector.names), collector.open_because, frozenset(collector.gives_self_to))
-
-
-def first_parameter(function: Function) -> str:
-    """The name by which a method calls its instance; "" for a static or bare one."""
-    if is_static(function):
-        return ""
-    parameters = [*function.args.posonlyargs, *function.args.args]
-    return parameters[0].arg if parameters else ""
 
 
 def statements_under(statements: list[ast.stmt]) -> Iterator[ast.stmt]:

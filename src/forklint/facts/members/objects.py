@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from forklint.facts.members.attributes import Attributes, segment
 from forklint.facts.members.callables import callables
 from forklint.facts.members.guards import is_excused, is_for_type_checkers
-from forklint.facts.members.members import first_parameter
 from forklint.facts.members.nearest import Nearest, is_slip, nearest
 from forklint.facts.members.suppliers import Suppliers, is_assigned_somewhere
 from forklint.knowledge.torch_api import ApiNames, torch_class
@@ -19,7 +18,7 @@ from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Binding, Function, Kind, Scope
-from forklint.project.spelling import dotted, hides_arguments, is_name, is_static, last_name
+from forklint.project.spelling import dotted, first_parameter, hides_arguments, is_name, is_static, last_name
 
 Owner = ClassFacts | ApiNames
 Made = dict[tuple[Scope, str], tuple[Owner, set[str]]]

@@ -102,7 +102,7 @@ class Conflicts:
         if is_expected(self.module, loader.call):
             return True
         deciding = (loader.given[refusal.option], loader.given.get(refusal.beside))
-        names = {one.value.id for one in deciding if one is not None and isinstance(one.value, ast.Name)}
+        names = {last_name(one.value) for one in deciding if one is not None} - {""}
         if names and _asks_for(loader.scope.node, names):  # a constant at the top that branches look at
             return True
         if loader.row.prefix:
@@ -127,7 +127,11 @@ PINNED = Refusal("pin_memory", "true", "", "", "", "iterated", "has no effect wi
 def _asks_for(root: ast.AST, names: set[str]) -> bool:
     """Whether a test in the code looks at one of some names: what is done may then depend on it."""
     tests = (node.test for node in nodes_below(root) if isinstance(node, (ast.If, ast.IfExp, ast.While, ast.Assert)))
-    return any(isinstance(part, ast.Name) and part.id in names for test in tests for part in nodes_below(test))
+    return any(
+        isinstance(part, (ast.Name, ast.Attribute)) and last_name(part) in names
+        for test in tests
+        for part in nodes_below(test)
+    )
 
 
 def _sets(module: Module, name: str) -> bool:

@@ -9,7 +9,7 @@ from forklint.knowledge.starters import iteration
 from forklint.project.certainty import is_certain
 from forklint.project.index import External, Project, Value
 from forklint.project.module import ClassFacts, Module
-from forklint.project.scopes import Kind, Scope
+from forklint.project.scopes import Binding, Kind, Scope
 
 MAX_HOPS = 8
 CLASS_NAME = re.compile(r"_*[A-Z]\w*[a-z]\w*$")
@@ -75,10 +75,63 @@ def class_of(
 
 
 def _bound(project: Project, module: Module, scope: Scope, expression: ast.expr) -> Value | None:
-    """What a bare name is bound to, once and for all."""
+    """What a name, or an attribute of a module, a class or ``self``, is bound to, once and for all."""
+    if isinstance(expression, ast.Attribute):
+        return _bound_attribute(project, module, scope, expression)
     if not isinstance(expression, ast.Name):
         return None
     symbol = project.lookup(module, scope, expression.id)
     if not isinstance(symbol, Value) or symbol.binding.kind is not Kind.VALUE:
         return None
     return symbol if is_certain(project, module, scope, expression) else None
+
+
+def _bound_attribute(project: Project, module: Module, scope: Scope, expression: ast.Attribute) -> Value | None:
+    name = expression.attr
+    if isinstance(expression.value, ast.Name) and expression.value.id == "self":
+        home = scope.parent.node if scope.parent else None
+        return _bound_on_self(project, module.class_facts(home), name) if isinstance(home, ast.ClassDef) else None
+    if _stores(project, name):
+        return None
+    owner = project.resolve(module, scope, expression.value)
+    if isinstance(owner, Module):
+        symbol = project.resolve(module, scope, expression)
+        if not isinstance(symbol, Value) or symbol.binding.kind is not Kind.VALUE:
+            return None
+        return symbol if is_certain(project, module, scope, expression) else None
+    is_sure = isinstance(owner, ClassFacts) and is_certain(project, module, scope, expression.value)
+    if not is_sure or project.ancestry(owner).external:  # type: ignore[arg-type]
+        return None  # the members of an Enum, say, are no constants
+    return _bound_in_body(owner, name)  # type: ignore[arg-type]
+
+
+def _bound_in_body(facts: ClassFacts, name: str) -> Value | None:
+    bindings = facts.scope.bindings.get(name, [])
+    is_plain = len(bindings) == 1 and bindings[0].kind is Kind.VALUE and not facts.node.keywords
+    return Value(facts.module, facts.scope, bindings[0]) if is_plain else None
+
+
+def _bound_on_self(project: Project, facts: ClassFacts, name: str) -> Value | None:
+    """An attribute of objects of a class: of its body, or stored by one statement of ``__init__`` and no other."""
+    others = [*project.ancestry(facts).classes[1:], *project.subclasses(facts)]
+    if any(name in other.scope.bindings for other in others):
+        return None
+    number = _stores(project, name)
+    if not number:
+        return _bound_in_body(facts, name)
+    init = facts.methods.get("__init__")
+    if init is None or name in facts.scope.bindings or number > 1:
+        return None
+    for statement in init.body:
+        if isinstance(statement, ast.Assign) and getattr(statement.targets[0], "attr", "") == name:
+            binding = Binding(name, Kind.VALUE, statement, statement.value)
+            return Value(facts.module, facts.module.scope_of[init], binding)
+    return None
+
+
+def _stores(project: Project, name: str) -> int:
+    """How many lines of the project may store an attribute of this name, on whatever object."""
+    word = name.encode()
+    stores = re.compile(rb"^[^\n=(]*\.%b\b[^\n=()]*=(?!=)|setattr\([^\n]*%b" % (word, word), re.MULTILINE)
+    texts = (project.data(path) for path in project.files)
+    return sum(len(stores.findall(text)) for text in texts if word in text)

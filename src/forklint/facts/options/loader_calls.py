@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from forklint.facts.loading.rows import may_be_loader, sure_row
+from forklint.facts.loading.rows import may_be_loader, sure_row, sure_row_of
 from forklint.facts.options import mappings
 from forklint.facts.options.mappings import Given
 from forklint.knowledge.starters import Starter
-from forklint.project.index import Project
+from forklint.project.certainty import is_certain
+from forklint.project.index import Project, Value
 from forklint.project.module import Module
 from forklint.project.scopes import Scope
 
@@ -31,9 +32,16 @@ class LoaderCall:
 
 def loader_calls(project: Project, module: Module) -> Iterator[LoaderCall]:
     """Give the calls of a module that surely make one of the known loaders, or a plain subclass of one."""
+    has_partial = "partial(" in module.document.text
     for node in module.nodes:
-        if isinstance(node, ast.Call) and (len(node.args) > 1 or node.keywords) and may_be_loader(project, node):
-            scope = module.scope_at(node)
+        is_given = isinstance(node, ast.Call) and (node.args or node.keywords)
+        if not isinstance(node, ast.Call) or not is_given or not may_be_loader(project, node):
+            continue
+        scope = module.scope_at(node)
+        partial = _partial(project, module, scope, node.func) if has_partial else None
+        if partial is not None:
+            yield _of_partial(project, module, scope, node, partial)
+        elif len(node.args) > 1 or node.keywords:
             row = sure_row(project, module, scope, node)
             if row is not None:
                 yield _call(project, module, scope, node, row)
@@ -41,8 +49,8 @@ def loader_calls(project: Project, module: Module) -> Iterator[LoaderCall]:
 
 def _call(project: Project, module: Module, scope: Scope, call: ast.Call, row: Starter) -> LoaderCall:
     given: dict[str, Given] = {}
-    is_closed = True
-    for argument, name in zip(call.args, row.positions, strict=False):
+    arguments = call.args[1:] if _is_unbound(call) else call.args
+    for argument, name in zip(arguments, row.positions, strict=False):
         if isinstance(argument, ast.Starred):
             break
         given[name] = Given(name, argument, module, scope, call, is_unpacked=False)
@@ -56,3 +64,37 @@ def _call(project: Project, module: Module, scope: Scope, call: ast.Call, row: S
             name = row.option(keyword.arg)
             given[name] = Given(keyword.arg, keyword.value, module, scope, call, is_unpacked=False)
     return LoaderCall(module, scope, call, row, given, is_closed)
+
+
+def _is_unbound(call: ast.Call) -> bool:
+    """Whether the constructor is called by the name of the class, ``DataLoader.__init__(self, ...)``."""
+    func = call.func
+    return isinstance(func, ast.Attribute) and func.attr == "__init__" and not isinstance(func.value, ast.Call)
+
+
+def _partial(project: Project, module: Module, scope: Scope, called: ast.expr) -> LoaderCall | None:
+    """What a name that is called surely holds: ``partial(DataLoader, ...)``, made in the same module."""
+    symbol = project.lookup(module, scope, called.id) if isinstance(called, ast.Name) else None
+    value = symbol.binding.value if isinstance(symbol, Value) and symbol.module is module else None
+    if not isinstance(value, ast.Call) or not value.args or not is_certain(project, module, scope, called):
+        return None
+    assert isinstance(symbol, Value)  # noqa: S101 - or there were no value
+    if project.qualified(module, symbol.scope, value.func) != "functools.partial":
+        return None
+    if not mappings.is_of_module_alone(project, symbol, symbol.binding.name):
+        return None
+    row = sure_row_of(project, module, symbol.scope, value.args[0])
+    if row is None:
+        return None
+    inner = ast.Call(func=value.args[0], args=value.args[1:], keywords=value.keywords)
+    found = _call(project, module, symbol.scope, inner, row)
+    options = {k: replace(one, home=value, is_unpacked=True) for k, one in found.given.items()}
+    return replace(found, call=value, given=options)
+
+
+def _of_partial(project: Project, module: Module, scope: Scope, call: ast.Call, partial: LoaderCall) -> LoaderCall:
+    """A call of what a partial made: it adds to the options, or puts others in their place."""
+    after = partial.row.positions[len(partial.call.args) - 1 :]
+    own = _call(project, module, scope, call, replace(partial.row, positions=after))
+    is_closed = own.is_closed and partial.is_closed
+    return replace(own, row=partial.row, given={**partial.given, **own.given}, is_closed=is_closed)

@@ -36,11 +36,16 @@ class Given:
 
 def entries(project: Project, module: Module, scope: Scope, mapping: ast.expr) -> tuple[Given, ...] | None:
     """The entries of a mapping, all of them; None if they cannot be known."""
+    if isinstance(mapping, ast.BinOp) and isinstance(mapping.op, ast.BitOr):
+        parts = [entries(project, module, scope, part) for part in (mapping.left, mapping.right)]
+        return _joined(parts)
     if isinstance(mapping, ast.Dict):
-        if not all(text_of(key) for key in mapping.keys):
-            return None
-        pairs = zip(mapping.keys, mapping.values, strict=True)
-        return tuple(Given(text_of(key), value, module, scope, mapping) for key, value in pairs)
+        parts = []
+        for key, given in zip(mapping.keys, mapping.values, strict=True):
+            name = text_of(key)
+            own = (Given(name, given, module, scope, mapping),) if name else None
+            parts.append(entries(project, module, scope, given) if key is None else own)
+        return _joined(parts)
     if isinstance(mapping, ast.Call):
         plain = isinstance(mapping.func, ast.Name) and mapping.func.id == "dict" and scope.find("dict") is None
         if not plain or mapping.args or any(keyword.arg is None for keyword in mapping.keywords):
@@ -51,10 +56,17 @@ def entries(project: Project, module: Module, scope: Scope, mapping: ast.expr) -
         if not isinstance(symbol, Value) or symbol.binding.kind is not Kind.VALUE or symbol.module is not module:
             return None
         value = symbol.binding.value
-        if not isinstance(value, (ast.Dict, ast.Call)) or not _is_untouched(project, symbol, mapping.id):
+        if not isinstance(value, (ast.Dict, ast.Call, ast.BinOp)) or not _is_untouched(project, symbol, mapping.id):
             return None
         return entries(project, symbol.module, symbol.scope, value)
     return None
+
+
+def _joined(parts: list[tuple[Given, ...] | None]) -> tuple[Given, ...] | None:
+    """The entries of several mappings, where the last one of a name counts; None if one is not known."""
+    if any(part is None for part in parts):
+        return None
+    return tuple({one.name: one for part in parts for one in part or ()}.values())
 
 
 def uses(value: Value, name: str) -> Iterator[ast.Name]:
@@ -69,10 +81,15 @@ def _is_untouched(project: Project, value: Value, name: str) -> bool:
     module = value.module
     if not all(_only_reads(module, node) for node in uses(value, name)):
         return False
-    if value.scope is not module.scope:
+    return is_of_module_alone(project, value, name)
+
+
+def is_of_module_alone(project: Project, value: Value, name: str) -> bool:
+    """Whether no other module may use what a name is bound to: none has the word."""
+    if value.scope is not value.module.scope:
         return True
     word = name.encode()
-    return not any(word in project.data(path) for path in project.files if path != module.path)
+    return not any(word in project.data(path) for path in project.files if path != value.module.path)
 
 
 def _only_reads(module: Module, node: ast.Name) -> bool:
@@ -81,6 +98,8 @@ def _only_reads(module: Module, node: ast.Name) -> bool:
         return above.arg is None
     if isinstance(above, ast.Dict):  # {**options, "shuffle": True}
         return any(key is None and value is node for key, value in zip(above.keys, above.values, strict=True))
+    if isinstance(above, ast.BinOp):  # options | {"shuffle": True}
+        return True
     return isinstance(above, ast.Subscript) and above.value is node and isinstance(above.ctx, ast.Load)
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from forklint.facts.datasets.classes import is_dataset
 from forklint.facts.handles.carried import init_path
-from forklint.facts.handles.datasets import is_dataset
+from forklint.facts.loading.loaders import workers_of
+from forklint.facts.loading.numbers import Workers
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, Module
 from forklint.project.nodes import nodes_below
@@ -20,7 +22,10 @@ GIVEN_AS = frozenset({"transform", "transforms", "target_transform", "augment", 
 
 
 def carried_by(project: Project, facts: ClassFacts) -> ClassFacts | None:
-    """The dataset that keeps an object of a class; the class itself if a library's dataset does; None if none does."""
+    """The dataset that keeps an object of a class; None if none does.
+
+    The class itself if a library's dataset keeps it, or a loader with workers collates by it.
+    """
     memory = project.memory("carried_by")
     if facts not in memory:
         memory[facts] = next(_carriers(project, facts), None)
@@ -80,6 +85,11 @@ def _taker(project: Project, module: Module, call: ast.Call, node: ast.AST, fact
     symbol = project.resolve(module, module.scope_at(call), call.func)
     if isinstance(symbol, ClassFacts):
         return symbol if is_dataset(project, symbol) else None
-    if isinstance(symbol, External) and isinstance(node, ast.keyword) and node.arg in GIVEN_AS:
+    if not isinstance(symbol, External) or not isinstance(node, ast.keyword):
+        return None
+    if node.arg == "collate_fn" and symbol.name.endswith("DataLoader"):
+        workers = workers_of(project, module, module.scope_at(call), call)
+        return facts if workers is Workers.SOME else None
+    if node.arg in GIVEN_AS:
         return facts if ".datasets." in symbol.name or symbol.name.endswith(("Dataset", "ImageFolder")) else None
     return None

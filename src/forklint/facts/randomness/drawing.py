@@ -21,7 +21,7 @@ ORDERING = frozenset({"shuffle", "permutation", "permuted", "sample"})
 """Draws that put things in an order. Workers of a stream that share the things out later need the same one."""
 
 
-class Use(Enum):
+class StreamUse(Enum):
     """One use of a generator."""
 
     DRAWS = "draws"
@@ -32,13 +32,13 @@ class Use(Enum):
 IsIt = Callable[[ast.AST], bool]
 
 
-def uses(module: Module, function: Function, is_it: IsIt, row: Generator) -> Iterator[tuple[Use, ast.AST]]:
+def uses(module: Module, function: Function, is_it: IsIt, row: Generator) -> Iterator[tuple[StreamUse, ast.AST]]:
     """Give what a function does with the generator that ``is_it`` tells; a local name for it is followed."""
     for node in nodes_below(function):
         if not is_it(node):
             continue
         if isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
-            yield Use.RESTARTS, node
+            yield StreamUse.RESTARTS, node
             continue
         alias = _alias(module, node)
         for place in [node] if not alias else _loads(function, alias):
@@ -63,19 +63,19 @@ def _loads(function: Function, name: str) -> list[ast.AST]:
     ]
 
 
-def _use(module: Module, node: ast.AST, row: Generator) -> Use | None:
+def _use(module: Module, node: ast.AST, row: Generator) -> StreamUse | None:
     above = module.parents[node]
     if isinstance(above, ast.Attribute):
         if above.attr in row.restarts:
-            return Use.RESTARTS
+            return StreamUse.RESTARTS
         if above.attr in ORDERING:
-            return Use.ORDERS
-        return None if above.attr in QUIET else Use.DRAWS
+            return StreamUse.ORDERS
+        return None if above.attr in QUIET else StreamUse.DRAWS
     call = module.parents[above] if isinstance(above, ast.keyword) else above
     if not isinstance(call, ast.Call) or call.func is node:
         return None
     name = last_name(call.func)
-    return None if name in LOOKS else Use.DRAWS
+    return None if name in LOOKS else StreamUse.DRAWS
 
 
 def is_attribute(name: str, *owners: str) -> IsIt:

@@ -6,12 +6,13 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from forklint.facts.datasets.classes import is_dataset
+from forklint.facts.datasets.workers import attributes_read, worker_methods
 from forklint.facts.handles.carried import init_path, leaves_out, pickling_methods
-from forklint.facts.handles.datasets import is_dataset, worker_methods
 from forklint.facts.loading.loaders import never_has_workers
 from forklint.facts.randomness.carriers import carried_by
-from forklint.facts.randomness.drawing import IsIt, Use, is_attribute, uses
-from forklint.facts.randomness.made import Made, made_by
+from forklint.facts.randomness.drawing import IsIt, StreamUse, is_attribute, uses
+from forklint.facts.randomness.made import Made, made_by, made_by_field
 from forklint.facts.randomness.restarts import Restarts
 from forklint.knowledge.random_streams import worker_words
 from forklint.project.guard import may_be_guarded
@@ -26,7 +27,7 @@ Worked = dict[Function, Module]
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptGenerator:
     """A generator that each worker has a copy of."""
 
     made: Made
@@ -54,7 +55,7 @@ class KeptGenerators:
         self._project = project
         self._restarts = Restarts(project)
 
-    def in_module(self, module: Module) -> Iterator[Kept]:
+    def in_module(self, module: Module) -> Iterator[KeptGenerator]:
         """Give the generators that statements of a module keep."""
         for facts in module.classes:
             yield from self._on_object(facts)
@@ -63,29 +64,45 @@ class KeptGenerators:
 
     # Kept on an object
 
-    def _on_object(self, facts: ClassFacts) -> Iterator[Kept]:
+    def _on_object(self, facts: ClassFacts) -> Iterator[KeptGenerator]:
+        for bindings in facts.scope.bindings.values() if "default_factory" in facts.module.document.text else ():
+            made = made_by_field(self._project, facts.module, facts.scope, bindings[0].value)
+            if made is not None and len(bindings) == 1:
+                statement = facts.module.statement_of(bindings[0].node)
+                yield from self._judged(facts, bindings[0].name, made, statement, on_object=True)
         init = facts.methods.get("__init__") or facts.methods.get("__post_init__")
         if init is None:
             return
         candidates: dict[str, list[tuple[ast.stmt, Made | None]]] = {}
-        for statement in statements(init.body):
-            for attribute, value in assigned(statement):
-                made = made_by(self._project, facts.module, facts.module.scope_of[init], value)
-                candidates.setdefault(attribute, []).append((statement, made))
+        for method in (init, *self._builders(facts, init)):
+            for statement in statements(method.body):
+                for attribute, value in assigned(statement):
+                    made = made_by(self._project, facts.module, facts.module.scope_of[method], value)
+                    candidates.setdefault(attribute, []).append((statement, made))
         for attribute, found in candidates.items():
             made = next((one for _, one in found if one is not None), None)
             if made is not None and all(one is not None or _is_none(statement) for statement, one in found):
                 statement = next(statement for statement, one in found if one is made)
                 yield from self._judged(facts, attribute, made, statement, on_object=True)
 
-    def _on_class(self, facts: ClassFacts) -> Iterator[Kept]:
+    def _builders(self, facts: ClassFacts, init: Function) -> Iterator[Function]:
+        """Give the methods of the class that its ``__init__`` calls, and nothing else in the project does."""
+        for name in attributes_read(init):
+            method = facts.methods.get(name)
+            if method is not None and not method.decorator_list:
+                call = f".{name}("
+                calls = sum(module.document.text.count(call) for module in self._project.mentioning(call))
+                if calls == ast.unparse(init).count(f"self.{name}("):
+                    yield method
+
+    def _on_class(self, facts: ClassFacts) -> Iterator[KeptGenerator]:
         for binding, made in self._bound(facts.module, facts.scope):
             statement = facts.module.statement_of(binding.node)
             yield from self._judged(facts, binding.name, made, statement, on_object=False)
 
     def _judged(
         self, facts: ClassFacts, attribute: str, made: Made, statement: ast.stmt, *, on_object: bool
-    ) -> Iterator[Kept]:
+    ) -> Iterator[KeptGenerator]:
         project = self._project
         is_it = is_attribute(attribute, "self", "cls", facts.name)
         for user in (facts, *project.subclasses(facts)):
@@ -93,14 +110,14 @@ class KeptGenerators:
             if dataset is None or _is_aware(project, user) or never_has_workers(project, dataset):
                 continue
             orders = project.method(dataset, "__getitem__") is None and project.method(dataset, "__iter__") is not None
-            drawn = self._drawn(self._worked(user), is_it, made, Use.ORDERS if orders else None)
+            drawn = self._drawn(self._worked(user), is_it, made, StreamUse.ORDERS if orders else None)
             if drawn is None:
                 continue
-            elsewhere = self._restarts.elsewhere(user, attribute, made.row)
+            elsewhere = self._restarts.elsewhere(user, attribute, made.row, statement)
             if elsewhere.in_workers:
                 return
             owners = project.ancestry(user).classes
-            yield Kept(
+            yield KeptGenerator(
                 made=made,
                 statement=statement,
                 name=f"self.{attribute}" if on_object else f"{facts.name}.{attribute}",
@@ -126,12 +143,14 @@ class KeptGenerators:
             found = {function: owner for function, owner in found.items() if function not in building}
         return {function: owner.module for function, owner in found.items()}
 
-    def _drawn(self, worked: Worked, is_it: IsIt, made: Made, spared: Use | None) -> tuple[Module, ast.AST] | None:
+    def _drawn(
+        self, worked: Worked, is_it: IsIt, made: Made, spared: StreamUse | None
+    ) -> tuple[Module, ast.AST] | None:
         """Where these functions draw from the generator; None if they do not, or if one of them starts it anew."""
         drawn = None
         for function, module in worked.items():
             for use, node in uses(module, function, is_it, made.row):
-                if use is Use.RESTARTS:
+                if use is StreamUse.RESTARTS:
                     return None
                 drawn = drawn or ((module, node) if use is not spared else None)
         return drawn
@@ -145,7 +164,7 @@ class KeptGenerators:
                 if made is not None:
                     yield bindings[0], made
 
-    def _on_module(self, module: Module) -> Iterator[Kept]:
+    def _on_module(self, module: Module) -> Iterator[KeptGenerator]:
         for binding, made in self._bound(module, module.scope):
             if may_be_guarded(module, binding.node):
                 continue
@@ -153,7 +172,7 @@ class KeptGenerators:
             if found is not None:
                 dataset, drawn = found
                 statement = module.statement_of(binding.node)
-                yield Kept(made, statement, binding.name, None, dataset, drawn, False, made.seeded, True)  # noqa: FBT003
+                yield KeptGenerator(made, statement, binding.name, None, dataset, drawn, False, made.seeded, True)  # noqa: FBT003
 
     def _global_drawn(
         self, home: Module, binding: Binding, made: Made
@@ -163,7 +182,7 @@ class KeptGenerators:
             for function in user.functions:
                 is_it = self._is_global(user, function.scope, home, binding)
                 for use, node in uses(user, function.node, is_it, made.row):
-                    if use is Use.RESTARTS:
+                    if use is StreamUse.RESTARTS:
                         return None
                     dataset = drawn is None and self._runs_in_workers(function)
                     if dataset:
@@ -224,8 +243,12 @@ def assigned(statement: ast.stmt) -> Iterator[tuple[str, ast.expr | None]]:
     targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
     value = getattr(statement, "value", None) if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None
     for target in targets:
-        if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self":
-            yield target.attr, value
+        pairs = [(target, value)]
+        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+            pairs = list(zip(target.elts, value.elts, strict=True))
+        for one, given in pairs:
+            if isinstance(one, ast.Attribute) and isinstance(one.value, ast.Name) and one.value.id == "self":
+                yield one.attr, given
 
 
 def _is_none(statement: ast.stmt) -> bool:

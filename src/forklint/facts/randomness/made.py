@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from forklint.knowledge.random_streams import Generator, generators
 from forklint.project.index import Project
-from forklint.project.module import Module
-from forklint.project.scopes import FUNCTIONS, Binding, Kind, Scope
+from forklint.project.module import FunctionFacts, Module
+from forklint.project.scopes import FUNCTIONS, Binding, Kind, Scope, statements
 
 MAX_HOPS = 6
 
@@ -56,14 +56,29 @@ def _called(project: Project, module: Module, scope: Scope, call: ast.Call, hops
     row = generators().get(project.qualified(module, scope, call.func))
     if row is not None:
         seeded = _is_seeded(call)
-        if (row.seeded_only and not seeded) or _is_elsewhere(call):
+        if (row.seeded_only and not (seeded and not _is_optional(scope, call))) or _is_elsewhere(call):
             return None
         return Made(module, call, row, seeded)
+    symbol = project.resolve(module, scope, call.func) if isinstance(call.func, ast.Name) else None
+    if isinstance(symbol, FunctionFacts) and symbol.module is module and not symbol.node.decorator_list:
+        returned = [node.value for node in statements(symbol.node.body) if isinstance(node, ast.Return)]
+        return made_by(project, module, symbol.scope, returned[0], hops - 1) if len(returned) == 1 else None
     if isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Call):
         inner = made_by(project, module, scope, call.func.value, hops - 1)
         if inner is not None and call.func.attr in inner.row.chained:
             return Made(module, inner.node, inner.row, seeded=True)
     return None
+
+
+def made_by_field(project: Project, module: Module, scope: Scope, value: ast.expr | None) -> Made | None:
+    """The generator that a field of a dataclass is given as the object is made, by its ``default_factory``."""
+    if not isinstance(value, ast.Call) or project.qualified(module, scope, value.func) != "dataclasses.field":
+        return None
+    factory = next((keyword.value for keyword in value.keywords if keyword.arg == "default_factory"), None)
+    if isinstance(factory, ast.Lambda):
+        return made_by(project, module, scope, factory.body)
+    row = generators().get(project.qualified(module, scope, factory)) if factory is not None else None
+    return None if row is None or row.seeded_only else Made(module, value, row, seeded=False)
 
 
 def _local(project: Project, module: Module, scope: Scope, bindings: list[Binding], hops: int) -> Made | None:
@@ -103,6 +118,18 @@ def _declared(project: Project, module: Module, scope: Scope, parameter: ast.AST
 
 def _is_seeded(call: ast.Call) -> bool:
     return any(not (isinstance(seed, ast.Constant) and seed.value is None) for seed in _seeds(call))
+
+
+def _is_optional(scope: Scope, call: ast.Call) -> bool:
+    """Whether the seed is a parameter that is None unless a caller says more."""
+    if not isinstance(scope.node, FUNCTIONS):
+        return False
+    arguments = scope.node.args
+    given = [*arguments.posonlyargs, *arguments.args]
+    after = zip(given[len(given) - len(arguments.defaults) :], arguments.defaults, strict=True)
+    pairs = [*after, *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)]
+    nothing = {one.arg for one, default in pairs if isinstance(default, ast.Constant) and default.value is None}
+    return any(isinstance(seed, ast.Name) and seed.id in nothing for seed in _seeds(call))
 
 
 def _seeds(call: ast.Call) -> Iterator[ast.expr]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from forklint.facts.handles.datasets import worker_methods
-from forklint.facts.randomness.drawing import Use, is_attribute, uses
+from forklint.facts.datasets.workers import worker_methods
+from forklint.facts.randomness.drawing import StreamUse, is_attribute, uses
 from forklint.knowledge.random_streams import Generator
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts
@@ -31,15 +31,19 @@ class Restarts:
     def __init__(self, project: Project) -> None:
         self._project = project
 
-    def elsewhere(self, facts: ClassFacts, attribute: str, row: Generator) -> Elsewhere:
-        """Where the attribute of objects of a class is stored or restarted, but for ``__init__`` and worker methods."""
-        methods = self._methods(facts, attribute, row)
+    def elsewhere(self, facts: ClassFacts, attribute: str, row: Generator, first: ast.stmt) -> Elsewhere:
+        """Where the attribute of objects of a class is stored or restarted.
+
+        But for ``__init__``, worker methods, and the statement that stores it first, which may stand in a method that
+        ``__init__`` calls.
+        """
+        methods = self._methods(facts, attribute, row, first)
         return Elsewhere(
             in_workers=self._stored(attribute, row) or any(self._called_for_workers(name) for name in methods),
             between_epochs=bool(methods),
         )
 
-    def _methods(self, facts: ClassFacts, attribute: str, row: Generator) -> list[str]:
+    def _methods(self, facts: ClassFacts, attribute: str, row: Generator, first: ast.stmt) -> list[str]:
         """Names of the other methods that start it anew."""
         known = set(worker_methods(self._project, facts))
         return [
@@ -47,8 +51,8 @@ class Restarts:
             for owner in self._project.ancestry(facts).classes
             for name, method in owner.methods.items()
             if method not in known and name not in {"__init__", "__post_init__"}
-            for use, _ in uses(owner.module, method, is_attribute(attribute, "self"), row)
-            if use is Use.RESTARTS
+            for use, node in uses(owner.module, method, is_attribute(attribute, "self"), row)
+            if use is StreamUse.RESTARTS and owner.module.statement_of(node) is not first
         ]
 
     def _called_for_workers(self, method: str) -> bool:

@@ -53,6 +53,8 @@ class Seeds:
         if isinstance(expression, ast.Attribute):
             return self._attribute(module, scope, expression)
         if isinstance(expression, ast.Subscript) and isinstance(expression.slice, ast.Constant):
+            if self._is_first_word(module, scope, expression):
+                return STEADY
             return STEADY if _is_setting(str(expression.slice.value)) and not _changes(expression) else None
         if isinstance(expression, ast.Call):
             return self._called(module, scope, expression, hops)
@@ -102,6 +104,20 @@ class Seeds:
             root = root.value
         return STEADY if isinstance(root, ast.Name) else None
 
+    def _is_first_word(self, module: Module, scope: Scope, expression: ast.Subscript) -> bool:
+        """Whether it is ``np.random.get_state()[1][0]``.
+
+        torch 1.9 and newer seed numpy by an array, and the first word of the state that comes of it is 2**31 always:
+        measured with numpy 2 and torch 2.13.
+        """
+        keys = []
+        value: ast.expr = expression
+        while isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Constant):
+            keys.append(value.slice.value)
+            value = value.value
+        is_call = keys == [0, 1] and isinstance(value, ast.Call)
+        return is_call and self._project.qualified(module, scope, value.func) == "numpy.random.get_state"  # type: ignore[attr-defined]
+
     def _is_info(self, module: Module, scope: Scope, expression: ast.expr) -> bool:
         """Whether an expression is what ``get_worker_info()`` gives."""
         if isinstance(expression, ast.Name):
@@ -133,7 +149,7 @@ class Seeds:
         return None
 
 
-def first_parameter(function: FunctionFacts) -> str:
+def worker_number(function: FunctionFacts) -> str:
     """The parameter that gets the worker's number: the first, after ``self`` of a method."""
     names = [argument.arg for argument in parameters(function.node)]
     is_method = function.owner is not None and not is_static(function.node)

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from forklint.facts.loading.loaders import workers_of
 from forklint.facts.loading.numbers import Workers
-from forklint.facts.randomness.steadiness import Seed, Seeds, first_parameter, is_changing
+from forklint.facts.randomness.steadiness import Seed, Seeds, is_changing, worker_number
 from forklint.knowledge.random_streams import Seeder, seeders, worker_words
-from forklint.project.index import External, Project, Value
-from forklint.project.module import FunctionFacts, Module
+from forklint.project.index import External, Project, Symbol, Value
+from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
-from forklint.project.scopes import FUNCTIONS, Scope, parameters
+from forklint.project.scopes import FUNCTIONS, Scope, parameters, statements
 from forklint.project.spelling import last_name
 
 Beginning = FunctionFacts | ast.Lambda
@@ -108,7 +108,7 @@ def _seedings(project: Project, module: Module, function: Beginning) -> Iterator
         arguments = function.args.args
         number, scope, facts = arguments[0].arg if arguments else "", module.scope_at(function), None
     else:
-        number, scope, facts = first_parameter(function), function.scope, function
+        number, scope, facts = worker_number(function), function.scope, function
     seeds = Seeds(project, facts, number)
     for node in nodes_below(function if isinstance(function, ast.Lambda) else function.node):
         if not isinstance(node, ast.Call) or not (node.args or node.keywords):
@@ -137,12 +137,13 @@ def _passed_on(project: Project, function: FunctionFacts) -> Seeder | None:
 
 
 def _seeds_something(node: ast.AST) -> bool:
-    return any(isinstance(one, ast.Call) and "seed" in last_name(one.func) for one in nodes_below(node))
+    names = (last_name(one.func) for one in nodes_below(node) if isinstance(one, ast.Call))
+    return any("seed" in name or "determin" in name for name in names)
 
 
 def _is_named_so(function: FunctionFacts) -> bool:
     words = worker_words()
-    return function.node.name in words.functions and first_parameter(function) in words.numbers
+    return function.node.name in words.functions and worker_number(function) in words.numbers
 
 
 def loadings_of(project: Project, function: FunctionFacts) -> list[Loading]:
@@ -154,6 +155,8 @@ def loadings_of(project: Project, function: FunctionFacts) -> list[Loading]:
             for node in module.nodes:
                 if isinstance(node, ast.keyword) and node.arg == "worker_init_fn":
                     _note_loading(project, module, node, memory)
+                elif isinstance(node, ast.Assign) and last_name(node.targets[0]) == "worker_init_fn":
+                    _note_stored(project, module, node, memory)
     return list(memory.get(function, []))
 
 
@@ -166,6 +169,16 @@ def _note_loading(project: Project, module: Module, given: ast.keyword, found: d
             found.setdefault(function, []).append(loading)
 
 
+def _note_stored(project: Project, module: Module, node: ast.Assign, found: dict[object, list[Loading]]) -> None:
+    """A loader that is given its function as an attribute; its options are not looked for."""
+    if isinstance(node.targets[0], ast.Attribute):
+        function = _function_of(project, module, module.scope_at(node), node.value)
+        words = set(last_name(node.targets[0].value).lower().split("_"))
+        if function is not None:
+            loading = Loading(bool(words & worker_words().evaluation), plain=False)
+            found.setdefault(function, []).append(loading)
+
+
 def _function_of(project: Project, module: Module, scope: Scope, value: ast.expr) -> FunctionFacts | None:
     if isinstance(value, ast.Name):
         named = project.lookup(module, scope, value.id)
@@ -173,13 +186,27 @@ def _function_of(project: Project, module: Module, scope: Scope, value: ast.expr
         value = bound if isinstance(bound, ast.Call) else value
     if isinstance(value, ast.Call) and last_name(value.func) == "partial" and value.args:
         value = value.args[0]
-    symbol = project.resolve(module, scope, value)
+    symbol = project.resolve(module, scope, value.func if isinstance(value, ast.Call) else value)
+    if isinstance(value, ast.Call):
+        return _given_by(project, symbol)
     if symbol is None and isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name):
         owner = scope.parent.node if scope.parent is not None else None
         if value.value.id == "self" and isinstance(owner, ast.ClassDef):
             method = project.method(module.class_facts(owner), value.attr)
             return FunctionFacts(method[0].module, method[1]) if method else None
     return symbol if isinstance(symbol, FunctionFacts) else None
+
+
+def _given_by(project: Project, symbol: Symbol | None) -> FunctionFacts | None:
+    """The function that a call gives: what an object of the class does when called, or what a function returns."""
+    if isinstance(symbol, ClassFacts):
+        method = project.method(symbol, "__call__")
+        return FunctionFacts(method[0].module, method[1]) if method else None
+    if not isinstance(symbol, FunctionFacts) or symbol.node.decorator_list:
+        return None
+    returned = [node.value for node in statements(symbol.node.body) if isinstance(node, ast.Return)]
+    inner = project.resolve(symbol.module, symbol.scope, returned[0]) if len(returned) == 1 and returned[0] else None
+    return inner if isinstance(inner, FunctionFacts) else None
 
 
 def _loading(project: Project, module: Module, call: ast.Call) -> Loading | None:

@@ -12,6 +12,7 @@ from forklint.knowledge.unpicklable import keeper
 from forklint.project.bindings import value_of
 from forklint.project.module import ClassFacts, FunctionFacts
 from forklint.project.scopes import FUNCTIONS, Function, bodies, statements
+from forklint.project.spelling import first_parameter, is_name
 
 if TYPE_CHECKING:
     from forklint.facts.sending.unpicklable import Unpicklable
@@ -90,7 +91,7 @@ class Objects:
         seen: set[Function],
     ) -> Iterator[Culprit]:
         """Give what a method stores that is refused, and what those store that it calls on its object."""
-        own = _first_parameter(method.node)
+        own = _own_name(method.node)
         for statement in statements(method.node.body):
             here = Given(method.module, method.scope, ast.Constant(None), bound)
             for attribute, value in _stores(statement, own):
@@ -104,7 +105,7 @@ class Objects:
         self, owners: tuple[ClassFacts, ...], call: ast.Call, here: Given, depth: int, seen: set[Function]
     ) -> Iterator[Culprit]:
         """Follow ``super().__init__(...)`` and ``self.method(...)``."""
-        function, own = call.func, _first_parameter(here.scope.node)
+        function, own = call.func, _own_name(here.scope.node)
         if not isinstance(function, ast.Attribute):
             return
         if function.attr == "__init__" and _is_super(function.value):
@@ -163,7 +164,7 @@ class Objects:
         if not isinstance(node, ast.Name) or not isinstance(scope.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             return None
         above = scope.parent.node if scope.parent else None
-        if not isinstance(above, ast.ClassDef) or _first_parameter(scope.node) != node.id:
+        if not isinstance(above, ast.ClassDef) or _own_name(scope.node) != node.id:
             return None
         return given.module.class_facts(above)
 
@@ -171,7 +172,7 @@ class Objects:
         """What is refused in a value that some method of a class stores as an attribute."""
         for facts in self._project.ancestry(owner).classes:
             for function in facts.methods.values():
-                method, own = FunctionFacts(facts.module, function), _first_parameter(function)
+                method, own = FunctionFacts(facts.module, function), _own_name(function)
                 for statement in statements(function.body):
                     for name, value in _stores(statement, own):
                         if name != attribute or _is_replaced(method, statement, name, own):
@@ -234,12 +235,11 @@ def _block_of(method: FunctionFacts, statement: ast.stmt) -> list[ast.stmt]:
     return method.node.body
 
 
-def _first_parameter(function: ast.AST) -> str:
-    if not isinstance(function, FUNCTIONS):
+def _own_name(function: ast.AST) -> str:
+    """The name by which a method calls its object; empty for a method of the class, and for what is no method."""
+    if not isinstance(function, FUNCTIONS) or any(is_name(one, "classmethod") for one in function.decorator_list):
         return ""
-    first = [*function.args.posonlyargs, *function.args.args]
-    is_static = any(getattr(one, "id", "") in {"staticmethod", "classmethod"} for one in function.decorator_list)
-    return first[0].arg if first and not is_static else ""
+    return first_parameter(function)
 
 
 def _is_name(node: ast.AST) -> bool:

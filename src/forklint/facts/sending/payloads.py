@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from forklint.facts.handles.datasets import inherits_dataset
+from forklint.facts.datasets.classes import inherits_dataset
 from forklint.facts.loading.loaders import never_has_workers
 from forklint.facts.machines.signs import expects_pickling
 from forklint.facts.sending.sites import Sent, Sites

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from forklint.facts.sending.values import Culprit, Given, Why, arguments_of, is_local, is_shadowed
+from forklint.facts.sending.values import Culprit, Given, Why, arguments_of, is_local
 from forklint.knowledge.handles import openers
 from forklint.knowledge.unpicklable import Keeper, keeper, refused
-from forklint.project.bindings import value_of
+from forklint.project.bindings import is_shadowed, value_of
 from forklint.project.guard import guard_of
 from forklint.project.index import External, Symbol, Value
 from forklint.project.module import ClassFacts, FunctionFacts, Module

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from forklint.project.module import ClassFacts, FunctionFacts, Module
-from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function, Scope
 
 
@@ -89,28 +88,6 @@ def is_local(facts: FunctionFacts | ClassFacts) -> bool:
             return True
         above = above.parent
     return False
-
-
-def is_shadowed(module: Module, node: ast.Name) -> bool:
-    """Whether a name is a parameter of a lambda around it, or a variable of a comprehension."""
-    return binder_of(module, node) is not None
-
-
-def binder_of(module: Module, node: ast.Name) -> ast.AST | None:
-    """The lambda or comprehension around a name that binds it; None if a scope does."""
-    for above in module.above(node):
-        if isinstance(above, ast.Lambda):
-            arguments = above.args
-            named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
-            if any(one is not None and one.arg == node.id for one in named):
-                return above
-        elif isinstance(above, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
-            targets = (part for one in above.generators for part in nodes_below(one.target))
-            if any(isinstance(part, ast.Name) and part.id == node.id for part in targets):
-                return above
-        elif isinstance(above, ast.stmt):
-            return None
-    return None
 
 
 def arguments_of(facts: FunctionFacts, call: ast.Call | None, given: Given, *, is_method: bool) -> dict[str, Given]:

@@ -6,11 +6,12 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
+from forklint.facts.streams.giving import Giving, draws, givings
 from forklint.knowledge.streams import stream_words
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts
 from forklint.project.nodes import nodes_below
-from forklint.project.scopes import Function, Kind, Scope, statements
+from forklint.project.scopes import Binding, Function, Kind, Scope, statements
 from forklint.project.spelling import last_name
 
 SEQUENCES = frozenset({"list", "List", "Sequence", "tuple", "Tuple", "dict", "Dict", "Mapping", "DataFrame", "ndarray"})
@@ -24,6 +25,15 @@ class Sources:
         self._project = project
         self._facts = facts
         self._owners = project.ancestry(facts).classes
+
+    def are_finite(
+        self, owner: ClassFacts, function: Function, given: list[tuple[Giving, ast.expr]], hops: int = MAX_HOPS
+    ) -> bool:
+        """Whether all that these statements of a method give comes from what ends, the same in each worker."""
+        return bool(given) and all(
+            self.is_finite(owner, function, source, hops) and not draws(statement, source)
+            for statement, source in given
+        )
 
     def is_finite(self, owner: ClassFacts, function: Function, expression: ast.expr, hops: int = MAX_HOPS) -> bool:
         """Whether an expression gives all of something that ends, the same in each worker."""
@@ -47,11 +57,18 @@ class Sources:
         scope = owner.module.scope_of[function]
         name = self.name_of(owner, scope, call)
         if name in words.passes_on and call.args and not any(isinstance(one, ast.Starred) for one in call.args):
-            given = call.args if name == "zip" else call.args[:1]
+            given = {"zip": call.args, "map": call.args[1:], "filter": call.args[1:]}.get(name, call.args[:1])
             return any(self.is_finite(owner, function, one, hops - 1) for one in given)
         if name in words.finite | words.opens:
             return True
-        return isinstance(call.func, ast.Attribute) and call.func.attr in words.finite_methods
+        if not isinstance(call.func, ast.Attribute):
+            return False
+        if call.func.attr in words.finite_methods:
+            return True
+        if _is_self(call.func.value):
+            method = self._project.method(self._facts, call.func.attr)
+            return method is not None and self.are_finite(*method, givings(method[1]), hops - 1)
+        return call.func.attr in words.opened_methods and self.is_finite(owner, function, call.func.value, hops - 1)
 
     def name_of(self, owner: ClassFacts, scope: Scope, call: ast.Call) -> str:
         """Qualified name of what a call calls, or the plain name of a builtin."""
@@ -61,13 +78,13 @@ class Sources:
 
     def _is_finite_name(self, owner: ClassFacts, function: Function, scope: Scope, name: ast.Name, hops: int) -> bool:
         bindings = scope.bindings.get(name.id, [])
-        if len(bindings) != 1:
-            return False
-        binding = bindings[0]
+        return bool(bindings) and all(self._is_finite_binding(owner, function, one, hops) for one in bindings)
+
+    def _is_finite_binding(self, owner: ClassFacts, function: Function, binding: Binding, hops: int) -> bool:
         if binding.kind is Kind.VALUE and binding.value is not None:
             return self.is_finite(owner, function, binding.value, hops - 1)
         if isinstance(binding.node, ast.With):
-            items = [item for item in binding.node.items if getattr(item.optional_vars, "id", "") == name.id]
+            items = [item for item in binding.node.items if getattr(item.optional_vars, "id", "") == binding.name]
             return any(self.is_finite(owner, function, item.context_expr, hops - 1) for item in items)
         if binding.kind is Kind.PARAMETER:
             return isinstance(binding.node, ast.arg) and _is_sequence(binding.node.annotation)

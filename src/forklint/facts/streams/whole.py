@@ -6,21 +6,20 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from forklint.facts.handles.datasets import attributes_read, worker_methods
+from forklint.facts.datasets.workers import attributes_read, worker_methods
+from forklint.facts.loading.datasets import class_of
+from forklint.facts.loading.following import Follower
 from forklint.facts.loading.loaders import loader_at
 from forklint.facts.loading.numbers import Workers
 from forklint.facts.loading.values import Expression
+from forklint.facts.streams.giving import Giving, givings
 from forklint.facts.streams.sources import Sources
 from forklint.knowledge.streams import stream_words
 from forklint.project.certainty import has_certain_bases
-from forklint.project.index import Project, Value
+from forklint.project.index import Project
 from forklint.project.module import ClassFacts, Module
-from forklint.project.nodes import nodes_below
-from forklint.project.scopes import FUNCTIONS, Function, Scope, statements
+from forklint.project.scopes import Function, Scope
 from forklint.project.spelling import argument, last_name
-
-Giving = ast.For | ast.Return | ast.Expr
-"""The statement that gives the samples: a loop with ``yield``, ``return iter(...)``, or ``yield from``."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +45,8 @@ class Whole:
     source: ast.expr
     """What is iterated."""
     loaded: Loaded
+    alone: bool
+    """Whether it is the one statement that gives samples."""
 
 
 def wholes(project: Project, module: Module) -> Iterator[Whole]:
@@ -54,18 +55,18 @@ def wholes(project: Project, module: Module) -> Iterator[Whole]:
         function = facts.methods.get("__iter__")
         if function is None or isinstance(function, ast.AsyncFunctionDef) or "__next__" in facts.methods:
             continue
-        giving = _giving(function)
-        if giving is None:
+        given = givings(function)
+        if not given:
             continue
-        statement, source = giving
+        statement, source = given[0]
         for dataset in (facts, *project.subclasses(facts)):
             if not _is_iterable(project, dataset) or project.method(dataset, "__iter__") != (facts, function):
                 continue
-            if not Sources(project, dataset).is_finite(facts, function, source) or _draws(statement, source):
+            if not Sources(project, dataset).are_finite(facts, function, given):
                 continue
             loaded = _loaded(project, dataset)
             if loaded is not None and not _shared_out(project, dataset, loaded):
-                yield Whole(facts, dataset, function, statement, source, loaded)
+                yield Whole(facts, dataset, function, statement, source, loaded, alone=len(given) == 1)
                 break
 
 
@@ -89,71 +90,9 @@ def _code_lines(facts: ClassFacts) -> list[str]:
     return [line.lower() for line in facts.module.document.lines[facts.node.lineno - 1 : facts.node.end_lineno]]
 
 
-def _giving(function: Function) -> tuple[Giving, ast.expr] | None:
-    """The one statement that gives all samples, with what it iterates; None if there are several, or none plainly."""
-    found: list[tuple[Giving, ast.expr]] = []
-    for statement in _outermost(function.body):
-        if isinstance(statement, ast.While):
-            return None
-        if isinstance(statement, ast.For) and _has_yield(statement.body):
-            found.append((statement, statement.iter))
-        elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.YieldFrom):
-            found.append((statement, statement.value.value))
-        elif isinstance(statement, ast.Return) and statement.value is not None:
-            value = statement.value
-            is_iter = isinstance(value, ast.Call) and getattr(value.func, "id", "") == "iter" and len(value.args) == 1
-            if not is_iter:
-                return None
-            found.append((statement, value.args[0]))  # type: ignore[attr-defined]
-        elif _has_yield([statement]) and not isinstance(statement, (ast.With, ast.If, ast.Try)):
-            return None
-    return found[0] if len(found) == 1 else None
-
-
-def _outermost(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """Give the statements of a function that are in no loop."""
-    for statement in body:
-        yield statement
-        if isinstance(statement, (ast.With, ast.If, ast.Try)):
-            for block in (getattr(statement, name, []) for name in ("body", "orelse", "finalbody")):
-                yield from _outermost(block)
-
-
-def _has_yield(body: list[ast.stmt]) -> bool:
-    """Whether samples are given in these statements; a definition in them is another matter."""
-    for statement in body:
-        for node in nodes_below(statement):
-            if isinstance(node, (*FUNCTIONS, ast.Lambda)):
-                return False
-            if isinstance(node, (ast.Yield, ast.YieldFrom)):
-                return True
-    return False
-
-
-def _draws(statement: Giving, source: ast.expr) -> bool:
-    """Whether samples are made rather than read: a loop over a range that draws, or does not use its number.
-
-    A remainder in the loop may share the samples out by their number.
-    """
-    body = statement.body if isinstance(statement, ast.For) else []
-    nodes = [node for part in [*body, source] for node in nodes_below(part)]
-    names = {last_name(node).lower() for node in nodes}
-    if any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) for part in body for node in nodes_below(part)):
-        return True
-    if "range" not in {getattr(node, "id", "") for node in nodes_below(source)}:
-        return False
-    if any(word in name for name in names for word in stream_words().random):
-        return True
-    targets = [statement.target] if isinstance(statement, ast.For) else []
-    targets += [node.target for node in nodes_below(source) if isinstance(node, ast.comprehension)]
-    bound = {node.id for target in targets for node in nodes_below(target) if isinstance(node, ast.Name)}
-    loads = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
-    return bool(bound) and not bound & loads
-
-
 def _loaded(project: Project, facts: ClassFacts) -> Loaded | None:
     """A loader that gives objects of a class to several workers; one whose number of workers is known is best."""
-    unsure = None
+    unsure, follow = None, Follower(project)
     for module in project.mentioning(facts.name):
         if b"DataLoader" not in module.document.code:
             continue
@@ -162,7 +101,7 @@ def _loaded(project: Project, facts: ClassFacts) -> Loaded | None:
                 continue
             scope = module.scope_at(node)
             given = argument(node, "dataset", 0)
-            if given is None or not _is_object(project, module, scope, given, facts):
+            if given is None or class_of(follow, Expression(module, scope, given)) != facts:
                 continue
             several = _several(project, module, scope, node)
             if several:
@@ -181,42 +120,6 @@ def _several(project: Project, module: Module, scope: Scope, call: ast.Call) -> 
         return True
     is_given = loader.open or loader.option(loader.row.workers) is not None
     return None if is_given and loader.workers.kind is not Workers.NONE else False
-
-
-def _is_object(project: Project, module: Module, scope: Scope, expression: ast.expr, facts: ClassFacts) -> bool:
-    """Whether an expression is plainly an object of a class: its call, or a name or attribute bound to that alone."""
-    if isinstance(expression, ast.Call):
-        return project.resolve(module, scope, expression.func) == facts
-    if isinstance(expression, ast.Name):
-        symbol = project.lookup(module, scope, expression.id)
-        value = symbol.binding.value if isinstance(symbol, Value) else None
-        return (
-            isinstance(symbol, Value)
-            and isinstance(value, ast.Call)
-            and (project.resolve(symbol.module, symbol.scope, value.func) == facts)
-        )
-    if (
-        isinstance(expression, ast.Attribute)
-        and isinstance(expression.value, ast.Name)
-        and expression.value.id == "self"
-    ):
-        owner = scope.parent.node if scope.parent is not None else None
-        values = list(_kept(module.class_facts(owner), expression.attr)) if isinstance(owner, ast.ClassDef) else []
-        return bool(values) and all(
-            isinstance(value, ast.Call) and project.resolve(module, inner, value.func) == facts
-            for inner, value in values
-        )
-    return False
-
-
-def _kept(facts: ClassFacts, attribute: str) -> Iterator[tuple[Scope, ast.expr]]:
-    """Give what the methods of a class assign to an attribute, each with the scope that it stands in."""
-    for function in facts.methods.values():
-        for statement in statements(function.body):
-            for target in statement.targets if isinstance(statement, ast.Assign) else ():
-                is_it = isinstance(target, ast.Attribute) and target.attr == attribute
-                if is_it and not (isinstance(statement.value, ast.Constant) and statement.value.value is None):  # type: ignore[attr-defined]
-                    yield facts.module.scope_of[function], statement.value  # type: ignore[attr-defined]
 
 
 def _shared_out(project: Project, dataset: ClassFacts, loaded: Loaded) -> bool:

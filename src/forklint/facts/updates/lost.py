@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from forklint.facts.handles.datasets import attributes_read, worker_methods
-from forklint.facts.sending.loaded import classes_of
+from forklint.facts.datasets.workers import attributes_read, worker_methods
+from forklint.facts.loading.datasets import classes_of
+from forklint.facts.loading.following import Follower
+from forklint.facts.loading.values import Expression
 from forklint.facts.sending.sites import Sites
-from forklint.facts.sending.values import Given
 from forklint.project.bindings import value_of
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function, statements
@@ -32,7 +33,7 @@ CHOOSING = {"__setattr__", "__getattr__", "__getattribute__"}
 
 
 @dataclass(frozen=True)
-class Kept:
+class LastingLoader:
     """A loader with persistent workers that a name holds: ``loader``, or ``self.loader``."""
 
     name: str
@@ -50,7 +51,7 @@ class Lost:
     node: ast.stmt
     attribute: str
     dataset: ClassFacts
-    loader: Kept
+    loader: LastingLoader
 
 
 def _is_lasting(call: ast.Call) -> bool:
@@ -78,19 +79,19 @@ class LostUpdates:
     def _class(self, scope: Scope) -> ast.AST:
         return scope.parent.node if scope.parent is not None else scope.node
 
-    def _kept(self, module: Module) -> Iterator[Kept]:
+    def _kept(self, module: Module) -> Iterator[LastingLoader]:
         """The loaders with persistent workers that an assignment gives a name."""
         for scope, call, _, _ in self._sites.loaders(module, _is_lasting):
             statement = module.parents.get(call)
             given = argument(call, "dataset", 0)
             if given is None or not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
                 continue
-            found = tuple(dict.fromkeys(classes_of(self.project, Given(module, scope, given))))
+            found = classes_of(Follower(self.project), Expression(module, scope, given))
             name = dotted(statement.targets[0])
             if name and found and _is_bound_once(scope, statement.targets[0]):
-                yield Kept(name, scope, call, found, dotted(given))
+                yield LastingLoader(name, scope, call, found, dotted(given))
 
-    def _changes(self, module: Module, loop: ast.AST, loader: Kept) -> Iterator[Lost]:
+    def _changes(self, module: Module, loop: ast.AST, loader: LastingLoader) -> Iterator[Lost]:
         """Give the statements of a loop that change an attribute which workers of the loader read."""
         objects = {f"{loader.name}.dataset", loader.dataset} - {""}
         for node in nodes_below(loop):
@@ -103,14 +104,14 @@ class LostUpdates:
                     if attribute in self._read(dataset) and self._is_plain(dataset, attribute):
                         yield Lost(node, attribute, dataset, loader)
 
-    def _is_ours(self, module: Module, node: ast.stmt, loader: Kept) -> bool:
+    def _is_ours(self, module: Module, node: ast.stmt, loader: LastingLoader) -> bool:
         """Whether a statement stands where the loader's name means the loader."""
         scope = module.scope_at(node)
         if loader.name.startswith("self."):
             return scope.parent is not None and scope.parent.node is self._class(loader.scope)
         return scope is loader.scope
 
-    def _is_whole(self, module: Module, loader: Kept, dataset: ClassFacts) -> bool:
+    def _is_whole(self, module: Module, loader: LastingLoader, dataset: ClassFacts) -> bool:
         """Whether the loader's dataset is the object itself, not one that holds it."""
         given = argument(loader.call, "dataset", 0)
         held = value_of(module, loader.scope, given) if isinstance(given, ast.Name) else None

@@ -106,11 +106,20 @@ class Execution:
         finally:
             self._muted -= 1
 
-    def start(self, place: Place, what: str, method: str, made: Loader | Startable | None = None) -> None:
-        """Raise StartedError, for processes start here, if that bites in some cell."""
+    def start(
+        self,
+        place: Place,
+        what: str,
+        method: str,
+        made: Loader | Startable | None = None,
+        *,
+        platforms: tuple[str, ...] = (),
+    ) -> None:
+        """Raise StartedError, for processes start here, on these platforms or on all, if that bites in some cell."""
         if self._muted or (self.guarded and not self.follow_guarded):
             return
         cells = self.cells_of(self.method if method == DEFAULT_METHOD else method)
+        cells = tuple(cell for cell in cells if not platforms or cell.platform in platforms)
         if cells:
             raise StartedError(place, what, cells, tuple(self.sites), made)
 

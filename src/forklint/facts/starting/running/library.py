@@ -124,9 +124,19 @@ def _start(run: Execution, spot: Spot, row: Starter, method: str, given: Argumen
     """Call what is named in starters.toml."""
     if row.how == "iterated":
         return loader(run, row, given, spot)
-    if row.how == "called":
-        run.start(spot.place, f"calls {row.name}(), which starts processes", method)
+    if row.how == "called" and _has_workers(run, spot, row, given):
+        run.start(spot.place, f"calls {row.name}(), which starts processes", method, platforms=row.platforms)
     return Startable(row, method, spot.place)
+
+
+def _has_workers(run: Execution, spot: Spot, row: Starter, given: Arguments) -> bool:
+    """Whether a call of what starts processes, but is no loader, starts any with these arguments."""
+    for option, values in row.off.items():
+        value = given.get(option, row.position(option))
+        known = value.value if isinstance(value, Const) else None
+        if value is not None and value != NONE and ("*" in values or known is None or known in values):
+            return False
+    return not row.workers or loader(run, row, given, spot).workers is Workers.SOME
 
 
 def call_starter(run: Execution, spot: Spot, method: Method, given: Arguments) -> Value:
@@ -136,8 +146,9 @@ def call_starter(run: Execution, spot: Spot, method: Method, given: Arguments) -
         row = starters(run.project.settings.starters).get(f"multiprocessing.{name}")
         return _start(run, spot, row, owner.method, given) if row is not None else UNKNOWN
     if isinstance(owner, Startable):
-        if name in owner.row.methods:
-            run.start(spot.place, f"calls {name}() of a {owner.row.name}", owner.method, owner)
+        if name in owner.row.methods and _has_workers(run, spot, owner.row, given):
+            what = f"calls {name}() of a {owner.row.name}"
+            run.start(spot.place, what, owner.method, owner, platforms=owner.row.platforms)
         return owner if name == "__enter__" else UNKNOWN
     if isinstance(owner, (Loader, Stream)) and name in {"__iter__", "__next__", "send"}:
         iterating.draw(run, spot, owner)

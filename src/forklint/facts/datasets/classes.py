@@ -1,9 +1,8 @@
-"""Which classes are datasets, and what a worker process reaches in them."""
+"""Which classes are datasets: worker processes may get their objects."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from functools import cache
 
 from forklint import knowledge
@@ -11,14 +10,18 @@ from forklint.facts.loading.datasets import given_to_loaders
 from forklint.facts.loading.following import Follower
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts
-from forklint.project.nodes import nodes_below
-from forklint.project.scopes import Function
 
 
 @cache
 def _table() -> dict[str, frozenset[str]]:
     rows = knowledge.table("datasets.toml")
-    return {key: frozenset(rows[key]) for key in ("base", "package", "entry")}
+    return {key: frozenset(rows[key]) for key in ("base", "package")}
+
+
+@cache
+def entries() -> tuple[str, ...]:
+    """The methods that a worker calls on a dataset."""
+    return tuple(knowledge.table("datasets.toml")["entry"])
 
 
 @cache
@@ -50,7 +53,7 @@ def _is_dataset(project: Project, facts: ClassFacts) -> bool:
         facts.module.path, lambda data: b"torch" in data, "torch"
     ):
         return not _is_used_otherwise(project, facts)
-    return bool(methods & _table()["entry"]) and _goes_to_loader(project, facts)
+    return bool(methods & set(entries())) and _goes_to_loader(project, facts)
 
 
 def inherits_dataset(project: Project, facts: ClassFacts) -> bool:
@@ -87,49 +90,3 @@ def _goes_to_loader(project: Project, facts: ClassFacts) -> bool:
     follow = Follower(project)
     modules = (module for module in project.mentioning(facts.name) if b"DataLoader" in module.document.code)
     return any(facts in given_to_loaders(follow, module) for module in modules)
-
-
-def worker_methods(project: Project, facts: ClassFacts) -> dict[Function, ClassFacts]:
-    """The methods that a worker process reaches in an object of this class, each with the class that defines it.
-
-    From ``__getitem__`` and its like, through calls of and references to the object's other methods. If the
-    project defines none of these entries (a base class elsewhere does), all methods but ``__init__`` count.
-    """
-    entries = [found for name in _table()["entry"] if (found := project.method(facts, name))]
-    if not entries:
-        owners = project.ancestry(facts).classes
-        return {
-            f: owner for owner in reversed(owners) for name, f in owner.methods.items() if name not in NOT_IN_WORKERS
-        }
-    reached: dict[Function, ClassFacts] = {}
-    while entries:
-        owner, function = entries.pop()
-        if function in reached:
-            continue
-        reached[function] = owner
-        for name in attributes_read(function):
-            found = project.method(facts, name)
-            if found is not None and name != "__init__":
-                entries.append(found)
-    return reached
-
-
-NOT_IN_WORKERS = frozenset({"__init__", "__post_init__", "__len__", "__del__", "__getstate__", "close", "__repr__"})
-
-
-def attributes_read(function: Function) -> frozenset[str]:
-    """Names of the attributes that a method reads from its object (``self``)."""
-    return frozenset(node.attr for node in attribute_nodes(function))
-
-
-def attribute_nodes(function: Function) -> Iterator[ast.Attribute]:
-    """Give the places where a method reads an attribute of its object."""
-    first = [*function.args.posonlyargs, *function.args.args]
-    for node in nodes_below(function) if first else ():
-        if (
-            isinstance(node, ast.Attribute)
-            and isinstance(node.ctx, ast.Load)
-            and isinstance(node.value, ast.Name)
-            and node.value.id == first[0].arg
-        ):
-            yield node

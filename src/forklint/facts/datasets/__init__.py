@@ -1,0 +1,1 @@
+"""Datasets: which classes are ones, and what worker processes run of them."""

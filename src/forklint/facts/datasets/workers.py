@@ -1,0 +1,58 @@
+"""What a worker process reaches in a dataset."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from forklint.facts.datasets.classes import entries
+from forklint.project.index import Project
+from forklint.project.module import ClassFacts
+from forklint.project.nodes import nodes_below
+from forklint.project.scopes import Function
+from forklint.project.spelling import first_parameter
+
+NOT_IN_WORKERS = frozenset({"__init__", "__post_init__", "__len__", "__del__", "__getstate__", "close", "__repr__"})
+
+
+def worker_methods(project: Project, facts: ClassFacts) -> dict[Function, ClassFacts]:
+    """The methods that a worker process reaches in an object of this class, each with the class that defines it.
+
+    From ``__getitem__`` and its like, through calls of and references to the object's other methods. If the
+    project defines none of these entries (a base class elsewhere does), all methods but ``__init__`` count.
+    """
+    waiting = [found for name in entries() if (found := project.method(facts, name))]
+    if not waiting:
+        owners = project.ancestry(facts).classes
+        return {
+            f: owner for owner in reversed(owners) for name, f in owner.methods.items() if name not in NOT_IN_WORKERS
+        }
+    reached: dict[Function, ClassFacts] = {}
+    while waiting:
+        owner, function = waiting.pop()
+        if function in reached:
+            continue
+        reached[function] = owner
+        for name in attributes_read(function):
+            found = project.method(facts, name)
+            if found is not None and name != "__init__":
+                waiting.append(found)
+    return reached
+
+
+def attributes_read(function: Function) -> frozenset[str]:
+    """Names of the attributes that a method reads from its object (``self``)."""
+    return frozenset(node.attr for node in attribute_nodes(function))
+
+
+def attribute_nodes(function: Function) -> Iterator[ast.Attribute]:
+    """Give the places where a method reads an attribute of its object."""
+    own = first_parameter(function)
+    for node in nodes_below(function) if own else ():
+        if (
+            isinstance(node, ast.Attribute)
+            and isinstance(node.ctx, ast.Load)
+            and isinstance(node.value, ast.Name)
+            and node.value.id == own
+        ):
+            yield node

@@ -1,0 +1,76 @@
+"""The statements by which a method gives samples."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from forklint.knowledge.streams import stream_words
+from forklint.project.nodes import nodes_below
+from forklint.project.scopes import FUNCTIONS, Function
+from forklint.project.spelling import last_name
+
+Giving = ast.For | ast.Return | ast.Expr
+"""The statement that gives the samples: a loop with ``yield``, ``return`` of a call, or ``yield from``."""
+
+
+def givings(function: Function) -> list[tuple[Giving, ast.expr]]:
+    """The statements that give all samples, each with what it iterates; none if one of them is not plain."""
+    found: list[tuple[Giving, ast.expr]] = []
+    for statement in _outermost(function.body):
+        if isinstance(statement, ast.While):
+            return []
+        if isinstance(statement, ast.For) and _has_yield(statement.body):
+            found.append((statement, statement.iter))
+        elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.YieldFrom):
+            found.append((statement, statement.value.value))
+        elif isinstance(statement, ast.Return) and statement.value is not None:
+            value = statement.value
+            if not isinstance(value, ast.Call):
+                return []
+            is_iter = getattr(value.func, "id", "") == "iter" and len(value.args) == 1
+            found.append((statement, value.args[0] if is_iter else value))
+        elif _has_yield([statement]) and not isinstance(statement, (ast.With, ast.If, ast.Try)):
+            return []
+    return found
+
+
+def _outermost(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """Give the statements of a function that are in no loop."""
+    for statement in body:
+        yield statement
+        if isinstance(statement, (ast.With, ast.If, ast.Try)):
+            for block in (getattr(statement, name, []) for name in ("body", "orelse", "finalbody")):
+                yield from _outermost(block)
+
+
+def _has_yield(body: list[ast.stmt]) -> bool:
+    """Whether samples are given in these statements; a definition in them is another matter."""
+    for statement in body:
+        for node in nodes_below(statement):
+            if isinstance(node, (*FUNCTIONS, ast.Lambda)):
+                return False
+            if isinstance(node, (ast.Yield, ast.YieldFrom)):
+                return True
+    return False
+
+
+def draws(statement: Giving, source: ast.expr) -> bool:
+    """Whether samples are made rather than read: a loop over a range that draws, or does not use its number.
+
+    A remainder in the loop may share the samples out by their number.
+    """
+    body = statement.body if isinstance(statement, ast.For) else []
+    nodes = [node for part in [*body, source] for node in nodes_below(part)]
+    names = {last_name(node).lower() for node in nodes}
+    if any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) for part in body for node in nodes_below(part)):
+        return True
+    if "range" not in {getattr(node, "id", "") for node in nodes_below(source)}:
+        return False
+    if any(word in name for name in names for word in stream_words().random):
+        return True
+    targets = [statement.target] if isinstance(statement, ast.For) else []
+    targets += [node.target for node in nodes_below(source) if isinstance(node, ast.comprehension)]
+    bound = {node.id for target in targets for node in nodes_below(target) if isinstance(node, ast.Name)}
+    loads = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    return bool(bound) and not bound & loads
