@@ -224,7 +224,8 @@ def test_a_class_with_a_small_name_is_looked_for_if_the_file_has_it() -> None:
 
 
 def test_what_is_taken_from_an_object_is_not_the_object() -> None:
-    assert constructions(b"\nx = Net(1).eval()\ny = Net()(x)\nself.z = Net()\n", ()) == {}
+    assert constructions(b"\nx = Net(1).loss()\ny = Net()(x)\nself.z = Net()\n", ()) == {}
+    assert constructions(b"\nx = Net(1).to(0).loss()\ny = Net().to(0)(x)\n", ()) == {}
 
 
 def test_names_called_on_a_variable() -> None:

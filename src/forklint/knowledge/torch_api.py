@@ -20,6 +20,10 @@ PLAIN = {
     "typing_extensions.Generic": frozenset(dir(object)),
 }
 """Bases outside torch and the builtins that give an object nothing, or next to nothing."""
+RETURN_SELF = frozenset(
+    {"to", "cuda", "cpu", "eval", "train", "half", "float", "double", "bfloat16", "requires_grad_", "share_memory"}
+)
+"""Methods of ``torch.nn.Module`` that give the module itself."""
 BUILTINS = frozenset({"object", "dict", "list", "set", "tuple", "str", "int", "float", "bytes"})
 """Builtin classes whose objects have what the class has, and no more."""
 

@@ -24,6 +24,8 @@ GIVEN = re.compile(rb"\n[ \t]+(" + WORD + rb"+)[ \t]*(?::|=(?!=))")
 BASES = re.compile(rb"\s*(?:\(([^()#]*)\))?\s*:")
 BASE = re.compile(r"([^\W\d][\w.]*)(?:\[[^\[\]]*\])?")
 CALLED = re.compile(rb"(?:self|cls)\.(" + WORD + rb"+)[ \t]*\(")
+CALLED_ON_KEPT = re.compile(rb"self\.(" + WORD + rb"+)\.(" + WORD + rb"+)[ \t]*\(")
+KEPT = re.compile(rb"self\.(" + WORD + rb"+)[ \t]*=[ \t]*((?:" + WORD + rb"+\.)*_*[A-Z]" + WORD + rb"*)\(")
 STORED = re.compile(rb"self\.(" + WORD + rb"+)(?:[ \t]*:[^=\n]+)?[ \t]*=(?!=)")
 IMPORT = re.compile(rb"import\b[ \t]*")
 SOURCE = re.compile(rb"\bfrom\b[ \t]*([\w. \t\x80-\xff]+?)[ \t]*$")
@@ -72,6 +74,22 @@ class ClassOutline:
         return decoded(STORED.findall(self.body))
 
     @cached_property
+    def called_on_kept(self) -> dict[str, set[str]]:
+        """At least the names that are called on what ``self`` keeps, by its attribute."""
+        found: dict[str, set[str]] = {}
+        for attribute, name in CALLED_ON_KEPT.findall(self.data, self.start, self.stop):
+            found.setdefault(attribute.decode(errors="replace"), set()).add(name.decode(errors="replace"))
+        return found
+
+    @cached_property
+    def kept(self) -> dict[str, set[str]]:
+        """At least the callees with a capital whose call is plainly kept on ``self``, by the attribute."""
+        found: dict[str, set[str]] = {}
+        for attribute, callee in KEPT.findall(self.data, self.start, self.stop):
+            found.setdefault(attribute.decode(errors="replace"), set()).add(callee.decode(errors="replace"))
+        return found
+
+    @cached_property
     def body(self) -> bytes:
         """Text of its body; may stop short of its end."""
         end = re.compile(rb"\n[ \t]{0,%d}[^ \t\r\n#]" % self.column).search(self.data, self.head, self.stop)
@@ -91,6 +109,8 @@ class Outline:
     """Names that imports at the top level surely bind."""
     assigned: frozenset[str]
     """At least those names of bases that the top level gives a value which is neither a class nor imported."""
+    mentioned: frozenset[str]
+    """Every name that the top level binds or reads."""
 
     @property
     def has_star(self) -> bool:
@@ -132,11 +152,11 @@ def read(text: str, data: bytes) -> Outline | None:
     if found != len(classes):
         return None
     imports = imports_of(data)
-    names = top.get_identifiers()
+    names = frozenset(top.get_identifiers())
     imported = frozenset(name for name in imports if name in names and top.lookup(name).is_imported())
     roots = {base.partition(".")[0] for one in classes for base in one.bases or ()}
     assigned = frozenset(root for root in roots - imported if root in names and top.lookup(root).is_assigned())
-    return Outline(data, classes, imports, imported, assigned)
+    return Outline(data, classes, imports, imported, assigned, names)
 
 
 def _below(top: symtable.SymbolTable, *, deep: bool) -> Iterator[symtable.SymbolTable]:

@@ -6,6 +6,7 @@ import ast
 import re
 import sys
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from forklint.facts.members import members
@@ -24,6 +25,11 @@ NO_METHODS = frozenset({"training", "dump_patches", "call_super_init", "T_destin
 """What every module of torch has and nobody can call."""
 OWN_SETTINGS = frozenset({"args", "opt", "opts", "cfg", "conf", "config", "namespace", "hparams", "params", "parser"})
 """Objects that programs fill from the command line; filling them patches no class."""
+
+
+def missed_on_classes(names: AbstractSet[str]) -> set[str]:
+    """Those names that a class itself lacks if its objects do: no class has them because it is one."""
+    return {name for name in names if not hasattr(type, name) and not name.startswith("__")}
 
 
 @dataclass(frozen=True)

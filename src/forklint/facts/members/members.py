@@ -99,6 +99,8 @@ class _Collector:
                 self.names.add(part.id)
                 if part.id == "__slots__":
                     self._slots(node)
+                elif part.id in INVENTING:
+                    self.open_because = f"it gives itself {part.id}"
             elif isinstance(part, ast.Call) and dotted(part.func) in {"locals", "vars", "exec"}:
                 self.open_because = f"its body calls {dotted(part.func)}()"
 

@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from forklint.facts.members.attributes import Attributes, segment
+from forklint.facts.members.attributes import Attributes, missed_on_classes, segment
 from forklint.facts.members.callables import callables
 from forklint.facts.members.guards import is_excused, is_for_type_checkers
 from forklint.facts.members.nearest import Nearest, is_slip, nearest
 from forklint.facts.members.suppliers import Suppliers, is_assigned_somewhere
-from forklint.knowledge.torch_api import ApiNames, torch_class
+from forklint.knowledge.torch_api import RETURN_SELF, ApiNames, torch_class
 from forklint.project.certainty import is_certain
 from forklint.project.index import External, Project, Value
 from forklint.project.module import ClassFacts, Module
@@ -27,10 +27,6 @@ CALLED = {me: re.compile(me + r"\.(\w+)[ \t]*\(") for me in ("self", "cls")}
 """They begin with letters, not with ``\\b``, which makes the search ten times as fast; the tree has the last word."""
 TAIL = re.compile(r"\.(\w+)[ \t]*\(")
 OF_OWN = re.compile(r"self\.(\w+)\.(\w+)[ \t]*\(")
-RETURN_SELF = frozenset(
-    {"to", "cuda", "cpu", "eval", "train", "half", "float", "double", "bfloat16", "requires_grad_", "share_memory"}
-)
-"""Methods of ``torch.nn.Module`` that give the module itself."""
 WRAPPERS = frozenset({"torch.nn.DataParallel", "torch.nn.parallel.DistributedDataParallel"})
 """They keep a module under ``.module`` and hand none of its methods on."""
 
@@ -102,7 +98,7 @@ class Objects:
                 owner = self._owner_of(module, scope, binding) if called else None
                 left = self._lacks(owner, called) if owner is not None else set()
                 if binding.kind is not Kind.VALUE:
-                    left = {name for name in left if not hasattr(type, name) and not name.startswith("__")}
+                    left = missed_on_classes(left)
                 if owner is not None and left:
                     yield (scope, name), (owner, left)
 
@@ -121,8 +117,9 @@ class Objects:
 
     def _kept_in(self, module: Module, scope: Scope, attribute: str) -> Owner | None:
         """The class of what a class puts into an attribute, if one line of the whole project does so, and no other."""
-        stored = re.compile(rf"\bself\.{attribute}[ \t]*=[ \t]*(?:\w+\.)*_*[A-Z]\w*\(")
-        if not isinstance(scope.node, ast.ClassDef) or not stored.search(segment(module, scope.node)):
+        stored = re.compile(rf"\bself\.{attribute}[ \t]*=[ \t]*((?:\w+\.)*_*[A-Z]\w*)\(")
+        written = stored.findall(segment(module, scope.node)) if isinstance(scope.node, ast.ClassDef) else []
+        if not isinstance(scope.node, ast.ClassDef) or not written:
             return None
         values = [
             (function, node.value)
@@ -131,6 +128,8 @@ class Objects:
             if isinstance(node, ast.Assign) and any(dotted(one) == f"self.{attribute}" for one in node.targets)
         ]
         if len(values) != 1 or not isinstance(values[0][1], ast.Call):
+            return None
+        if dotted(_peeled(values[0][1])[0].func) not in written:
             return None
         owner = self._class_called(module, module.scope_of[values[0][0]], values[0][1])
         return owner if isinstance(owner, ClassFacts) and self._is_stored_once(attribute) else None

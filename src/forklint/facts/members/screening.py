@@ -8,11 +8,12 @@ one way: whatever else a name may mean to them, they say nothing then.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from forklint.facts.members.attributes import EVERY_OBJECT
+from forklint.facts.members.attributes import EVERY_OBJECT, missed_on_classes
 from forklint.facts.members.suppliers import BASE_NAME
 from forklint.facts.members.torch_names import is_misspelt
 from forklint.knowledge.torch_api import class_names, torch_class, torch_module
@@ -21,7 +22,7 @@ from forklint.source.constructions import called_on, constructions, may_be_alias
 from forklint.source.outline import ClassOutline, Import, Outline
 
 ABSTRACT = re.compile(rb"\babstract|\bNotImplemented(?:Error)?\b")
-INVENTING = re.compile(rb"^[ \t]*def (?:__getattr__|__getattribute__|__new__|__init_subclass__)\b", re.MULTILINE)
+INVENTING = frozenset({"__getattr__", "__getattribute__", "__new__", "__init_subclass__"})
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,11 @@ class Screening:
         if path not in memory:
             outline = self.project.outline(path)
             memory[path] = outline is None or (
-                _may_misspell(outline) or self._may_lack_own(path, outline) or self._may_lack_made(path, outline)
+                _may_misspell(outline)
+                or self._may_lack_own(path, outline)
+                or self._may_lack_made(path, outline)
+                or self._may_lack_kept(path, outline)
+                or self._may_lack_named(path, outline)
             )
         answer: bool = memory[path]
         return answer
@@ -63,7 +68,7 @@ class Screening:
 
     def _may_lack_made(self, path: Path, outline: Outline) -> bool:
         """Whether an object that a variable is given may lack what is called on it."""
-        made = constructions(outline.data, outline.by_name)
+        made = self._made(path, outline)
         if made is None:
             return True
         owners: dict[str, list[Named]] = {}
@@ -77,13 +82,122 @@ class Screening:
                 return True
         return False
 
+    def _made(self, path: Path, outline: Outline) -> dict[str, set[str]] | None:
+        """What the variables of a file may be given, as `constructions` has it."""
+        memory = self.project.memory("constructions")
+        if path not in memory:
+            memory[path] = constructions(outline.data, outline.by_name)
+        made: dict[str, set[str]] | None = memory[path]
+        return made
+
+    def _may_lack_kept(self, path: Path, outline: Outline) -> bool:
+        """Whether an object that is kept on ``self`` may lack what is called on it; torch's own are not judged."""
+        for one in outline.classes:
+            for attribute in one.called_on_kept.keys() & one.kept.keys() if one.called_on_kept else ():
+                called = frozenset(one.called_on_kept[attribute])
+                owners = (owner for callee in one.kept[attribute] for owner in self._owners(path, outline, callee))
+                if any(not isinstance(owner, str) and self._named_lacks(owner, called) for owner in owners):
+                    return True
+        return False
+
+    def _may_lack_named(self, path: Path, outline: Outline) -> bool:
+        """Whether a class of the file, or a class or an object that it imports, may lack what is called on it."""
+        for name, classes in outline.by_name.items():
+            called = missed_on_classes(called_on(name, outline.data))
+            if called and any(self._lacks(Placed(path, one), frozenset(called)) for one in classes):
+                return True
+        for alias, imports in outline.imports.items():
+            ours = [one for one in (self._place(path, bound) for bound in imports) if one is not None]
+            called = missed_on_classes(called_on(alias, outline.data) - EVERY_OBJECT) if ours else set()
+            owners = (owner for one in ours for owner in self._shared(*one)) if called else ()
+            if called and any(self._named_lacks(owner, frozenset(called)) for owner in owners):
+                return True
+        return False
+
+    def _place(self, path: Path, bound: Import) -> tuple[Path, str] | None:
+        """The file of the project, and the name in it, that an import binds; None if it is a module, or not ours."""
+        if bound.attribute in {"", "*"}:
+            return None
+        target = self.project.resolver.find(path, bound.module, bound.level)
+        return (target, bound.attribute) if target is not None else None
+
+    def _shared(self, path: Path, name: str) -> tuple[Named, ...]:
+        """Classes that a name of a file may be or be an object of: those of which something can be said, or None."""
+        memory = self.project.memory("members that are shared")
+        if (path, name) not in memory:
+            memory[path, name] = tuple(self._find_shared(path, name))
+        found: tuple[Named, ...] = memory[path, name]
+        return found
+
+    def _find_shared(self, path: Path, name: str) -> Iterator[Named]:
+        waiting, seen = [(path, name)], {(path, name)}
+        while waiting:
+            for at, outline, wanted in self._mentioning(*waiting.pop()):
+                if outline is None:
+                    yield None
+                    continue
+                yield from self._defined(at, outline, wanted)
+                for one in outline.imports.get(wanted, ()):
+                    place = self._place(at, one)
+                    if place is not None and place not in seen:
+                        seen.add(place)
+                        waiting.append(place)
+
+    def _mentioning(self, path: Path, name: str) -> Iterator[tuple[Path, Outline | None, str]]:
+        """A file and those under its stars, if their top level has a name; and those that may, without an outline."""
+        memory = self.project.memory("names under stars")
+        outline = self.project.outline(path)
+        if outline is None or not outline.has_star:
+            if outline is None or name in outline.mentioned:
+                yield path, outline, name
+            return
+        if path not in memory:
+            memory[path] = {}
+            for at in self._with_stars(path):
+                outline = self.project.outline(at)
+                for one in outline.mentioned if outline else ("",):
+                    memory[path].setdefault(one, []).append((at, outline))
+        for at, outline in (*memory[path].get(name, ()), *memory[path].get("", ())):
+            yield at, outline, name
+
+    def _with_stars(self, path: Path) -> Iterable[Path]:
+        """A file, and all whose names it may have by ``from module import *``."""
+        found = {path: None}
+        waiting = [path]
+        while waiting:
+            at = waiting.pop()
+            outline = self.project.outline(at)
+            for star in outline.imports.get("*", ()) if outline else ():
+                target = self.project.resolver.find(at, star.module, star.level)
+                if target is not None and target not in found:
+                    found[target] = None
+                    waiting.append(target)
+        return found
+
+    def _defined(self, path: Path, outline: Outline, name: str) -> Iterator[Named]:
+        """Classes that a name of a file may be, or be an object of, by what that file itself says."""
+        yield from (Placed(path, one) for one in outline.by_name.get(name, ()))
+        made = self._made(path, outline)
+        if made is None or self._may_be_alias(path, outline, name):
+            yield None
+        for callee in made.get(name, ()) if made else ():
+            yield from self._owners(path, outline, callee)
+
+    def _may_be_alias(self, path: Path, outline: Outline, name: str) -> bool:
+        memory = self.project.memory("names that may be aliases")
+        if (path, name) not in memory:
+            memory[path, name] = may_be_alias(name, outline.data)
+        answer: bool = memory[path, name]
+        return answer
+
     def _owners(self, path: Path, outline: Outline, callee: str) -> list[Named]:
         """Classes that a callee may be, wherever it is called: those of which something can be said, or None."""
         root, _, rest = callee.partition(".")
         if root in {"self", "cls"}:
             return []
         imports, classes = outline.imports.get(root, ()), outline.by_name.get(root, ())
-        if may_be_alias(root, outline.data) or (outline.has_star and not (imports or classes)):
+        is_bound = root in outline.imported or any(not one.column for one in classes)
+        if self._may_be_alias(path, outline, root) or (outline.has_star and not is_bound):
             return [None]
         parts = rest.split(".") if rest else []
         found = [self._imported(path, one, parts, MAX_HOPS) for one in imports]
@@ -107,7 +221,7 @@ class Screening:
             seen.add(one.outline)
             left = left - one.outline.names
             left = left and left - one.outline.stored
-            if not left or INVENTING.search(one.outline.body):
+            if not left or not INVENTING.isdisjoint(one.outline.names):
                 return False
             for base in self._bases(one):
                 if isinstance(base, Placed):
