@@ -43,6 +43,7 @@ KNOWN_KEYS: dict[str, frozenset[str]] = {
             "in_child",
             "derived",
             "suffix",
+            "keywords",
             "harmless",
             "position",
             "releases",
@@ -75,6 +76,8 @@ KNOWN_KEYS: dict[str, frozenset[str]] = {
             "prefix",
             "keeps",
             "built_by",
+            "platforms",
+            "off",
             "source",
         ]
     ),
