@@ -70,12 +70,25 @@ if __name__ == "__main__":
 REFUSED = {name for name, row in refused().items() if not row.late}
 
 
+def scripted(function: str) -> tuple[object]:
+    """What ``torch.jit.script`` or ``torch.jit.load`` is given: a model, or the bytes of a scripted one."""
+    torch = pytest.importorskip("torch")
+    model = torch.nn.Linear(2, 2)
+    if function == "script":
+        return (model,)
+    saved = io.BytesIO()
+    torch.jit.save(torch.jit.script(model), saved)
+    saved.seek(0)
+    return (saved,)
+
+
 @pytest.mark.parametrize("name", sorted(REFUSED - NEEDS_MORE))
 def test_pickle_refuses_what_the_table_says(name: str) -> None:
     module, _, last = name.rpartition(".")
-    made = getattr(importlib.import_module(module), last)(*ARGUMENTS.get(name, ()))
+    given = scripted(last) if module == "torch.jit" else ARGUMENTS.get(name, ())
+    made = getattr(importlib.import_module(module), last)(*given)
     try:
-        with pytest.raises((TypeError, AttributeError, NotImplementedError)):
+        with pytest.raises((TypeError, AttributeError, NotImplementedError, RuntimeError)):
             reduction.ForkingPickler(io.BytesIO()).dump(made)
     finally:
         for end in ("shutdown", "terminate", "wait"):

@@ -51,6 +51,7 @@ KNOWN_KEYS: dict[str, frozenset[str]] = {
             "in_child",
             "derived",
             "suffix",
+            "keywords",
             "harmless",
             "position",
             "releases",
@@ -83,6 +84,8 @@ KNOWN_KEYS: dict[str, frozenset[str]] = {
             "prefix",
             "keeps",
             "built_by",
+            "platforms",
+            "off",
             "source",
         ]
     ),

@@ -26,6 +26,7 @@ Made = dict[tuple[Scope, str], tuple[Owner, set[str]]]
 CALLED = {me: re.compile(me + r"\.(\w+)[ \t]*\(") for me in ("self", "cls")}
 """They begin with letters, not with ``\\b``, which makes the search ten times as fast; the tree has the last word."""
 TAIL = re.compile(r"\.(\w+)[ \t]*\(")
+STORED_OBJECT = re.compile(r"\bself\.(\w+)[ \t]*=[ \t]*((?:\w+\.)*_*[A-Z]\w*)\(")
 OF_OWN = re.compile(r"self\.(\w+)\.(\w+)[ \t]*\(")
 WRAPPERS = frozenset({"torch.nn.DataParallel", "torch.nn.parallel.DistributedDataParallel"})
 """They keep a module under ``.module`` and hand none of its methods on."""
@@ -105,34 +106,37 @@ class Objects:
     def _on_attributes(self, module: Module) -> Iterator[tuple[tuple[ClassFacts, str], tuple[Owner, set[str]]]]:
         """By class and attribute: the object that ``self.attribute`` surely is, and the names that it lacks."""
         for scope in module.all_scopes:
-            text = segment(module, scope.node) if isinstance(scope.node, ast.ClassDef) else ""
+            if not isinstance(scope.node, ast.ClassDef):
+                continue
+            text = segment(module, scope.node)
+            made = dict(STORED_OBJECT.findall(text)) if "self." in text else {}
             called: dict[str, set[str]] = {}
-            for attribute, name in OF_OWN.findall(text):
-                called.setdefault(attribute, set()).add(name)
+            for attribute, name in OF_OWN.findall(text) if made else ():
+                if attribute in made:
+                    called.setdefault(attribute, set()).add(name)
             for attribute, names in called.items():
-                owner = self._kept_in(module, scope, attribute)
+                owner = self._kept_in(module, scope.node, attribute, made[attribute])
                 left = self._lacks(owner, names) if owner is not None else set()
-                if isinstance(scope.node, ast.ClassDef) and owner is not None and left:
+                if owner is not None and left and self._is_stored_once(attribute):
                     yield (module.class_facts(scope.node), attribute), (owner, left)
 
-    def _kept_in(self, module: Module, scope: Scope, attribute: str) -> Owner | None:
-        """The class of what a class puts into an attribute, if one line of the whole project does so, and no other."""
-        stored = re.compile(rf"\bself\.{attribute}[ \t]*=[ \t]*((?:\w+\.)*_*[A-Z]\w*)\(")
-        written = stored.findall(segment(module, scope.node)) if isinstance(scope.node, ast.ClassDef) else []
-        if not isinstance(scope.node, ast.ClassDef) or not written:
-            return None
+    def _kept_in(self, module: Module, node: ast.ClassDef, attribute: str, constructor: str) -> ClassFacts | None:
+        """The class of what a class puts into an attribute, if one line of it does so, by this constructor."""
+        home = module.scope_of[node]
+        if not isinstance(self.project.resolve(module, home, ast.parse(constructor, mode="eval").body), ClassFacts):
+            return None  # most attributes hold what torch makes
         values = [
-            (function, node.value)
-            for function in module.class_facts(scope.node).methods.values()
-            for node in nodes_below(function)
-            if isinstance(node, ast.Assign) and any(dotted(one) == f"self.{attribute}" for one in node.targets)
+            (function, one.value)
+            for function in module.class_facts(node).methods.values()
+            for one in nodes_below(function)
+            if isinstance(one, ast.Assign) and any(dotted(target) == f"self.{attribute}" for target in one.targets)
         ]
         if len(values) != 1 or not isinstance(values[0][1], ast.Call):
             return None
-        if dotted(_peeled(values[0][1])[0].func) not in written:
+        if dotted(_peeled(values[0][1])[0].func) != constructor:
             return None
         owner = self._class_called(module, module.scope_of[values[0][0]], values[0][1])
-        return owner if isinstance(owner, ClassFacts) and self._is_stored_once(attribute) else None
+        return owner if isinstance(owner, ClassFacts) else None
 
     def _is_stored_once(self, attribute: str) -> bool:
         """Whether one line of the project alone names an attribute as something to store to, and no text names it."""
