@@ -44,6 +44,7 @@ KNOWN_KEYS: dict[str, frozenset[str]] = {
             "derived",
             "suffix",
             "harmless",
+            "keywords",
             "position",
             "releases",
             "reads",
