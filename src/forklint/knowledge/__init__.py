@@ -75,6 +75,8 @@ KNOWN_KEYS: dict[str, frozenset[str]] = {
             "passes_on",
             "prefix",
             "keeps",
+            "off",
+            "platforms",
             "built_by",
             "source",
         ]
