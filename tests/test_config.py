@@ -182,11 +182,12 @@ def test_a_path_with_dots_is_known_to_the_same_baseline(forklint, tmp_path: Path
     [
         ("", False),
         ('target-torch = "2.4"', False),
-        ('target-torch = "2.1-2.6"', True),
-        ('target-torch = ">=2.0"', True),
+        ('target-torch = "2.1-2.3"', True),
+        ('target-torch = "2.1-2.6"', False),
+        ('target-torch = ">=2.0"', False),
     ],
 )
-def test_the_oldest_torch_decides(text: str, below: bool, tmp_path: Path) -> None:
+def test_the_newest_torch_decides(text: str, below: bool, tmp_path: Path) -> None:
     settings = load(write(tmp_path / "forklint.toml", text))
     assert settings is not None
-    assert settings.may_meet_torch_below((2, 4)) is below
+    assert settings.meets_only_torch_below((2, 4)) is below

@@ -60,9 +60,9 @@ class Settings:
         runs = {"fork": oldest < (3, 14), "forkserver": newest >= (3, 14), "spawn": True}
         return tuple(cell for cell in DEFAULT_CELLS if cell.platform in self.platforms and runs[cell.start_method])
 
-    def may_meet_torch_below(self, version: Version) -> bool:
-        """Whether the project says that it is used with a torch older than a version."""
-        return self.target_torch is not None and self.target_torch[0] < version
+    def meets_only_torch_below(self, version: Version) -> bool:
+        """Whether each torch that the project says it is used with is older than a version."""
+        return self.target_torch is not None and self.target_torch[1] < version
 
     @property
     def baseline_file(self) -> Path | None:

@@ -21,10 +21,13 @@ class Refusal:
     words: str
     neutral: str
     plain: bool = False
+    since: tuple[int, int] = (0, 0)
+    before: int | None = None
     source: str = ""
 
 
 @cache
 def refusals() -> tuple[Refusal, ...]:
     """The combinations that are refused; of two for the same option the one that is told comes first."""
-    return tuple(Refusal(**row) for row in knowledge.table("loader_options.toml")["refusal"])
+    rows = knowledge.table("loader_options.toml")["refusal"]
+    return tuple(Refusal(**{**row, "since": tuple(row.get("since", (0, 0)))}) for row in rows)

@@ -82,7 +82,7 @@ class ConflictingLoaderOptions(Rule):
     an Enum, an argument or a branch for one platform decides, and mappings that are filled step by step, kept by a
     class or returned by a function. More is told in [further ways](../recall/FKL402.md). A single value that is refused
     by itself (`num_workers=-1`, `batch_size=0`) is not reported. Before 2.0 torch took `prefetch_factor=2` without
-    workers, since that was its default.
+    workers, since that was its default: it is spared where `target-torch` names older ones alone.
 
     ## References
     - [torch.utils.data.DataLoader](https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.DataLoader)

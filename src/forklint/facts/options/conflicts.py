@@ -58,12 +58,18 @@ class Conflicts:
 
     def _is_refused(self, loader: LoaderCall, refusal: Refusal) -> bool:
         option = loader.given.get(refusal.option)
-        if option is None or not self._is(option, refusal.kind):
+        if option is None or not self._is(option, refusal.kind) or self._is_taken(option, refusal):
             return False
         beside = loader.given.get(refusal.beside)
         if beside is None:
             return refusal.beside_kind == "zero" and loader.is_closed
         return self._is(beside, refusal.beside_kind)
+
+    def _is_taken(self, option: Given, refusal: Refusal) -> bool:
+        """Whether each torch that the project meets takes the value, which later ones refuse."""
+        if refusal.before is None or not self.project.settings.meets_only_torch_below(refusal.since):
+            return False
+        return constants.constant(self.project, option.module, option.scope, option.value) == refusal.before
 
     def _is(self, given: Given, kind: str) -> bool:
         """Whether a value is surely of a kind."""
