@@ -302,13 +302,13 @@ def test_a_fault_of_forklint_itself_is_reported(flake8: Flake8, project: Path) -
 
 def test_a_file_that_libcst_refuses_has_no_findings_as_in_the_command(flake8: Flake8, project: Path) -> None:
     refusal = """
-import forklint.engine
+from forklint.edits import tree
 from forklint.edits.tree import UnparsableError
 
 def refuse(text):
     raise UnparsableError("too new")
 
-forklint.engine.parse_tree = refuse
+tree.parse = refuse
 """
     assert flake8("--select", "FKL", "data.py", cwd=project, code=refusal + MAIN).stdout == ""
 
