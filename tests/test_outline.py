@@ -211,11 +211,36 @@ def test_an_import_in_a_string_is_not_surely_one() -> None:
         "(y, x) = (\n    make(),\n    zoo\n    .Net(),\n)",
         "[y, x] = [1, Net(')')]",
         "self.y, x = 1, Net()",
+        "x = Net(4).to(device).eval()",
+        "x = (\n    Net(4)  # wide\n    # then moved\n    .to(device)\n)",
+        "x = Net() \\\n    .cuda()",
+        "x = Net(4).  to (device)",
+        "x = (Net)()",
+        "x = Net  (4)",
+        "x = (Net  # why\n    ())",
+        "x = zoo.  \\\n    Net()",
+        "x = (zoo\n    # the small one\n    .Net())",
+        "y: int = 1; x = Net()",
+        "except: x = Net()",
+        "x: dict[\n    str, int\n] = Net()",
+        "x: dict[\n    str, int\n] = (  # why\n    Net()\n)",
+        "x = \\\n    y = Net()",
+        "x \\\n    = Net()",
+        "self.y = x = Net()",
+        "y = x, z = 1, Net()",
+        "y = z, x = (\n    1,\n    Net(),\n)",
+        "[y,\n x] = [Net(), 1]",
+        "(y,\n x) = (\n    1, Net())",
+        "y, \\\n    x = make(), Net()",
+        "y, x = (\n    ')',\n    Net(),\n)",
+        "y[0], x = (\n    1,\n    Net(),\n)",
+        "if y: y, x = (\n    1,\n    Net(),\n)",
     ],
 )
 def test_a_variable_that_may_be_given_an_object(line: str) -> None:
     found = constructions(f"\n{line}\nx.run()\n".encode(), ())
     assert found is None or {one.rpartition(".")[2] for one in found.get("x", ())} == {"Net"}
+    assert found is None or found["x"] <= {"Net", "zoo.Net"}
 
 
 def test_a_class_with_a_small_name_is_looked_for_if_the_file_has_it() -> None:
@@ -226,6 +251,27 @@ def test_a_class_with_a_small_name_is_looked_for_if_the_file_has_it() -> None:
 def test_what_is_taken_from_an_object_is_not_the_object() -> None:
     assert constructions(b"\nx = Net(1).loss()\ny = Net()(x)\nself.z = Net()\n", ()) == {}
     assert constructions(b"\nx = Net(1).to(0).loss()\ny = Net().to(0)(x)\n", ()) == {}
+
+
+@pytest.mark.parametrize("line", ["x = Net().loss()", "x = Net().to(0).loss()", "x = Net().to(0)(1)", "x = Net()[0]"])
+def test_an_object_is_given_on_by_the_methods_that_return_it_alone(line: str) -> None:
+    assert constructions(f"\n{line}\n".encode(), ()) == {}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "self.net = Net()",
+        "self.net = zoo.Net(4).to(device)",
+        "self.other = self.net = Net()",
+        "self.net = self.other = Net(); self.net = Net()",
+        "self.net  =  Net(\n            4,\n        )",
+    ],
+)
+def test_what_a_class_keeps_and_what_it_calls_on_it(line: str) -> None:
+    one = only(f"\nclass A:\n    def __init__(self):\n        {line}\n\n    def run(self):\n        self.net.go (1)\n")
+    assert {callee.rpartition(".")[2] for callee in one.kept["net"]} == {"Net"}
+    assert one.called_on_kept["net"] == {"go"}
 
 
 def test_names_called_on_a_variable() -> None:

@@ -30,8 +30,11 @@ def unsafely_passed_over(project: Project) -> Iterator[Path]:
         module = project.module(path)
         if module is None or screening.may_lack(path):
             continue
-        doubted = [owner for owner, _ in objects._on_self(module) if not objects.suppliers._is_abstract(owner)]
-        if doubted or [*objects._on_variables(module)] or [*misspelt(project, module)]:
+        doubted: list[object] = [
+            owner for owner, _ in objects._on_self(module) if not objects.suppliers._is_abstract(owner)
+        ]
+        doubted += [*objects._on_variables(module), *objects._on_attributes(module)]
+        if doubted or [*misspelt(project, module)]:
             yield path
 
 

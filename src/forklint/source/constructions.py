@@ -26,6 +26,7 @@ CALLEE = re.compile(rb"(" + OWNERS + WORD + rb"+)" + CLOSED + rb"\(")
 TARGET = re.compile(rb"\s*(" + WORD + rb"+)\s*(?::[^=;]*)?")
 ATTRIBUTE = re.compile(rb"\s*" + WORD + rb"+(?:\s*\.\s*" + WORD + rb"+)+\s*(?::[^=;]*)?")
 QUOTED = re.compile(rb"'[^'\n]*'|\"[^\"\n]*\"")
+COMMENT = re.compile(rb"#[^\n]*")
 NO_TARGETS = frozenset({b"else", b"try", b"finally", b"except"})
 NAMES = re.compile(rb"(?<![.\w\x80-\xff])(?!\d)" + WORD + rb"+(?![.\w\x80-\xff])")
 ANNOTATED = re.compile(rb"[ \t]*\*{0,2}(" + WORD + rb"+)[ \t]*:")
@@ -144,7 +145,9 @@ def _closing(data: bytes, place: int) -> int:
 
 
 def _text(name: bytes) -> str:
-    return b"".join(name.split()).decode(errors="replace")
+    if b"#" in name:
+        name = COMMENT.sub(b"", name)
+    return name.translate(None, b" \t\r\n\v\\)").decode(errors="replace")
 
 
 def _left_of(data: bytes, place: int) -> tuple[int, bytes]:
@@ -210,7 +213,7 @@ def _several(data: bytes, start: int, classes: Collection[str]) -> tuple[set[str
 
 def _statement(data: bytes, start: int) -> bytes | None:
     """The statement that begins at a place, or goes on there, to the end of its last line; None if it is too long."""
-    end, depth = start, 0
+    end, depth = start, max(0, -_depth(data[start : data.find(b"=", start)]))  # what was opened above does not count
     while end < start + FARTHEST:
         stop = data.find(b"\n", end)
         row = data[end:stop] if stop >= 0 else data[end:]
