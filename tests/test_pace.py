@@ -50,7 +50,7 @@ print("loaded:", *sorted(set(sys.modules) & set({heavy!r})))
 """
 HEAVY = ("libcst", "torch", "numpy", "rich", "ruamel", "pathspec", "watchfiles", "flake8")
 HEAVY += ("asyncio", "multiprocessing", "concurrent.futures")
-NEEDLESS = (*HEAVY, "tomllib", "tomli", "hashlib", "tempfile", "importlib.resources")
+NEEDLESS = (*HEAVY, "tomllib", "tomli", "tempfile", "importlib.resources")
 """For a file without any token."""
 COMMAND = "from forklint.cli import main\ntry:\n    main()\nexcept SystemExit:\n    pass"
 
@@ -143,7 +143,4 @@ def test_facts_are_not_imported_for_a_file_without_a_token(plain: Path) -> None:
         f"forklint.facts.{room.name}" for room in sorted((Path(__file__).parents[1] / "src/forklint/facts").iterdir())
     )
     assert len(facts) > 10
-    assert (
-        loaded(["forklint", "--isolated", "tool0.py"], COMMAND, plain, facts)
-        == "loaded: forklint.facts.environment forklint.facts.options"
-    )
+    assert loaded(["forklint", "--isolated", "tool0.py"], COMMAND, plain, facts) == "loaded: forklint.facts.environment"

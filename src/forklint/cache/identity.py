@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sys
 from collections.abc import Iterator
@@ -26,6 +25,8 @@ def program() -> str:
 
     By its files as well as by its version, since a checkout changes while its version stays.
     """
+    import hashlib  # noqa: PLC0415 - only where something is kept
+
     state = hashlib.blake2b(repr(sys.version).encode(), digest_size=16)
     for part in sorted(_stamps(str(OWN))):
         state.update(part.encode(errors="surrogatepass"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -63,6 +62,8 @@ def size(path: str | Path) -> int:
 
 def digest(data: bytes) -> str:
     """What stands for the content of a file."""
+    import hashlib  # noqa: PLC0415 - only where something is kept
+
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 

@@ -63,6 +63,10 @@ class Families:
             memory.update(dict.fromkeys(self._project.files))
         return path in memory
 
+    def words(self, path: Path) -> Names:
+        """Every word of a file."""
+        return self.read("words", path, _words)
+
     def classes_in(self, path: Path) -> tuple[Head, ...]:
         """The classes that a file may define."""
         return self.read("classes", path, headings.classes)
@@ -150,3 +154,7 @@ class Families:
                 for name in self.read("renamed", path, headings.renamed):
                     memory.setdefault(name, []).append(path)
         return memory
+
+
+def _words(text: bytes) -> Names:
+    return frozenset(headings.WORD.findall(text))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import gc
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,6 +51,7 @@ UNPARSABLE = (SyntaxError, RecursionError, MemoryError, ValueError)
 MOST_LOADED = 96_000_000
 """Bytes of source whose trees are kept at a time; a tree takes about 40 times its source. Fewer, and files
 that import each other in circles are parsed again and again."""
+STAR = re.compile(rb"import[\s\\]*\*")
 MAX_HOPS = 24
 """How many aliases and re-exports are followed for one name."""
 
@@ -225,12 +227,18 @@ class Project(ProjectFiles):
 
     def _find_in_stars(self, module: Module, name: str, hops: int) -> Symbol | None:
         for star in module.scope.stars:
-            target = self.find_module(module, star.module, star.level)
-            if isinstance(target, Module):
+            path = self.resolver.find(module.path, star.module, star.level)
+            target = self.module(path) if path is not None and self._may_bind(path, name) else None
+            if target is not None:
                 found = self._member(target, name, hops - 1)
                 if found is not None:
                     return found
         return None
+
+    def _may_bind(self, path: Path, name: str) -> bool:
+        """Whether a file may give a name to who imports all that it has, judged by bytes alone."""
+        data = self.data(path)
+        return not name.isascii() or name.encode() in data or may_have_star(data)
 
     def member(self, owner: Symbol, name: str) -> Symbol | None:
         """What ``owner.name`` means; None if that is not certain."""
@@ -336,3 +344,8 @@ class Project(ProjectFiles):
                         if name not in seen:
                             seen.add(name)
                             names.append(name)
+
+
+def may_have_star(data: bytes) -> bool:
+    """Whether a text may say ``from module import *``."""
+    return b"*" in data and STAR.search(data) is not None

@@ -100,10 +100,10 @@ class ConflictingLoaderOptions(Rule):
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """An option that may be refused, or one that is given by its place, and what may make a loader."""
-        from forklint.facts.loading.rows import may_set_up_loader
-
         if not (super().may_hold(path, data) or (BY_PLACE.search(data) and b"Loader" in data)):
             return False
+        from forklint.facts.loading.rows import may_set_up_loader
+
         return may_set_up_loader(self.project, path, data)
 
     def suspects(self, module: Module) -> Iterator[Suspect]:

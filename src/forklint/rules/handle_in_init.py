@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from forklint.knowledge.handles import Handle
     from forklint.project.module import Module
 
+NESTED = re.compile(rb"\([^()]*\w\s*\(")
+"""A call among the arguments of another."""
+
 
 class HandleInInit(Rule):
     """A dataset opens a file, database or archive on its way through `__init__` and keeps it.
@@ -116,6 +119,8 @@ class HandleInInit(Rule):
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """Something is opened here, or where a call or base class leads, and the file has to do with datasets."""
+        if not (b"class " in data or b"=" in data or NESTED.search(data)):
+            return False  # what is opened is kept by a name or by an object that gets it
         return self._handles.screen.may_store(path)
 
     def suspects(self, module: Module) -> Iterator[Suspect]:

@@ -126,10 +126,10 @@ class MissingMainGuard(Rule):
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """Screen: something may run at the top level, and what starts processes is named here or in what is reached."""
-        from forklint.facts.starting.screening import may_start
-
         if not (SHAPE.search(data) and self.reaches_tokens(path)):
             return False
+        from forklint.facts.starting.screening import may_start
+
         return may_start(self.project, path, self.holds_tokens)
 
     def suspects(self, module: Module) -> Iterable[Suspect]:

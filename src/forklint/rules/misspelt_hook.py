@@ -112,10 +112,12 @@ class MisspeltHook(Rule):
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """A class with a method of such a name, or such a keyword and what may make a loader."""
-        from forklint.facts.loading.rows import may_set_up_loader
-
         if b"class " in data and any(map(hook_meant, set(METHODS.findall(data)))):
             return True
+        if not KEYWORDS.search(data):
+            return False
+        from forklint.facts.loading.rows import may_set_up_loader
+
         if not may_set_up_loader(self.project, path, data):
             return False
         return any(keyword_meant(first or second) for first, second in KEYWORDS.findall(data))

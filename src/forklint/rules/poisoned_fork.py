@@ -92,6 +92,8 @@ class PoisonedFork(Rule):
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """Something here starts processes, and something here or in what is reached starts threads."""
+        if not any(word in data for word in (b"Process", b"Pool", b"num_proc", b"oader", b"TrainingArguments")):
+            return False
         from forklint.facts.forking.sites import may_start
         from forklint.facts.loading.rows import may_make_loader
 

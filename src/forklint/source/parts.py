@@ -48,13 +48,19 @@ class Parts:
     """Classes and functions of the top level."""
     imports: dict[str, set[Import]]
 
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """What it defines or imports."""
+        return frozenset(self.defined.keys() | self.imports.keys())
+
 
 def parts_of(data: bytes) -> Parts | None:
     """Cut a file; None if its strings cannot be told from the rest."""
     if b"\r" in data.replace(b"\r\n", b"") or b"\f" in data:
         return None
     text = TOKEN.sub(_without, b"\n" + data)
-    if b'"' in KEPT.sub(b"", text) or b"'" in KEPT.sub(b"", text):
+    rest = KEPT.sub(b"", text)
+    if b'"' in rest or b"'" in rest:
         return None
     text = DECORATOR.sub(b"", text)
     heads = list(HEAD.finditer(text))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -16,8 +17,6 @@ ITEM, LENGTH = b"__getitem__", b"__len__"
 LOADER = b"DataLoader"
 IN_WORKERS = (b"collate_fn", b"worker_init_fn")
 """Arguments of a loader, besides the dataset, that its workers call."""
-FEW = 40
-"""So many names are looked for in a text one by one."""
 
 
 @dataclass(frozen=True)
@@ -43,23 +42,17 @@ def screen(project: Project) -> Screen:
     return found
 
 
-def handed(project: Project) -> frozenset[bytes]:
-    """Every word of the files that may hand an object to a dataset or to a loader's workers."""
-    memory = project.memory("words beside datasets")
-    if "all" not in memory:
-        names = screen(project).names
-        odd = [name for name in names if b"Dataset" not in name]
-        words: set[bytes] = set()
-        for path in project.files:
+def handed(project: Project, candidates: frozenset[bytes]) -> frozenset[bytes]:
+    """Those of some classes that are called in a file which may hand what it makes to a dataset or to workers."""
+    names, found = screen(project).names, set[bytes]()
+    for path in project.files:
+        here = project.families.words(path)
+        new = (candidates & here) - found
+        if new:
             text = project.families.text(path)
-            if any(word in text for word in IN_WORKERS):
-                words |= project.families.read("words", path, _words)
-            elif b"Dataset" in text or len(odd) > FEW or any(name in text for name in odd):
-                here = project.families.read("words", path, _words)
-                words |= frozenset() if names.isdisjoint(here) else here
-        memory["all"] = frozenset(words)
-    found: frozenset[bytes] = memory["all"]
-    return found
+            if any(word in text for word in IN_WORKERS) or not names.isdisjoint(here):
+                found |= {name for name in new if re.search(rb"(?<!class )\b" + name + rb"[\s\\]*\(", text)}
+    return frozenset(found)
 
 
 def _screen(project: Project) -> Screen:
@@ -70,17 +63,13 @@ def _screen(project: Project) -> Screen:
     callers = tuple(name.encode() for name in entries())
     by_entry = families.heirs(name for name, methods in defined.items() if not methods.isdisjoint(callers))
     loading = [path for path in project.files if LOADER in project.data(path)]
-    loaded = {word for path in loading for word in families.read("words", path, _words)} if by_entry else set()
+    loaded = {word for path in loading for word in families.words(path)} if by_entry else set()
     names = families.heirs(words)
     names |= _with(project, defined, ITEM) & _with(project, defined, LENGTH)
     names |= by_entry & loaded
     homes = families.homes(families.bases(names))
-    near = frozenset(word for path in homes for word in families.read("words", path, _words))
+    near = frozenset(word for path in homes for word in families.words(path))
     return Screen(names, near)
-
-
-def _words(data: bytes) -> frozenset[bytes]:
-    return frozenset(headings.WORD.findall(data))
 
 
 def _methods(project: Project) -> dict[bytes, set[bytes]]:

@@ -56,7 +56,16 @@ class HandleScreen:
     def _is_near(self, classes: tuple[Head, ...]) -> bool:
         if screen(self._project).may_reach_workers(classes):
             return True
-        return any(one.name in handed(self._project) for one in classes)
+        return any(one.name in self._handed for one in classes)
+
+    @property
+    def _handed(self) -> Names:
+        """Names of classes that may open something, and whose objects may be handed to a dataset or to workers."""
+        memory = self._project.memory("classes that are handed on")
+        if "all" not in memory:
+            memory["all"] = handed(self._project, self.opening_classes)
+        found: Names = memory["all"]
+        return found
 
     def _is_shared(self, path: Path) -> bool:
         """Whether a dataset may get what a file opens: by the name that it is given, or as an argument."""

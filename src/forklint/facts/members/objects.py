@@ -100,7 +100,7 @@ class Objects:
                 left = self._lacks(owner, called) if owner is not None else set()
                 if binding.kind is not Kind.VALUE:
                     left = missed_on_classes(left)
-                if owner is not None and left:
+                if owner is not None and left and not self._is_given_away_at_home(module, scope, binding):
                     yield (scope, name), (owner, left)
 
     def _on_attributes(self, module: Module) -> Iterator[tuple[tuple[ClassFacts, str], tuple[Owner, set[str]]]]:
@@ -154,9 +154,15 @@ class Objects:
         if not is_certain(self.project, module, scope, ast.Name(binding.name)):
             return None
         if isinstance(symbol, Value) and symbol.module is not module and _may_be_object(symbol.scope, symbol.binding):
-            given_away = self._is_given_away(symbol.module, symbol.scope, symbol.binding.name)
-            return None if given_away else self._made_by(symbol.module, symbol.scope, symbol.binding)
+            return self._made_by(symbol.module, symbol.scope, symbol.binding)
         return symbol if isinstance(symbol, ClassFacts) else None
+
+    def _is_given_away_at_home(self, module: Module, scope: Scope, binding: Binding) -> bool:
+        """Whether the module that an object is imported from gives it to a function that may add attributes to it."""
+        symbol = self.project.lookup(module, scope, binding.name) if binding.kind is Kind.IMPORT else None
+        if not isinstance(symbol, Value):
+            return False
+        return self._is_given_away(symbol.module, symbol.scope, symbol.binding.name)
 
     def _made_by(self, module: Module, scope: Scope, binding: Binding) -> Owner | None:
         """The class whose constructor gave a variable its only value."""

@@ -92,18 +92,27 @@ def _named_in(project: Project, path: Path, parts: Parts, part: Part) -> Iterato
 
 def _imported(project: Project, path: Path, one: Import, words: frozenset[str] | None) -> Iterator[Place]:
     """What an import may give: a name of a file, or a file, of which ``words`` name the members (None: not known)."""
-    target = project.resolver.find(path, one.module, one.level)
-    module = target if not one.attribute else None
-    if one.attribute:
-        module = project.resolver.find(path, f"{one.module}.{one.attribute}".strip("."), one.level)
-        if target is not None:
-            yield from _members(project, target, frozenset({one.attribute}))
-    elif target is None and project.resolver.is_package(path, one.module, one.level) is not None:
-        raise UnclearError
+    memory = project.memory("what imports may give")
+    if (path, one) not in memory:
+        memory[path, one] = _given(project, path, one)
+    places, module = memory[path, one]
+    yield from places
     if module is not None:
         if words is None or module.name == "__init__.py":
             raise UnclearError
         yield from _members(project, module, words)
+
+
+def _given(project: Project, path: Path, one: Import) -> tuple[tuple[Place, ...], Path | None]:
+    """The names of files that an import may give, and the file that it is itself, if it is one."""
+    target = project.resolver.find(path, one.module, one.level)
+    if not one.attribute:
+        if target is None and project.resolver.is_package(path, one.module, one.level) is not None:
+            raise UnclearError
+        return (), target
+    module = project.resolver.find(path, f"{one.module}.{one.attribute}".strip("."), one.level)
+    places = _members(project, target, frozenset({one.attribute})) if target is not None else ()
+    return tuple(places), module
 
 
 def _members(project: Project, path: Path, words: frozenset[str]) -> Iterator[Place]:
@@ -113,7 +122,7 @@ def _members(project: Project, path: Path, words: frozenset[str]) -> Iterator[Pl
 
 def _own_members(project: Project, path: Path, words: frozenset[str], seen: set[Path]) -> Iterator[Place]:
     parts = _parts(project, path)
-    yield from ((path, name) for name in words if name in parts.defined or name in parts.imports)
+    yield from ((path, name) for name in words & parts.names)
     if not words.isdisjoint(parts.top.words):
         yield path, TOP
     yield from _in_stars(project, path, parts, words, seen)
