@@ -38,4 +38,4 @@ def outcome_of(
     """An outcome with these findings, by default one; ``text`` stands for their file."""
     found = findings or (finding_of(**changes),)
     overlay = {finding.path: text.encode() for finding in found}
-    return Outcome(found, notes, [finding.path for finding in found], enabled, Sources(overlay))
+    return Outcome(found, notes, [finding.path for finding in found], lambda: enabled, Sources(overlay))

@@ -54,7 +54,7 @@ def forklint(*arguments: str | bytes | Path, cwd: Path, wrap: Callable[[], None]
 
 def names(folder: Path) -> list[str]:
     """What lies in a folder."""
-    return sorted(path.name for path in folder.iterdir())
+    return sorted(path.name for path in folder.iterdir() if path.name != ".forklint_cache")
 
 
 def codes(result: Result) -> list[tuple[str, str]]:

@@ -222,7 +222,7 @@ def test_updates_at_once_lose_nothing(project: Path) -> None:
         assert (run.returncode, error.count("\n")) == (0, 1), error
     assert {row["path"] for row in rows(project / "known.json")} >= {f"src/{file.name}" for file in files}
     assert len(rows(project / "known.json")) == 7
-    assert sorted(path.name for path in project.iterdir()) == ["known.json", "pyproject.toml", "src"]
+    assert sorted(path.name for path in project.iterdir()) == [".forklint_cache", "known.json", "pyproject.toml", "src"]
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ def test_fixes_go_into_their_cells_and_nowhere_else(forklint, folder: Path) -> N
     assert after[3].endswith(before[3][-20:])
     assert (after[2], after[4]) == (before[2], before[4])
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
-    assert sorted(item.name for item in folder.iterdir()) == ["forklint.toml", "words.ipynb"]
+    assert sorted(item.name for item in folder.iterdir()) == [".forklint_cache", "forklint.toml", "words.ipynb"]
 
 
 def test_diff_is_shown_cell_by_cell(forklint, folder: Path) -> None:

@@ -265,7 +265,7 @@ def test_the_file_has_what_would_be_printed(forklint, project: Path, name: str) 
     assert (done.returncode, done.stdout, done.stderr) == (1, "", "")
     assert report.read_text(encoding="utf-8") == printed.stdout
     assert stat.S_IMODE(report.stat().st_mode) == 0o640
-    assert sorted(path.name for path in project.iterdir()) == [".git", "report", "src"]
+    assert sorted(path.name for path in project.iterdir()) == [".forklint_cache", ".git", "report", "src"]
 
 
 def test_a_new_file_has_the_usual_permissions_and_links_stay(forklint, project: Path) -> None:
@@ -309,7 +309,7 @@ def test_an_interrupted_write_leaves_nothing(project: Path, monkeypatch: pytest.
     monkeypatch.setattr("os.fsync", interrupted)
     with pytest.raises(KeyboardInterrupt):
         writing.replace(project / "report", b"new")
-    assert sorted(path.name for path in project.iterdir()) == [".git", "src"]
+    assert sorted(path.name for path in project.iterdir()) == [".forklint_cache", ".git", "src"]
 
 
 @pytest.mark.parametrize("other", ["--diff", "--show-files", "--show-settings"])

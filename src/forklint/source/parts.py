@@ -21,6 +21,11 @@ DECORATOR = re.compile(
     rb"(?=\n\s*(?:@|class\b|def\b|async\b))"
 )
 HEAD = re.compile(rb"\n(?:class|(?:async[ \t]+)?def)[ \t]+([\w\x80-\xff]+)")
+DEFINITION = re.compile(rb"(?:async[ \t]+)?def\b")
+BASES = re.compile(rb"\A[ \t]*\([^()]*\)[ \t]*:")
+"""The bases of a class, if nothing is called for them."""
+RUNS = re.compile(rb"\(|^(?:for|with|while|async)\b")
+"""In a line of a class body: it may call something."""
 OUTSIDE = re.compile(rb"\n[^ \t\r\n)\]}]")
 IMPORTING = re.compile(rb"\n[ \t]*(?:from[ \t.][^\n;]*?\bimport\b[ \t]*(?:\([^)]*\)|[^\n;]*)|import[ \t][^\n;]*)")
 WORDS = re.compile(rb"(?!\d)[\w\x80-\xff]+")
@@ -69,6 +74,8 @@ def parts_of(data: bytes) -> Parts | None:
     defined: dict[str, list[Part]] = {}
     for head, end in zip(heads, ends, strict=True):
         defined.setdefault(head[1].decode(errors="replace"), []).append(Part(text[head.start() : end]))
+        if text.startswith(b"\nclass", head.start()):
+            top.append(_body(text[head.end() : end]))
         behind = OUTSIDE.search(text, head.end(), end)
         if behind:
             top.append(text[behind.start() : end])
@@ -78,6 +85,23 @@ def parts_of(data: bytes) -> Parts | None:
 KEPT = re.compile(
     rb'[A-Za-z]{0,2}(?:"""[\s\S]*?"""|\'\'\'[\s\S]*?\'\'\'|"(?:[^"\\\n]|\\[\s\S])*"|\'(?:[^\'\\\n]|\\[\s\S])*\')'
 )
+
+
+def _body(text: bytes) -> bytes:
+    """What may start something when a class is made: lines of its body that call something, outside its methods."""
+    kept: list[bytes] = []
+    depth: int | None = None
+    for line in BASES.sub(b"", text, count=1).split(b"\n"):
+        code = line.lstrip(b" \t")
+        if not code.strip():
+            continue
+        indent = len(line) - len(code)
+        if depth is not None and (indent > depth or code[:1] in b")]}"):
+            continue
+        depth = indent if DEFINITION.match(code) else None
+        if depth is None and RUNS.search(code):
+            kept.append(line)
+    return b"\n" + b"\n".join(kept)
 
 
 def _without(match: re.Match[bytes]) -> bytes:
