@@ -309,7 +309,7 @@ def test_an_interrupted_write_leaves_nothing(project: Path, monkeypatch: pytest.
     monkeypatch.setattr("os.fsync", interrupted)
     with pytest.raises(KeyboardInterrupt):
         writing.replace(project / "report", b"new")
-    assert sorted(path.name for path in project.iterdir()) == [".forklint_cache", ".git", "src"]
+    assert sorted(path.name for path in project.iterdir()) == [".git", "src"]
 
 
 @pytest.mark.parametrize("other", ["--diff", "--show-files", "--show-settings"])
