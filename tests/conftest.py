@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,8 @@ import pytest
 from flake8_command import Flake8, environment
 
 FIXTURES = Path(__file__).parent / "fixtures"
+signal.signal(signal.SIGINT, signal.default_int_handler)
+"""Where the tests run in the background of a shell, Ctrl-C is ignored, and what they start would inherit that."""
 
 
 @pytest.fixture
