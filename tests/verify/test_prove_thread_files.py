@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -43,7 +44,8 @@ def test_the_threads_that_write_a_mapped_file_are_counted(verdicts) -> None:
     pytest.importorskip("numpy")
     (found,) = verdicts(text_of("bad_embeddings_by_futures.py").replace('"another page"', '*["a page"] * 100'))
     assert found["verdict"] == "unsupported here", found
-    assert found["evidence"] == "needs darwin; here 2 threads write the mapped file at extract.py:9"
+    # how many of the pool's threads come to write is up to the scheduler
+    assert re.fullmatch(r"needs darwin; here [2-9] threads write the mapped file at extract\.py:9", found["evidence"])
 
 
 def test_a_pool_that_hands_nothing_to_threads_is_refuted(verdicts, tmp_path: Path) -> None:
