@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from bench.rows import chosen
 from scripts.corpus import REPOSITORY
 
 PAGE = REPOSITORY / "docs" / "speed.md"
@@ -109,6 +110,10 @@ def _introduction(results: Results) -> list[str]:
         text += f" Linted are {given['files']:,} Python files, {given['bytes'] / 1e6:.0f} MB, {given['lines']:,} lines."
     if results["quick"]:
         text += " This was a quick run, on a tenth of the corpus and in few rounds: the figures are rough."
+    measured = {row["key"] for row in results["rows"]}
+    left = [row.key for row in chosen([], quick=results["quick"]) if row.key not in measured]
+    if left:
+        text += f" Not measured in this run: {', '.join(f'`{key}`' for key in left)}."
     return textwrap.wrap(text, 118, break_on_hyphens=False)
 
 
