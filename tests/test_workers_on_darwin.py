@@ -96,7 +96,7 @@ def test_options_of_the_table_raise_without_workers(option: str) -> None:
 
     data: Any = [1, 2, 3]
     if option == "timeout":
-        loader: Any = DataLoader(data, num_workers=0, timeout=30)  # noqa: FKL402 - what is refused is measured
+        loader: Any = DataLoader(data, num_workers=0, timeout=30)  # forklint: ignore[FKL402]
         with pytest.raises(AssertionError):
             list(loader)
     else:
