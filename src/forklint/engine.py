@@ -55,6 +55,7 @@ class Linter:
         enabled = self.settings.enabled(registry.codes())
         self.rules = tuple(rule(project) for rule in registry.all_rules() if rule.code in enabled)
         self._enabled = enabled
+        self._screened: dict[str, bool] = {}
         self._words = (b"fkl", *(name.encode() for name in registry.names().values()))
 
     @cached_property
@@ -87,6 +88,7 @@ class Linter:
                 shown(path), "skipped: neither Python, a notebook nor settings of a program", only_if_named=True
             )
             return FileReport(shown(path), notes=(note,))
+        self._screened = {}  # it speaks of one file, and of the project as it is now
         absolute = from_root(path)
         if self.project.data(absolute) != data:
             self.project.replace(absolute, data)
@@ -118,10 +120,16 @@ class Linter:
         if not self.options.screen or self.project.is_loaded(path) or self._may_name_rules(data):
             return False
         try:
-            is_wanted = any(rule.may_hold(path, data) for rule in self.rules)
+            is_wanted = any(self._may_hold(rule, path, data) for rule in self.rules)
         except Exception:  # noqa: BLE001 - it is told of where the rule is asked
             return False
         return not is_wanted and self.project.surely_parses(path)
+
+    def _may_hold(self, rule: Rule, path: Path, data: bytes) -> bool:
+        """What a rule's screen says of the file at hand, asked once."""
+        if rule.code not in self._screened:
+            self._screened[rule.code] = rule.may_hold(path, data)
+        return self._screened[rule.code]
 
     def _may_name_rules(self, data: bytes) -> bool:
         """Whether a comment that names a rule of ours may stand in a text: if it silences nothing, that is said."""
@@ -137,7 +145,7 @@ class Linter:
             if rule.code not in ran:
                 continue
             try:
-                if not self.options.screen or rule.may_hold(module.path, data):
+                if not self.options.screen or self._may_hold(rule, module.path, data):
                     found += [(rule, one, self._finding(path, module, rule, one)) for one in rule.suspects(module)]
             except RecursionError:
                 ran.discard(rule.code)
