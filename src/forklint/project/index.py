@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import gc
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from forklint.project.graph import ImportGraph
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import FUNCTIONS, Binding, Function, Kind, Scope
 from forklint.source import document
+from forklint.source.exports import may_give
 
 if TYPE_CHECKING:
     from forklint.source.outline import Outline
@@ -51,7 +51,6 @@ UNPARSABLE = (SyntaxError, RecursionError, MemoryError, ValueError)
 MOST_LOADED = 96_000_000
 """Bytes of source whose trees are kept at a time; a tree takes about 40 times its source. Fewer, and files
 that import each other in circles are parsed again and again."""
-STAR = re.compile(rb"import[\s\\]*\*")
 MAX_HOPS = 24
 """How many aliases and re-exports are followed for one name."""
 
@@ -228,17 +227,12 @@ class Project(ProjectFiles):
     def _find_in_stars(self, module: Module, name: str, hops: int) -> Symbol | None:
         for star in module.scope.stars:
             path = self.resolver.find(module.path, star.module, star.level)
-            target = self.module(path) if path is not None and self._may_bind(path, name) else None
+            target = self.module(path) if path is not None and may_give(self.data(path), name) else None
             if target is not None:
                 found = self._member(target, name, hops - 1)
                 if found is not None:
                     return found
         return None
-
-    def _may_bind(self, path: Path, name: str) -> bool:
-        """Whether a file may give a name to who imports all that it has, judged by bytes alone."""
-        data = self.data(path)
-        return not name.isascii() or name.encode() in data or may_have_star(data)
 
     def member(self, owner: Symbol, name: str) -> Symbol | None:
         """What ``owner.name`` means; None if that is not certain."""
@@ -344,8 +338,3 @@ class Project(ProjectFiles):
                         if name not in seen:
                             seen.add(name)
                             names.append(name)
-
-
-def may_have_star(data: bytes) -> bool:
-    """Whether a text may say ``from module import *``."""
-    return b"*" in data and STAR.search(data) is not None

@@ -17,8 +17,9 @@ from forklint.facts.members.attributes import EVERY_OBJECT, missed_on_classes
 from forklint.facts.members.suppliers import BASE_NAME
 from forklint.facts.members.torch_names import is_misspelt
 from forklint.knowledge.torch_api import class_names, torch_class, torch_module
-from forklint.project.index import MAX_HOPS, Project, may_have_star
+from forklint.project.index import MAX_HOPS, Project
 from forklint.source.constructions import called_on, constructions, may_be_alias
+from forklint.source.exports import may_have_star
 from forklint.source.outline import ClassOutline, Import, Outline
 
 ABSTRACT = re.compile(rb"\babstract|\bNotImplemented(?:Error)?\b")
