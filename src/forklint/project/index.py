@@ -15,8 +15,8 @@ from forklint.project.files import ProjectFiles
 from forklint.project.graph import ImportGraph
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import FUNCTIONS, Binding, Function, Kind, Scope
+from forklint.project.stars import Stars
 from forklint.source import document
-from forklint.source.exports import may_give
 
 if TYPE_CHECKING:
     from forklint.source.outline import Outline
@@ -74,6 +74,7 @@ class Project(ProjectFiles):
         super().__init__(root, settings)
         self.graph = ImportGraph(self)
         self.families = Families(self)
+        self.stars = Stars(self)
         self._modules: dict[Path, Module | None] = {}
         self._outlines: dict[Path, Outline | None] = {}
         self._ancestries: dict[ClassFacts, Ancestry] = {}
@@ -227,7 +228,7 @@ class Project(ProjectFiles):
     def _find_in_stars(self, module: Module, name: str, hops: int) -> Symbol | None:
         for star in module.scope.stars:
             path = self.resolver.find(module.path, star.module, star.level)
-            target = self.module(path) if path is not None and may_give(self.data(path), name) else None
+            target = self.module(path) if path is not None and self.stars.may_give(path, name) else None
             if target is not None:
                 found = self._member(target, name, hops - 1)
                 if found is not None:

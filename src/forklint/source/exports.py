@@ -1,4 +1,8 @@
-"""What ``from module import *`` may take from a file, judged by bytes: by its ``__all__``, or by what it may bind."""
+"""What ``from module import *`` takes from a file, judged by bytes: what ``__all__`` lists, else what it may bind.
+
+Without ``__all__`` every name without a leading underscore is taken (the Python language reference, "The import
+statement").
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ from functools import cache
 
 ALL = b"__all__"
 WRITTEN_OUT = re.compile(
-    rb"^__all__[ \t]*=[ \t]*[\[(]((?:[\s,]|#[^\n]*|\"\w+\"|'\w+')*)[\])][ \t]*(?:#[^\n]*)?\r?$", re.M
+    rb"^__all__[ \t]*=[ \t]*[\[(]((?:[\s,]|#[^\n]*|\"\w+\"|'\w+')*)[\])][ \t]*(?:#[^\n]*)?\r?$", re.MULTILINE
 )
 COMMENT = re.compile(rb"#[^\n]*")
 QUOTED = re.compile(rb"[\"'](\w+)[\"']")
@@ -19,22 +23,15 @@ def may_have_star(data: bytes) -> bool:
     return b"*" in data and STAR.search(data) is not None
 
 
-def may_give(data: bytes, name: str) -> bool:
-    """Whether a text may give a name to who imports all that it has; one that itself imports so may give any.
+def hides(data: bytes, name: str) -> bool:
+    """Whether a text without a known ``__all__`` surely keeps a name to itself."""
+    return name.startswith("_") and ALL not in data
 
-    A list ``__all__`` decides; without one, every name without a leading underscore is given (the Python language
-    reference, "The import statement").
-    """
-    if not name.isascii():
-        return True
+
+def may_bind(data: bytes, name: str) -> bool:
+    """Whether a text may bind a name other than by a star."""
     word = name.encode()
-    if ALL in data:
-        listed = written_out(data)
-        if listed is not None:
-            return word in listed
-    elif name.startswith("_"):
-        return False
-    return (word in data and _binding(word).search(data) is not None) or may_have_star(data)
+    return not name.isascii() or (word in data and _binding(word).search(data) is not None)
 
 
 def written_out(data: bytes) -> frozenset[bytes] | None:
@@ -49,7 +46,7 @@ def written_out(data: bytes) -> frozenset[bytes] | None:
 
 @cache
 def _binding(word: bytes) -> re.Pattern[bytes]:
-    """Matches a name where it may be bound: it is no attribute, and neither `as` nor another word follows."""
+    """Matches a name where it may be bound: it is no attribute, and neither ``as`` nor another word follows."""
     whole = rb"(?<![.\w\x80-\xff])%s(?![\w\x80-\xff])" % re.escape(word)
     package = rb"\bimport\b(?:\\\r?\n|[^#\n])*" + whole + rb"[ \t]*\."
     return re.compile(whole + rb"(?![ \t]*(?:\.|(?!in\b|if\b)\w))|" + package)
