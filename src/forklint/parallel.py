@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from forklint.cache.lookup import Lookup
 from forklint.config import SettingsFinder
+from forklint.dealing import Deck
 from forklint.model import FileReport
 from forklint.project.evidence import Evidence
 from forklint.source.paths import from_root
@@ -84,9 +85,11 @@ def _lint_anew(job: Job, files: Sequence[Path], processes: int | None) -> tuple[
     from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415
 
     context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
-    chunks = _deal(files, count * 8)
-    with ProcessPoolExecutor(count, mp_context=context, initializer=_start, initargs=(job,)) as pool:
-        return _together(pool.map(_lint_chunk, chunks))
+    deck = Deck(files, count, context)
+    with ProcessPoolExecutor(count, mp_context=context, initializer=_start, initargs=(job, deck)) as pool:
+        done = [pool.submit(_lint_run) for _ in range(len(deck))]
+        runs = sorted((one.result() for one in done), key=lambda run: run.place)
+    return _together((run.reports, run.seen) for run in runs)
 
 
 def fix_all(job: Job, files: Sequence[Path], processes: int | None, *, unsafe: bool, write: bool) -> list[Fixed]:
@@ -136,20 +139,40 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
-_worker: tuple[Linters, bool] | None = None
-"""The linters of a worker process, made once by ``_start``, and whether what is seen is told."""
+@dataclass(frozen=True)
+class Run:
+    """What was found in a run of files."""
+
+    place: tuple[int, int]
+    """Its place among all runs."""
+    reports: list[FileReport]
+    seen: Seen
 
 
-def _start(job: Job) -> None:
+@dataclass(frozen=True)
+class Worker:
+    """What a process needs to lint one run after another."""
+
+    linters: Linters
+    keeps: bool
+    deck: Deck
+    seat: int
+
+
+_worker: Worker | None = None
+"""Made once by ``_start``, in each process."""
+
+
+def _start(job: Job, deck: Deck) -> None:
     global _worker  # noqa: PLW0603 - a pool's initializer has no other way to leave something behind
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the first process too, which ends this one
-    _worker = job.linters(), job.keeps
+    _worker = Worker(job.linters(), job.keeps, deck, deck.seat())
 
 
-def _lint_chunk(files: Sequence[Path]) -> tuple[list[FileReport], Seen]:
+def _lint_run() -> Run:
     assert _worker is not None  # noqa: S101 - the pool ran _start
-    linters, keeps = _worker
-    return _lint_with(linters, files, keeps=keeps)
+    place, files = _worker.deck.take(_worker.seat)
+    return Run(place, *_lint_with(_worker.linters, files, keeps=_worker.keeps))
 
 
 def _lint_with(linters: Linters, files: Iterable[Path], *, keeps: bool) -> tuple[list[FileReport], Seen]:
@@ -165,25 +188,3 @@ def _together(parts: Iterable[tuple[list[FileReport], Seen]]) -> tuple[list[File
         for place, one in evidence.items():
             seen.setdefault(place, Evidence()).add(one)
     return reports, seen
-
-
-def _deal(files: Sequence[Path], parts: int) -> list[Sequence[Path]]:
-    """Cut the files into runs of about equal size on disk; neighbours stay together, since they share imports."""
-    sizes = [_size(path) for path in files]
-    share = sum(sizes) / parts + 1
-    chunks: list[list[Path]] = [[]]
-    taken = 0.0
-    for path, size in zip(files, sizes, strict=True):
-        if chunks[-1] and taken + size > share:
-            chunks.append([])
-            taken = 0
-        chunks[-1].append(path)
-        taken += size
-    return list(chunks)
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size + 1
-    except OSError:
-        return 1
