@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from forklint.source.notebook import Notebook
 
 
+MOST_KEPT = 64_000_000
+"""Bytes of projects, in the measure of ``Project.weight``, which are kept, since a file of them may still come."""
+
+
 class UnfixableError(Exception):
     """A text that may hold findings and is never changed; the message says why in a few words."""
 
@@ -330,6 +334,14 @@ class Linters:
     def evidence(self) -> dict[tuple[Path, Path | None], Evidence]:
         """What the reports so far rest on, by the roots and the settings' files of projects, without what was told."""
         return {key: linter.project.evidence() for key, linter in self._linters.items()}
+
+    def leave(self, linter: Linter) -> dict[tuple[Path, Path | None], Project]:
+        """Forget all projects but the one of a linter, once much is known of them; give those that were forgotten."""
+        left = {key: one.project for key, one in self._linters.items() if one is not linter}
+        if sum(project.weight for project in left.values()) < MOST_KEPT:
+            return {}
+        self._linters = {key: one for key, one in self._linters.items() if one is linter}
+        return left
 
     def of(self, path: Path) -> Linter:
         """The Linter for a file; raises ConfigError."""

@@ -176,15 +176,28 @@ def _lint_run() -> Run:
 
 
 def _lint_with(linters: Linters, files: Iterable[Path], *, keeps: bool) -> tuple[list[FileReport], Seen]:
-    gc.disable()  # trees live until the end, so there is nothing to collect: a third of the time otherwise
-    reports = [linters.of(path).lint(path) for path in files]
-    return reports, linters.evidence() if keeps else {}
+    gc.disable()  # trees live as long as their project, so there is nothing to collect: a third of the time otherwise
+    reports, seen = [], Seen()
+    for path in files:
+        linter = linters.of(path)
+        left = linters.leave(linter)
+        if left:
+            _add(seen, {key: project.evidence() for key, project in left.items()} if keeps else {})
+            left.clear()
+            gc.collect()
+        reports.append(linter.lint(path))
+    _add(seen, linters.evidence() if keeps else {})
+    return reports, seen
 
 
 def _together(parts: Iterable[tuple[list[FileReport], Seen]]) -> tuple[list[FileReport], Seen]:
     reports, seen = [], Seen()
-    for some, evidence in parts:
+    for some, news in parts:
         reports += some
-        for place, one in evidence.items():
-            seen.setdefault(place, Evidence()).add(one)
+        _add(seen, news)
     return reports, seen
+
+
+def _add(seen: Seen, news: Seen) -> None:
+    for place, evidence in news.items():
+        seen.setdefault(place, Evidence()).add(evidence)

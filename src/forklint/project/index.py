@@ -48,9 +48,11 @@ class Value:
 Symbol = External | Package | Module | ClassFacts | FunctionFacts | Value
 UNPARSABLE = (SyntaxError, RecursionError, MemoryError, ValueError)
 """What ``ast`` raises for a text that it refuses."""
+TREE = 40
+"""A tree takes about so many times the memory of its source."""
 MOST_LOADED = 96_000_000
-"""Bytes of source whose trees are kept at a time; a tree takes about 40 times its source. Fewer, and files
-that import each other in circles are parsed again and again."""
+"""Bytes of source whose trees are kept at a time. Fewer, and files that import each other in circles are parsed again
+and again."""
 MAX_HOPS = 24
 """How many aliases and re-exports are followed for one name."""
 
@@ -93,6 +95,7 @@ class Project(ProjectFiles):
     def trim(self) -> None:
         """Forget all trees, and what was concluded from them, once they are many; they come back when asked for."""
         if self._loaded > MOST_LOADED:
+            self.weight -= TREE * self._loaded
             self._loaded = 0
             self._modules.clear()
             self._ancestries.clear()
@@ -131,6 +134,7 @@ class Project(ProjectFiles):
             doc = document.decode(path, self.data(path))
             known = self._modules[path] = Module(path, doc, document.parse(doc), doc.notebook is not None)
             self._loaded += len(doc.data)
+            self.weight += TREE * len(doc.data)
         return known
 
     def module(self, path: Path) -> Module | None:
