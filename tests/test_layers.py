@@ -23,6 +23,7 @@ LAYERS = [
     "suppressing",
     "baseline",
     "cache",
+    "dealing",
     "parallel",
     "verify",
     "pages",

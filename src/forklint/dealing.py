@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from multiprocessing.context import BaseContext
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from multiprocessing.context import BaseContext
 
 RUNS = 8
 """Into so many runs the share of a process is cut; with fewer one waits longer for another at the end."""
