@@ -21,7 +21,8 @@ FILES = sorted(Path(forklint.__file__).parent.rglob("*.py")) + sorted(Path(libcs
     "text",
     [
         "name = 1", "name: int = 1", "other, name = 1, 2", "[other, name] = 1, 2", "(name := 3)", "for name in x: pass",
-        "for i, name in x: pass", "with x as name: pass", "with x as (a, name): pass", "import name", "import name.part",
+        "for i, name in x: pass", "with x as name: pass", "with x as (a, name): pass", "import name",
+        "import name.part",
         "import os, name . part", "import a, \\\n    name.part", "import other as name", "from x import name",
         "from x import (\n    a,\n    name,\n)", "from x import name as name", "def name(): pass", "class name: pass",
         "class name (object): pass", "try: pass\nexcept E as name: pass", "match x:\n    case name if True: pass",
