@@ -60,7 +60,7 @@ class Linter:
         self.rules = tuple(rule(project) for rule in registry.all_rules() if rule.code in enabled)
         self._enabled = enabled
         self._screened: dict[str, bool] = {}
-        self._words = (b"fkl", *(name.encode() for name in registry.names().values()))
+        self._names = tuple(name.encode() for name in registry.names().values())
 
     @cached_property
     def presets(self) -> PresetLinter:
@@ -137,7 +137,7 @@ class Linter:
 
     def _may_name_rules(self, data: bytes) -> bool:
         """Whether a comment that names a rule of ours may stand in a text: if it silences nothing, that is said."""
-        return self.options.suppress and suppressions.may_name(data, self._words)
+        return self.options.suppress and suppressions.may_name(data, self._names)
 
     def lint_module(self, path: Path, module: Module) -> FileReport:
         """Ask every rule about a module of the project."""

@@ -87,7 +87,6 @@ class PoisonedFork(Rule):
     code = "FKL203"
     name = "poisoned-fork"
     severity = Severity.ERROR
-    tokens = rb"torch|sklearn|polars|jax|numba|timm|sentence_transformers|transformers"
     words = (b"torch", b"sklearn", b"polars", b"jax", b"numba", b"timm", b"transformers")
 
     def may_hold(self, path: Path, data: bytes) -> bool:

@@ -67,10 +67,15 @@ class Walk:
         on_call: Callable[[View, ast.Call, Walk], None] | None = None,
         *,
         root: Module | None = None,
+        imports: bool = True,
     ) -> None:
-        """Call ``on_call`` before each call is followed; with ``root``, that module's imports are followed, too."""
+        """Call ``on_call`` before each call is followed; with ``root``, that module's imports are followed, too.
+
+        Without ``imports``, they are not, and the rest goes as it would with them.
+        """
         self._project = project
-        self._imported = {root.path} if root is not None else None
+        self._is_program = root is not None
+        self._imported = {root.path} if root is not None and imports else None
         self._objects = Objects(project)
         self._on_call = on_call
         self._entered: dict[Function, int] = {}
@@ -108,7 +113,7 @@ class Walk:
             return self.block(view, statement.body)
         elif not isinstance(statement, FUNCTIONS):
             self._compound(view, statement)
-        return self._imported is not None and bool(self._active) and _may_leave(statement)
+        return self._is_program and bool(self._active) and _may_leave(statement)
 
     def _compound(self, view: View, statement: ast.stmt) -> None:
         if isinstance(statement, ast.If):

@@ -34,7 +34,11 @@ def loader_names(project: Project) -> frozenset[str]:
 
 def may_make_loader(project: Project, data: bytes) -> bool:
     """Whether a text may call what makes a loader, judged by bytes alone."""
-    return may_call(project, _listed(project), data)
+    memory = project.memory("texts that may make a loader")
+    if data not in memory:  # several rules ask
+        memory[data] = may_call(project, _listed(project), data)
+    answer: bool = memory[data]
+    return answer
 
 
 def may_set_up_loader(project: Project, path: Path, data: bytes) -> bool:
@@ -52,8 +56,12 @@ def may_be_loader(project: Project, call: ast.Call) -> bool:
 
 
 def _listed(project: Project) -> frozenset[str]:
-    rows = starters(project.settings.starters).items()
-    return frozenset(name.rpartition(".")[2] for name, row in rows if row.is_loader)
+    memory = project.memory("names of loaders")
+    if not memory:
+        rows = starters(project.settings.starters).items()
+        memory[None] = frozenset(name.rpartition(".")[2] for name, row in rows if row.is_loader)
+    names: frozenset[str] = memory[None]
+    return names
 
 
 def row_above(project: Project, facts: ClassFacts) -> Starter | None:
