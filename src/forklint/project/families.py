@@ -6,7 +6,7 @@ family has too many members rather than too few.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -28,6 +28,8 @@ class Known:
     texts: dict[Path, tuple[bytes, bytes]] = field(default_factory=dict)
     answers: dict[str, dict[Path, tuple[bytes, Any]]] = field(default_factory=dict)
     """By the name of the question."""
+    endings: dict[bytes, bytes] = field(default_factory=dict)
+    """Those of all calls, each kept once: the files have them in common."""
 
 
 class Families:
@@ -66,6 +68,21 @@ class Families:
     def words(self, path: Path) -> Names:
         """Every word of a file."""
         return self.read("words", path, _words)
+
+    def calling(self, names: Names) -> Iterator[tuple[Path, Names]]:
+        """Give the files that may call something by one of these names, each with those that end as what it calls."""
+        files = self._endings()
+        table = headings.by_ending(names, self.known.endings)
+        for path, endings in files:
+            if not table.keys().isdisjoint(endings):
+                yield path, frozenset().union(*(table[ending] for ending in endings if ending in table))
+
+    def calls(self, names: Names) -> Iterator[tuple[Path, list[int]]]:
+        """Give the files that call something by one of these names, and where."""
+        for path, some in self.calling(names):
+            found = [place for name in some for place in headings.calls(self.text(path), name)]
+            if found:
+                yield path, found
 
     def classes_in(self, path: Path) -> tuple[Head, ...]:
         """The classes that a file may define."""
@@ -115,6 +132,18 @@ class Families:
     def base_words(self) -> Iterable[bytes]:
         """Every word among the bases of classes, and every name that is given another."""
         return self._by_base().keys() | self._renamed().keys()
+
+    def _endings(self) -> list[tuple[Path, tuple[bytes, ...]]]:
+        """How the names end that each file calls."""
+        memory = self._project.memory("endings of calls")
+        if None not in memory:
+            memory[None] = [(path, self.read("calls", path, self._endings_in)) for path in self._project.files]
+        found: list[tuple[Path, tuple[bytes, ...]]] = memory[None]
+        return found
+
+    def _endings_in(self, text: bytes) -> tuple[bytes, ...]:
+        known = self.known.endings
+        return tuple(known.setdefault(ending, ending) for ending in headings.call_endings(text))
 
     def _by_name(self) -> dict[bytes, list[tuple[Path, Head]]]:
         memory = self._project.memory("classes by name")

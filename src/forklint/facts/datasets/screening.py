@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -42,17 +41,14 @@ def screen(project: Project) -> Screen:
     return found
 
 
-def handed(project: Project, candidates: frozenset[bytes]) -> frozenset[bytes]:
-    """Those of some classes that are called in a file which may hand what it makes to a dataset or to workers."""
-    names, found = screen(project).names, set[bytes]()
+def called_beside(project: Project) -> frozenset[bytes]:
+    """What is called in files that make a dataset, or name what workers call: it may be handed to these."""
+    families = project.families
+    making = {path for path, _ in families.calls(screen(project).names)}
     for path in project.files:
-        here = project.families.words(path)
-        new = (candidates & here) - found
-        if new:
-            text = project.families.text(path)
-            if any(word in text for word in IN_WORKERS) or not names.isdisjoint(here):
-                found |= {name for name in new if re.search(rb"(?<!class )\b" + name + rb"[\s\\]*\(", text)}
-    return frozenset(found)
+        if path not in making and any(word in families.text(path) for word in IN_WORKERS):
+            making.add(path)
+    return frozenset().union(*(headings.called(families.text(path)) for path in making))
 
 
 def _screen(project: Project) -> Screen:

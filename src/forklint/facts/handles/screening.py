@@ -7,11 +7,12 @@ and it has to do with the project's datasets. Names stand for whatever goes by t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forklint.facts.datasets.screening import handed, screen
+from forklint.facts.datasets.screening import called_beside, screen
 from forklint.facts.handles.tokens import WORD, OpenerTokens
 from forklint.source import headings
 from forklint.source.headings import Head
@@ -51,7 +52,22 @@ class HandleScreen:
 
     def places(self, path: Path) -> tuple[int, ...]:
         """Where in a file something may be opened that is kept."""
-        return self._project.families.read("openers", path, self.tokens.places)
+        if not self._project.families.has(path):
+            return self.tokens.places(self._project.families.text(path))
+        return self._opening_files().get(path, ())
+
+    def _opening_files(self) -> dict[Path, tuple[int, ...]]:
+        """The files of the project that may open something, with the places."""
+        memory = self._project.memory("files that open something")
+        if None not in memory:
+            families, found = self._project.families, {}
+            for path, names in families.calling(self.tokens.names):
+                places = families.read("openers", path, partial(self.tokens.places, names=names))
+                if places:
+                    found[path] = places
+            memory[None] = found
+        files: dict[Path, tuple[int, ...]] = memory[None]
+        return files
 
     def _is_near(self, classes: tuple[Head, ...]) -> bool:
         if screen(self._project).may_reach_workers(classes):
@@ -63,7 +79,7 @@ class HandleScreen:
         """Names of classes that may open something, and whose objects may be handed to a dataset or to workers."""
         memory = self._project.memory("classes that are handed on")
         if "all" not in memory:
-            memory["all"] = handed(self._project, self.opening_classes)
+            memory["all"] = self.opening_classes & called_beside(self._project)
         found: Names = memory["all"]
         return found
 
@@ -79,10 +95,12 @@ class HandleScreen:
         """Whether a file may get handles from elsewhere: by a call, or from what its classes inherit."""
         text = self._project.families.text(path)
         opening = self.opening_classes
-        if any(not one.bases.isdisjoint(opening) for one in classes) or self._calls_opener(text):
+        if any(not one.bases.isdisjoint(opening) for one in classes):
+            return True
+        if self._may_call_any or path in self._calls_of_openers():
             return True
         named = opening.intersection(headings.WORD.findall(text))
-        return bool(named) and re.search(rb"\b(?:" + _either(named) + rb")" + METHOD, text) is not None
+        return bool(named) and re.search(rb"\b(?:" + b"|".join(named) + rb")" + METHOD, text) is not None
 
     # What opens something
 
@@ -92,8 +110,8 @@ class HandleScreen:
         memory = self._project.memory("names that open something")
         if "all" not in memory:
             names = self.opening_functions | self.opening_classes
-            is_known = len(self.opening_functions) <= MOST_NAMES
-            memory["all"] = frozenset(name.decode(errors="replace") for name in names) if is_known else None
+            known = frozenset(name.decode(errors="replace") for name in names)
+            memory["all"] = None if self._may_call_any else known
         found: frozenset[str] | None = memory["all"]
         return found
 
@@ -119,8 +137,8 @@ class HandleScreen:
         families = self._project.families
         names = new = families.heirs(
             head.name
-            for path in self._opening_files()
-            for head in self._around(path, self._functions_in(path))
+            for path, places in self._opening_files().items()
+            for head in _around(places, self._functions_in(path))
             if _gives(families.text(path), head)
         )
         while new and len(names) <= MOST_NAMES:
@@ -130,42 +148,38 @@ class HandleScreen:
 
     def _callers_of(self, names: Names) -> Iterator[bytes]:
         """Give the names of functions that call one of these and are followed, since they speak of an opener too."""
-        calls, opens = _calls_of(names), self.tokens.pattern
-        for path in self._project.files:
+        opens = self.tokens.pattern
+        for path, calls in self._project.families.calls(names):
             text = self._project.families.text(path)
-            if any(name in text for name in names) and calls.search(text) and opens.search(text):
-                for head in self._functions_in(path):
-                    inside = (text, head.start, head.stop)
-                    if _gives(text, head) and calls.search(*inside) and opens.search(*inside):
-                        yield head.name
+            heads = self._functions_in(path) if opens.search(text) else ()
+            for head in _around(calls, heads):
+                if _gives(text, head) and opens.search(text, head.start, head.stop):
+                    yield head.name
 
     def _find_classes(self) -> Iterator[bytes]:
         families = self._project.families
-        for path in self._opening_files():
-            yield from (head.name for head in self._around(path, families.classes_in(path)))
-        for path in self._project.files:
-            classes = families.classes_in(path)
-            if classes and self._calls_opener(families.text(path)):
-                yield from (head.name for head in classes)
-
-    def _opening_files(self) -> Iterator[Path]:
-        return (path for path in self._project.files if self.places(path))
+        for path, places in self._opening_files().items():
+            yield from (head.name for head in _around(places, families.classes_in(path)))
+        if self._may_call_any:
+            yield from (head.name for path in self._project.files for head in families.classes_in(path))
+        for path, calls in self._calls_of_openers().items():
+            yield from (head.name for head in _around(calls, families.classes_in(path)))
 
     def _functions_in(self, path: Path) -> tuple[Head, ...]:
         return self._project.families.read("functions", path, headings.functions)
 
-    def _around(self, path: Path, heads: tuple[Head, ...]) -> Iterator[Head]:
-        """Give those of some definitions in whose text something may be opened."""
-        for head in heads:
-            if any(head.start < place < head.stop for place in self.places(path)):
-                yield head
+    @property
+    def _may_call_any(self) -> bool:
+        return len(self.opening_functions) > MOST_NAMES
 
-    def _calls_opener(self, text: bytes) -> bool:
-        """Whether a text may call a function that opens something."""
-        names = self.opening_functions
-        if len(names) > MOST_NAMES:
-            return True
-        return any(name in text for name in names) and _calls_of(names).search(text) is not None
+    def _calls_of_openers(self) -> dict[Path, list[int]]:
+        """Where the files of the project may call functions that open something."""
+        memory = self._project.memory("calls of what opens something")
+        if None not in memory:
+            calls = self._project.families.calls(self.opening_functions) if not self._may_call_any else ()
+            memory[None] = dict(calls)
+        places: dict[Path, list[int]] = memory[None]
+        return places
 
 
 def _bound(text: bytes, place: int) -> list[bytes]:
@@ -178,9 +192,6 @@ def _gives(text: bytes, head: Head) -> bool:
     return any(text.find(word, head.start, head.stop) >= 0 for word in (b"return", b"yield"))
 
 
-def _calls_of(names: Names) -> re.Pattern[bytes]:
-    return re.compile(rb"\b(?:" + _either(names) + rb")\s*\(")
-
-
-def _either(names: Names) -> bytes:
-    return b"|".join(sorted(map(re.escape, names)))
+def _around(places: Collection[int], heads: tuple[Head, ...]) -> Iterator[Head]:
+    """Give those of some definitions in whose text one of some places is."""
+    return (head for head in heads if any(head.start < place < head.stop for place in places))

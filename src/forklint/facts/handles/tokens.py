@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 from forklint.facts.handles.shapes import BOX_VIEWS, UNBOXING
 from forklint.knowledge.handles import Handle
+from forklint.source import headings
 
 WORD = rb"[\w\x80-\xff]"
 WITH = re.compile(rb"\bwith[ \t]+(?:" + WORD + rb"+\.)*$")
@@ -15,9 +16,6 @@ REST = re.compile(rb"[^()]*(?:\([^()]*(?:\([^()]*\)[^()]*)*\)[^()]*)*\)\s*(as\b|
 """The arguments of a call, its parenthesis being open already, and what follows."""
 TEXTS = re.compile(rb"\"[^\"\n\\]*\"|'[^'\n\\]*'")
 LONGEST_CALL = 400
-LONGEST_NAME = 80
-TAIL = 6
-"""Letters at the end of a name by which it is looked for first."""
 
 
 class OpenerTokens:
@@ -32,39 +30,17 @@ class OpenerTokens:
         self._rows: dict[bytes, list[Handle]] = {}
         for name, row in table.items():
             self._rows.setdefault(name.rpartition(".")[2].encode(), []).append(row)
-        self._tails = frozenset(name[-TAIL:] for name in self._rows)
-        self._lengths = tuple({len(tail) for tail in self._tails})
-        self._hits: set[bytes] = set()
-        self._misses: set[bytes] = set()
+        self.names = frozenset(self._rows)
+        """The last parts of the names of openers."""
         names = b"|".join(sorted(map(re.escape, self._rows), reverse=True))
         self.pattern = re.compile(rb"(?<![\w\x80-\xff])(" + names + rb")[^\S\n]*\(")
         """Matches the name of any opener before a parenthesis."""
 
-    def places(self, data: bytes) -> tuple[int, ...]:
-        """Where something may be opened that is kept: a text is cut at each parenthesis, and the ends are looked at."""
-        parts = data.split(b"(")
-        tails = {part[-TAIL:] for part in parts}
-        for tail in tails - self._misses - self._hits:
-            (self._hits if self._may_end_a_name(tail) else self._misses).add(tail)
-        return () if tails.isdisjoint(self._hits) else tuple(self._places(data, parts))
-
-    def _may_end_a_name(self, tail: bytes) -> bool:
-        """Whether the last letters before a parenthesis may be those of a name, blanks behind it left out."""
-        word = tail.rstrip()
-        if len(word) == len(tail):
-            return any(tail[-length:] in self._tails for length in self._lengths)
-        blanks = tail[len(word) :]
-        return b"\n" not in blanks and any(name.endswith(word) or word.endswith(name) for name in self._rows)
-
-    def _places(self, data: bytes, parts: list[bytes]) -> Iterator[int]:
-        place = 0
-        for part in parts:
-            if part[-TAIL:] in self._hits:
-                end = place + len(part)
-                match = self.pattern.search(data, max(place, end - LONGEST_NAME), end + 1)
-                if match is not None and self._is_kept(data, match):
-                    yield match.start()
-            place += len(part) + 1
+    def places(self, data: bytes, names: Iterable[bytes] = ()) -> tuple[int, ...]:
+        """Where something may be opened that is kept; ``names`` are those of openers that may be called, if known."""
+        places = sorted(place for name in names or self.names for place in headings.calls(data, name))
+        matches = (self.pattern.match(data, place) for place in places)
+        return tuple(match.start() for match in matches if match is not None and self._is_kept(data, match))
 
     def _is_kept(self, data: bytes, match: re.Match[bytes]) -> bool:
         """Whether a call is code, its row is about this file, and what it opens may be open by the next statement."""
