@@ -102,7 +102,7 @@ class ConflictingLoaderOptions(Rule):
         """An option that may be refused, or one that is given by its place, and what may make a loader."""
         if not (super().may_hold(path, data) or (BY_PLACE.search(data) and b"Loader" in data)):
             return False
-        from forklint.facts.loading.rows import may_set_up_loader
+        from forklint.facts.loading.screening import may_set_up_loader
 
         return may_set_up_loader(self.project, path, data)
 

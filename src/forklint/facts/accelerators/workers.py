@@ -13,7 +13,7 @@ from forklint.facts.accelerators.devices import may_use, used_by
 from forklint.facts.datasets.workers import attributes_read, worker_methods
 from forklint.facts.loading.datasets import classes_of
 from forklint.facts.loading.following import Follower
-from forklint.facts.loading.rows import may_make_loader
+from forklint.facts.loading.screening import may_make_loader
 from forklint.facts.loading.values import Expression
 from forklint.facts.sending.sites import Sites
 from forklint.knowledge.accelerators import accelerator_words

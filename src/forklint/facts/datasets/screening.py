@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from forklint.facts.datasets.classes import base_names, entries
+from forklint.knowledge.datasets import base_names, entries
 from forklint.source import headings
 
 if TYPE_CHECKING:

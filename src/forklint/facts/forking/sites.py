@@ -14,7 +14,8 @@ from forklint.facts.loading.datasets import class_of
 from forklint.facts.loading.following import Follower
 from forklint.facts.loading.loaders import workers_of
 from forklint.facts.loading.numbers import Workers, verdict
-from forklint.facts.loading.rows import loader_names, loader_row, rows_above
+from forklint.facts.loading.rows import loader_row, rows_above
+from forklint.facts.loading.screening import loader_names
 from forklint.facts.loading.values import Expression
 from forklint.facts.starting.methods import asked_by, set_for
 from forklint.facts.starting.running.values import DEFAULT_METHOD

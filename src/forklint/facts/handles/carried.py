@@ -54,18 +54,15 @@ class Carried:
 class Handles:
     """Facts about handles, for the whole project."""
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Project, screen: HandleScreen) -> None:
         self._project = project
+        self.screen = screen
+        """What is known of files before they are parsed."""
 
     @cached_property
     def openers(self) -> dict[str, Handle]:
         """Qualified name to row, the project's own rows included."""
         return openers(self._project.settings.handles)
-
-    @cached_property
-    def screen(self) -> HandleScreen:
-        """What is known of files before they are parsed."""
-        return HandleScreen(self._project, self.openers)
 
     def kept_by(self, facts: ClassFacts) -> tuple[StoredHandle, ...]:
         """The handles that an object of a class still holds once it is built and its length was read."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 
 from forklint.facts.handles.shapes import BOX_VIEWS, UNBOXING
 from forklint.knowledge.handles import Handle
@@ -36,9 +37,12 @@ class OpenerTokens:
         self._lengths = tuple({len(tail) for tail in self._tails})
         self._hits: set[bytes] = set()
         self._misses: set[bytes] = set()
-        names = b"|".join(sorted(map(re.escape, self._rows), reverse=True))
-        self.pattern = re.compile(rb"(?<![\w\x80-\xff])(" + names + rb")[^\S\n]*\(")
+
+    @cached_property
+    def pattern(self) -> re.Pattern[bytes]:
         """Matches the name of any opener before a parenthesis."""
+        names = b"|".join(sorted(map(re.escape, self._rows), reverse=True))
+        return re.compile(rb"(?<![\w\x80-\xff])(" + names + rb")[^\S\n]*\(")
 
     def places(self, data: bytes) -> tuple[int, ...]:
         """Where something may be opened that is kept: a text is cut at each parenthesis, and the ends are looked at."""

@@ -10,7 +10,8 @@ from functools import cached_property
 from forklint.facts.loading import arguments, arithmetic, callers, datasets, names
 from forklint.facts.loading.following import Follower
 from forklint.facts.loading.numbers import Number, Workers, verdict
-from forklint.facts.loading.rows import PARTIAL, loader_names, loader_row, may_make_loader, partial_of
+from forklint.facts.loading.rows import PARTIAL, loader_row, partial_of
+from forklint.facts.loading.screening import loader_names, may_make_loader
 from forklint.facts.loading.values import (
     NOTHING,
     Arguments,

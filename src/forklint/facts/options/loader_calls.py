@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from forklint.facts.loading.rows import may_be_loader, sure_row, sure_row_of
+from forklint.facts.loading.rows import sure_row, sure_row_of
+from forklint.facts.loading.screening import may_be_loader
 from forklint.facts.options import mappings
 from forklint.facts.options.mappings import Given
 from forklint.knowledge.starters import Starter

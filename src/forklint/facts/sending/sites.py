@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from forklint.facts.loading.loaders import workers_of
 from forklint.facts.loading.numbers import Workers
-from forklint.facts.loading.rows import loader_names, loader_row
+from forklint.facts.loading.rows import loader_row
+from forklint.facts.loading.screening import loader_names
 from forklint.facts.starting.methods import cells_for, method_of, set_for
 from forklint.knowledge.starters import Starter, iteration, starters
 from forklint.knowledge.unpicklable import senders

@@ -11,7 +11,7 @@ from forklint.facts.loading.datasets import class_of
 from forklint.facts.loading.following import Follower
 from forklint.facts.loading.loaders import Loader, loaders_of
 from forklint.facts.loading.numbers import Workers
-from forklint.facts.loading.rows import may_make_loader
+from forklint.facts.loading.screening import may_make_loader
 from forklint.facts.loading.values import Expression
 from forklint.facts.streams.giving import Giving, givings
 from forklint.facts.streams.sources import Sources
