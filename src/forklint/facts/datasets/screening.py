@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from forklint.knowledge.datasets import base_names, entries
+from forklint.records import dataclass
 from forklint.source import headings
 
 if TYPE_CHECKING:

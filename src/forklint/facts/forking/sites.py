@@ -6,7 +6,6 @@ import ast
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from forklint.facts.forking.objects import View
 from forklint.facts.loading.arithmetic import number_of
@@ -27,6 +26,7 @@ from forklint.project.nodes import nodes_below
 from forklint.project.renames import may_call, names_for
 from forklint.project.scopes import FUNCTIONS, Binding
 from forklint.project.spelling import argument, last_name
+from forklint.records import dataclass
 
 STARTERS = frozenset({"Process", "Pool", "ProcessPoolExecutor"})
 TASKS = frozenset(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from forklint.facts.hooks.meaning import SHORT, meant_by
 from forklint.facts.loading.rows import plain_row, sole_row
@@ -19,6 +18,7 @@ from forklint.project.index import Project
 from forklint.project.module import ClassFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function, parameters
+from forklint.records import dataclass
 
 FORGIVING = frozenset({"TypeError", "Exception", "BaseException"})
 

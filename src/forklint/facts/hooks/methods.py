@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from forklint.facts.datasets.classes import is_dataset
 from forklint.facts.hooks.meaning import meant_hook
@@ -14,6 +13,7 @@ from forklint.project.index import Project
 from forklint.project.module import ClassFacts, Module
 from forklint.project.scopes import Function
 from forklint.project.spelling import dotted
+from forklint.records import dataclass
 
 OTHER_THINGS = frozenset({"property", "cached_property", "setter", "staticmethod", "classmethod", "overload"})
 """Decorators of what is no plain method; their last names."""

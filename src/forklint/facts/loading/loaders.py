@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 from forklint.facts.loading import arguments, arithmetic, callers, datasets, names
@@ -31,6 +31,7 @@ from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Scope
 from forklint.project.spelling import last_name
+from forklint.records import dataclass
 
 MOST_ASKED = 60
 """Of so many loaders it is asked which dataset they get."""

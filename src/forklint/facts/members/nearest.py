@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from forklint.facts.members.slips import is_one_slip
+from forklint.records import dataclass
 
 #: Below this likeness a name is not offered at all.
 ALIKE = 0.55

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from forklint.model import Cell
 from forklint.project.bindings import held_by, value_of
 from forklint.project.index import External
 from forklint.project.spelling import argument, last_name
+from forklint.records import dataclass
 
 if TYPE_CHECKING:
     from forklint.project.index import Project

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from forklint.facts.datasets.workers import attributes_read, worker_methods
 from forklint.facts.loading.datasets import class_of
@@ -21,6 +20,7 @@ from forklint.project.index import Project
 from forklint.project.module import ClassFacts, Module
 from forklint.project.scopes import Function
 from forklint.project.spelling import argument
+from forklint.records import dataclass
 
 
 @dataclass(frozen=True)
