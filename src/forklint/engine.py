@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +13,7 @@ from forklint.model import PLATFORMS, FileReport, Finding, Fix, Note, Severity, 
 from forklint.project.evidence import Evidence
 from forklint.project.index import UNPARSABLE, Project
 from forklint.project.module import Module
+from forklint.records import dataclass
 from forklint.rules import registry
 from forklint.rules.base import Rule, Suspect
 from forklint.rules.syntax_error import SyntaxFault

@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from forklint.config import SettingsFinder
 from forklint.dealing import Deck
 from forklint.model import FileReport
 from forklint.project.evidence import Evidence
+from forklint.records import dataclass
 from forklint.source.paths import from_root
 
 if TYPE_CHECKING:

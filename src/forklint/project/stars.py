@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from forklint.records import dataclass
 from forklint.source import exports
 from forklint.source.outline import imports_of
 

@@ -7,13 +7,14 @@ import inspect
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from forklint.edits.proposal import Proposal
 from forklint.model import Cell, Fix, Link, Severity, Span
+from forklint.records import dataclass
 
 if TYPE_CHECKING:
     from forklint.edits.tree import Tree

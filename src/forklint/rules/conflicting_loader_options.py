@@ -99,7 +99,7 @@ class ConflictingLoaderOptions(Rule):
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """An option that may be refused, or one that is given by its place, and what may make a loader."""
-        from forklint.facts.loading.rows import may_set_up_loader
+        from forklint.facts.loading.screening import may_set_up_loader
 
         if not may_set_up_loader(self.project, path, data):
             return False

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from forklint.model import Finding
+from forklint.records import dataclass
 from forklint.source.comments import Comment, comments
 
 CODE = r"[A-Z]+[0-9]+"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from forklint.facts.forking.objects import Instance, View
@@ -12,6 +11,7 @@ from forklint.facts.forking.sites import Site, Target, sites_in
 from forklint.facts.forking.walk import Use, Walk
 from forklint.knowledge.poisons import Poison, poisons
 from forklint.project.module import FunctionFacts
+from forklint.records import dataclass
 
 if TYPE_CHECKING:
     from forklint.model import Cell

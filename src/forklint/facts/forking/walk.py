@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from forklint.facts.forking.objects import Instance, Objects, Thing, View
 from forklint.facts.machines.devices import devices
@@ -20,6 +20,7 @@ from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Function, bodies, expressions, statements
 from forklint.project.spelling import is_static, last_name
+from forklint.records import dataclass
 
 MAX_DEPTH = 6
 """How many calls deep."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from forklint.facts.members.suppliers import BASE_NAME
 from forklint.facts.members.torch_names import is_misspelt
 from forklint.knowledge.torch_api import class_names, torch_class, torch_module
 from forklint.project.index import MAX_HOPS, Project
+from forklint.records import dataclass
 from forklint.source.constructions import called_on, constructions, may_be_alias
 from forklint.source.outline import ClassOutline, Import, Outline
 
