@@ -52,8 +52,12 @@ def may_be_loader(project: Project, call: ast.Call) -> bool:
 
 
 def _listed(project: Project) -> frozenset[str]:
-    rows = starters(project.settings.starters).items()
-    return frozenset(name.rpartition(".")[2] for name, row in rows if row.is_loader)
+    memory = project.memory("names of loaders")
+    if None not in memory:
+        rows = starters(project.settings.starters).items()
+        memory[None] = frozenset(name.rpartition(".")[2] for name, row in rows if row.is_loader)
+    listed: frozenset[str] = memory[None]
+    return listed
 
 
 def row_above(project: Project, facts: ClassFacts) -> Starter | None:
