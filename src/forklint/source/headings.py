@@ -108,9 +108,14 @@ def by_ending(names: Collection[bytes], known: Iterable[bytes]) -> dict[bytes, l
 
 def calls(data: bytes, name: bytes) -> Iterator[int]:
     """Give the places where a name stands that is called; what is defined by it is no call."""
+    return (place for place in openings(data, name) if not data.endswith(DEFINES, max(0, place - 6), place))
+
+
+def openings(data: bytes, name: bytes) -> Iterator[int]:
+    """Give the places where a name stands before a parenthesis."""
     for match in _call_of(name).finditer(data):
         place = match.start()
-        if not (place and data[place - 1] in LETTERS) and not data.endswith(DEFINES, max(0, place - 6), place):
+        if not (place and data[place - 1] in LETTERS):
             yield place
 
 
@@ -124,6 +129,13 @@ def called(data: bytes) -> set[bytes]:
     parts = (part.rstrip(BEFORE_CALL) for part in data.split(b"("))
     owners = ((part, part.rstrip(LETTERS)) for part in parts)
     return {part[len(owner) :] for part, owner in owners if not owner.endswith(DEFINES)}
+
+
+def owners(data: bytes) -> set[bytes]:
+    """The words of whose methods a text calls some: ``Store`` of ``Store.open(path)``."""
+    parts = (part.rstrip(BEFORE_CALL).rstrip(LETTERS).rstrip(BEFORE_CALL) for part in data.split(b"("))
+    found = (part[:-1].rstrip(BEFORE_CALL) for part in parts if part.endswith(b"."))
+    return {part[len(part.rstrip(LETTERS)) :] for part in found}
 
 
 def renamed(data: bytes) -> frozenset[bytes]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forklint.facts.datasets.classes import base_names, entries
@@ -43,12 +44,18 @@ def screen(project: Project) -> Screen:
 
 def called_beside(project: Project) -> frozenset[bytes]:
     """What is called in files that make a dataset, or name what workers call: it may be handed to these."""
-    families = project.families
-    making = {path for path, _ in families.calls(screen(project).names)}
-    for path in project.files:
-        if path not in making and any(word in families.text(path) for word in IN_WORKERS):
-            making.add(path)
-    return frozenset().union(*(headings.called(families.text(path)) for path in making))
+    makers, families = making(project), project.families
+    named = (path for path in project.files if any(word in families.text(path) for word in IN_WORKERS))
+    return frozenset().union(*(headings.called(families.text(path)) for path in makers.union(named)))
+
+
+def making(project: Project) -> frozenset[Path]:
+    """The files that may make a dataset."""
+    memory = project.memory("files that make datasets")
+    if None not in memory:
+        memory[None] = frozenset(path for path, _ in project.families.calls(screen(project).names))
+    found: frozenset[Path] = memory[None]
+    return found
 
 
 def _screen(project: Project) -> Screen:
