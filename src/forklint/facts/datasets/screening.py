@@ -53,7 +53,8 @@ def making(project: Project) -> frozenset[Path]:
     """The files that may make a dataset."""
     memory = project.memory("files that make datasets")
     if None not in memory:
-        memory[None] = frozenset(path for path, _ in project.families.calls(screen(project).names))
+        calling = project.families.calling(screen(project).names)
+        memory[None] = frozenset(path for path, names in calling if _calls_one(project.families.text(path), names))
     found: frozenset[Path] = memory[None]
     return found
 
@@ -86,6 +87,10 @@ def _methods(project: Project) -> dict[bytes, set[bytes]]:
             for name, methods in project.families.read("methods of datasets", path, ask).items():
                 found.setdefault(name, set()).update(methods)
     return found
+
+
+def _calls_one(text: bytes, names: frozenset[bytes]) -> bool:
+    return any(True for name in names for _ in headings.calls(text, name))
 
 
 def _with(project: Project, defined: dict[bytes, set[bytes]], method: bytes) -> frozenset[bytes]:
