@@ -9,6 +9,7 @@ import pytest
 
 SOURCE = Path(__file__).parent.parent / "src" / "forklint"
 LAYERS = [
+    "records",
     "model",
     "knowledge",
     "source",
@@ -23,6 +24,7 @@ LAYERS = [
     "suppressing",
     "baseline",
     "cache",
+    "dealing",
     "parallel",
     "verify",
     "pages",

@@ -11,11 +11,12 @@ import errno
 import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from forklint.model import FileReport, Finding
+from forklint.records import dataclass
 from forklint.source.locking import locked
 from forklint.source.writing import WRITABLE
 from forklint.source.writing import replace as replace_file

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from forklint.knowledge import read_toml
 from forklint.model import DEFAULT_CELLS, NEWEST_PYTHON, OLDEST_PYTHON, PLATFORMS, Cell, Severity
+from forklint.records import dataclass
 from forklint.source.paths import from_root
 from forklint.source.roots import FILES
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +13,7 @@ from forklint.model import PLATFORMS, FileReport, Finding, Fix, Note, Severity, 
 from forklint.project.evidence import Evidence
 from forklint.project.index import UNPARSABLE, Project
 from forklint.project.module import Module
+from forklint.records import dataclass
 from forklint.rules import registry
 from forklint.rules.base import Rule, Suspect
 from forklint.rules.syntax_error import SyntaxFault
@@ -27,6 +28,10 @@ from forklint.source.roots import find_root
 if TYPE_CHECKING:
     from forklint.preset_linting import PresetLinter
     from forklint.source.notebook import Notebook
+
+
+MOST_KEPT = 512_000_000
+"""Bytes of projects, in the measure of ``Project.weight``, which are kept, since a file of them may still come."""
 
 
 class UnfixableError(Exception):
@@ -56,7 +61,7 @@ class Linter:
         self.rules = tuple(rule(project) for rule in registry.all_rules() if rule.code in enabled)
         self._enabled = enabled
         self._screened: dict[str, bool] = {}
-        self._words = (b"fkl", *(name.encode() for name in registry.names().values()))
+        self._names = tuple(name.encode() for name in registry.names().values())
 
     @cached_property
     def presets(self) -> PresetLinter:
@@ -133,7 +138,7 @@ class Linter:
 
     def _may_name_rules(self, data: bytes) -> bool:
         """Whether a comment that names a rule of ours may stand in a text: if it silences nothing, that is said."""
-        return self.options.suppress and suppressions.may_name(data, self._words)
+        return self.options.suppress and suppressions.may_name(data, self._names)
 
     def lint_module(self, path: Path, module: Module) -> FileReport:
         """Ask every rule about a module of the project."""
@@ -330,6 +335,14 @@ class Linters:
     def evidence(self) -> dict[tuple[Path, Path | None], Evidence]:
         """What the reports so far rest on, by the roots and the settings' files of projects, without what was told."""
         return {key: linter.project.evidence() for key, linter in self._linters.items()}
+
+    def leave(self, linter: Linter) -> dict[tuple[Path, Path | None], Project]:
+        """Forget all projects but the one of a linter, once much is known of them; give those that were forgotten."""
+        left = {key: one.project for key, one in self._linters.items() if one is not linter}
+        if sum(project.weight for project in left.values()) < MOST_KEPT:
+            return {}
+        self._linters = {key: one for key, one in self._linters.items() if one is linter}
+        return left
 
     def of(self, path: Path) -> Linter:
         """The Linter for a file; raises ConfigError."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from forklint.engine import Linter
 from forklint.model import Applicability, Edit, FileReport, Finding, Note
 from forklint.project.index import UNPARSABLE
+from forklint.records import dataclass
 from forklint.source import document
 from forklint.source.document import Document, UnreadableError
 from forklint.source.kinds import Kind, kind_of

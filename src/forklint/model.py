@@ -1,11 +1,13 @@
-"""The words of forklint, as data: cells, places, findings, fixes. Imports nothing of the rest."""
+"""The words of forklint, as data: cells, places, findings, fixes. Imports nothing of the rest but ``records``."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import Any
+
+from forklint.records import dataclass
 
 PLATFORMS = ("linux", "darwin", "windows")
 NEWEST_PYTHON = (3, 15)

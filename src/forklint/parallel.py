@@ -7,14 +7,16 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forklint.cache.lookup import Lookup
 from forklint.config import SettingsFinder
+from forklint.dealing import Deck
 from forklint.model import FileReport
 from forklint.project.evidence import Evidence
+from forklint.records import dataclass
 from forklint.source.paths import from_root
 
 if TYPE_CHECKING:
@@ -84,9 +86,11 @@ def _lint_anew(job: Job, files: Sequence[Path], processes: int | None) -> tuple[
     from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415
 
     context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
-    chunks = _deal(files, count * 8)
-    with ProcessPoolExecutor(count, mp_context=context, initializer=_start, initargs=(job,)) as pool:
-        return _together(pool.map(_lint_chunk, chunks))
+    deck = Deck(files, count, context)
+    with ProcessPoolExecutor(count, mp_context=context, initializer=_start, initargs=(job, deck)) as pool:
+        done = [pool.submit(_lint_run) for _ in range(len(deck))]
+        runs = sorted((one.result() for one in done), key=lambda run: run.place)
+    return _together((run.reports, run.seen) for run in runs)
 
 
 def fix_all(job: Job, files: Sequence[Path], processes: int | None, *, unsafe: bool, write: bool) -> list[Fixed]:
@@ -136,54 +140,65 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
-_worker: tuple[Linters, bool] | None = None
-"""The linters of a worker process, made once by ``_start``, and whether what is seen is told."""
+@dataclass(frozen=True)
+class Run:
+    """What was found in a run of files."""
+
+    place: tuple[int, int]
+    """Its place among all runs."""
+    reports: list[FileReport]
+    seen: Seen
 
 
-def _start(job: Job) -> None:
+@dataclass(frozen=True)
+class Worker:
+    """What a process needs to lint one run after another."""
+
+    linters: Linters
+    keeps: bool
+    deck: Deck
+    seat: int
+
+
+_worker: Worker | None = None
+"""Made once by ``_start``, in each process."""
+
+
+def _start(job: Job, deck: Deck) -> None:
     global _worker  # noqa: PLW0603 - a pool's initializer has no other way to leave something behind
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the first process too, which ends this one
-    _worker = job.linters(), job.keeps
+    _worker = Worker(job.linters(), job.keeps, deck, deck.seat())
 
 
-def _lint_chunk(files: Sequence[Path]) -> tuple[list[FileReport], Seen]:
+def _lint_run() -> Run:
     assert _worker is not None  # noqa: S101 - the pool ran _start
-    linters, keeps = _worker
-    return _lint_with(linters, files, keeps=keeps)
+    place, files = _worker.deck.take(_worker.seat)
+    return Run(place, *_lint_with(_worker.linters, files, keeps=_worker.keeps))
 
 
 def _lint_with(linters: Linters, files: Iterable[Path], *, keeps: bool) -> tuple[list[FileReport], Seen]:
-    gc.disable()  # trees live until the end, so there is nothing to collect: a third of the time otherwise
-    reports = [linters.of(path).lint(path) for path in files]
-    return reports, linters.evidence() if keeps else {}
+    gc.disable()  # trees live as long as their project, so there is nothing to collect: a third of the time otherwise
+    reports, seen = [], Seen()
+    for path in files:
+        linter = linters.of(path)
+        left = linters.leave(linter)
+        if left:
+            _add(seen, {key: project.evidence() for key, project in left.items()} if keeps else {})
+            left.clear()
+            gc.collect()
+        reports.append(linter.lint(path))
+    _add(seen, linters.evidence() if keeps else {})
+    return reports, seen
 
 
 def _together(parts: Iterable[tuple[list[FileReport], Seen]]) -> tuple[list[FileReport], Seen]:
     reports, seen = [], Seen()
-    for some, evidence in parts:
+    for some, news in parts:
         reports += some
-        for place, one in evidence.items():
-            seen.setdefault(place, Evidence()).add(one)
+        _add(seen, news)
     return reports, seen
 
 
-def _deal(files: Sequence[Path], parts: int) -> list[Sequence[Path]]:
-    """Cut the files into runs of about equal size on disk; neighbours stay together, since they share imports."""
-    sizes = [_size(path) for path in files]
-    share = sum(sizes) / parts + 1
-    chunks: list[list[Path]] = [[]]
-    taken = 0.0
-    for path, size in zip(files, sizes, strict=True):
-        if chunks[-1] and taken + size > share:
-            chunks.append([])
-            taken = 0
-        chunks[-1].append(path)
-        taken += size
-    return list(chunks)
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size + 1
-    except OSError:
-        return 1
+def _add(seen: Seen, news: Seen) -> None:
+    for place, evidence in news.items():
+        seen.setdefault(place, Evidence()).add(evidence)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from forklint.model import FileReport, Finding, Note
 from forklint.project.index import Project
+from forklint.records import dataclass
 from forklint.rules import registry
 from forklint.rules.base import PresetSuspect, Rule
 from forklint.rules.unused_suppression import UnusedSuppression

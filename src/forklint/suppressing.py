@@ -8,7 +8,7 @@ import re
 import tokenize
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from forklint.edits.comments import line_end, with_ignored, with_noqa
@@ -17,6 +17,7 @@ from forklint.engine import Linter
 from forklint.fixing import line_named, write_atomically
 from forklint.model import Edit, FileReport, Finding, Note
 from forklint.project.index import UNPARSABLE
+from forklint.records import dataclass
 from forklint.rules.syntax_error import SyntaxFault
 from forklint.rules.unused_suppression import UnusedSuppression
 from forklint.source import document, presets

@@ -64,7 +64,7 @@ CASES = [one for one in all_cases() if one.path.suffix != ".ipynb" and one.path.
 def test_names_foresee_what_the_facts_find(case: Case, tmp_path: Path) -> None:
     case.copy_to(tmp_path)
     project = Project(tmp_path, Settings())
-    handles = Handles(project)
+    handles = Handles(project, HandleScreen(project, openers()))
     for path in project.files:
         module = project.module(path)
         for facts in module.classes if module else ():

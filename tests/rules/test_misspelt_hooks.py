@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from forklint.facts.hooks.keywords import meant_by
-from forklint.facts.hooks.methods import meant_hook
+from forklint.facts.hooks.meaning import meant_by, meant_hook
 from forklint.knowledge.hooks import meant_keywords, roles
 from forklint.knowledge.starters import TORCH, starters
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from forklint.cache.rows import MalformedError, Row
 from forklint.cache.stamps import NOWHERE, Stamp
 from forklint.project.evidence import Evidence, digest
+from forklint.records import dataclass
 
 CLEAN: Row = [0, 0, [], []]
 """The row of a report that says nothing."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from forklint.cache import folder, identity, rows
@@ -15,6 +15,7 @@ from forklint.cache.standing import Standing
 from forklint.config import Settings, SettingsFinder
 from forklint.model import FileReport
 from forklint.project.evidence import Evidence, digest
+from forklint.records import dataclass
 from forklint.source.kinds import Kind, kind_of
 from forklint.source.paths import from_root, shown
 from forklint.source.roots import Roots

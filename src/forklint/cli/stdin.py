@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forklint.cli.ending import Failure
+from forklint.records import dataclass
 from forklint.source.paths import from_root
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from forklint.cli.output import print_differences, print_findings, print_fixed, 
 from forklint.cli.output_file import output_to
 from forklint.config import SettingsFinder
 from forklint.model import FileReport, Note, Severity
+from forklint.records import dataclass
 from forklint.report import Outcome, all_findings
 from forklint.report.formats import FORMATS
 from forklint.report.sources import Sources

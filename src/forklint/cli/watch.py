@@ -6,7 +6,6 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -14,6 +13,7 @@ import click
 from forklint.cli.ending import INTERRUPTED, Failure
 from forklint.cli.output import say
 from forklint.config import ConfigError, SettingsFinder
+from forklint.records import dataclass
 from forklint.source import discovery
 from forklint.source.discovery import IGNORE_FILES, NEVER
 from forklint.source.kinds import SUFFIXES

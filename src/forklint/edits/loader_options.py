@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 from forklint.edits import cst
@@ -13,6 +12,7 @@ from forklint.facts.machines.worker_counts import Count, leaves
 from forklint.facts.machines.worker_options import Option, WorkerOptions
 from forklint.project.index import Project
 from forklint.project.module import Module
+from forklint.records import dataclass
 
 TOLD_BY = ("persistent_workers", "prefetch_factor", "multiprocessing_context")
 """Words by which other files with such options are found."""

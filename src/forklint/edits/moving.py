@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from forklint.edits import cst
@@ -17,6 +16,7 @@ from forklint.facts.environment.settings import magic_variable, settings_in
 from forklint.model import Applicability
 from forklint.project.guard import asks_for_name
 from forklint.project.scopes import FUNCTIONS, Binding, Kind, bodies, statements
+from forklint.records import dataclass
 
 if TYPE_CHECKING:
     from forklint.project.index import Project

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
+from forklint.records import dataclass
 from forklint.source.presets import parse
 from forklint.source.presets.nodes import MERGE, Address, Entry, Node, PresetError
 

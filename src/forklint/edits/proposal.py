@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from forklint.model import Applicability
+from forklint.records import dataclass
 
 if TYPE_CHECKING:
     from forklint.edits.tree import Tree

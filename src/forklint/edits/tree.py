@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import TypeVar
@@ -11,6 +11,7 @@ from typing import TypeVar
 from forklint.edits import cst
 from forklint.edits.text import edits_between, split_lines
 from forklint.model import Edit, Span
+from forklint.records import dataclass
 
 Node = TypeVar("Node", bound="cst.CSTNode")
 Body = "cst.BaseSuite | cst.Module"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pkgutil
 import sys
 from collections.abc import Mapping
 from functools import cache
@@ -11,14 +12,14 @@ from typing import Any
 @cache
 def table(name: str) -> Any:
     """Read ``knowledge/<name>``, a TOML or JSON file, once."""
-    from importlib import resources  # noqa: PLC0415 - this and the readers are not needed where nothing is asked
-
-    text = resources.files(__name__).joinpath(name).read_text(encoding="utf-8")
+    data = pkgutil.get_data(__name__, name)  # importlib.resources brings along what takes longer than most tables
+    if data is None:
+        raise FileNotFoundError(name)
     if name.endswith(".json"):
-        import json  # noqa: PLC0415
+        import json  # noqa: PLC0415 - this and the reader of TOML are not needed where nothing is asked
 
-        return json.loads(text)
-    return read_toml(text)
+        return json.loads(data)
+    return read_toml(data.decode())
 
 
 def read_toml(text: str) -> dict[str, Any]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
 from forklint import knowledge
+from forklint.records import dataclass
 
 
 @dataclass(frozen=True)

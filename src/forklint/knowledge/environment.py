@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
 
 from forklint import knowledge
 from forklint.model import PLATFORMS, Severity
+from forklint.records import dataclass
 
 
 @dataclass(frozen=True)

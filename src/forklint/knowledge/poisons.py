@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import cache
 from typing import Any, TypeVar
 
 from forklint import knowledge
+from forklint.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from functools import cache, cached_property
 from typing import Any
 
 from forklint import knowledge
+from forklint.records import dataclass
 
 TORCH = "torch.utils.data.DataLoader"
 

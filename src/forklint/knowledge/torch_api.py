@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from forklint.knowledge import table
+from forklint.records import dataclass
 
 PLAIN = {
     "abc.ABC": frozenset({"register"}),

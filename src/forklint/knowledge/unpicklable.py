@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from forklint import knowledge
+from forklint.records import dataclass
 
 
 @dataclass(frozen=True)

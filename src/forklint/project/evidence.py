@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
+
+from forklint.records import dataclass
 
 CONTRADICTORY = ""
 """The digest of what was seen in two states: no state agrees with it."""

@@ -7,10 +7,11 @@ family has too many members rather than too few.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from forklint.records import dataclass
 from forklint.source import headings
 from forklint.source.headings import Head
 

@@ -27,6 +27,8 @@ class ProjectFiles:
         self._bytes: dict[Path, bytes] = {}
         self._signs: dict[tuple[bytes, ...], bool] = {}
         self._memories: dict[str, dict[Any, Any]] = {}
+        self.weight = 0
+        """About how many bytes of memory the project holds."""
 
     def data(self, path: Path) -> bytes:
         """Bytes of a project file (as replaced, if it was); empty if it cannot be read."""
@@ -36,12 +38,14 @@ class ProjectFiles:
                 known = document.read(path)
             except document.UnreadableError:
                 known = b""
-            self._bytes[path] = known
+            self.has_read(path, known)
         return known
 
     def has_read(self, path: Path, data: bytes) -> None:
         """Take note of what was read from a file, so that it is not read again."""
-        self._bytes.setdefault(path, data)
+        if path not in self._bytes:
+            self._bytes[path] = data
+            self.weight += len(data)
 
     def replace(self, path: Path, data: bytes) -> None:
         """From now on see ``data`` as the content of ``path``; what was concluded so far is forgotten."""

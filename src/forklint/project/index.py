@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import ast
 import gc
-import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +14,8 @@ from forklint.project.files import ProjectFiles
 from forklint.project.graph import ImportGraph
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import FUNCTIONS, Binding, Function, Kind, Scope
+from forklint.project.stars import Stars
+from forklint.records import dataclass
 from forklint.source import document
 
 if TYPE_CHECKING:
@@ -48,10 +48,11 @@ class Value:
 Symbol = External | Package | Module | ClassFacts | FunctionFacts | Value
 UNPARSABLE = (SyntaxError, RecursionError, MemoryError, ValueError)
 """What ``ast`` raises for a text that it refuses."""
+TREE = 40
+"""A tree takes about so many times the memory of its source."""
 MOST_LOADED = 96_000_000
-"""Bytes of source whose trees are kept at a time; a tree takes about 40 times its source. Fewer, and files
-that import each other in circles are parsed again and again."""
-STAR = re.compile(rb"import[\s\\]*\*")
+"""Bytes of source whose trees are kept at a time. Fewer, and files that import each other in circles are parsed again
+and again."""
 MAX_HOPS = 24
 """How many aliases and re-exports are followed for one name."""
 
@@ -75,6 +76,7 @@ class Project(ProjectFiles):
         super().__init__(root, settings)
         self.graph = ImportGraph(self)
         self.families = Families(self)
+        self.stars = Stars(self)
         self._modules: dict[Path, Module | None] = {}
         self._outlines: dict[Path, Outline | None] = {}
         self._ancestries: dict[ClassFacts, Ancestry] = {}
@@ -93,6 +95,7 @@ class Project(ProjectFiles):
     def trim(self) -> None:
         """Forget all trees, and what was concluded from them, once they are many; they come back when asked for."""
         if self._loaded > MOST_LOADED:
+            self.weight -= TREE * self._loaded
             self._loaded = 0
             self._modules.clear()
             self._ancestries.clear()
@@ -131,6 +134,7 @@ class Project(ProjectFiles):
             doc = document.decode(path, self.data(path))
             known = self._modules[path] = Module(path, doc, document.parse(doc), doc.notebook is not None)
             self._loaded += len(doc.data)
+            self.weight += TREE * len(doc.data)
         return known
 
     def module(self, path: Path) -> Module | None:
@@ -228,17 +232,12 @@ class Project(ProjectFiles):
     def _find_in_stars(self, module: Module, name: str, hops: int) -> Symbol | None:
         for star in module.scope.stars:
             path = self.resolver.find(module.path, star.module, star.level)
-            target = self.module(path) if path is not None and self._may_bind(path, name) else None
+            target = self.module(path) if path is not None and self.stars.may_give(path, name) else None
             if target is not None:
                 found = self._member(target, name, hops - 1)
                 if found is not None:
                     return found
         return None
-
-    def _may_bind(self, path: Path, name: str) -> bool:
-        """Whether a file may give a name to who imports all that it has, judged by bytes alone."""
-        data = self.data(path)
-        return not name.isascii() or name.encode() in data or may_have_star(data)
 
     def member(self, owner: Symbol, name: str) -> Symbol | None:
         """What ``owner.name`` means; None if that is not certain."""
@@ -344,8 +343,3 @@ class Project(ProjectFiles):
                         if name not in seen:
                             seen.add(name)
                             names.append(name)
-
-
-def may_have_star(data: bytes) -> bool:
-    """Whether a text may say ``from module import *``."""
-    return b"*" in data and STAR.search(data) is not None

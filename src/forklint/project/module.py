@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from forklint.model import Span
 from forklint.project import scopes
 from forklint.project.nodes import nodes_below, parents_below
 from forklint.project.scopes import FUNCTIONS, Function, Scope
+from forklint.records import dataclass
 from forklint.source.document import Document
 
 

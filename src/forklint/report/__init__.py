@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from forklint.model import Applicability, FileReport, Finding, Note, Severity
+from forklint.records import dataclass
 from forklint.report.sources import Sources
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
 from importlib import import_module
 
+from forklint.records import dataclass
 from forklint.report import Outcome
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -81,11 +80,12 @@ class AcceleratorInWorker(Rule):
     name = "accelerator-in-worker"
     severity = Severity.WARNING
     tokens = rb"\.(?:cuda|mps|xpu|hpu|to)\s*\(|\b(?:device|map_location)\s*=|cupy|cuda\.\w+Tensor"
-    runs_in_workers = re.compile(rb"__getitem__|__iter__|collate|worker_init|Dataset")
+    words = (b"device", b".to", b"map_location", b"cuda", b"mps", b"xpu", b"hpu", b"cupy")
+    run_by_workers = (b"Dataset", b"collate", b"__getitem__", b"__iter__", b"worker_init")
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """A use of a device, beside something that workers may run."""
-        return self.holds_tokens(data) and bool(self.runs_in_workers.search(data))
+        return any(word in data for word in self.run_by_workers) and self.holds_tokens(data)
 
     @cached_property
     def _uses(self) -> WorkerUses:

@@ -92,7 +92,6 @@ class ConflictingLoaderOptions(Rule):
     code = "FKL402"
     name = "conflicting-loader-options"
     severity = Severity.ERROR
-    tokens = rb"persistent_workers|prefetch_factor|multiprocessing_context|timeout|shuffle|sampler|drop_last|pin_memory"
     words = (
         *(b"persistent_workers", b"prefetch_factor", b"multiprocessing_context", b"timeout", b"shuffle", b"sampler"),
         *(b"drop_last", b"pin_memory"),
@@ -100,11 +99,11 @@ class ConflictingLoaderOptions(Rule):
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """An option that may be refused, or one that is given by its place, and what may make a loader."""
-        if not (super().may_hold(path, data) or (BY_PLACE.search(data) and b"Loader" in data)):
-            return False
-        from forklint.facts.loading.rows import may_set_up_loader
+        from forklint.facts.loading.screening import may_set_up_loader
 
-        return may_set_up_loader(self.project, path, data)
+        if not may_set_up_loader(self.project, path, data):
+            return False
+        return super().may_hold(path, data) or (b"Loader" in data and BY_PLACE.search(data) is not None)
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Find the options that a loader refuses, and memory pinned in vain."""

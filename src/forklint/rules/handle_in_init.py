@@ -15,6 +15,7 @@ from forklint.rules.base import Rule, Suspect
 if TYPE_CHECKING:
     from forklint.edits.tree import Tree
     from forklint.facts.handles.carried import Carried, Handles
+    from forklint.facts.handles.screening import HandleScreen
     from forklint.facts.handles.shared import SharedHandle, SharedHandles
     from forklint.knowledge.handles import Handle
     from forklint.project.module import Module
@@ -101,10 +102,17 @@ class HandleInInit(Rule):
     local_fixes = True
 
     @cached_property
+    def _screen(self) -> HandleScreen:
+        from forklint.facts.handles.screening import HandleScreen
+        from forklint.knowledge.handles import openers
+
+        return HandleScreen(self.project, openers(self.settings.handles))
+
+    @cached_property
     def _handles(self) -> Handles:
         from forklint.facts.handles.carried import Handles
 
-        return Handles(self.project)
+        return Handles(self.project, self._screen)
 
     @cached_property
     def _shared(self) -> SharedHandles:
@@ -115,13 +123,13 @@ class HandleInInit(Rule):
     @cached_property
     def tokens(self) -> bytes:  # type: ignore[override]
         """A call of anything that opens a handle, as the table and the project's settings have it."""
-        return self._handles.screen.tokens.pattern.pattern
+        return self._screen.tokens.pattern.pattern
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """Something is opened here, or where a call or base class leads, and the file has to do with datasets."""
         if not (b"class " in data or b"=" in data or NESTED.search(data)):
             return False  # what is opened is kept by a name or by an object that gets it
-        return self._handles.screen.may_store(path)
+        return self._screen.may_store(path)
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Handles that statements of this module store on objects that workers get."""

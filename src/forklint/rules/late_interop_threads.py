@@ -73,7 +73,7 @@ class LateInteropThreads(Rule):
     code = "FKL102"
     name = "late-interop-threads"
     severity = Severity.ERROR
-    tokens = SETS.encode()
+    words = (SETS.encode(),)
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """The call is here, or in a module that this one reaches."""

@@ -66,7 +66,7 @@ class LostDatasetUpdate(Rule):
     code = "FKL306"
     name = "lost-dataset-update"
     severity = Severity.WARNING
-    tokens = rb"persistent_workers"
+    words = (b"persistent_workers",)
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """A loader with persistent workers, and a loop."""

@@ -27,7 +27,7 @@ CERTAIN = ("__getitem__", "__iter__")
 @cache
 def hook_meant(name: bytes) -> bool:
     """Whether a method of this name may be meant for a hook."""
-    from forklint.facts.hooks.methods import meant_hook
+    from forklint.facts.hooks.meaning import meant_hook
 
     return meant_hook(name.decode(errors="replace")) is not None
 
@@ -35,7 +35,7 @@ def hook_meant(name: bytes) -> bool:
 @cache
 def keyword_meant(name: bytes) -> bool:
     """Whether some keyword of some loader may be meant by this one."""
-    from forklint.facts.hooks.keywords import meant_by
+    from forklint.facts.hooks.meaning import meant_by
     from forklint.knowledge.starters import starters
 
     known = {word for row in starters().values() for word in row.arguments}
@@ -116,7 +116,7 @@ class MisspeltHook(Rule):
             return True
         if not KEYWORDS.search(data):
             return False
-        from forklint.facts.loading.rows import may_set_up_loader
+        from forklint.facts.loading.screening import may_set_up_loader
 
         if not may_set_up_loader(self.project, path, data):
             return False

@@ -87,7 +87,6 @@ class PoisonedFork(Rule):
     code = "FKL203"
     name = "poisoned-fork"
     severity = Severity.ERROR
-    tokens = rb"torch|sklearn|polars|jax|numba|timm|sentence_transformers|transformers"
     words = (b"torch", b"sklearn", b"polars", b"jax", b"numba", b"timm", b"transformers")
 
     def may_hold(self, path: Path, data: bytes) -> bool:
@@ -95,7 +94,7 @@ class PoisonedFork(Rule):
         if not any(word in data for word in (b"Process", b"Pool", b"num_proc", b"oader", b"TrainingArguments")):
             return False
         from forklint.facts.forking.sites import may_start
-        from forklint.facts.loading.rows import may_make_loader
+        from forklint.facts.loading.screening import may_make_loader
 
         if may_start(self.project, data):
             return self.reaches_tokens(path)

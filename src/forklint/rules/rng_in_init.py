@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from forklint.facts.randomness.worker_seeds import WorkerSeeds
     from forklint.project.module import Module
 
+CALLED = (b"default_rng", b"Random", b"Generator", b"check_random_state")
+"""One of these stands in every name of ``CALL``."""
 CALL = rb"\b(?:default_rng|RandomState|Random|Generator|check_random_state)\s*\("
-MAKERS = CALL + rb"|:[^=\n]*\b(?:RandomState|Random|Generator)\b"
-SEEDERS = rb"worker_?id|worker_init|seed_worker|init_fn|init_worker|worker_seed_fn"
+MADE = re.compile(CALL + rb"|:[^=\n]*\b(?:RandomState|Random|Generator)\b")
 KEEPS = re.compile(rb"^(?:\w+|[ \t]+self\.\w+)[ \t]*(?::[^=\n]*)?=[^\n]*" + CALL, re.MULTILINE)
-WORKED = re.compile(rb"Dataset|__getitem__|__iter__|__call__")
-SEEDS = re.compile(SEEDERS)
+WORKED = (b"Dataset", b"__getitem__", b"__iter__", b"__call__")
+SEEDS = re.compile(rb"worker_?id|worker_init|seed_worker|init_fn|init_worker|worker_seed_fn")
 SEEDING = re.compile(rb"seed\w*[\s)]*\(")
 
 
@@ -113,8 +114,6 @@ class RngInInit(Rule):
     code = "FKL302"
     name = "rng-in-init"
     severity = Severity.WARNING
-    tokens = MAKERS + rb"|" + SEEDERS
-    words = (b"default_rng", b"Random", b"Generator", b"check_random_state", b"worker", b"init_fn")
 
     @cached_property
     def _generators(self) -> KeptGenerators:
@@ -124,23 +123,22 @@ class RngInInit(Rule):
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """A generator is made, or a worker is seeded, and the file or one that it reaches has to do with torch."""
-        if not super().may_hold(path, data) or not (self._may_keep(data) or self._may_seed(data)):
+        if not (self._may_keep(data) or self._may_seed(data)):
             return False
         return b"torch" in data or self.project.graph.any_reached(path, lambda text: b"torch" in text, "torch")
 
     def _may_keep(self, data: bytes) -> bool:
         """Whether a generator is plainly kept, or made where something is that workers run."""
-        return bool(KEEPS.search(data) or (WORKED.search(data) and self._makers.search(data)))
+        if not any(word in data for word in CALLED):
+            return False
+        is_worked = any(word in data for word in WORKED)
+        return (MADE if is_worked else KEEPS).search(data) is not None
 
     def _may_seed(self, data: bytes) -> bool:
         """Whether a function that workers begin with may seed something; a lambda may know a seeder by any name."""
         if b"seed" not in data or not SEEDS.search(data):
             return False
         return SEEDING.search(data) is not None or b"lambda" in data
-
-    @cached_property
-    def _makers(self) -> re.Pattern[bytes]:
-        return re.compile(MAKERS)
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Generators that statements of this module keep, and functions of it that seed workers alike."""

@@ -74,6 +74,7 @@ class UnknownMethod(Rule):
     name = "unknown-method"
     severity = Severity.ERROR
     tokens = rb"(?:import|from)[ \t]+(?:torch|lightning|pytorch_lightning)\b"
+    words = (b"torch", b"lightning")
 
     @cached_property
     def _objects(self) -> Objects:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -94,23 +95,11 @@ class UnpicklablePayload(Rule):
 
     code = "FKL204"
     name = "unpicklable-payload"
-    tokens = (
-        rb"Loader\(|Process\(|\bPool\(|spawn\(|(?:Process|Pool|spawn) as |ProcessPoolExecutor|process_map"
-        rb"|start_processes|create_loader|class \w+\([^)]*Data(?:set|Pipe)"
-    )
     words = (
-        *(
-            b"Loader(",
-            b"Process(",
-            b"Pool(",
-            b"spawn(",
-            b"Process as ",
-            b"Pool as ",
-            b"spawn as ",
-            b"ProcessPoolExecutor",
-        ),
-        *(b"process_map", b"start_processes", b"create_loader", b"Dataset", b"DataPipe"),
+        *(b"Loader(", b"create_loader", b"Process(", b"Process as ", b"ProcessPoolExecutor", b"Pool(", b"Pool as "),
+        *(b"spawn(", b"spawn as ", b"process_map", b"start_processes"),
     )
+    datasets = re.compile(rb"class \w+\([^)]*Data(?:set|Pipe)")
 
     @cached_property
     def _payloads(self) -> Payloads:
@@ -120,7 +109,11 @@ class UnpicklablePayload(Rule):
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """A call that sends something, or a class that looks like a dataset."""
-        return self.holds_tokens(data) or (b"class " in data and b"Folder" in data)
+        if self.holds_tokens(data):
+            return True
+        if b"Folder" in data and b"class " in data:
+            return True
+        return (b"Dataset" in data or b"DataPipe" in data) and self.datasets.search(data) is not None
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """What this module sends, or its datasets keep."""

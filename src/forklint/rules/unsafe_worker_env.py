@@ -72,8 +72,7 @@ class UnsafeWorkerEnv(Rule):
     code = "FKL205"
     name = "unsafe-worker-env"
     severity = Severity.WARNING
-    tokens = VARIABLE.encode()
-    words = (tokens,)
+    words = (VARIABLE.encode(),)
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """The variable, and something that sets one."""

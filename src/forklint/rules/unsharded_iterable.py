@@ -91,7 +91,7 @@ class UnshardedIterable(Rule):
     code = "FKL303"
     name = "unsharded-iterable"
     severity = Severity.WARNING
-    tokens = rb"def __iter__"
+    words = (b"def __iter__",)
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """Something that gives samples, in a file that speaks of datasets and has to do with torch."""

@@ -22,8 +22,16 @@ if TYPE_CHECKING:
 CELL = Cell("darwin", "spawn")
 BY_PLACE = re.compile(rb"Loader\((?:[^,=]{0,80},){5}")
 """A loader with so many positional arguments that one is the number of workers."""
-PLAIN = (b"platform", b"darwin", b"macos", b"osx", b"apple", b"os.name", b"mac_os")
-"""What matches the rule's tokens as it is, written large or small."""
+PLAIN = (b"platform", b"darwin", b"macos", b"osx", b"apple", b"os.name", b"mac_os", b"macbook")
+"""What speaks of Macs as it is, written large or small."""
+SHORT = tuple(
+    (pattern[:3], re.compile(pattern + rb"(?![a-z])"))
+    for pattern in (
+        *(rb"mps(?<![A-Za-z]mps)", rb"mac(?<![A-Za-z]mac)", rb"MAC(?<![A-Za-z]MAC)", rb"MPS(?<![A-Z]MPS)"),
+        *(rb"Mps", rb"Mac"),
+    )
+)
+"""What does so where it is not a part of another word; a pattern that begins with letters is found faster."""
 Reason = tuple[str, tuple[Link, ...]]
 
 
@@ -88,17 +96,13 @@ class WorkersOnDarwin(Rule):
     code = "FKL401"
     name = "workers-on-darwin"
     shows_platform = True
-    tokens = (
-        rb"(?i:platform|os\.name|darwin|macos|mac_os|osx|apple|macbook)"
-        rb"|(?<![A-Za-z])(?:mps|MPS|mac|MAC)(?![a-z])|(?:Mps|Mac|(?<![A-Z])MPS)(?![a-z])"
-    )
 
     def holds_tokens(self, data: bytes) -> bool:
-        """Whether a text has a match of ``tokens``; of most it is known from plain bytes, found ten times faster."""
+        """Whether a text speaks of Macs."""
         lower = data.lower()
-        if any(word in lower for word in PLAIN):
-            return True
-        return (b"mps" in lower or b"mac" in lower) and super().holds_tokens(data)
+        return any(word in lower for word in PLAIN) or any(
+            word in data and pattern.search(data) is not None for word, pattern in SHORT
+        )
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """Whether a number of workers may stand in a file that knows of Macs, or that a program for MPS uses."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import tokenize
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from forklint.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from forklint.records import dataclass
 from forklint.source.kinds import LINTED_SUFFIXES, PYTHON_SUFFIXES
 from forklint.source.paths import from_root
 

@@ -11,11 +11,11 @@ import tokenize
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from forklint.records import dataclass
 from forklint.source.comments import Comment, comments
 from forklint.source.kinds import Kind, kind_of
 from forklint.source.lines import apply_edits

@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from typing import Any
+
+from forklint.records import dataclass
 
 BLANK = re.compile(r"[ \t\r\n]*")
 DEEPEST = 200

@@ -11,7 +11,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from forklint.records import dataclass
 
 PYTHON_CELLS = frozenset({"time", "timeit", "capture", "prun", "memit", "mprun", "lprun", "snakeviz", "wandb", "debug"})
 """Cell magics whose body is Python that runs in the notebook's own process."""

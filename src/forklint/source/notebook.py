@@ -11,11 +11,12 @@ import ast
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any
 
 from forklint.model import Applicability, Edit, Finding, Fix, Link, Span
+from forklint.records import dataclass
 from forklint.source import notebook_json
 from forklint.source.lines import apply_edits, edits_between, split_lines
 from forklint.source.magics import OTHER_CELLS, PYTHON_CELLS, SHELL_CELLS, Masked, Masker, cell_magic

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from forklint.records import dataclass
 from forklint.source.json_positions import Node, parse
 from forklint.source.lines import common, split_lines
 

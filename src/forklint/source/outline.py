@@ -12,8 +12,10 @@ import re
 import symtable
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
+
+from forklint.records import dataclass
 
 WORD = rb"[\w\x80-\xff]"
 """A byte of a name: those of letters outside ASCII too."""

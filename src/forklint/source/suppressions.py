@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from forklint.model import Finding
+from forklint.records import dataclass
 from forklint.source.comments import Comment, comments
 
 CODE = r"[A-Z]+[0-9]+"
@@ -21,6 +22,8 @@ NOQA_FILE = re.compile(rf"#\s*flake8[:=]\s*noqa(?::\s?(?P<codes>{CODE}(?:[\s,]+{
 IGNORE_FILE = re.compile(r"#\s*forklint:\s*ignore-file(?![\w-])(?:\[(?P<codes>[^\]]*)\])?", re.IGNORECASE)
 TOKENS = (b"noqa", b"forklint")
 """A file with none of them, in letters of any size, holds no suppression."""
+LETTERS = b"fkl"
+"""With them, in letters of any size, each code of a rule begins."""
 
 
 def may_be_in(data: bytes) -> bool:
@@ -29,10 +32,12 @@ def may_be_in(data: bytes) -> bool:
     return any(token in small for token in TOKENS)
 
 
-def may_name(data: bytes, words: Sequence[bytes]) -> bool:
-    """Whether a text may hold a suppression that names one of ``words``, given in small letters."""
+def may_name(data: bytes, names: Sequence[bytes]) -> bool:
+    """Whether a text may hold a suppression that names a rule, by its code or by one of ``names``, in small letters."""
     small = data.lower()
-    return any(token in small for token in TOKENS) and any(word in small for word in words)
+    if b"forklint" in small:
+        return LETTERS in small or any(name in small for name in names)
+    return b"noqa" in small and LETTERS in small  # such a comment names codes alone
 
 
 @dataclass

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,7 @@ from forklint.facts.accelerators.devices import may_use, used_by
 from forklint.facts.datasets.workers import attributes_read, worker_methods
 from forklint.facts.loading.datasets import classes_of
 from forklint.facts.loading.following import Follower
-from forklint.facts.loading.rows import may_make_loader
+from forklint.facts.loading.screening import may_make_loader
 from forklint.facts.loading.values import Expression
 from forklint.facts.sending.sites import Sites
 from forklint.knowledge.accelerators import accelerator_words
@@ -21,6 +20,7 @@ from forklint.project.bindings import value_of
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function, statements
+from forklint.records import dataclass
 
 if TYPE_CHECKING:
     from forklint.project.index import Project

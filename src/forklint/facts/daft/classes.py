@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from forklint.knowledge.daft import daft
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
+from forklint.records import dataclass
 
 MAX_CALLS = 2
 """How many calls of the project's functions are followed into one another."""

@@ -3,36 +3,12 @@
 from __future__ import annotations
 
 import ast
-from functools import cache
 
-from forklint import knowledge
 from forklint.facts.loading.datasets import given_to_loaders
 from forklint.facts.loading.following import Follower
+from forklint.knowledge.datasets import bases, entries, homes, loading_words, packages
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts
-
-
-@cache
-def _table() -> dict[str, frozenset[str]]:
-    rows = knowledge.table("datasets.toml")
-    return {key: frozenset(rows[key]) for key in ("base", "package", "home")}
-
-
-@cache
-def entries() -> tuple[str, ...]:
-    """The methods that a worker calls on a dataset."""
-    return tuple(knowledge.table("datasets.toml")["entry"])
-
-
-@cache
-def _loading_words() -> tuple[bytes, ...]:
-    return tuple(word.encode() for word in knowledge.table("datasets.toml")["loads"])
-
-
-@cache
-def base_names() -> frozenset[bytes]:
-    """The last parts of the names of the known classes of datasets; any that ends in "Dataset" may be one besides."""
-    return frozenset(name.rpartition(".")[2].encode() for name in _table()["base"])
 
 
 def is_dataset(project: Project, facts: ClassFacts) -> bool:
@@ -69,9 +45,9 @@ def inherits_dataset(project: Project, facts: ClassFacts) -> bool:
 
 def _is_base(name: str) -> bool:
     package, home, last = name.partition(".")[0], name.rpartition(".")[0], name.rpartition(".")[2]
-    if name in _table()["base"] or (package in _table()["package"] and last.endswith("Dataset")):
+    if name in bases() or (package in packages() and last.endswith("Dataset")):
         return True
-    return home in _table()["home"] and last[:1].isupper()
+    return home in homes() and last[:1].isupper()
 
 
 def _is_used_otherwise(project: Project, facts: ClassFacts) -> bool:
@@ -87,7 +63,7 @@ def _is_used_otherwise(project: Project, facts: ClassFacts) -> bool:
         for node in module.nodes
         if isinstance(node, ast.Call) and project.resolve(module, module.scope_at(node), node.func) is kind
     ]
-    if makers and not project.shows(_loading_words()):
+    if makers and not project.shows(loading_words()):
         return True
     around = ((module, above) for module, node in makers for above in module.above(node))
     classes = (module.class_facts(above) for module, above in around if isinstance(above, ast.ClassDef))

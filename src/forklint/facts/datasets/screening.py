@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forklint.facts.datasets.classes import base_names, entries
+from forklint.knowledge.datasets import base_names, entries
+from forklint.records import dataclass
 from forklint.source import headings
 
 if TYPE_CHECKING:

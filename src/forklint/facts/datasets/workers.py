@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from forklint.facts.datasets.classes import entries
+from forklint.knowledge.datasets import entries
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts
 from forklint.project.nodes import nodes_below

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 
 from forklint.facts.environment import loaded as execution
@@ -19,6 +19,7 @@ from forklint.project.module import FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS
 from forklint.project.spelling import argument, last_name
+from forklint.records import dataclass
 
 
 @dataclass(frozen=True)

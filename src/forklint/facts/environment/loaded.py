@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from forklint.project.index import External, Project
 from forklint.project.module import FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Function, Scope, bodies, expressions, statements
+from forklint.records import dataclass
 
 MAX_MODULES_DEEP = 40
 """How long a chain of imports is followed."""

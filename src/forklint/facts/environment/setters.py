@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-SETTERS = (b"environ", b"putenv", b"_magic", b".magic")
+SETTERS = (b"environ", b"putenv", b"magic")
 """One of these stands in every file that sets a variable by itself."""
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from forklint.facts.environment.setters import may_set
 from forklint.project.index import External, Project, Value
 from forklint.project.module import Module
 from forklint.project.scopes import FUNCTIONS, Kind, Scope
 from forklint.project.spelling import last_name
+from forklint.records import dataclass
 
 ENVIRON = "os.environ"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from forklint.knowledge.poisons import poisons
 from forklint.project.index import External, Project
@@ -13,6 +13,7 @@ from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Binding, Function, Kind, Scope
 from forklint.project.spelling import last_name
+from forklint.records import dataclass
 
 
 @dataclass(frozen=True)

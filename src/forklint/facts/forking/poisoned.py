@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from forklint.facts.forking.objects import Instance, View
@@ -12,6 +11,7 @@ from forklint.facts.forking.sites import Site, Target, sites_in
 from forklint.facts.forking.walk import Use, Walk
 from forklint.knowledge.poisons import Poison, poisons
 from forklint.project.module import FunctionFacts
+from forklint.records import dataclass
 
 if TYPE_CHECKING:
     from forklint.model import Cell
@@ -52,8 +52,20 @@ class _Finder:
         self.sites = {call: found for call, found in sites_in(project, module).items() if found[0].targets}
 
     def from_top(self) -> None:
-        """Follow the module as a script runs it."""
-        Walk(self._project, self._met, root=self._module).top(self._module)
+        """Follow the module as a script runs it.
+
+        First without what it imports: most modules fork nothing at their top level, or children that want nothing,
+        and then nobody need know what their imports start.
+        """
+        forks: list[ast.Call] = []
+
+        def note(view: View, call: ast.Call, _: Walk) -> None:
+            if not forks and any(True for _ in self._wanted(view, call)):
+                forks.append(call)
+
+        Walk(self._project, note, root=self._module, imports=False).top(self._module)
+        if forks:
+            Walk(self._project, self._met, root=self._module).top(self._module)
 
     def from_function(self, facts: FunctionFacts) -> None:
         """Follow a function by itself, whoever calls it."""
@@ -67,15 +79,23 @@ class _Finder:
 
     def _met(self, view: View, call: ast.Call, walk: Walk) -> None:
         """Judge a call that forks, with what has happened so far."""
+        for facts, within, made in self._wanted(view, call):
+            uses = [use for use in (*made, *walk.uses) if use.starts and use.poison == within.poison]
+            if uses:
+                site, cells = self.sites[call]
+                row = poisons().poisons[within.poison]
+                self.found.setdefault(call, Poisoned(site, row, uses[-1], within, facts, cells))
+
+    def _wanted(self, view: View, call: ast.Call) -> Iterator[tuple[FunctionFacts, Use, tuple[Use, ...]]]:
+        """What the children of a fork want that their parent may have started, if a call is such a fork."""
         if view.module is not self._module or call not in self.sites or call in self.found:
             return
-        site, cells = self.sites[call]
+        site, _ = self.sites[call]
         for target in site.targets:
             for facts, within, made in within_child(self._project, view, target):
-                uses = [use for use in (*made, *walk.uses) if use.starts and use.poison == within.poison]
                 row = poisons().poisons[within.poison]
-                if uses and row.rule == "FKL203" and (row.loaders or not site.is_loader) and not self._is_told(row):
-                    self.found.setdefault(call, Poisoned(site, row, uses[-1], within, facts, cells))
+                if row.rule == "FKL203" and (row.loaders or not site.is_loader) and not self._is_told(row):
+                    yield facts, within, made
 
     def _is_told(self, row: Poison) -> bool:
         """Whether the file names the variable by which the threads may be turned off."""

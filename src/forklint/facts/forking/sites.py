@@ -6,7 +6,6 @@ import ast
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from forklint.facts.forking.objects import View
 from forklint.facts.loading.arithmetic import number_of
@@ -14,7 +13,8 @@ from forklint.facts.loading.datasets import class_of
 from forklint.facts.loading.following import Follower
 from forklint.facts.loading.loaders import workers_of
 from forklint.facts.loading.numbers import Workers, verdict
-from forklint.facts.loading.rows import loader_names, loader_row, rows_above
+from forklint.facts.loading.rows import loader_row, rows_above
+from forklint.facts.loading.screening import loader_names
 from forklint.facts.loading.values import Expression
 from forklint.facts.starting.methods import asked_by, set_for
 from forklint.facts.starting.running.values import DEFAULT_METHOD
@@ -26,6 +26,7 @@ from forklint.project.nodes import nodes_below
 from forklint.project.renames import may_call, names_for
 from forklint.project.scopes import FUNCTIONS, Binding
 from forklint.project.spelling import argument, last_name
+from forklint.records import dataclass
 
 STARTERS = frozenset({"Process", "Pool", "ProcessPoolExecutor"})
 TASKS = frozenset(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from forklint.knowledge.poisons import poisons
 from forklint.knowledge.tokenizers import VARIABLE
 from forklint.project.guard import asks_for_name
 from forklint.project.scopes import FUNCTIONS, Kind
+from forklint.records import dataclass
 
 if TYPE_CHECKING:
     from forklint.facts.forking.walk import Place, Use

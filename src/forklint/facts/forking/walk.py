@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from forklint.facts.forking.objects import Instance, Objects, Thing, View
 from forklint.facts.machines.devices import devices
@@ -20,6 +20,7 @@ from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Function, bodies, expressions, statements
 from forklint.project.spelling import is_static, last_name
+from forklint.records import dataclass
 
 MAX_DEPTH = 6
 """How many calls deep."""
@@ -67,10 +68,15 @@ class Walk:
         on_call: Callable[[View, ast.Call, Walk], None] | None = None,
         *,
         root: Module | None = None,
+        imports: bool = True,
     ) -> None:
-        """Call ``on_call`` before each call is followed; with ``root``, that module's imports are followed, too."""
+        """Call ``on_call`` before each call is followed; with ``root``, that module's imports are followed, too.
+
+        Without ``imports``, they are not, and the rest goes as it would with them.
+        """
         self._project = project
-        self._imported = {root.path} if root is not None else None
+        self._is_program = root is not None
+        self._imported = {root.path} if root is not None and imports else None
         self._objects = Objects(project)
         self._on_call = on_call
         self._entered: dict[Function, int] = {}
@@ -108,7 +114,7 @@ class Walk:
             return self.block(view, statement.body)
         elif not isinstance(statement, FUNCTIONS):
             self._compound(view, statement)
-        return self._imported is not None and bool(self._active) and _may_leave(statement)
+        return self._is_program and bool(self._active) and _may_leave(statement)
 
     def _compound(self, view: View, statement: ast.stmt) -> None:
         if isinstance(statement, ast.If):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 from forklint.facts.datasets.classes import is_dataset
@@ -20,6 +20,7 @@ from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function
 from forklint.project.spelling import last_name
+from forklint.records import dataclass
 
 PICKLING = ("__getstate__", "__reduce__", "__reduce_ex__", "__getnewargs__", "__getnewargs_ex__")
 INIT_PATH = ("__init__", "__post_init__", "__len__")
@@ -54,18 +55,15 @@ class Carried:
 class Handles:
     """Facts about handles, for the whole project."""
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Project, screen: HandleScreen) -> None:
         self._project = project
+        self.screen = screen
+        """What is known of files before they are parsed."""
 
     @cached_property
     def openers(self) -> dict[str, Handle]:
         """Qualified name to row, the project's own rows included."""
         return openers(self._project.settings.handles)
-
-    @cached_property
-    def screen(self) -> HandleScreen:
-        """What is known of files before they are parsed."""
-        return HandleScreen(self._project, self.openers)
 
     def kept_by(self, facts: ClassFacts) -> tuple[StoredHandle, ...]:
         """The handles that an object of a class still holds once it is built and its length was read."""

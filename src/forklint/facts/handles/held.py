@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from forklint.knowledge.handles import Handle
 from forklint.project.module import ClassFacts, Module
 from forklint.project.scopes import Scope
+from forklint.records import dataclass
 
 
 @dataclass(frozen=True)

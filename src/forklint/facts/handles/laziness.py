@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
 from forklint.facts.datasets.workers import attributes_read
@@ -15,6 +14,7 @@ from forklint.project.index import Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function, statements
+from forklint.records import dataclass
 
 PLAIN_BASES = ("torch.utils.data.", "torchvision.", "abc.", "typing.", "builtins.object", "collections.abc.")
 """Bases outside the project that are known to have no ``__getstate__``."""

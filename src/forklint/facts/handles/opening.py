@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
 from forklint.project.module import Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function, Kind
+from forklint.records import dataclass
 
 
 class NotLazyError(Exception):

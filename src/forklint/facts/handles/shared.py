@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from forklint.facts.datasets.classes import is_dataset
 from forklint.facts.datasets.workers import attribute_nodes, worker_methods
@@ -17,6 +16,7 @@ from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Binding, Kind, Scope, parameters, statements
 from forklint.project.spelling import last_name
+from forklint.records import dataclass
 
 
 @dataclass(frozen=True)

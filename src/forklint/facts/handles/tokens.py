@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 
 from forklint.facts.handles.shapes import BOX_VIEWS, UNBOXING
 from forklint.knowledge.handles import Handle
@@ -32,9 +33,12 @@ class OpenerTokens:
             self._rows.setdefault(name.rpartition(".")[2].encode(), []).append(row)
         self.names = frozenset(self._rows)
         """The last parts of the names of openers."""
-        names = b"|".join(sorted(map(re.escape, self._rows), reverse=True))
-        self.pattern = re.compile(rb"(?<![\w\x80-\xff])(" + names + rb")[^\S\n]*\(")
+
+    @cached_property
+    def pattern(self) -> re.Pattern[bytes]:
         """Matches the name of any opener before a parenthesis."""
+        names = b"|".join(sorted(map(re.escape, self._rows), reverse=True))
+        return re.compile(rb"(?<![\w\x80-\xff])(" + names + rb")[^\S\n]*\(")
 
     def places(self, data: bytes, names: Iterable[bytes] | None = None) -> tuple[int, ...]:
         """Where something may be opened that is kept; ``names`` are those of openers that may be called, if known."""

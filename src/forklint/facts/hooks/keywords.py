@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from forklint.facts.loading.rows import may_be_loader, plain_row, sole_row
-from forklint.facts.members.nearest import is_one_slip
+from forklint.facts.hooks.meaning import SHORT, meant_by
+from forklint.facts.loading.rows import plain_row, sole_row
+from forklint.facts.loading.screening import may_be_loader
 from forklint.facts.options.conflicts import is_expected
 from forklint.facts.options.loader_calls import loader_calls
 from forklint.facts.options.mappings import Given
@@ -18,10 +18,9 @@ from forklint.project.index import Project
 from forklint.project.module import ClassFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function, parameters
+from forklint.records import dataclass
 
 FORGIVING = frozenset({"TypeError", "Exception", "BaseException"})
-SHORT = 4
-"""A shorter keyword is a slip away from too many others."""
 
 
 @dataclass(frozen=True)
@@ -53,15 +52,6 @@ def _wrong(
         meant = meant_by(name, known) if name not in known else ""
         if meant and not is_expected(module, call, FORGIVING):
             yield MisspeltKeyword(call, one, meant, row, meant not in given)
-
-
-def meant_by(name: str, known: frozenset[str]) -> str:
-    """The one keyword that a wrong one plainly stands for; empty if that is not plain."""
-    listed = meant_keywords().get(name.lower(), "")
-    if listed in known:
-        return listed
-    slips = [other for other in known if len(name) >= SHORT and is_one_slip(name.lower(), other)]
-    return slips[0] if len(slips) == 1 else ""
 
 
 def _of_subclass(project: Project, module: Module, call: ast.Call) -> Iterator[MisspeltKeyword]:

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import builtins
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cache
 
 from forklint.facts.datasets.classes import is_dataset
+from forklint.facts.hooks.meaning import meant_hook
 from forklint.facts.loading.rows import HARMLESS_BASES
-from forklint.facts.members.nearest import is_one_slip
 from forklint.knowledge.hooks import Hook, Role, hooks, roles
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, Module
 from forklint.project.scopes import Function
 from forklint.project.spelling import dotted
+from forklint.records import dataclass
 
 OTHER_THINGS = frozenset({"property", "cached_property", "setter", "staticmethod", "classmethod", "overload"})
 """Decorators of what is no plain method; their last names."""
 ABSTRACT = re.compile(r"abstract|NotImplemented|\bABC\b|Protocol")
 BASE_NAME = re.compile(r"Base|Abstract|Mixin|Interface|Template")
-
-ENDS = 3
-"""So many letters at either end of a long name find those that are near."""
 
 
 @dataclass(frozen=True)
@@ -51,50 +46,6 @@ def misspelt_methods(project: Project, module: Module) -> Iterator[MisspeltMetho
             found = _judged(project, facts, name, hook, role)
             if found is not None:
                 yield found
-
-
-@cache
-def meant_hook(name: str) -> str | None:
-    """The hook that a method's name may stand for; None for one that is right, or means something else."""
-    if name in _real():
-        return None
-    plain = name.replace("_", "").lower()
-    for hook in hooks().values():
-        if name in hook.bare:
-            return hook.name
-    if not (name.startswith("__") or (name.startswith("_") and name.endswith("_"))):
-        return _named_hook(name)
-    exact = [hook.name for hook in hooks().values() if plain in hook.written]
-    special = [hook for hook in hooks().values() if hook.is_special]
-    slips = [hook.name for hook in special if hook.slips and is_one_slip(plain, hook.name.strip("_"))]
-    found = exact or slips
-    return found[0] if len(found) == 1 or exact else None
-
-
-def _named_hook(name: str) -> str | None:
-    """The hook without underscores that a name is one slip away from."""
-    near = _by_ends().get((len(name), name[:ENDS]), ()) + _by_ends().get((len(name), name[-ENDS:]), ())
-    slips = {hook for hook in near if is_one_slip(name, hook)}
-    return slips.pop() if len(slips) == 1 else None
-
-
-@cache
-def _by_ends() -> dict[tuple[int, str], tuple[str, ...]]:
-    """These hooks by the lengths that a slip leaves and by either end: one slip does not change both ends."""
-    found: dict[tuple[int, str], tuple[str, ...]] = {}
-    for hook in hooks().values():
-        if not hook.is_special:
-            for length in range(len(hook.name) - 1, len(hook.name) + 2):
-                for end in {hook.name[:ENDS], hook.name[-ENDS:]}:
-                    found[length, end] = (*found.get((length, end), ()), hook.name)
-    return found
-
-
-@cache
-def _real() -> frozenset[str]:
-    """The special names that Python and torch know."""
-    kinds = [value for value in vars(builtins).values() if isinstance(value, type)]
-    return frozenset(name for kind in kinds for name in dir(kind)) | frozenset(hooks()) | {"__aiter__", "__post_init__"}
 
 
 def _role(project: Project, facts: ClassFacts) -> Role | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from forklint.facts.forking.objects import View
@@ -13,6 +13,7 @@ from forklint.facts.forking.sites import Site, sites_in
 from forklint.facts.forking.walk import Place, Use, Walk
 from forklint.project.nodes import nodes_below
 from forklint.project.spelling import last_name
+from forklint.records import dataclass
 
 if TYPE_CHECKING:
     from forklint.model import Cell

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from forklint.facts.members.guards import is_excused
 from forklint.project.certainty import is_certain
@@ -12,6 +11,7 @@ from forklint.project.index import Project, Value
 from forklint.project.module import Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Scope
+from forklint.records import dataclass
 
 TENSOR = "torch.ByteTensor"
 READ = "torch.ByteStorage.from_buffer"

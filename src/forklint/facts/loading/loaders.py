@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 from forklint.facts.loading import arguments, arithmetic, callers, datasets, names
 from forklint.facts.loading.following import Follower
 from forklint.facts.loading.numbers import Number, Workers, verdict
-from forklint.facts.loading.rows import PARTIAL, loader_names, loader_row, may_make_loader, partial_of
+from forklint.facts.loading.rows import PARTIAL, loader_row, partial_of
+from forklint.facts.loading.screening import loader_names, may_make_loader
 from forklint.facts.loading.values import (
     NOTHING,
     Arguments,
@@ -30,6 +31,7 @@ from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Scope
 from forklint.project.spelling import last_name
+from forklint.records import dataclass
 
 MOST_ASKED = 60
 """Of so many loaders it is asked which dataset they get."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from forklint.facts.machines.devices import devices
 from forklint.facts.machines.platforms import BY_MACHINE, CUDA, DARWIN, EVERYWHERE, MPS, Conditions, Regions, Worlds
@@ -15,6 +14,7 @@ from forklint.project.index import Project
 from forklint.project.module import Module
 from forklint.project.scopes import FUNCTIONS
 from forklint.project.spelling import last_name
+from forklint.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
@@ -19,6 +18,7 @@ from forklint.project.module import FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function, bodies, statements
 from forklint.project.spelling import last_name, text_of
+from forklint.records import dataclass
 
 
 class World(Enum):

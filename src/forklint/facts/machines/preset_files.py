@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from forklint.facts.machines.preset_readers import PresetReaders
 from forklint.knowledge import presets
 from forklint.model import Link
 from forklint.project.index import Project
+from forklint.records import dataclass
 from forklint.source.presets import Preset, format_of
 from forklint.source.presets.nodes import MERGE, Address, Entry, Node, Shape
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from forklint.facts.machines.platforms import BY_MACHINE, CUDA, DARWIN, EVERYWHERE, MPS, Worlds
 from forklint.knowledge import presets
+from forklint.records import dataclass
 from forklint.source.presets.nodes import Entry, Node, Shape
 
 FOLDERS = 3

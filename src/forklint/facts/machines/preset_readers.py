@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from forklint.facts.machines.worker_flow import is_other_call
@@ -14,6 +13,7 @@ from forklint.project.index import Project
 from forklint.project.module import Module
 from forklint.project.scopes import FUNCTIONS
 from forklint.project.spelling import last_name, text_of
+from forklint.records import dataclass
 
 MOST_READERS = 2
 """So many places are shown that read a preset."""

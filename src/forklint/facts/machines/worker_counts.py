@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from forklint.facts.loading.arithmetic import number_of
 from forklint.facts.loading.following import Follower
@@ -19,6 +18,7 @@ from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Kind, Scope
 from forklint.project.spelling import last_name, text_of
+from forklint.records import dataclass
 
 HOLDERS = frozenset({ast.Call, ast.Dict, ast.Assign, ast.AnnAssign, ast.arguments, *FUNCTIONS})
 """Kinds of nodes that give a value a name; most nodes are of others."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from forklint.facts.loading.rows import loader_row
 from forklint.facts.machines.meant import Machines
@@ -20,6 +19,7 @@ from forklint.project.index import Project, Value
 from forklint.project.module import Module
 from forklint.project.nodes import nodes_below
 from forklint.project.spelling import last_name, text_of
+from forklint.records import dataclass
 
 NOT_OF_DARWIN = ("fork", "forkserver")
 """Start methods other than the one that macOS has anyway."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from forklint.facts.masks.objects import held
 from forklint.facts.masks.tensors import Tensors
@@ -15,6 +14,7 @@ from forklint.project.index import External, Project
 from forklint.project.module import Module
 from forklint.project.scopes import Scope
 from forklint.project.spelling import hides_arguments
+from forklint.records import dataclass
 
 
 @dataclass(frozen=True)

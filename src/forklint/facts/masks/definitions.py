@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from forklint.project import scopes
 from forklint.project.module import Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS
 from forklint.project.spelling import is_name
+from forklint.records import dataclass
 
 LEAVES = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)

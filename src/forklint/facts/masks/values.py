@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from forklint.records import dataclass
 
 ZEROS, ONES, INFINITE = "0", "1", "-inf"
 BINARY = frozenset([ZEROS, ONES])

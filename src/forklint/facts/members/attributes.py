@@ -7,7 +7,6 @@ import re
 import sys
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 
 from forklint.facts.members import members
 from forklint.facts.members.members import ClassMembers
@@ -16,6 +15,7 @@ from forklint.project.certainty import has_certain_bases
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.spelling import dotted
+from forklint.records import dataclass
 
 STORED = re.compile(r"self\.(\w+)(?:[ \t]*:[^=\n]+)?[ \t]*=(?!=)")
 HARMLESS_DECORATORS = frozenset({"dataclass", "dataclasses.dataclass", "final", "typing.final"})

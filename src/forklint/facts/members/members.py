@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from forklint.project.nodes import nodes_below
 from forklint.project.spelling import dotted, first_parameter
+from forklint.records import dataclass
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from difflib import SequenceMatcher
+
+from forklint.facts.members.slips import is_one_slip
+from forklint.records import dataclass
 
 #: Below this likeness a name is not offered at all.
 ALIKE = 0.55
@@ -121,14 +123,3 @@ def _letters(wanted: str, name: str) -> float:
 
 def _plain(name: str) -> str:
     return name.replace("_", "").casefold()
-
-
-def is_one_slip(wanted: str, name: str) -> bool:
-    """Whether one letter more, less, other or changed in case, or two swapped, tell them apart."""
-    if wanted.replace("_", "") == name.replace("_", ""):
-        return True
-    start = 0
-    while start < min(len(wanted), len(name)) and wanted[start] == name[start]:
-        start += 1
-    a, b = wanted[start:], name[start:]
-    return a[1:] == b[1:] or a[1:] == b or a == b[1:] or (a[:2] == b[1::-1] and a[2:] == b[2:])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from forklint.facts.members.attributes import Attributes, missed_on_classes, segment
 from forklint.facts.members.callables import callables
@@ -19,6 +18,7 @@ from forklint.project.module import ClassFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Binding, Function, Kind, Scope
 from forklint.project.spelling import dotted, first_parameter, hides_arguments, is_name, is_static, last_name
+from forklint.records import dataclass
 
 Owner = ClassFacts | ApiNames
 Made = dict[tuple[Scope, str], tuple[Owner, set[str]]]

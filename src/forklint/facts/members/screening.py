@@ -8,8 +8,7 @@ one way: whatever else a name may mean to them, they say nothing then.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -17,7 +16,8 @@ from forklint.facts.members.attributes import EVERY_OBJECT, missed_on_classes
 from forklint.facts.members.suppliers import BASE_NAME
 from forklint.facts.members.torch_names import is_misspelt
 from forklint.knowledge.torch_api import class_names, torch_class, torch_module
-from forklint.project.index import MAX_HOPS, Project, may_have_star
+from forklint.project.index import MAX_HOPS, Project
+from forklint.records import dataclass
 from forklint.source.constructions import called_on, constructions, may_be_alias
 from forklint.source.outline import ClassOutline, Import, Outline
 
@@ -145,31 +145,10 @@ class Screening:
 
     def _mentioning(self, path: Path, name: str) -> Iterator[tuple[Path, Outline | None, str]]:
         """A file and those under its stars, if their top level has a name; and those that may, without an outline."""
-        word = name.encode()
-        for at in self._with_stars(path):
-            if not name.isascii() or word in self.project.families.words(at):
-                outline = self.project.outline(at)
-                if outline is None or name in outline.mentioned:
-                    yield at, outline, name
-
-    def _with_stars(self, path: Path) -> Iterable[Path]:
-        """A file, and all whose names it may have by ``from module import *``."""
-        memory = self.project.memory("files under stars")
-        if path in memory:
-            known: Iterable[Path] = memory[path]
-            return known
-        found = {path: None}
-        waiting = [path]
-        while waiting:
-            at = waiting.pop()
-            outline = self.project.outline(at) if may_have_star(self.project.data(at)) else None
-            for star in outline.imports.get("*", ()) if outline else ():
-                target = self.project.resolver.find(at, star.module, star.level)
-                if target is not None and target not in found:
-                    found[target] = None
-                    waiting.append(target)
-        memory[path] = tuple(found)
-        return found
+        for at in self.project.stars.giving(path, name):
+            outline = self.project.outline(at)
+            if outline is None or name in outline.mentioned:
+                yield at, outline, name
 
     def _defined(self, path: Path, outline: Outline, name: str) -> Iterator[Named]:
         """Classes that a name of a file may be, or be an object of, by what that file itself says."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 
 from forklint.facts.members.guards import is_excused, is_for_type_checkers
@@ -15,6 +14,7 @@ from forklint.knowledge.torch_api import ApiNames, torch_module
 from forklint.project.index import External, Project
 from forklint.project.module import Module
 from forklint.project.scopes import Binding, Kind
+from forklint.records import dataclass
 
 
 @dataclass(frozen=True)

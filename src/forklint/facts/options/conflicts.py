@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from forklint.facts.machines import programs
 from forklint.facts.members.suppliers import is_assigned_somewhere
@@ -17,6 +16,7 @@ from forklint.project.index import Project
 from forklint.project.module import Module
 from forklint.project.nodes import nodes_below
 from forklint.project.spelling import last_name
+from forklint.records import dataclass
 
 FORGIVING = frozenset({"ValueError", "AssertionError", "Exception", "BaseException"})
 RAISING = ("raises", "assertRaises", "assertRaisesRegex", "suppress")

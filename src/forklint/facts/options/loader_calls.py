@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from forklint.facts.loading.rows import may_be_loader, sure_row, sure_row_of
+from forklint.facts.loading.rows import sure_row, sure_row_of
+from forklint.facts.loading.screening import may_be_loader
 from forklint.facts.options import mappings
 from forklint.facts.options.mappings import Given
 from forklint.knowledge.starters import Starter
@@ -14,6 +15,7 @@ from forklint.project.certainty import is_certain
 from forklint.project.index import Project, Value
 from forklint.project.module import Module
 from forklint.project.scopes import Scope
+from forklint.records import dataclass
 
 
 @dataclass(frozen=True)

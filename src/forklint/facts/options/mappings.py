@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from forklint.project.index import Project, Value
 from forklint.project.module import Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Kind, Scope
 from forklint.project.spelling import text_of
+from forklint.records import dataclass
 
 
 @dataclass(frozen=True)

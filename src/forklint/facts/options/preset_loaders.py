@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from forklint.facts.loading.rows import sure_row
 from forklint.facts.machines.preset_readers import PresetReaders
@@ -21,6 +20,7 @@ from forklint.project.module import Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Kind, Scope
 from forklint.project.spelling import last_name
+from forklint.records import dataclass
 from forklint.source.presets import Preset
 from forklint.source.presets.nodes import Address, Entry, Node, Shape
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from forklint.facts.datasets.classes import is_dataset
 from forklint.facts.datasets.workers import attributes_read, worker_methods
@@ -20,6 +19,7 @@ from forklint.project.index import Project, Value
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Binding, Function, Kind, Scope, statements
+from forklint.records import dataclass
 
 MAX_CALLS = 4
 """How many calls deep a function is followed from a dataset."""

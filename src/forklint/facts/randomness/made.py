@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from forklint.knowledge.random_streams import Generator, generators
 from forklint.project.index import Project
 from forklint.project.module import FunctionFacts, Module
 from forklint.project.scopes import FUNCTIONS, Binding, Kind, Scope, statements
+from forklint.records import dataclass
 
 MAX_HOPS = 6
 

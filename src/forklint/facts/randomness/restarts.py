@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
 
 from forklint.facts.datasets.workers import worker_methods
 from forklint.facts.randomness.drawing import StreamUse, is_attribute, uses
 from forklint.knowledge.random_streams import Generator
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts
+from forklint.records import dataclass
 
 WORKER = b"worker"
 """A word of every module that starts a generator anew in a worker."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
 from forklint.knowledge.random_streams import worker_words
 from forklint.project.index import Project, Value
@@ -11,6 +10,7 @@ from forklint.project.module import FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Kind, Scope, parameters
 from forklint.project.spelling import is_static
+from forklint.records import dataclass
 
 MAX_HOPS = 8
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from forklint.facts.loading.loaders import workers_of
 from forklint.facts.loading.numbers import Workers
@@ -15,6 +14,7 @@ from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Scope, parameters, statements
 from forklint.project.spelling import last_name
+from forklint.records import dataclass
 
 Beginning = FunctionFacts | ast.Lambda
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from forklint.facts.datasets.classes import inherits_dataset
@@ -18,6 +17,7 @@ from forklint.facts.starting.running.values import DEFAULT_METHOD
 from forklint.model import Cell
 from forklint.project.bindings import is_sorted_out
 from forklint.project.module import ClassFacts
+from forklint.records import dataclass
 
 if TYPE_CHECKING:
     from forklint.project.index import Project

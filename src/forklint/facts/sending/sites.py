@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from forklint.facts.loading.loaders import workers_of
 from forklint.facts.loading.numbers import Workers
-from forklint.facts.loading.rows import loader_names, loader_row
+from forklint.facts.loading.rows import loader_row
+from forklint.facts.loading.screening import loader_names
 from forklint.facts.starting.methods import cells_for, method_of, set_for
 from forklint.knowledge.starters import Starter, iteration, starters
 from forklint.knowledge.unpicklable import senders
@@ -18,6 +19,7 @@ from forklint.model import Cell
 from forklint.project.bindings import held_by, value_of
 from forklint.project.index import External
 from forklint.project.spelling import argument, last_name
+from forklint.records import dataclass
 
 if TYPE_CHECKING:
     from forklint.project.index import Project

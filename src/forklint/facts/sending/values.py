@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import Enum
 
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import Function, Scope
+from forklint.records import dataclass
 
 
 class Why(Enum):

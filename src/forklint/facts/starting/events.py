@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from forklint.facts.starting.methods import named
@@ -20,6 +19,7 @@ from forklint.project.module import FunctionFacts
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Function, Kind, expressions
 from forklint.project.spelling import argument
+from forklint.records import dataclass
 
 if TYPE_CHECKING:
     from forklint.project.index import Project

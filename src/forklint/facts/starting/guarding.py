@@ -10,12 +10,12 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Kind
 from forklint.project.scopes import statements as nested
+from forklint.records import dataclass
 
 if TYPE_CHECKING:
     from forklint.project.index import Project

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from forklint.facts.starting.reach import cells_of
@@ -12,6 +11,7 @@ from forklint.knowledge.starters import iteration
 from forklint.model import Cell
 from forklint.project.bindings import held_by
 from forklint.project.spelling import argument, last_name
+from forklint.records import dataclass
 
 if TYPE_CHECKING:
     from forklint.project.index import Project

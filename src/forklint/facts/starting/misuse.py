@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from forklint.facts.starting.events import Event, events_of
 from forklint.facts.starting.reach import reached
 from forklint.project.guard import is_main_guard
+from forklint.records import dataclass
 
 if TYPE_CHECKING:
     from forklint.project.index import Project

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from forklint.facts.starting.running.execution import Execution
@@ -11,6 +10,7 @@ from forklint.facts.starting.running.starts import MethodSet, OutOfStepsError, S
 from forklint.facts.starting.running.values import DEFAULT_METHOD
 from forklint.model import Cell, Link
 from forklint.project.scopes import FUNCTIONS
+from forklint.records import dataclass
 
 if TYPE_CHECKING:
     from forklint.config import Settings

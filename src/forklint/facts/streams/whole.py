@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from forklint.facts.datasets.workers import attributes_read, worker_methods
 from forklint.facts.loading.datasets import class_of
 from forklint.facts.loading.following import Follower
 from forklint.facts.loading.loaders import Loader, loaders_of
 from forklint.facts.loading.numbers import Workers
-from forklint.facts.loading.rows import may_make_loader
+from forklint.facts.loading.screening import may_make_loader
 from forklint.facts.loading.values import Expression
 from forklint.facts.streams.giving import Giving, givings
 from forklint.facts.streams.sources import Sources
@@ -21,6 +20,7 @@ from forklint.project.index import Project
 from forklint.project.module import ClassFacts, Module
 from forklint.project.scopes import Function
 from forklint.project.spelling import argument
+from forklint.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from forklint.facts.threads.pools import Tasks, tasks_in
 from forklint.knowledge.threads import threads
@@ -13,6 +12,7 @@ from forklint.project.module import Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Function, Scope, parameters
 from forklint.project.spelling import argument, hides_arguments, last_name
+from forklint.records import dataclass
 
 MOVES = {"seek"}
 TRANSFERS = {"read", "readline", "readinto", "write", "writelines"}

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from forklint.facts.datasets.workers import attributes_read, worker_methods
@@ -22,6 +21,7 @@ from forklint.project.module import FunctionFacts
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function, statements
 from forklint.project.spelling import argument, dotted, text_of
+from forklint.records import dataclass
 
 if TYPE_CHECKING:
     from forklint.project.index import Project

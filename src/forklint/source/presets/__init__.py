@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from forklint.model import Span
+from forklint.records import dataclass
 from forklint.source import suppressions
 from forklint.source.comments import Comment
 from forklint.source.document import Document

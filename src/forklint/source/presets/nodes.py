@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import Any
+
+from forklint.records import dataclass
 
 MERGE = "<<"
 """The key under which YAML takes over the entries of another mapping."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from forklint.facts.starting.running.values import Loader, Place, Startable
+from forklint.records import dataclass
 
 if TYPE_CHECKING:
     from forklint.model import Cell

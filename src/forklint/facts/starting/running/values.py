@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from forklint.facts.loading.numbers import Positive, Workers
 from forklint.knowledge.starters import Starter
 from forklint.model import Link
+from forklint.records import dataclass
 
 if TYPE_CHECKING:
     from forklint.project.index import Package

@@ -1,0 +1,70 @@
+"""Deals files out to processes, so that each stays with neighbours: what they import is learnt once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from multiprocessing.context import BaseContext
+
+RUNS = 8
+"""Into so many runs the share of a process is cut; with fewer one waits longer for another at the end."""
+
+
+class Deck:
+    """Files in equal shares, one a process; whoever is done with its own helps the others from their back.
+
+    It is made in one process and handed to others as these begin.
+    """
+
+    def __init__(self, files: Sequence[Path], processes: int, context: BaseContext) -> None:
+        self._shares = [_cut(share, RUNS) for share in _cut([(path, _size(path)) for path in files], processes)]
+        self._begun = context.Value("i", 0)
+        self._left = context.Array("i", [end for share in self._shares for end in (0, len(share))])
+        """Of each share the first run that nobody took, and the one behind the last."""
+
+    def __len__(self) -> int:
+        """How many runs there are."""
+        return sum(map(len, self._shares))
+
+    def seat(self) -> int:
+        """The number of the share that a process is to begin with; to be asked for once by each."""
+        with self._begun.get_lock():
+            self._begun.value += 1
+            return int((self._begun.value - 1) % len(self._shares))
+
+    def take(self, seat: int) -> tuple[tuple[int, int], list[Path]]:
+        """The next run for a process, and its place among all; there is one for each of ``len`` calls."""
+        with self._left.get_lock():
+            left = {n: (self._left[2 * n], self._left[2 * n + 1]) for n in range(len(self._shares))}
+            first, stop = left[seat]
+            share, run = seat, first
+            if first < stop:
+                self._left[2 * seat] += 1
+            else:
+                share = max(left, key=lambda n: left[n][1] - left[n][0])
+                run = left[share][1] - 1
+                self._left[2 * share + 1] -= 1
+        return (share, run), [path for path, _ in self._shares[share][run]]
+
+
+def _cut(files: Sequence[tuple[Path, int]], parts: int) -> list[Sequence[tuple[Path, int]]]:
+    """Cut files, each with its size, into at most so many runs of about equal size."""
+    share = sum(size for _, size in files) / parts
+    runs: list[list[tuple[Path, int]]] = []
+    taken = 0
+    for number, file in enumerate(files):
+        if taken >= share * len(runs) or not number:
+            runs.append([])
+        runs[-1].append(file)
+        taken += file[1]
+    return list(runs)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size + 1
+    except OSError:
+        return 1

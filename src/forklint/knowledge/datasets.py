@@ -1,0 +1,45 @@
+"""Typed reader of datasets.toml: classes of datasets, and what workers call on them."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from forklint import knowledge
+
+
+def bases() -> frozenset[str]:
+    """The known classes of datasets, by qualified name."""
+    return _names("base")
+
+
+def packages() -> frozenset[str]:
+    """Packages whose classes are datasets if their names end in "Dataset"."""
+    return _names("package")
+
+
+def homes() -> frozenset[str]:
+    """Modules whose classes are all datasets."""
+    return _names("home")
+
+
+@cache
+def base_names() -> frozenset[bytes]:
+    """The last parts of the names of the known classes of datasets; any that ends in "Dataset" may be one besides."""
+    return frozenset(name.rpartition(".")[2].encode() for name in bases())
+
+
+@cache
+def entries() -> tuple[str, ...]:
+    """The methods that a worker calls on a dataset."""
+    return tuple(knowledge.table("datasets.toml")["entry"])
+
+
+@cache
+def loading_words() -> tuple[bytes, ...]:
+    """What stands in a project that loads with workers."""
+    return tuple(word.encode() for word in knowledge.table("datasets.toml")["loads"])
+
+
+@cache
+def _names(key: str) -> frozenset[str]:
+    return frozenset(knowledge.table("datasets.toml")[key])
