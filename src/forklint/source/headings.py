@@ -28,6 +28,8 @@ BASES = re.compile(rb"\s*(?:\(([^()]*(?:\([^()]*\)[^()]*)*)\)\s*:|:|(?=[\[(]))")
 END = re.compile(rb":\s*(?:#[^\n]*)?\n")
 GIVEN = re.compile(rb"= *(?:" + LETTER + rb"+\.)*(" + LETTER + rb"+) *(?=[\n#;])")
 """A name, dotted or not, that is all that something is given."""
+ALONE = re.compile(rb"= *([a-zA-Z_\x80-\xff][\w\x80-\xff.]*) *[\n#;]")
+"""The same, roughly, and faster: the dotted name."""
 TARGETS = re.compile(rb"(?:^|[\n;=]) *((?:" + LETTER + rb"+ *= *)*" + LETTER + rb"+) *(?::[^=\n]*)?$")
 BLANKS = bytes.maketrans(b"\t\f\r", b"  \n")
 QUOTES = (b'"""', b"'''")
@@ -146,7 +148,7 @@ def owners(data: bytes) -> set[bytes]:
 
 def renamed(data: bytes) -> frozenset[bytes]:
     """The names to which a text may give others: ``a`` of ``import a as b`` and of ``b = module.a``."""
-    given: list[bytes] = GIVEN.findall(data)
+    given = (name.rpartition(b".")[2] for name in ALONE.findall(data))
     return frozenset(given).union(map(_last_word, data.split(b" as ")[:-1]))
 
 
