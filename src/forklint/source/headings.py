@@ -26,9 +26,9 @@ ALIAS = re.compile(rb" *(" + LETTER + rb"+) *(?=[,)\n;#]|\Z)")
 BASES = re.compile(rb"\s*(?:\(([^()]*(?:\([^()]*\)[^()]*)*)\)\s*:|:|(?=[\[(]))")
 """What follows the name of a class: its bases, none, or something that is not read in detail."""
 END = re.compile(rb":\s*(?:#[^\n]*)?\n")
-GIVEN = re.compile(rb"= *(?:" + LETTER + rb"+\.)*(" + LETTER + rb"+) *(?=[\n#;])")
+GIVEN = re.compile(rb"= *(?:" + LETTER + rb"+\.)*(" + LETTER + rb"+) *(?=[\n#;]|\Z)")
 """A name, dotted or not, that is all that something is given."""
-ALONE = re.compile(rb"= *([a-zA-Z_\x80-\xff][\w\x80-\xff.]*) *[\n#;]")
+ALONE = re.compile(rb"= *([a-zA-Z_\x80-\xff][\w\x80-\xff.]*) *(?:[\n#;]|\Z)")
 """The same, roughly, and faster: the dotted name."""
 TARGETS = re.compile(rb"(?:^|[\n;=]) *((?:" + LETTER + rb"+ *= *)*" + LETTER + rb"+) *(?::[^=\n]*)?$")
 BLANKS = bytes.maketrans(b"\t\f\r", b"  \n")
