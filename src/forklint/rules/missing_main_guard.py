@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     Line = cst.SimpleStatementLine | cst.If | cst.For | cst.With | cst.While | cst.Try | cst.FunctionDef | cst.ClassDef
 
 SHAPE = re.compile(
-    rb"""^(?!def\ |class\ |import\ |from\ |async\ def|[@#\s]|__all__\b|_?logger\ =)"""
-    rb"""(?!if\ __name__\ ==\ ["']__main__["']:)"""
-    rb"""(?:[^\n]*[(\[{\\]|(?:for|with|while|if|try|match|async)\b)""",
+    rb"""^(?!def\ |class\ |import\ |from\ |async\ def|[@#\s)\]}]|__all__\b|_?logger\ =|\"""\w)"""
+    rb"""(?!if\ (?:__name__\ ==\ ["']__main__["']|(?:typing\.)?TYPE_CHECKING):)"""
+    rb"""(?:[^\n]*[(\[{\\]|(?:for|with|while|if|elif|else|try|except|match|async)\b)""",
     re.MULTILINE | re.VERBOSE,
 )
 """A line at the left margin from which a call, a loop or a comprehension may begin that no guard protects."""
@@ -117,16 +117,17 @@ class MissingMainGuard(Rule):
 
     @cached_property
     def pattern(self) -> re.Pattern[bytes]:
-        """The names that start processes, those that the project adds included."""
+        """The names that start processes, those that the project adds included, and what makes a guard matter less."""
         from forklint.knowledge.starters import starters
 
         names = starters(self.settings.starters)
         words = {"multiprocess" if "multiprocess" in name else name.rpartition(".")[2] for name in names}
+        words.add("set_start_method")  # once that is at the top level, what the guard's block starts counts as well
         return re.compile("|".join(sorted(map(re.escape, words))).encode())
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """Screen: something may run at the top level, and what starts processes is named here or in what is reached."""
-        if not (SHAPE.search(data) and self.reaches_tokens(path)):
+        if SHAPE.search(data) is None:
             return False
         from forklint.facts.starting.screening import may_start
 
