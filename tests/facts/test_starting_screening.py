@@ -51,7 +51,7 @@ def test_no_start_is_passed_over_once_every_guard_is_gone() -> None:
         for path in project.files:
             if SHAPE.search(project.data(path)) and starts(project, path):
                 found += 1
-                assert may_start(project, path, rule.holds_tokens), path
+                assert may_start(project, path, rule.starters), path
     assert found > 30
 
 

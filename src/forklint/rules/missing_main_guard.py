@@ -116,14 +116,12 @@ class MissingMainGuard(Rule):
     severity: ClassVar[Severity] = Severity.ERROR
 
     @cached_property
-    def pattern(self) -> re.Pattern[bytes]:
+    def starters(self) -> frozenset[str]:
         """The names that start processes, those that the project adds included, and what makes a guard matter less."""
         from forklint.knowledge.starters import starters
 
-        names = starters(self.settings.starters)
-        words = {"multiprocess" if "multiprocess" in name else name.rpartition(".")[2] for name in names}
-        words.add("set_start_method")  # once that is at the top level, what the guard's block starts counts as well
-        return re.compile("|".join(sorted(map(re.escape, words))).encode())
+        names = {name.rpartition(".")[2] for name in starters(self.settings.starters) if "multiprocess" not in name}
+        return frozenset({*names, "set_start_method"})  # once a method is set, what the guard's block starts counts too
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """Screen: something may run at the top level, and what starts processes is named here or in what is reached."""
@@ -131,7 +129,7 @@ class MissingMainGuard(Rule):
             return False
         from forklint.facts.starting.screening import may_start
 
-        return may_start(self.project, path, self.holds_tokens)
+        return may_start(self.project, path, self.starters)
 
     def suspects(self, module: Module) -> Iterable[Suspect]:
         """At most one: the first place where the top level starts processes, since one guard mends all."""

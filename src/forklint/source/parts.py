@@ -40,8 +40,7 @@ BASES = re.compile(rb"\nclass[ \t]+[\w\x80-\xff]+[ \t]*\([^()]*\)[ \t]*:")
 RUNS = re.compile(rb"^(?:[^\n(]*\(|[ \t]*(?:for|with|while|async)\b)[^\n]*", re.MULTILINE)
 """A line of a class body that may call something."""
 IMPORTING = re.compile(rb"\n[ \t]*(?:from[ \t.][^\n;]*?\bimport\b[ \t]*(?:\([^)]*\)|[^\n;]*)|import[ \t][^\n;]*)")
-WORDS = re.compile(rb"(?!\d)[\w\x80-\xff]+")
-BARE = re.compile(rb"(?<![\w\x80-\xff.])(?!\d)[\w\x80-\xff]+")
+WORDS = re.compile(r"\.\s*\w+|[^\W\d]\w*")
 BOUND = re.compile(rb"(?:\n|^)[ \t]*([\w\x80-\xff]+)[ \t]*[=,:]")
 STATEMENT = re.compile(rb"\n(?=[^ \t\r\n)\]}])")
 OPENING, CLOSING = (b"(", b"[", b"{"), (b")", b"]", b"}")
@@ -60,14 +59,18 @@ class Part:
     text: bytes = field(repr=False)
 
     @cached_property
-    def words(self) -> frozenset[str]:
-        """The names in it, those of attributes included."""
-        return decoded(WORDS.findall(self.text)) - COMMON
-
-    @cached_property
     def bare(self) -> frozenset[str]:
         """The names in it that stand for themselves: none behind a dot."""
-        return decoded(BARE.findall(self.text)) - COMMON
+        return frozenset(word for word in self._words if word[0] != ".") - COMMON
+
+    @cached_property
+    def attributes(self) -> frozenset[str]:
+        """The names in it behind a dot."""
+        return frozenset(word.lstrip(". \t\r\n") for word in self._words if word[0] == ".")
+
+    @cached_property
+    def _words(self) -> set[str]:
+        return set(WORDS.findall(self.text.decode(errors="replace")))
 
 
 @dataclass(frozen=True)

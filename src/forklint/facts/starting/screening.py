@@ -7,8 +7,10 @@ be passed over if no text that is reached from its top level by such names holds
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
+from typing import cast
 
 from forklint.project.index import Project
 from forklint.source.outline import Import
@@ -18,6 +20,8 @@ MOST = 4_000
 """Definitions looked at for one file; whoever reaches more is not passed over."""
 MOST_STARS = 64
 """Files from which one gets names by ``from module import *``; of one with more no name is looked up."""
+MODULE = "multiprocess"
+"""In the name of a module: it starts processes, whatever is called."""
 TOP = ""
 """In place of a name: what stands at the top level of a file."""
 Place = tuple[Parts, str]
@@ -27,8 +31,8 @@ class UnclearError(Exception):
     """Names alone do not tell what is reached."""
 
 
-def may_start(project: Project, path: Path, holds_starter: Callable[[bytes], bool]) -> bool:
-    """Whether the top level of a file may reach a text that ``holds_starter`` lets through."""
+def may_start(project: Project, path: Path, starters: frozenset[str]) -> bool:
+    """Whether the top level of a file may reach a text that names one of ``starters`` or multiprocessing."""
     quiet = project.memory("definitions that start nothing")
     loud = project.memory("definitions that may start something")
     known = project.memory("what definitions name")
@@ -38,7 +42,7 @@ def may_start(project: Project, path: Path, holds_starter: Callable[[bytes], boo
     while waiting:
         place = waiting.pop()
         if place not in known:
-            known[place] = _named(project, place, holds_starter)
+            known[place] = _named(project, place, starters)
         targets = known[place]
         if targets is None or len(above) > MOST or not loud.keys().isdisjoint(targets):
             way: Place | None = place
@@ -54,18 +58,19 @@ def may_start(project: Project, path: Path, holds_starter: Callable[[bytes], boo
     return False
 
 
-def _named(project: Project, place: Place, holds_starter: Callable[[bytes], bool]) -> frozenset[Place] | None:
+def _named(project: Project, place: Place, starters: frozenset[str]) -> frozenset[Place] | None:
     """What a definition, or a top level, names that may be entered; None if it may start something itself."""
     parts, name = place
     try:
         texts = [parts.top] if name == TOP else parts.under(name)
         imports = parts.imports.get(name, ())
-        if any(holds_starter(part.text) or _takes(parts, part, holds_starter) for part in texts):
+        if any(_starts(parts, part, starters) for part in texts) or any(_takes(one, starters) for one in imports):
             return None
-        if any(holds_starter(_qualified(one)) for one in imports):
-            return None
-        targets = {target for part in texts for target in _named_in(project, parts, part)}
-        targets.update(target for one in imports for target in _imported(project, parts.path, one, None))
+        targets = set[Place]()
+        for part in texts:
+            targets.update(_named_in(project, parts, part))
+        for one in imports:
+            targets.update(_imported(project, parts, one, None))
     except (UnclearError, UnclearTextError):
         return None
     return frozenset(targets)
@@ -79,41 +84,41 @@ def _parts(project: Project, path: Path) -> Parts:
     return parts
 
 
-def _takes(parts: Parts, part: Part, holds_starter: Callable[[bytes], bool]) -> bool:
-    """Whether a text names something that is imported from where processes are started."""
-    named = part.bare & parts.imports.keys()
-    return any(holds_starter(_qualified(one)) for name in named for one in parts.imports[name])
+def _starts(parts: Parts, part: Part, starters: frozenset[str]) -> bool:
+    """Whether a text names a starter, or something that is imported from where processes are started."""
+    if MODULE.encode() in part.text or not (starters.isdisjoint(part.bare) and starters.isdisjoint(part.attributes)):
+        return True
+    return any(_takes(one, starters) for name in part.bare & parts.imports.keys() for one in parts.imports[name])
 
 
-def _qualified(one: Import) -> bytes:
-    return f"{one.module}.{one.attribute}".encode()
+def _takes(one: Import, starters: frozenset[str]) -> bool:
+    return MODULE in one.module or MODULE in one.attribute or one.attribute in starters
 
 
 def _named_in(project: Project, parts: Parts, part: Part) -> Iterator[Place]:
     """The definitions, and the statements of a top level, that a text of a file names."""
-    names = part.bare & parts.defined
+    own = part.bare & parts.defined
     if part is not parts.top:
-        names |= part.bare & parts.mentioning.keys()
-    yield from ((parts, name) for name in names)
+        own |= part.bare & parts.mentioning.keys()
+    yield from ((parts, name) for name in own)
     for name in part.bare & parts.imports.keys():
         for one in parts.imports[name]:
-            yield from _imported(project, parts.path, one, part.words)
+            yield from _imported(project, parts, one, part)
     for home in _stars(project, parts):
         yield from _members(project, home, part.bare)
 
 
-def _imported(project: Project, path: Path, one: Import, words: frozenset[str] | None) -> Iterator[Place]:
-    """What an import may give: a name of a file, or a file, of which ``words`` name the members (None: not known)."""
-    memory = project.memory("what imports may give")
-    key = (project.resolver.start(path, one.level), one)
-    if key not in memory:
-        memory[key] = _given(project, path, one)
-    places, module = memory[key]
-    yield from places
-    if module is not None:
-        if words is None:
-            raise UnclearError
-        yield from _of_module(project, module, words)
+def _imported(project: Project, parts: Parts, one: Import, part: Part | None) -> Iterable[Place]:
+    """What an import may give: a name of a file, or a file, of which a text names the members (None: not known)."""
+    known = project.memory("what imports of a file may give").setdefault(parts, {})
+    if one not in known:
+        known[one] = _given(project, parts.path, one)
+    places, module = known[one]
+    if module is None:
+        return cast("Iterable[Place]", places)
+    if part is None:
+        raise UnclearError
+    return chain(places, _of_module(project, module, part.attributes))
 
 
 def _given(project: Project, path: Path, one: Import) -> tuple[tuple[Place, ...], Parts | None]:
