@@ -13,7 +13,7 @@ from forklint.facts.starting.running.starts import OutOfStepsError, StartedError
 from forklint.facts.starting.screening import may_start
 from forklint.model import Cell
 from forklint.project.index import Project
-from forklint.rules.missing_main_guard import SHAPE, MissingMainGuard
+from forklint.rules.missing_main_guard import MissingMainGuard, runs_something
 from forklint.source.parts import Parts, UnclearTextError
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -49,7 +49,7 @@ def test_no_start_is_passed_over_once_every_guard_is_gone() -> None:
             project.replace(path, GUARD.sub(b"if True:", project.data(path)))
         rule = MissingMainGuard(project)
         for path in project.files:
-            if SHAPE.search(project.data(path)) and starts(project, path):
+            if runs_something(project.data(path)) and starts(project, path):
                 found += 1
                 assert may_start(project, path, rule.starters), path
     assert found > 30

@@ -24,12 +24,13 @@ if TYPE_CHECKING:
     Line = cst.SimpleStatementLine | cst.If | cst.For | cst.With | cst.While | cst.Try | cst.FunctionDef | cst.ClassDef
 
 SHAPE = re.compile(
-    rb"""^(?!def\ |class\ |import\ |from\ |async\ def|[@#\s)\]}]|__all__\b|_?logger\ =|\"""\w)"""
+    rb"""\n(?!def\ |class\ |import\ |from\ |async\ def|[@#\s)\]}]|__all__\b|_?logger\ =|\"""\w)"""
     rb"""(?!if\ (?:__name__\ ==\ ["']__main__["']|(?:typing\.)?TYPE_CHECKING):)"""
     rb"""(?:[^\n]*[(\[{\\]|(?:for|with|while|if|elif|else|try|except|match|async)\b)""",
-    re.MULTILINE | re.VERBOSE,
+    re.VERBOSE,
 )
-"""A line at the left margin from which a call, a loop or a comprehension may begin that no guard protects."""
+"""A line at the left margin from which a call, a loop or a comprehension may begin that no guard protects. It begins
+with the end of the one above, since a plain byte is looked for faster than the beginning of a line."""
 TEST_FILE = re.compile(r"test_.*\.py|.*_test\.py|conftest\.py")
 NAMES_METHODS = re.compile(
     r"""^[ \t]*(?:import[ ](?:torch[.])?multiprocessing\b|from[ ](?:torch[.])?multiprocessing\b
@@ -125,7 +126,7 @@ class MissingMainGuard(Rule):
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """Screen: something may run at the top level, and what starts processes is named here or in what is reached."""
-        if SHAPE.search(data) is None:
+        if not runs_something(data):
             return False
         from forklint.facts.starting.screening import may_start
 
@@ -159,6 +160,11 @@ class MissingMainGuard(Rule):
             yield Proposal(FORCE, Applicability.DISPLAY)
         elif NAMES_METHODS.search(module.document.text) and any(cell.platform == "darwin" for cell in suspect.cells):
             yield Proposal(MACOS, Applicability.DISPLAY)
+
+
+def runs_something(data: bytes) -> bool:
+    """Whether the top level of a file may do more than import and define."""
+    return SHAPE.search(b"\n" + data) is not None
 
 
 def _is_test(module: Module) -> bool:
