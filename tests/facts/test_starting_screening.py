@@ -74,6 +74,7 @@ def test_no_start_is_passed_over_once_every_guard_is_gone() -> None:
         ("import multiprocessing as mp\nprint(mp.cpu_count())\n", True),
         ("def go():\n    from tools import go\n    go()\nprint(go())\n", True),
         ("def go():\n    from tools import go\n    go()\nprint(1)\n", False),
+        ("\ufefffrom tools import go\ngo()\n", True),
         ("from tools import quiet\nprint(quiet())\n", False),
         ("from tools import changed\nprint(changed())\n", True),
         ("import pack\npack.inner.go()\n", True),

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from forklint.source.document import BOM
 from forklint.source.outline import Import, decoded, imports_of
 
 TOKEN = re.compile(
@@ -89,7 +90,7 @@ class Parts:
 
     def __init__(self, path: Path, data: bytes) -> None:
         self.path = path
-        self._data = data
+        self._data = data.removeprefix(BOM)
         self._known: dict[str, tuple[Part, ...]] = {}
 
     @cached_property
