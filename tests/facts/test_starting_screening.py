@@ -13,8 +13,8 @@ from forklint.facts.starting.running.starts import OutOfStepsError, StartedError
 from forklint.facts.starting.screening import may_start
 from forklint.model import Cell
 from forklint.project.index import Project
-from forklint.rules.missing_main_guard import SHAPE, MissingMainGuard
-from forklint.source.parts import parts_of
+from forklint.rules.missing_main_guard import MissingMainGuard, runs_something
+from forklint.source.parts import Parts, UnclearTextError
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 GUARD = re.compile(rb"if __name__ == .__main__.:")
@@ -22,6 +22,10 @@ GUARD = re.compile(rb"if __name__ == .__main__.:")
 
 def project_of(folder: Path) -> Project:
     return Project(folder, SettingsFinder({}, config=None, isolated=True).for_file(folder / "any.py"))
+
+
+def cut(text: bytes) -> Parts:
+    return Parts(Path("any.py"), text)
 
 
 def starts(project: Project, path: Path) -> bool:
@@ -45,9 +49,9 @@ def test_no_start_is_passed_over_once_every_guard_is_gone() -> None:
             project.replace(path, GUARD.sub(b"if True:", project.data(path)))
         rule = MissingMainGuard(project)
         for path in project.files:
-            if SHAPE.search(project.data(path)) and rule.reaches_tokens(path) and starts(project, path):
+            if runs_something(project.data(path)) and starts(project, path):
                 found += 1
-                assert may_start(project, path, rule.holds_tokens), path
+                assert may_start(project, path, rule.starters), path
     assert found > 30
 
 
@@ -70,31 +74,50 @@ def test_no_start_is_passed_over_once_every_guard_is_gone() -> None:
         ("import multiprocessing as mp\nprint(mp.cpu_count())\n", True),
         ("def go():\n    from tools import go\n    go()\nprint(go())\n", True),
         ("def go():\n    from tools import go\n    go()\nprint(1)\n", False),
+        ("\ufefffrom tools import go\ngo()\n", True),
+        ("from tools import quiet\nprint(quiet())\n", False),
+        ("from tools import changed\nprint(changed())\n", True),
+        ("import pack\npack.inner.go()\n", True),
+        ("import pack\npack.inner.harmless()\n", False),
+        ("import pack.inner as inner\nprint(inner.made)\n", True),
+        ("from pack import shown\nshown()\n", True),
+        ("from tools import go\nif __name__ == '__main__':\n    go()\nelse:\n    print(1)\n", False),
+        ("from tools import go\nif __name__ == '__main__':\n    print(1)\nelse:\n    go()\n", True),
+        ("from tools import go, method\nmethod()\nif __name__ == '__main__':\n    go()\n", True),
+        ("from tools import go\nTEXT = print('''\ndef f():\n    pass\n  ''', go())\n", True),
+        ("from tools import go\ndef f():\n    x = '''\nclass A:\n'''\n    go()\nprint(f())\n", True),
+        ("from tools import go\nclass A:\n    '''Doc.'''\n    def f(self):\n        go()\nprint(1)\n", False),
+        ("from tools import go\nclass A:\n    def f(self):\n        pass\n    x = go()\nprint(1)\n", True),
     ],
 )
 def test_what_a_script_names_decides(tmp_path: Path, script: str, passes: bool) -> None:
     (tmp_path / "tools.py").write_text(
         "from multiprocessing import Pool\n\n\ndef harmless(*a):\n    return 1\n\n\ndef go():\n    Pool(2)\n\n\n"
         "class Base:\n    def start(self):\n        go()\n\n\nclass Runner(Base):\n    pass\n\n\n"
-        "again = go\nJOBS = [lambda: Pool(1)]\n"
+        "again = go\nJOBS = [lambda: Pool(1)]\nLIMIT = 3\nfirst = go\nTABLE = {}\nTABLE['first'] = first\n\n\n"
+        "def quiet():\n    return LIMIT\n\n\ndef changed():\n    return TABLE['first']()\n\n\n"
+        "def method():\n    set_start_method('spawn')\n"
     )
+    (tmp_path / "pack").mkdir()
+    (tmp_path / "pack" / "__init__.py").write_text("from .inner import *\n")
+    (tmp_path / "pack" / "inner.py").write_text("from tools import go, harmless\nmade = go()\nshown = go\n")
     (tmp_path / "script.py").write_text(script)
     rule = MissingMainGuard(project_of(tmp_path))
     assert rule.may_hold(tmp_path / "script.py", script.encode()) is passes
 
 
 def test_strings_and_comments_are_no_code() -> None:
-    parts = parts_of(
+    parts = cut(
         b"'''\ndef fake(): \"\n'''\nA = 'it\\'s' + start() + \"#\" + '\\\\' + more()  # don't()\n"
         b"def real(a='''x\n\n'''):\n    return f'{inner()} {{}}'\nB = rest(\n)\n"
     )
-    assert parts is not None
-    assert {"start", "more", "rest", "A", "B"} <= parts.top.words
-    assert not {"fake", "don"} & parts.top.words
-    assert list(parts.defined) == ["real"]
-    assert "inner" in parts.defined["real"][0].words
+    assert {"start", "more", "rest", "A", "B"} <= parts.top.bare
+    assert not {"fake", "don"} & parts.top.bare
+    assert "real" in parts.defined
+    assert any("inner" in part.bare for part in parts.under("real"))
 
 
 @pytest.mark.parametrize("text", [b"a = 'open\n", b"a = 1\rb = 2\n", b"x = 1 '\n"])
-def test_what_cannot_be_cut_is_left_whole(text: bytes) -> None:
-    assert parts_of(text) is None
+def test_what_cannot_be_cut_is_not_judged(text: bytes) -> None:
+    with pytest.raises(UnclearTextError):
+        _ = cut(text).top

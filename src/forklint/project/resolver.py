@@ -29,6 +29,7 @@ class Resolver:
         self._bases: dict[str, tuple[str, ...]] = {}
         self._starts: dict[str, tuple[str, ...]] = {}
         self._found: dict[tuple[str, str, bool], Path | None] = {}
+        self._packages: dict[tuple[str, str, bool], Path | None] = {}
 
     @cached_property
     def _root(self) -> str:
@@ -85,12 +86,14 @@ class Resolver:
 
     def is_package(self, importer: Path, module: str, level: int = 0) -> Path | None:
         """Find the folder of a namespace package (one without ``__init__.py``); None if there is none."""
+        key = (self.start(importer, level), module, level > 0)
+        if key not in self._packages:
+            self._packages[key] = self._find_package(key[0], module, relative=level > 0)
+        return self._packages[key]
+
+    def _find_package(self, start: str, module: str, *, relative: bool) -> Path | None:
         parts = [part for part in module.split(".") if part]
-        if level:
-            bases: tuple[str, ...] = (str(importer.parents[level - 1]),)
-        else:
-            bases = self._search_path(str(importer.parent))
-        for base in bases:
+        for base in (start,) if relative else self._above(start):
             folder = os.path.join(base, *parts)
             if parts and self._has_folder(base, parts) and self._is_folder(folder):
                 return Path(folder)

@@ -24,12 +24,13 @@ if TYPE_CHECKING:
     Line = cst.SimpleStatementLine | cst.If | cst.For | cst.With | cst.While | cst.Try | cst.FunctionDef | cst.ClassDef
 
 SHAPE = re.compile(
-    rb"""^(?!def\ |class\ |import\ |from\ |async\ def|[@#\s]|__all__\b|_?logger\ =)"""
-    rb"""(?!if\ __name__\ ==\ ["']__main__["']:)"""
-    rb"""(?:[^\n]*[(\[{\\]|(?:for|with|while|if|try|match|async)\b)""",
-    re.MULTILINE | re.VERBOSE,
+    rb"""\n(?!def\ |class\ |import\ |from\ |async\ def|[@#\s)\]}]|__all__\b|_?logger\ =|\"""\w)"""
+    rb"""(?!if\ (?:__name__\ ==\ ["']__main__["']|(?:typing\.)?TYPE_CHECKING):)"""
+    rb"""(?:[^\n]*[(\[{\\]|(?:for|with|while|if|elif|else|try|except|match|async)\b)""",
+    re.VERBOSE,
 )
-"""A line at the left margin from which a call, a loop or a comprehension may begin that no guard protects."""
+"""A line at the left margin from which a call, a loop or a comprehension may begin that no guard protects. It begins
+with the end of the one above, since a plain byte is looked for faster than the beginning of a line."""
 TEST_FILE = re.compile(r"test_.*\.py|.*_test\.py|conftest\.py")
 NAMES_METHODS = re.compile(
     r"""^[ \t]*(?:import[ ](?:torch[.])?multiprocessing\b|from[ ](?:torch[.])?multiprocessing\b
@@ -116,21 +117,20 @@ class MissingMainGuard(Rule):
     severity: ClassVar[Severity] = Severity.ERROR
 
     @cached_property
-    def pattern(self) -> re.Pattern[bytes]:
-        """The names that start processes, those that the project adds included."""
+    def starters(self) -> frozenset[str]:
+        """The names that start processes, those that the project adds included, and what makes a guard matter less."""
         from forklint.knowledge.starters import starters
 
-        names = starters(self.settings.starters)
-        words = {"multiprocess" if "multiprocess" in name else name.rpartition(".")[2] for name in names}
-        return re.compile("|".join(sorted(map(re.escape, words))).encode())
+        names = {name.rpartition(".")[2] for name in starters(self.settings.starters) if "multiprocess" not in name}
+        return frozenset({*names, "set_start_method"})  # once a method is set, what the guard's block starts counts too
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """Screen: something may run at the top level, and what starts processes is named here or in what is reached."""
-        if not (SHAPE.search(data) and self.reaches_tokens(path)):
+        if not runs_something(data):
             return False
         from forklint.facts.starting.screening import may_start
 
-        return may_start(self.project, path, self.holds_tokens)
+        return may_start(self.project, path, self.starters)
 
     def suspects(self, module: Module) -> Iterable[Suspect]:
         """At most one: the first place where the top level starts processes, since one guard mends all."""
@@ -160,6 +160,11 @@ class MissingMainGuard(Rule):
             yield Proposal(FORCE, Applicability.DISPLAY)
         elif NAMES_METHODS.search(module.document.text) and any(cell.platform == "darwin" for cell in suspect.cells):
             yield Proposal(MACOS, Applicability.DISPLAY)
+
+
+def runs_something(data: bytes) -> bool:
+    """Whether the top level of a file may do more than import and define."""
+    return SHAPE.search(b"\n" + data) is not None
 
 
 def _is_test(module: Module) -> bool:

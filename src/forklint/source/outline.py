@@ -13,7 +13,7 @@ import symtable
 import warnings
 from collections.abc import Iterator
 from dataclasses import field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from forklint.records import dataclass
 
@@ -30,7 +30,7 @@ CALLED_ON_KEPT = re.compile(rb"self\.(" + WORD + rb"+)\.(" + WORD + rb"+)[ \t]*\
 KEPT = re.compile(rb"self\.(" + WORD + rb"+)[ \t]*=[ \t]*((?:" + WORD + rb"+\.)*_*[A-Z]" + WORD + rb"*)\(")
 STORED = re.compile(rb"self\.(" + WORD + rb"+)(?:[ \t]*:[^=\n]+)?[ \t]*=(?!=)")
 IMPORT = re.compile(rb"import\b[ \t]*")
-SOURCE = re.compile(rb"\bfrom\b[ \t]*([\w. \t\x80-\xff]+?)[ \t]*$")
+SOURCE = re.compile(rb"[ \t]*from\b[ \t]*([\w. \t\x80-\xff]+?)[ \t]*")
 NAMES = re.compile(rb"\((?:[^)#]+|#[^\n]*)*\)|[^\n;#]*")
 ALIAS = re.compile(rb"(" + WORD + rb"[\w.\x80-\xff]*)(?:[ \t]+as[ \t]+(" + WORD + rb"+))?")
 COMMENT = re.compile(rb"#[^\n]*")
@@ -227,13 +227,23 @@ def imports_of(data: bytes) -> dict[str, set[Import]]:
     found: dict[str, set[Import]] = {}
     text = data.replace(b"\\\r\n", b" ").replace(b"\\\n", b" ") if b"\\" in data else data
     for match in IMPORT.finditer(text):
-        source = SOURCE.search(text, text.rfind(b"\n", 0, match.start()) + 1, match.start())
+        head = text[text.rfind(b"\n", 0, match.start()) + 1 : match.start()].strip()
+        if head:
+            head = head[max(head.rfind(b":"), head.rfind(b";")) + 1 :]
+        source = SOURCE.fullmatch(head) if head else None
         names = NAMES.match(text, match.end())
-        if names is None:
-            continue
-        for alias, one in _from(source[1], names[0]) if source else _plain(names[0]):
-            found.setdefault(alias.decode(errors="replace"), set()).add(one)
+        if names is None or (head and source is None):
+            continue  # only looks like an import
+        for alias, one in _bound_by(source[1] if source else None, names[0]):
+            found.setdefault(alias, set()).add(one)
     return found
+
+
+@lru_cache(maxsize=4096)
+def _bound_by(source: bytes | None, names: bytes) -> tuple[tuple[str, Import], ...]:
+    """What an import statement binds; many a file has the same one."""
+    found = _plain(names) if source is None else _from(source, names)
+    return tuple((alias.decode(errors="replace"), one) for alias, one in found)
 
 
 def _from(written: bytes, names: bytes) -> Iterator[tuple[bytes, Import]]:

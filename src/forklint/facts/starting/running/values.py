@@ -337,8 +337,9 @@ def merge_all(values: list[Value]) -> Value:
 
 def merge_slots(first: Slots, second: Slots) -> Slots:
     """Join what two branches leave; a name that only one of them binds keeps that value."""
-    merged = {**first, **second}
-    for key in first.keys() & second.keys():
-        if first[key] is not second[key]:
-            merged[key] = merge(first[key], second[key])
+    merged = first.copy()
+    for key, value in second.items():
+        held = first.get(key)
+        if held is not value:
+            merged[key] = value if held is None else merge(held, value)
     return merged
