@@ -11,7 +11,7 @@ from forklint.config import Settings
 from forklint.facts.loading.loaders import loaders
 from forklint.project.guest import GuestProject
 from forklint.project.index import Project
-from forklint.project.renames import names_for, parts_of
+from forklint.project.renames import by_part, names_for
 
 RENAMED = {
     "from torch.utils.data import DataLoader as DL": {"DL"},
@@ -75,9 +75,10 @@ def test_a_name_is_followed_from_file_to_file(tmp_path: Path) -> None:
 
 def test_some_letters_stand_for_many_names() -> None:
     words = {b"DataLoader", b"StatefulDataLoader", b"create_loader", b"make_dataloader", b"TrainingArguments"}
-    parts = parts_of(words)
+    parts = by_part(words)
     assert len(parts) < len(words)
-    assert all(any(part in word for part in parts) for word in words)
+    assert {word for some in parts.values() for word in some} == words
+    assert all(part in word for part, some in parts.items() for word in some)
 
 
 @pytest.mark.parametrize("how", HEIRS)

@@ -50,23 +50,27 @@ def may_call(project: Project, words: frozenset[str], data: bytes) -> bool:
 
     The other files of the project are read only if the text calls none of the names themselves.
     """
-    return _calls(words, data) or _calls(names_for(project, words) - words, data)
+    memory = project.memory("texts that may call")
+    if (words, data) not in memory:
+        memory[words, data] = _calls(words, data) or _calls(names_for(project, words) - words, data)
+    return bool(memory[words, data])
 
 
 def _calls(names: frozenset[str], data: bytes) -> bool:
-    parts, patterns = _patterns(names)
-    return any(part in data for part in parts) and any(
+    return any(
         _begins(data, match.start())
+        for part, patterns in _patterns(names)
+        if part in data  # found faster than a pattern, and a pattern that begins with letters faster than others
         for name, pattern in patterns
-        if name in data  # found faster than a pattern, and a pattern that begins with letters faster than others
+        if name in data
         for match in pattern.finditer(data)
     )
 
 
 @cache
-def _patterns(names: frozenset[str]) -> tuple[tuple[bytes, ...], list[tuple[bytes, re.Pattern[bytes]]]]:
-    words = sorted(name.encode() for name in names)
-    return parts_of(words), [(word, re.compile(word + CALL)) for word in words]
+def _patterns(names: frozenset[str]) -> list[tuple[bytes, list[tuple[bytes, re.Pattern[bytes]]]]]:
+    groups = by_part(name.encode() for name in names).items()
+    return [(part, [(word, re.compile(word + CALL)) for word in words]) for part, words in groups]
 
 
 def _begins(data: bytes, at: int) -> bool:
@@ -78,34 +82,37 @@ def _begins(data: bytes, at: int) -> bool:
 def _renamed(project: Project, words: set[bytes]) -> set[str]:
     """What the files of a project call some words by ``as`` and by assignment."""
     found: set[bytes] = set()
-    searched = parts_of(words)
+    groups = by_part(words).items()
     for path in project.files:
         data = project.data(path)
-        if not any(part in data for part in searched):
-            continue
-        for word in words:
-            at = data.find(word)
-            while at >= 0:
-                end = at + len(word)
-                if WORD.match(data, max(0, at - 1), at) is None and WORD.match(data, end, end + 1) is None:
-                    found.update(_given(data, at, end))
-                at = data.find(word, end)
+        for part, some in groups:
+            for word in some if part in data else ():
+                found.update(_given_in(data, word))
     return {name.decode(errors="replace") for name in found}
 
 
-def parts_of(words: Iterable[bytes]) -> tuple[bytes, ...]:
-    """A few texts of which each word holds one: ``oader`` for DataLoader, create_loader and GraphLoader."""
-    every = set(words)
-    left = {word for word in every if not any(other in word for other in every - {word})}
-    found: list[bytes] = []
+def by_part(words: Iterable[bytes]) -> dict[bytes, list[bytes]]:
+    """Some words by a few texts that several of them hold: ``oader`` for DataLoader, create_loader and GraphLoader."""
+    left = set(words)
+    found: dict[bytes, list[bytes]] = {}
     while left:
         grams = Counter(word[at : at + GRAM] for word in left for at in range(len(word) - GRAM + 1))
         best, count = max(sorted(grams.items()), key=lambda item: item[1], default=(b"", 0))
-        if count == 1 or not best:
-            return (*found, *sorted(left))
-        found.append(best)
-        left = {word for word in left if best not in word}
-    return tuple(found)
+        if count < 2:
+            return found | {word: [word] for word in sorted(left)}
+        found[best] = sorted(word for word in left if best in word)
+        left.difference_update(found[best])
+    return found
+
+
+def _given_in(data: bytes, word: bytes) -> Iterator[bytes]:
+    """Give what a text calls a word by ``as`` and by assignment."""
+    at = data.find(word)
+    while at >= 0:
+        end = at + len(word)
+        if WORD.match(data, max(0, at - 1), at) is None and WORD.match(data, end, end + 1) is None:
+            yield from _given(data, at, end)
+        at = data.find(word, end)
 
 
 def _given(data: bytes, start: int, end: int) -> Iterator[bytes]:
