@@ -112,7 +112,9 @@ class WorkersOnDarwin(Rule):
         from forklint.facts.machines import programs
         from forklint.knowledge import presets
 
-        return bool(presets.machine_of(path.stem)) or self.reaches_tokens(path) or bool(programs.choosers(self.project))
+        return (
+            bool(presets.machine_of(path.stem)) or self.reaches_tokens(path) or bool(programs.may_choose(self.project))
+        )
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Find the counts above 0 that are for a Mac."""
