@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from pathlib import Path
 
 from forklint.facts.loading.values import Expression
 from forklint.knowledge.starters import Starter, starters
@@ -12,9 +11,7 @@ from forklint.project.certainty import has_certain_bases, is_certain
 from forklint.project.index import External, Project, Symbol
 from forklint.project.index import Value as Bound
 from forklint.project.module import ClassFacts, Module
-from forklint.project.renames import may_call, names_for
 from forklint.project.scopes import FUNCTIONS, Scope
-from forklint.project.spelling import last_name
 
 PARTIAL = frozenset({"functools.partial"})
 HARMLESS_BASES = frozenset({"typing.Generic", "typing_extensions.Generic", "abc.ABC", "builtins.object"})
@@ -25,39 +22,6 @@ MAKING = ("__init__", "__new__", "__init_subclass__")
 def loader_row(project: Project, module: Module, scope: Scope, call: ast.Call) -> Starter | None:
     """The row for a call that makes a loader, a subclass's, or a partial that will; None if it makes none."""
     return _row(project, Expression(module, scope, call), call.func)
-
-
-def loader_names(project: Project) -> frozenset[str]:
-    """The last names by which the project may call what makes a loader."""
-    return names_for(project, _listed(project))
-
-
-def may_make_loader(project: Project, data: bytes) -> bool:
-    """Whether a text may call what makes a loader, judged by bytes alone."""
-    return may_call(project, _listed(project), data)
-
-
-def may_set_up_loader(project: Project, path: Path, data: bytes) -> bool:
-    """Whether a text may call what makes a loader, or a loader's ``__init__`` from that of a subclass."""
-    memory = project.memory("files with subclasses of loaders")
-    if not memory:
-        memory[None] = {home for name in loader_names(project) for home, _ in project.families.with_base(name)}
-    return may_make_loader(project, data) or (b"__init__" in data and path in memory[None])
-
-
-def may_be_loader(project: Project, call: ast.Call) -> bool:
-    """Whether a call may make a loader or set one up, by the name of what it calls."""
-    name = last_name(call.func)
-    return name == "__init__" or name in loader_names(project)
-
-
-def _listed(project: Project) -> frozenset[str]:
-    memory = project.memory("names of loaders")
-    if None not in memory:
-        rows = starters(project.settings.starters).items()
-        memory[None] = frozenset(name.rpartition(".")[2] for name, row in rows if row.is_loader)
-    listed: frozenset[str] = memory[None]
-    return listed
 
 
 def row_above(project: Project, facts: ClassFacts) -> Starter | None:

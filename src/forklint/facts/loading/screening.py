@@ -21,11 +21,7 @@ def loader_names(project: Project) -> frozenset[str]:
 
 def may_make_loader(project: Project, data: bytes) -> bool:
     """Whether a text may call what makes a loader, judged by bytes alone."""
-    memory = project.memory("texts that may make a loader")
-    if data not in memory:  # several rules ask
-        memory[data] = may_call(project, _listed(project), data)
-    answer: bool = memory[data]
-    return answer
+    return may_call(project, _listed(project), data)
 
 
 def may_set_up_loader(project: Project, path: Path, data: bytes) -> bool:
