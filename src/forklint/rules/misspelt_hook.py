@@ -114,8 +114,6 @@ class MisspeltHook(Rule):
         """A class with a method of such a name, or such a keyword and what may make a loader."""
         if b"class " in data and any(map(hook_meant, set(METHODS.findall(data)))):
             return True
-        if not KEYWORDS.search(data):
-            return False
         from forklint.facts.loading.screening import may_set_up_loader
 
         if not may_set_up_loader(self.project, path, data):
