@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import ast
+from pathlib import Path
+
 import pytest
 
 from forklint.source import headings
+
+FIXTURES = Path(__file__).parent / "fixtures"
 
 BASES = {
     "plain": (b"class A(Dataset): pass\n", {b"Dataset"}),
@@ -82,6 +87,7 @@ OTHER = {
     "annotated": b"if x:\n    D: type = Dataset\n",
     "behind another": b"import torch; D = torch.utils.data.Dataset; x = 1\n",
     "at the end": b"x = 1\nD = Dataset\n",
+    "without a line end": b"x = 1\nD = Dataset",
     "the first of two": b"D = C = Dataset\n",
     "the last of two": b"self.kind = C = D = Dataset\n",
 }
@@ -97,3 +103,74 @@ def test_other_names(text: bytes) -> None:
 def test_a_call_gives_no_other_name() -> None:
     text = b"D = Dataset(path)\nd = Dataset.open\nself.x = Dataset\n"
     assert not set(headings.new_names(text, (b"Dataset",)))
+
+
+def test_prose_gives_no_other_name() -> None:
+    text = b"# takes a Dataset as a list\nfrom data import Dataset as D  # as a rule\n"
+    assert set(headings.new_names(text, (b"Dataset",))) == {(b"Dataset", b"D")}
+
+
+CALLS = {
+    "plain": b"store = Store(path)",
+    "of a module": b"store = stores.Store(path)",
+    "blanks": b"store = Store (path)",
+    "continued": b"store = Store \\\n    (path)",
+    "within parentheses": b"store = (Store)(path)",
+    "on the next line": b"store = (Store\n    (path))",
+    "a decorator": b"@Store(path)\ndef read(): ...",
+    "the whole text": b"Store()",
+}
+NO_CALLS = {
+    "a class": b"class Store(Base): ...",
+    "a function": b"def Store(): ...",
+    "a longer name": b"MyStore(path)\nStores(path)",
+    "what is called on it": b"Store.open(path)",
+    "a name alone": b"kinds = [Store, (path)]",
+}
+
+
+def calls_store(text: bytes) -> bool:
+    text = headings.normal(text)
+    is_called = b"Store" in headings.called(text)
+    assert any(True for _ in headings.calls(text, b"Store")) is is_called
+    assert headings.by_ending({b"Store"}, headings.call_endings(text)) or not is_called
+    return is_called
+
+
+@pytest.mark.parametrize("text", CALLS.values(), ids=CALLS)
+def test_calls(text: bytes) -> None:
+    assert calls_store(text)
+    place = next(headings.calls(headings.normal(text), b"Store"))
+    assert text[place : place + 5] == b"Store"
+
+
+@pytest.mark.parametrize("text", NO_CALLS.values(), ids=NO_CALLS)
+def test_what_is_no_call(text: bytes) -> None:
+    assert not calls_store(text)
+
+
+def test_whatever_the_fixtures_call_is_found() -> None:
+    """As ``ast`` sees it: the names that are called, those whose methods are, and all words."""
+    asked = 0
+    for path in sorted(FIXTURES.glob("*/bad_*.py")):
+        data = path.read_bytes()
+        try:
+            nodes = list(ast.walk(ast.parse(data)))
+        except SyntaxError:
+            continue
+        text = headings.normal(data)
+        known, owners, words = headings.called(text), headings.owners(text), headings.words(text)
+        calls = [node.func for node in nodes if isinstance(node, ast.Call)]
+        names = {one.id for one in calls if isinstance(one, ast.Name)}
+        methods = [one for one in calls if isinstance(one, ast.Attribute)]
+        names |= {one.attr for one in methods}
+        holders = {one.value.id for one in methods if isinstance(one.value, ast.Name)}
+        asked += len(names)
+        assert {name.encode() for name in names} <= known, path
+        assert {name.encode() for name in holders} <= owners, path
+        assert {node.id.encode() for node in nodes if isinstance(node, ast.Name)} <= words, path
+        wanted = {name.encode() for name in names}
+        by_ending = headings.by_ending(wanted, headings.call_endings(text))
+        assert {name for some in by_ending.values() for name in some} == wanted, path
+        assert all(any(True for _ in headings.calls(text, name)) for name in wanted), path
+    assert asked > 1000

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from forklint.source.notebook import Notebook
 
 
-MOST_KEPT = 256_000_000
+MOST_KEPT = 512_000_000
 """Bytes of projects, in the measure of ``Project.weight``, which are kept, since a file of them may still come."""
 
 

@@ -68,7 +68,7 @@ class Families:
 
     def words(self, path: Path) -> Names:
         """Every word of a file."""
-        return self.read("words", path, _words)
+        return self.read("words", path, headings.words)
 
     def calling(self, names: Names) -> Iterator[tuple[Path, Names]]:
         """Give the files that may call something by one of these names, each with those that end as what it calls."""
@@ -184,7 +184,3 @@ class Families:
                 for name in self.read("renamed", path, headings.renamed):
                     memory.setdefault(name, []).append(path)
         return memory
-
-
-def _words(text: bytes) -> Names:
-    return frozenset(headings.WORD.findall(text))

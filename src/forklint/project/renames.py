@@ -107,12 +107,14 @@ def by_part(words: Iterable[bytes]) -> dict[bytes, list[bytes]]:
 
 def _given_in(data: bytes, word: bytes) -> Iterator[bytes]:
     """Give what a text calls a word by ``as`` and by assignment."""
-    at = data.find(word)
-    while at >= 0:
-        end = at + len(word)
-        if WORD.match(data, max(0, at - 1), at) is None and WORD.match(data, end, end + 1) is None:
-            yield from _given(data, at, end)
-        at = data.find(word, end)
+    for match in _whole(word).finditer(data):
+        if WORD.match(data, max(0, match.start() - 1), match.start()) is None:
+            yield from _given(data, match.start(), match.end())
+
+
+@cache
+def _whole(word: bytes) -> re.Pattern[bytes]:
+    return re.compile(word + rb"(?![\w\x80-\xff])")
 
 
 def _given(data: bytes, start: int, end: int) -> Iterator[bytes]:

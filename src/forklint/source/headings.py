@@ -16,6 +16,7 @@ from itertools import pairwise
 
 DEFINES = (b"def ", b"class ")
 LETTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_" + bytes(range(128, 256))
+ONLY_LETTERS = bytes(byte if byte in LETTERS else ord(" ") for byte in range(256))
 LETTER = rb"[\w\x80-\xff]"
 """A byte of a name: those of letters outside ASCII too."""
 WORD = re.compile(LETTER + rb"+")
@@ -25,8 +26,10 @@ ALIAS = re.compile(rb" *(" + LETTER + rb"+) *(?=[,)\n;#]|\Z)")
 BASES = re.compile(rb"\s*(?:\(([^()]*(?:\([^()]*\)[^()]*)*)\)\s*:|:|(?=[\[(]))")
 """What follows the name of a class: its bases, none, or something that is not read in detail."""
 END = re.compile(rb":\s*(?:#[^\n]*)?\n")
-GIVEN = re.compile(rb"= *(?:" + LETTER + rb"+\.)*(" + LETTER + rb"+) *(?=[\n#;])")
+GIVEN = re.compile(rb"= *(?:" + LETTER + rb"+\.)*(" + LETTER + rb"+) *(?=[\n#;]|\Z)")
 """A name, dotted or not, that is all that something is given."""
+ALONE = re.compile(rb"= *([a-zA-Z_\x80-\xff][\w\x80-\xff.]*) *(?:[\n#;]|\Z)")
+"""The same, roughly, and faster: the dotted name."""
 TARGETS = re.compile(rb"(?:^|[\n;=]) *((?:" + LETTER + rb"+ *= *)*" + LETTER + rb"+) *(?::[^=\n]*)?$")
 BLANKS = bytes.maketrans(b"\t\f\r", b"  \n")
 QUOTES = (b'"""', b"'''")
@@ -88,6 +91,11 @@ def functions(data: bytes) -> tuple[Head, ...]:
     return tuple(head for head in heads if not any(owner.holds(head) for owner in owners))
 
 
+def words(data: bytes) -> frozenset[bytes]:
+    """Every word of a text."""
+    return frozenset(data.translate(ONLY_LETTERS).split())  # four times faster than a pattern
+
+
 def call_endings(data: bytes) -> set[bytes]:
     """How the names end that a text calls: the last bytes before each parenthesis."""
     return {part.rstrip(BEFORE_CALL)[-ENDING:] for part in data.split(b"(")}
@@ -108,9 +116,14 @@ def by_ending(names: Collection[bytes], known: Iterable[bytes]) -> dict[bytes, l
 
 def calls(data: bytes, name: bytes) -> Iterator[int]:
     """Give the places where a name stands that is called; what is defined by it is no call."""
+    return (place for place in openings(data, name) if not data.endswith(DEFINES, max(0, place - 6), place))
+
+
+def openings(data: bytes, name: bytes) -> Iterator[int]:
+    """Give the places where a name stands before a parenthesis."""
     for match in _call_of(name).finditer(data):
         place = match.start()
-        if not (place and data[place - 1] in LETTERS) and not data.endswith(DEFINES, max(0, place - 6), place):
+        if not (place and data[place - 1] in LETTERS):
             yield place
 
 
@@ -126,9 +139,16 @@ def called(data: bytes) -> set[bytes]:
     return {part[len(owner) :] for part, owner in owners if not owner.endswith(DEFINES)}
 
 
+def owners(data: bytes) -> set[bytes]:
+    """The words of whose methods a text calls some: ``Store`` of ``Store.open(path)``."""
+    parts = (part.rstrip(BEFORE_CALL).rstrip(LETTERS).rstrip(BEFORE_CALL) for part in data.split(b"("))
+    found = (part[:-1].rstrip(BEFORE_CALL) for part in parts if part.endswith(b"."))
+    return {part[len(part.rstrip(LETTERS)) :] for part in found}
+
+
 def renamed(data: bytes) -> frozenset[bytes]:
     """The names to which a text may give others: ``a`` of ``import a as b`` and of ``b = module.a``."""
-    given: list[bytes] = GIVEN.findall(data)
+    given = (name.rpartition(b".")[2] for name in ALONE.findall(data))
     return frozenset(given).union(map(_last_word, data.split(b" as ")[:-1]))
 
 

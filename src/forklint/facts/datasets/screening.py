@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forklint.knowledge.datasets import base_names, entries
@@ -43,12 +44,19 @@ def screen(project: Project) -> Screen:
 
 def called_beside(project: Project) -> frozenset[bytes]:
     """What is called in files that make a dataset, or name what workers call: it may be handed to these."""
-    families = project.families
-    making = {path for path, _ in families.calls(screen(project).names)}
-    for path in project.files:
-        if path not in making and any(word in families.text(path) for word in IN_WORKERS):
-            making.add(path)
-    return frozenset().union(*(headings.called(families.text(path)) for path in making))
+    makers, families = making(project), project.families
+    named = (path for path in project.files if any(word in families.text(path) for word in IN_WORKERS))
+    return frozenset().union(*(headings.called(families.text(path)) for path in makers.union(named)))
+
+
+def making(project: Project) -> frozenset[Path]:
+    """The files that may make a dataset."""
+    memory = project.memory("files that make datasets")
+    if None not in memory:
+        calling = project.families.calling(screen(project).names)
+        memory[None] = frozenset(path for path, names in calling if _calls_one(project.families.text(path), names))
+    found: frozenset[Path] = memory[None]
+    return found
 
 
 def _screen(project: Project) -> Screen:
@@ -79,6 +87,10 @@ def _methods(project: Project) -> dict[bytes, set[bytes]]:
             for name, methods in project.families.read("methods of datasets", path, ask).items():
                 found.setdefault(name, set()).update(methods)
     return found
+
+
+def _calls_one(text: bytes, names: frozenset[bytes]) -> bool:
+    return any(True for name in names for _ in headings.calls(text, name))
 
 
 def _with(project: Project, defined: dict[bytes, set[bytes]], method: bytes) -> frozenset[bytes]:

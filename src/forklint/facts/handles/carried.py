@@ -107,8 +107,9 @@ class Handles:
         """The lines of a module that hold the name of an opener, followed by a parenthesis."""
         memory = self._project.memory("rows with openers")
         if module not in memory:
-            text = _text(module) if self.open_in(module) else b""
-            memory[module] = _rows(text, (match.start() for match in self.screen.tokens.pattern.finditer(text)))
+            names = self.screen.names(module.path)
+            text = _text(module) if names else b""
+            memory[module] = _rows(text, self.screen.tokens.named(text, names))
         rows: list[int] = memory[module]
         return rows
 
@@ -116,17 +117,15 @@ class Handles:
         """Those of them of which something may be kept."""
         memory = self._project.memory("rows with openers that are kept")
         if module not in memory:
-            text = _text(module)
-            memory[module] = _rows(text, self.screen.tokens.places(text))
+            names = self.screen.names(module.path)
+            text = _text(module) if names else b""
+            memory[module] = _rows(text, self.screen.tokens.places(text, names))
         rows: list[int] = memory[module]
         return rows
 
     def open_in(self, module: Module) -> bool:
         """Whether the text of a module holds the name of an opener, followed by a parenthesis."""
-        memory = self._project.memory("modules with openers")
-        if module not in memory:
-            memory[module] = self.screen.tokens.pattern.search(module.document.code) is not None
-        return bool(memory[module])
+        return bool(self._opening_rows(module))
 
     def _follow(self, facts: ClassFacts) -> tuple[StoredHandle, ...]:
         lifetimes = Lifetimes(self._project, facts, self.openers, self._built, self.opens)

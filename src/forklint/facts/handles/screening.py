@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forklint.facts.datasets.screening import called_beside, screen
+from forklint.facts.datasets.screening import called_beside, making, screen
 from forklint.facts.handles.tokens import WORD, OpenerTokens
 from forklint.source import headings
 from forklint.source.headings import Head
@@ -28,6 +28,7 @@ BOUND = re.compile(rb"((?:" + WORD + rb"+[ \t]*(?::[^=\n]*)?=(?:[\s(\\]|#[^\n]*\
 """What is given the value of a call: names, before what is called."""
 METHOD = rb"\s*\.\s*" + WORD + rb"+\s*\(\s*" + WORD + rb"+\s*[,)\n#]"
 """A method that is called through the class before it, with an object."""
+NONE: Names = frozenset()
 LONGEST = 300
 """Bytes before a call in which the names stand that are given its value."""
 MOST_NAMES = 200
@@ -60,13 +61,23 @@ class HandleScreen:
         """The files of the project that may open something, with the places."""
         memory = self._project.memory("files that open something")
         if None not in memory:
-            families, found = self._project.families, {}
-            for path, names in families.calling(self.tokens.names):
-                places = families.read("openers", path, partial(self.tokens.places, names=names))
+            found = memory[None] = {}
+            for path, names in self._named().items():
+                places = self._project.families.read("openers", path, partial(self.tokens.places, names=names))
                 if places:
                     found[path] = places
-            memory[None] = found
         files: dict[Path, tuple[int, ...]] = memory[None]
+        return files
+
+    def names(self, path: Path) -> Names:
+        """The names of openers that may stand before a parenthesis in a file."""
+        return self._named().get(path, NONE) if self._project.families.has(path) else self.tokens.names
+
+    def _named(self) -> dict[Path, Names]:
+        memory = self._project.memory("files that name openers")
+        if None not in memory:
+            memory[None] = dict(self._project.families.calling(self.tokens.names))
+        files: dict[Path, Names] = memory[None]
         return files
 
     def _is_near(self, classes: tuple[Head, ...]) -> bool:
@@ -89,17 +100,17 @@ class HandleScreen:
         text = self._project.families.text(path)
         if any(name in known.near for place in self.places(path) for name in _bound(text, place)):
             return True
-        return not known.names.isdisjoint(headings.WORD.findall(text))
+        return path in making(self._project)
 
     def _is_given_handles(self, path: Path, classes: tuple[Head, ...]) -> bool:
         """Whether a file may get handles from elsewhere: by a call, or from what its classes inherit."""
-        text = self._project.families.text(path)
         opening = self.opening_classes
         if any(not one.bases.isdisjoint(opening) for one in classes):
             return True
         if self._may_call_any or path in self._calls_of_openers():
             return True
-        named = opening.intersection(headings.WORD.findall(text))
+        text = self._project.families.text(path)
+        named = opening & headings.owners(text)
         return bool(named) and re.search(rb"\b(?:" + b"|".join(named) + rb")" + METHOD, text) is not None
 
     # What opens something
@@ -148,13 +159,11 @@ class HandleScreen:
 
     def _callers_of(self, names: Names) -> Iterator[bytes]:
         """Give the names of functions that call one of these and are followed, since they speak of an opener too."""
-        opens = self.tokens.pattern
         for path, calls in self._project.families.calls(names):
             text = self._project.families.text(path)
-            heads = self._functions_in(path) if opens.search(text) else ()
-            for head in _around(calls, heads):
-                if _gives(text, head) and opens.search(text, head.start, head.stop):
-                    yield head.name
+            openers = self.tokens.named(text, self.names(path))
+            heads = self._functions_in(path) if openers else ()
+            yield from (head.name for head in _around(calls, tuple(_around(openers, heads))) if _gives(text, head))
 
     def _find_classes(self) -> Iterator[bytes]:
         families = self._project.families

@@ -40,11 +40,17 @@ class OpenerTokens:
         names = b"|".join(sorted(map(re.escape, self._rows), reverse=True))
         return re.compile(rb"(?<![\w\x80-\xff])(" + names + rb")[^\S\n]*\(")
 
-    def places(self, data: bytes, names: Iterable[bytes] = ()) -> tuple[int, ...]:
+    def places(self, data: bytes, names: Iterable[bytes] | None = None) -> tuple[int, ...]:
         """Where something may be opened that is kept; ``names`` are those of openers that may be called, if known."""
-        places = sorted(place for name in names or self.names for place in headings.calls(data, name))
+        asked = self.names if names is None else names
+        places = sorted(place for name in asked for place in headings.calls(data, name))
         matches = (self.pattern.match(data, place) for place in places)
         return tuple(match.start() for match in matches if match is not None and self._is_kept(data, match))
+
+    def named(self, data: bytes, names: Iterable[bytes]) -> list[int]:
+        """Where a text has some names of openers before a parenthesis."""
+        places = sorted(place for name in names for place in headings.openings(data, name))
+        return [place for place in places if self.pattern.match(data, place)]
 
     def _is_kept(self, data: bytes, match: re.Match[bytes]) -> bool:
         """Whether a call is code, its row is about this file, and what it opens may be open by the next statement."""

@@ -185,11 +185,12 @@ def setters(project: Project, name: str) -> tuple[Module, ...]:
     """The modules that set an attribute or key of that name on anything but ``self``."""
     memory = project.memory("modules that set a name")
     if name not in memory:
-        word = re.escape(name.encode())
+        plain = name.encode()
+        word = re.escape(plain)
         shape = re.compile(
             rb"(?:\.%s|[\"']%s[\"']\s*\])\s*(?::[^=\n]*|,[^\n]*)?[-+*/|]?=(?!=)|setattr\([^\n]*%s" % (word, word, word)
         )
-        paths = [path for path in project.files if shape.search(project.data(path))]
+        paths = [path for path, data in project.texts() if plain in data and shape.search(data)]
         modules = [module for path in paths if (module := project.module(path)) is not None]
         memory[name] = tuple(module for module in modules if _sets(module, name))
     found: tuple[Module, ...] = memory[name]

@@ -265,4 +265,7 @@ def _read_from(alias: str, path: str, data: bytes) -> list[str]:
 
 @cache
 def _tails(alias: str) -> re.Pattern[bytes]:
-    return re.compile(re.escape(alias).encode() + rb"\.([\w\x80-\xff]+(?:\.[\w\x80-\xff]+)*)")
+    # no code has a backtick, and many a docstring speaks of `torch.Tensors`
+    return re.compile(
+        rb"(?<![`.\w\x80-\xff])" + re.escape(alias).encode() + rb"\.([\w\x80-\xff]+(?:\.[\w\x80-\xff]+)*)"
+    )

@@ -73,27 +73,33 @@ class KeptGenerators:
         init = facts.methods.get("__init__") or facts.methods.get("__post_init__")
         if init is None:
             return
+        stored = {method: self._stored(facts, method) for method in (init, *_called_by(facts, init))}
+        if not any(made for found in stored.values() for _, _, made in found):
+            return
         candidates: dict[str, list[tuple[ast.stmt, Made | None]]] = {}
-        for method in (init, *self._builders(facts, init)):
-            for statement in statements(method.body):
-                for attribute, value in assigned(statement):
-                    made = made_by(self._project, facts.module, facts.module.scope_of[method], value)
-                    candidates.setdefault(attribute, []).append((statement, made))
+        for method, kept in stored.items():
+            for attribute, statement, made in kept if method is init or self._is_builder(method, init) else ():
+                candidates.setdefault(attribute, []).append((statement, made))
         for attribute, found in candidates.items():
             made = next((one for _, one in found if one is not None), None)
             if made is not None and all(one is not None or _is_none(statement) for statement, one in found):
                 statement = next(statement for statement, one in found if one is made)
                 yield from self._judged(facts, attribute, made, statement, on_object=True)
 
-    def _builders(self, facts: ClassFacts, init: Function) -> Iterator[Function]:
-        """Give the methods of the class that its ``__init__`` calls, and nothing else in the project does."""
-        for name in attributes_read(init):
-            method = facts.methods.get(name)
-            if method is not None and not method.decorator_list:
-                call = f".{name}("
-                calls = sum(module.document.text.count(call) for module in self._project.mentioning(call))
-                if calls == ast.unparse(init).count(f"self.{name}("):
-                    yield method
+    def _stored(self, facts: ClassFacts, method: Function) -> list[tuple[str, ast.stmt, Made | None]]:
+        """The attributes that a method stores, each with its statement and the generator that it is."""
+        scope = facts.module.scope_of[method]
+        return [
+            (attribute, statement, made_by(self._project, facts.module, scope, value))
+            for statement in statements(method.body)
+            for attribute, value in assigned(statement)
+        ]
+
+    def _is_builder(self, method: Function, init: Function) -> bool:
+        """Whether ``__init__`` calls a method, and nothing else in the project does."""
+        call = f".{method.name}("
+        calls = sum(module.document.text.count(call) for module in self._project.mentioning(call))
+        return calls == ast.unparse(init).count(f"self{call}")
 
     def _on_class(self, facts: ClassFacts) -> Iterator[KeptGenerator]:
         for binding, made in self._bound(facts.module, facts.scope):
@@ -249,6 +255,12 @@ def assigned(statement: ast.stmt) -> Iterator[tuple[str, ast.expr | None]]:
         for one, given in pairs:
             if isinstance(one, ast.Attribute) and isinstance(one.value, ast.Name) and one.value.id == "self":
                 yield one.attr, given
+
+
+def _called_by(facts: ClassFacts, init: Function) -> list[Function]:
+    """The methods of a class that its ``__init__`` speaks of."""
+    methods = (facts.methods.get(name) for name in attributes_read(init))
+    return [method for method in methods if method is not None and not method.decorator_list]
 
 
 def _is_none(statement: ast.stmt) -> bool:
