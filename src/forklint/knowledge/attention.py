@@ -64,6 +64,12 @@ def attention() -> dict[str, Attention]:
 
 
 @cache
+def mask_names() -> frozenset[str]:
+    """The parameters that take a mask, of all rows."""
+    return frozenset(name for row in attention().values() for name in row.masks)
+
+
+@cache
 def making() -> Making:
     """The rest of attention.toml."""
     table = knowledge.table("attention.toml")

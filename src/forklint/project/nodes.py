@@ -42,14 +42,17 @@ def nodes_below(root: ast.AST) -> Iterator[ast.AST]:
 def parents_below(root: ast.AST) -> dict[ast.AST, ast.AST]:
     """The node above each node of a tree."""
     found: dict[ast.AST, ast.AST] = {}
-    known = _fields.get
-    for node in nodes_below(root):
+    known, waiting = _fields.get, [root]
+    for node in waiting:
         fields = known(node.__class__)
         for name in _fields_of(node.__class__) if fields is None else fields:
             value = getattr(node, name, None)
             if value.__class__ is list:
-                found.update(dict.fromkeys(value, node))
+                waiting += value
+                for one in value:
+                    found[one] = node
             elif value is not None:
+                waiting.append(value)
                 found[value] = node
     found.pop(None, None)  # type: ignore[call-overload]
     return found

@@ -99,11 +99,11 @@ class ConflictingLoaderOptions(Rule):
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """An option that may be refused, or one that is given by its place, and what may make a loader."""
+        if not (self.holds_tokens(data) or (b"Loader" in data and BY_PLACE.search(data))):
+            return False
         from forklint.facts.loading.screening import may_set_up_loader
 
-        if not may_set_up_loader(self.project, path, data):
-            return False
-        return super().may_hold(path, data) or (b"Loader" in data and BY_PLACE.search(data) is not None)
+        return may_set_up_loader(self.project, path, data)
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Find the options that a loader refuses, and memory pinned in vain."""

@@ -114,8 +114,8 @@ class MisspeltHook(Rule):
         """A class with a method of such a name, or such a keyword and what may make a loader."""
         if b"class " in data and any(map(hook_meant, set(METHODS.findall(data)))):
             return True
-        if not KEYWORDS.search(data):
-            return False
+        if not (b"=" in data or (b":" in data and (b'"' in data or b"'" in data))):
+            return False  # nothing is given by a keyword, nor by an entry of a mapping
         from forklint.facts.loading.screening import may_set_up_loader
 
         if not may_set_up_loader(self.project, path, data):

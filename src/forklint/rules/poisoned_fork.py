@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from forklint.facts.forking.walk import Use
     from forklint.project.module import Module
 
-IN_LOADERS = re.compile(rb"\b(?:import|from)\b(?:[^\n]|\\\r?\n)*?\b(?:polars|jax|numba)\b")
-"""The import of what a DataLoader's workers meet, too."""
+IN_LOADERS = re.compile(rb"(?:polars|jax|numba)\b")
+"""What a DataLoader's workers meet, too."""
+IMPORTS = (b"import", b"from", b"\\\n", b"\\\r\n")
+"""One of these stands before it where it is imported, on its line or at the end of the one above."""
 
 
 class PoisonedFork(Rule):
@@ -159,7 +161,14 @@ class PoisonedFork(Rule):
 
 
 def _is_met_by_workers(data: bytes) -> bool:
-    return (b"polars" in data or b"jax" in data or b"numba" in data) and IN_LOADERS.search(data) is not None
+    if not (b"polars" in data or b"jax" in data or b"numba" in data):
+        return False
+    for match in IN_LOADERS.finditer(data):
+        line = data.rfind(b"\n", 0, match.start())
+        before = data[max(0, line - 2) : match.start()]
+        if any(word in before for word in IMPORTS):
+            return True
+    return False
 
 
 def _message(found: Poisoned, module: Module) -> str:

@@ -22,10 +22,12 @@ if TYPE_CHECKING:
 CELL = Cell("darwin", "spawn")
 BY_PLACE = re.compile(rb"Loader\((?:[^,=]{0,80},){5}")
 """A loader with so many positional arguments that one is the number of workers."""
-PLAIN = (b"platform", b"darwin", b"macos", b"osx", b"apple", b"os.name", b"mac_os", b"macbook")
+PLAIN = (b"platform", b"darwin", b"osx", b"apple", b"os.name")
 """What speaks of Macs as it is, written large or small."""
+MACS = (b"macos", b"mac_os", b"macbook")
+"""The same, of words that begin as many others do."""
 SHORT = tuple(
-    (pattern[:3], re.compile(pattern + rb"(?![a-z])"))
+    re.compile(pattern + rb"(?![a-z])")
     for pattern in (
         *(rb"mps(?<![A-Za-z]mps)", rb"mac(?<![A-Za-z]mac)", rb"MAC(?<![A-Za-z]MAC)", rb"MPS(?<![A-Z]MPS)"),
         *(rb"Mps", rb"Mac"),
@@ -100,9 +102,11 @@ class WorkersOnDarwin(Rule):
     def holds_tokens(self, data: bytes) -> bool:
         """Whether a text speaks of Macs."""
         lower = data.lower()
-        return any(word in lower for word in PLAIN) or any(
-            word in data and pattern.search(data) is not None for word, pattern in SHORT
-        )
+        if any(word in lower for word in PLAIN):
+            return True
+        if b"mac" not in lower and b"mps" not in lower:
+            return False
+        return any(word in lower for word in MACS) or any(pattern.search(data) is not None for pattern in SHORT)
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """Whether a number of workers may stand in a file that knows of Macs, or that a program for MPS uses."""
@@ -112,7 +116,9 @@ class WorkersOnDarwin(Rule):
         from forklint.facts.machines import programs
         from forklint.knowledge import presets
 
-        return bool(presets.machine_of(path.stem)) or self.reaches_tokens(path) or bool(programs.choosers(self.project))
+        return (
+            bool(presets.machine_of(path.stem)) or self.reaches_tokens(path) or bool(programs.may_choose(self.project))
+        )
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Find the counts above 0 that are for a Mac."""

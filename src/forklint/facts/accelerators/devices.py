@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from typing import TYPE_CHECKING
 
 from forklint.knowledge.accelerators import accelerator_words
@@ -10,7 +11,7 @@ from forklint.project.bindings import is_shadowed, value_of
 from forklint.project.index import Value
 from forklint.project.module import FunctionFacts
 from forklint.project.nodes import nodes_below
-from forklint.project.scopes import statements
+from forklint.project.scopes import Function, statements
 from forklint.project.spelling import last_name
 
 if TYPE_CHECKING:
@@ -56,11 +57,15 @@ def _is_cuda_type(name: str) -> bool:
 def may_use(call: ast.Call) -> bool:
     """Whether a call may use an accelerator, by its names alone."""
     name = last_name(call.func)
-    if name in {*METHODS, "to", "type"} or name.endswith("Tensor"):
+    if name in _names() or name.endswith("Tensor"):
         return True
-    if any(keyword.arg in {"device", "map_location"} for keyword in call.keywords):
-        return True
-    return any(made.endswith(f".{name}") for made in accelerator_words().arrays)
+    return any(keyword.arg in {"device", "map_location"} for keyword in call.keywords)
+
+
+@cache
+def _names() -> frozenset[str]:
+    """Last names of what may use an accelerator, whatever it is given."""
+    return frozenset({*METHODS, "to", "type"} | {made.rpartition(".")[2] for made in accelerator_words().arrays})
 
 
 def device_of(project: Project, module: Module, scope: Scope, node: ast.expr, depth: int = MAX_DEPTH) -> str:
@@ -121,10 +126,9 @@ def _attribute(project: Project, module: Module, scope: Scope, node: ast.Attribu
         kinds = set()
         for owner in project.ancestry(module.class_facts(above)).classes:
             for function in owner.methods.values():
-                for statement in nodes_below(function):
-                    if isinstance(statement, ast.Assign) and any(_is_self(one, node.attr) for one in statement.targets):
-                        inside = owner.module.scope_of[function]
-                        kinds.add(device_of(project, owner.module, inside, statement.value, depth - 1))
+                for value in _stored(project, function).get(node.attr, ()):
+                    inside = owner.module.scope_of[function]
+                    kinds.add(device_of(project, owner.module, inside, value, depth - 1))
         return kinds.pop() if len(kinds) == 1 else ""
     symbol = project.resolve(module, scope, node)
     if isinstance(symbol, Value) and symbol.binding.value is not None:
@@ -132,7 +136,16 @@ def _attribute(project: Project, module: Module, scope: Scope, node: ast.Attribu
     return ""
 
 
-def _is_self(target: ast.expr, name: str) -> bool:
-    if not isinstance(target, ast.Attribute) or target.attr != name:
-        return False
-    return isinstance(target.value, ast.Name) and target.value.id == "self"
+def _stored(project: Project, method: Function) -> dict[str, list[ast.expr]]:
+    """What a method puts into each attribute of ``self``."""
+    memory = project.memory("what a method stores on self")
+    if method not in memory:
+        stored: dict[str, list[ast.expr]] = {}
+        for statement in (node for node in nodes_below(method) if isinstance(node, ast.Assign)):
+            for target in statement.targets:
+                owner = target.value if isinstance(target, ast.Attribute) else None
+                if isinstance(target, ast.Attribute) and isinstance(owner, ast.Name) and owner.id == "self":
+                    stored.setdefault(target.attr, []).append(statement.value)
+        memory[method] = stored
+    found: dict[str, list[ast.expr]] = memory[method]
+    return found

@@ -128,7 +128,7 @@ def _mentions(project: Project, words: frozenset[str]) -> list[tuple[Module, str
 def _paths(project: Project, word: str) -> list[Path] | None:
     """The files in which a name stands as a whole word; None if they are too many."""
     wanted = word.encode()
-    whole = re.compile(rb"\b%s\b" % re.escape(wanted))
+    whole = re.compile(rb"%s(?<!\w%s)\b" % (wanted, wanted))  # found faster than one that begins with \b
     found: list[Path] = []
     for path in project.files:
         data = project.data(path)

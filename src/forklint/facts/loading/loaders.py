@@ -170,12 +170,14 @@ def never_has_workers(project: Project, facts: ClassFacts) -> bool:
 
 
 def loader_at(project: Project, call: Expression) -> Loader | None:
-    """The loader that a call makes; None if it makes none."""
+    """The loader that a call makes; None if it makes none. The same each time, with what was asked of it."""
+    memory = project.memory("loaders by their calls")
     node = call.node
-    row = loader_row(project, call.module, call.scope, node) if isinstance(node, ast.Call) else None
-    if row is None:
-        return None
-    return Loader(call, row, Follower(project))
+    if node not in memory:
+        row = loader_row(project, call.module, call.scope, node) if isinstance(node, ast.Call) else None
+        memory[node] = Loader(call, row, Follower(project)) if row is not None else None
+    found: Loader | None = memory[node]
+    return found
 
 
 def workers_of(project: Project, module: Module, scope: Scope, call: ast.Call) -> Workers | None:

@@ -38,20 +38,27 @@ def mps_only(project: Project, module: Module) -> Path | None:
 
 
 def _find(project: Project, path: Path) -> Path | None:
-    chosen = choosers(project)
-    if not chosen or _speaks_of_others(project, path):
+    candidates = may_choose(project)
+    if not candidates or _speaks_of_others(project, path):
         return None
     members = closure(set(project.graph.reaching((path,))), project.graph.imports)
-    if not members & chosen or any(_speaks_of_others(project, member) for member in members):
+    if members.isdisjoint(candidates) or any(_plainly_speaks(project, member) for member in members):
+        return None  # known without parsing anything
+    chosen = {member for member in members & candidates if _chooses(project, member)}
+    if not chosen or any(_speaks_of_others(project, member) for member in members):
         return None
-    return path if path in chosen else min(members & chosen)
+    return path if path in chosen else min(chosen)
 
 
-def choosers(project: Project) -> frozenset[Path]:
-    """Files of a project that choose the device ``mps`` and speak of no other accelerator."""
-    known = project.memory("choosers of mps")
+def may_choose(project: Project) -> frozenset[Path]:
+    """Files of a project that may choose the device ``mps`` and speak of no other accelerator, by bytes alone."""
+    known = project.memory("may choose mps")
     if not known:
-        known["all"] = frozenset(path for path in project.files if _chooses(project, path))
+        known["all"] = frozenset(
+            path
+            for path, data in project.texts()
+            if (b'"mps' in data or b"'mps" in data) and QUOTED_MPS.search(data) and not _plainly_speaks(project, path)
+        )
     found: frozenset[Path] = known["all"]
     return found
 
@@ -68,21 +75,28 @@ def closure(start: set[Path], step: Callable[[Path], Iterable[Path]]) -> set[Pat
 
 
 def _chooses(project: Project, path: Path) -> bool:
-    data = project.data(path)
-    if b"mps" not in data or not QUOTED_MPS.search(data) or _speaks_of_others(project, path):
+    """Whether one of the files that may choose ``mps`` does."""
+    if _speaks_of_others(project, path):
         return False
     module = project.module(path)
     return module is not None and any(_is_choice(module, node) for node in module.nodes)
+
+
+def _plainly_speaks(project: Project, path: Path) -> bool:
+    known = project.memory("speaks plainly of other accelerators")
+    if path not in known:
+        data = project.data(path)
+        known[path] = any(word in data for word in PLAINLY_OTHER)
+    return bool(known[path])
 
 
 def _speaks_of_others(project: Project, path: Path) -> bool:
     """Whether a file speaks of an accelerator that is not MPS; comments and docstrings need not count."""
     known = project.memory("speaks of other accelerators")
     if path not in known:
-        data = project.data(path)
-        known[path] = any(word in data for word in PLAINLY_OTHER)
-        small = data.lower()
-        if not known[path] and any(word in small for word in MAYBE_OTHER):
+        known[path] = _plainly_speaks(project, path)
+        small = b"" if known[path] else project.data(path).lower()
+        if any(word in small for word in MAYBE_OTHER):
             module = project.module(path)
             other = presets.listed("others", "cuda") | presets.listed("others", "any")
             known[path] = module is None or any(not other.isdisjoint(presets.words(name)) for name in _names(module))

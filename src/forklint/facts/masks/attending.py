@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from forklint.facts.masks.objects import held
 from forklint.facts.masks.tensors import Tensors
 from forklint.facts.masks.values import NONE, Tensor
-from forklint.knowledge.attention import Attention, attention
+from forklint.knowledge.attention import Attention, attention, mask_names
 from forklint.project.certainty import is_certain
 from forklint.project.index import External, Project
 from forklint.project.module import Module
@@ -41,10 +41,16 @@ class Wrong:
 def wrong_masks(project: Project, module: Module) -> Iterator[Wrong]:
     """Find the calls in a module whose masks do not fit what they are given to."""
     for node in module.nodes:
-        if isinstance(node, ast.Call) and (node.keywords or len(node.args) > 1):
+        if isinstance(node, ast.Call) and _may_give_masks(node):
             row = _row(project, module, node)
             if row is not None:
                 yield from _judged(project, module, node, row)
+
+
+def _may_give_masks(call: ast.Call) -> bool:
+    """Whether a call may give a mask, and all that it gives is seen."""
+    by_name = any(keyword.arg in mask_names() for keyword in call.keywords)
+    return (by_name or len(call.args) > 1) and not hides_arguments(call)
 
 
 def _row(project: Project, module: Module, call: ast.Call) -> Attention | None:
@@ -76,9 +82,7 @@ def _own_name(scope: Scope, func: ast.expr) -> str:
 
 
 def _arguments(call: ast.Call, row: Attention) -> Mapping[str, ast.expr]:
-    """The arguments of a call by parameter; none if some cannot be told."""
-    if hides_arguments(call):
-        return {}
+    """The arguments of a call by parameter."""
     given = dict(zip(row.parameters, call.args, strict=False))
     return {**given, **{keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}}
 
