@@ -11,7 +11,6 @@ from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from forklint.cache.lookup import Lookup
 from forklint.config import SettingsFinder
 from forklint.model import FileReport
 from forklint.project.evidence import Evidence
@@ -66,6 +65,8 @@ def lint(
     """
     if not job.keeps:
         return _lint_anew(job, files, processes)[0]
+    from forklint.cache.lookup import Lookup  # noqa: PLC0415 - a run that keeps nothing needs none of it
+
     variant = f"screen={job.screen} fixes={job.with_fixes}"
     lookup = Lookup(job.settings(), files, variant, job.named, tell or _say_nothing)
     fresh, seen = _lint_anew(job, lookup.missing, processes) if lookup.missing else ([], {})
