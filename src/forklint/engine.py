@@ -44,6 +44,8 @@ class Options:
     """Whether comments silence findings."""
     named: frozenset[str] = frozenset()
     """Paths that the user gave, as shown."""
+    left_to_others: frozenset[str] = frozenset()
+    """Codes of what is found by whoever asks, such as flake8: nothing is looked for on their behalf."""
 
 
 class Linter:
@@ -53,7 +55,7 @@ class Linter:
         self.project = project
         self.settings = project.settings
         self.options = options
-        enabled = self.settings.enabled(registry.codes())
+        enabled = self.settings.enabled(registry.codes()) - options.left_to_others
         self.rules = tuple(rule(project) for rule in registry.all_rules() if rule.code in enabled)
         self._enabled = enabled
         self._screened: dict[str, bool] = {}
@@ -124,7 +126,7 @@ class Linter:
             is_wanted = any(self._may_hold(rule, path, data) for rule in self.rules)
         except Exception:  # noqa: BLE001 - it is told of where the rule is asked
             return False
-        return not is_wanted and self.project.surely_parses(path)
+        return not is_wanted and (SyntaxFault.code in self.options.left_to_others or self.project.surely_parses(path))
 
     def _may_hold(self, rule: Rule, path: Path, data: bytes) -> bool:
         """What a rule's screen says of the file at hand, asked once."""
@@ -134,7 +136,8 @@ class Linter:
 
     def _may_name_rules(self, data: bytes) -> bool:
         """Whether a comment that names a rule of ours may stand in a text: if it silences nothing, that is said."""
-        return self.options.suppress and suppressions.may_name(data, self._words)
+        is_said = self.options.suppress and UnusedSuppression.code in self._enabled
+        return is_said and suppressions.may_name(data, self._words)
 
     def lint_module(self, path: Path, module: Module) -> FileReport:
         """Ask every rule about a module of the project."""

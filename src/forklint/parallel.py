@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import signal
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
@@ -144,6 +143,8 @@ _worker: tuple[Linters, bool] | None = None
 
 def _start(job: Job) -> None:
     global _worker  # noqa: PLW0603 - a pool's initializer has no other way to leave something behind
+    import signal  # noqa: PLC0415 - as multiprocessing
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the first process too, which ends this one
     _worker = job.linters(), job.keeps
 
