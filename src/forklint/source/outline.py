@@ -12,10 +12,8 @@ import re
 import symtable
 import warnings
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
-
-from forklint.records import dataclass
 
 WORD = rb"[\w\x80-\xff]"
 """A byte of a name: those of letters outside ASCII too."""

@@ -6,10 +6,9 @@ The cut errs on the side of more: a definition's part goes on to the next defini
 from __future__ import annotations
 
 import re
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 
-from forklint.records import dataclass
 from forklint.source.outline import Import, imports_of
 
 TOKEN = re.compile(
