@@ -120,7 +120,9 @@ class Linter:
 
     def _is_idle(self, path: Path, data: bytes) -> bool:
         """Screen: whether nothing can be said of a file of Python, so that no tree of it is needed."""
-        if not self.options.screen or self.project.is_loaded(path) or self._may_name_rules(data):
+        if not self.options.screen or self.project.is_loaded(path):
+            return False
+        if UnusedSuppression.code in self._enabled and self._may_name_rules(data):
             return False
         try:
             is_wanted = any(self._may_hold(rule, path, data) for rule in self.rules)
@@ -136,8 +138,7 @@ class Linter:
 
     def _may_name_rules(self, data: bytes) -> bool:
         """Whether a comment that names a rule of ours may stand in a text: if it silences nothing, that is said."""
-        is_said = self.options.suppress and UnusedSuppression.code in self._enabled
-        return is_said and suppressions.may_name(data, self._words)
+        return self.options.suppress and suppressions.may_name(data, self._words)
 
     def lint_module(self, path: Path, module: Module) -> FileReport:
         """Ask every rule about a module of the project."""
