@@ -52,6 +52,10 @@ HEAVY = ("libcst", "torch", "numpy", "rich", "ruamel", "pathspec", "watchfiles",
 HEAVY += ("asyncio", "multiprocessing", "concurrent.futures")
 NEEDLESS = (*HEAVY, "tomllib", "tomli", "tempfile", "importlib.resources")
 """For a file without any token."""
+KEEPING = ("hashlib", "json", "signal", "fcntl", "difflib", "forklint.baseline", "forklint.cache")
+"""For a run that keeps nothing, beside."""
+FOLLOWING = ("forklint.facts.handles.carried", "forklint.facts.hooks.methods", "forklint.facts.loading.rows")
+"""For a file with a class of which the screens of all rules know that nothing is wrong with it."""
 COMMAND = "from forklint.cli import main\ntry:\n    main()\nexcept SystemExit:\n    pass"
 
 
@@ -113,6 +117,15 @@ def test_a_suppressed_line_of_another_tool_costs_no_tree(plain: Path) -> None:
 @pytest.mark.parametrize("arguments", [["--version"], ["--isolated", "tool0.py"]])
 def test_next_to_nothing_is_imported_for_a_file_without_a_token(plain: Path, arguments: list[str]) -> None:
     assert loaded(["forklint", *arguments], COMMAND, plain, NEEDLESS) == "loaded:"
+
+
+def test_nothing_is_imported_for_a_cache_that_is_not_kept(plain: Path) -> None:
+    assert loaded(["forklint", "--isolated", "--no-cache", "tool0.py"], COMMAND, plain, NEEDLESS + KEEPING) == "loaded:"
+
+
+def test_screens_do_without_what_follows_values(plain: Path) -> None:
+    seldom = (*HEAVY, *FOLLOWING, "tempfile", "importlib.resources")
+    assert loaded(["forklint", "--isolated", "--no-cache", "net0.py"], COMMAND, plain, seldom) == "loaded:"
 
 
 def test_nothing_heavy_is_imported_for_a_file_without_a_hazard(plain: Path) -> None:

@@ -48,6 +48,8 @@ class Options:
     """Whether comments silence findings."""
     named: frozenset[str] = frozenset()
     """Paths that the user gave, as shown."""
+    left_to_others: frozenset[str] = frozenset()
+    """Codes of what is found by whoever asks, such as flake8: nothing is looked for on their behalf."""
 
 
 class Linter:
@@ -57,7 +59,7 @@ class Linter:
         self.project = project
         self.settings = project.settings
         self.options = options
-        enabled = self.settings.enabled(registry.codes())
+        enabled = self.settings.enabled(registry.codes()) - options.left_to_others
         self.rules = tuple(rule(project) for rule in registry.all_rules() if rule.code in enabled)
         self._enabled = enabled
         self._screened: dict[str, bool] = {}
@@ -122,13 +124,15 @@ class Linter:
 
     def _is_idle(self, path: Path, data: bytes) -> bool:
         """Screen: whether nothing can be said of a file of Python, so that no tree of it is needed."""
-        if not self.options.screen or self.project.is_loaded(path) or self._may_name_rules(data):
+        if not self.options.screen or self.project.is_loaded(path):
+            return False
+        if UnusedSuppression.code in self._enabled and self._may_name_rules(data):
             return False
         try:
             is_wanted = any(self._may_hold(rule, path, data) for rule in self.rules)
         except Exception:  # noqa: BLE001 - it is told of where the rule is asked
             return False
-        return not is_wanted and self.project.surely_parses(path)
+        return not is_wanted and (SyntaxFault.code in self.options.left_to_others or self.project.surely_parses(path))
 
     def _may_hold(self, rule: Rule, path: Path, data: bytes) -> bool:
         """What a rule's screen says of the file at hand, asked once."""

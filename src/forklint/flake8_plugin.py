@@ -7,6 +7,7 @@ not given here, and what forklint could not do is reported as FKL000, on the fir
 from __future__ import annotations
 
 import argparse
+import gc
 import io
 import os
 import re
@@ -29,8 +30,10 @@ if TYPE_CHECKING:
 PREFIX = "FKL"
 FAILURE = "FKL000"
 """The code of what is no finding: forklint, or one of its rules, failed."""
-LEFT_TO_FLAKE8 = ("FKL001", "FKL002")
+LEFT_TO_FLAKE8 = frozenset({"FKL001", "FKL002"})
 """Unused comments cannot be told where flake8 and other plugins read them too; flake8 has E999 for syntax."""
+BETWEEN_COLLECTIONS = 200
+"""Files after which it is looked for garbage among what was set aside."""
 Violation = tuple[int, int, str, type]
 """Row from 1, column from 0, code and message, and who says so."""
 
@@ -99,9 +102,8 @@ class Plugin:
             if note.failure:
                 yield 1, 0, f"{FAILURE} {_on_one_line(note.message)}", type(self)
         for finding in report.findings if report else ():
-            if finding.code not in LEFT_TO_FLAKE8:
-                text = f"{finding.code} {_on_one_line(finding.message)}"
-                yield finding.span.row, finding.span.column - 1, text, type(self)
+            text = f"{finding.code} {_on_one_line(finding.message)}"
+            yield finding.span.row, finding.span.column - 1, text, type(self)
 
 
 class Run:
@@ -110,6 +112,9 @@ class Run:
     An editor's server may run flake8 again and again in one process, with files that changed in between. What was
     read is kept for one set of files alone: flake8 puts a new list in place for each, and gives no file twice.
     """
+
+    linted: ClassVar[int] = 0
+    """How many files this process has linted."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self._options = options
@@ -131,6 +136,7 @@ class Run:
         ``filename`` is as flake8 gives it: a path, the name given with ``--stdin-display-name``, or ``stdin``.
         Raises ConfigError.
         """
+        from forklint.source.document import collector_paused  # noqa: PLC0415
         from forklint.source.kinds import Kind, kind_of  # noqa: PLC0415
 
         path = Path(os.path.abspath(filename))  # noqa: PTH100 - resolve() would follow links
@@ -140,7 +146,22 @@ class Run:
         if linter.settings.excludes(path):
             return None
         known = linter.project.data(path)
-        return linter.lint_bytes(path, known if _reads_as(known, text) else _encoded(text))
+        with collector_paused():
+            report = linter.lint_bytes(path, known if _reads_as(known, text) else _encoded(text))
+        self._set_aside()
+        return report
+
+    def _set_aside(self) -> None:
+        """Hide what is known of the project from the garbage collector, which would look it all over again and again.
+
+        That is half of what the plugin costs (measured on timm). Garbage of flake8's that is hidden with it stays until
+        everything is looked over, every BETWEEN_COLLECTIONS files of the process.
+        """
+        Run.linted += 1
+        if Run.linted % BETWEEN_COLLECTIONS == 0:
+            gc.unfreeze()
+            gc.collect()
+        gc.freeze()
 
     def _linters_for(self, path: str) -> Linters:
         if self._linters is None or self._options.filenames is not self._filenames or path in self._seen:
@@ -167,7 +188,8 @@ class Run:
             config=Path(given.forklint_config) if given.forklint_config else None,
             isolated=bool(given.forklint_isolated),
         )
-        return Linters(finder, Options(with_fixes=False, suppress=not given.disable_noqa))
+        options = Options(with_fixes=False, suppress=not given.disable_noqa, left_to_others=LEFT_TO_FLAKE8)
+        return Linters(finder, options)
 
 
 def _reads_as(data: bytes, text: str) -> bool:

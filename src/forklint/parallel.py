@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import gc
 import os
-import signal
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from forklint.cache.lookup import Lookup
 from forklint.config import SettingsFinder
 from forklint.dealing import Deck
 from forklint.model import FileReport
@@ -67,6 +65,8 @@ def lint(
     """
     if not job.keeps:
         return _lint_anew(job, files, processes)[0]
+    from forklint.cache.lookup import Lookup  # noqa: PLC0415 - a run that keeps nothing needs none of it
+
     variant = f"screen={job.screen} fixes={job.with_fixes}"
     lookup = Lookup(job.settings(), files, variant, job.named, tell or _say_nothing)
     fresh, seen = _lint_anew(job, lookup.missing, processes) if lookup.missing else ([], {})
@@ -166,6 +166,8 @@ _worker: Worker | None = None
 
 def _start(job: Job, deck: Deck) -> None:
     global _worker  # noqa: PLW0603 - a pool's initializer has no other way to leave something behind
+    import signal  # noqa: PLC0415 - as multiprocessing
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the first process too, which ends this one
     _worker = Worker(job.linters(), job.keeps, deck, deck.seat())
 

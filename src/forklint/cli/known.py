@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from forklint import baseline
-from forklint.baseline import BaselineError, Scope
 from forklint.cli.ending import Failure
 from forklint.cli.output import SKIPPED, say
 from forklint.config import SettingsFinder
 from forklint.model import FileReport
 from forklint.report import count
 from forklint.source.paths import shown
+
+if TYPE_CHECKING:
+    from forklint.baseline import Counts, Scope
 
 
 class Baselines:
@@ -27,12 +28,7 @@ class Baselines:
         paths = {path for file in files for path in [self._of(file)] if path}
         if self._updates and files and not paths:
             raise Failure("--update-baseline writes the file of --baseline, or of the key `baseline`: name it there")
-        try:
-            self._counts = {
-                path: {} if self._updates and not path.exists() else baseline.read(path) for path in sorted(paths)
-            }
-        except BaselineError as error:
-            raise Failure(str(error)) from None
+        self._counts = {path: {} if self._updates and not path.exists() else _read(path) for path in sorted(paths)}
 
     def _of(self, file: Path) -> Path | None:
         path = self._finder.for_file(file).baseline_file
@@ -41,10 +37,14 @@ class Baselines:
     def sift(self, reports: Sequence[FileReport]) -> list[FileReport]:
         """Take out what is known, update the baselines first if asked, and say how many; raises Failure."""
         sifted = list(reports)
+        if not self._counts:
+            return sifted
+        from forklint import baseline  # noqa: PLC0415 - most runs have none
+
         for path in self._counts:
             places = [place for place, report in enumerate(reports) if self._of(Path(report.path)) == path]
             own = [reports[place] for place in places]
-            scope = Scope(
+            scope = baseline.Scope(
                 {baseline.path_in(path, Path(one.path)): self._judged(one) for one in own}, baseline.folder_of(path)
             )
             if self._updates:
@@ -60,10 +60,12 @@ class Baselines:
         return sifted
 
     def _update(self, path: Path, reports: Sequence[FileReport], scope: Scope) -> None:
+        from forklint import baseline  # noqa: PLC0415
+
         found = baseline.entries(path, reports)
         try:
             change = baseline.update(path, found, scope)
-        except BaselineError as error:
+        except baseline.BaselineError as error:
             raise Failure(str(error)) from None
         self._counts[path] = dict(found)
         if self._says:
@@ -83,3 +85,12 @@ class Baselines:
         return frozenset(
             code for code in settings.enabled(codes) if not settings.ignored_in(path, code, codes[code][0])
         )
+
+
+def _read(path: Path) -> Counts:
+    from forklint import baseline  # noqa: PLC0415
+
+    try:
+        return baseline.read(path)
+    except baseline.BaselineError as error:
+        raise Failure(str(error)) from None

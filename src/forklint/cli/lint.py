@@ -93,6 +93,7 @@ def lint(ctx: click.Context, /, **options: Any) -> None:
     if options["output_file"] == Path("-"):  # standard output, as in other commands
         options["output_file"] = None
     ctx.color = False if options["output_file"] else {"always": True, "never": False}.get(options["color"])
+    gc.disable()  # there is next to no garbage in what is imported and known
     with one_line_errors(verbose=options["verbose"]):
         from forklint.cli.run import run  # noqa: PLC0415 - `--help` needs none of it
 

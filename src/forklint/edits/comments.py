@@ -56,7 +56,7 @@ def with_noqa(line: str, comment: int | None, codes: Collection[str], reason: st
     set off by a dash, so that no reader takes it for one.
     """
     body, end = line.rstrip("\r\n"), line_end(line)
-    match = NOQA.search(body, comment) if comment is not None else None
+    match = re.compile(NOQA).search(body, comment) if comment is not None else None
     if match and match["codes"]:
         merged = sorted({*re.findall(CODE, match["codes"], re.IGNORECASE), *codes})
         return body[: match.start("codes")] + ", ".join(merged) + body[match.end("codes") :] + end
@@ -66,7 +66,7 @@ def with_noqa(line: str, comment: int | None, codes: Collection[str], reason: st
 
 def with_ignored(line: str, codes: Collection[str]) -> str | None:
     """Add codes to the ``# forklint: ignore[...]`` that stands alone on a line; None if none does."""
-    match = IGNORE.match(line.lstrip(" \t\f"))
+    match = re.match(IGNORE, line.lstrip(" \t\f"))
     if not match or not match["codes"]:
         return None
     start = len(line) - len(line.lstrip(" \t\f"))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from forklint.facts.options.conflicts import Conflict
     from forklint.facts.options.preset_loaders import PresetConflict
     from forklint.project.module import Module
-from forklint.source.presets import Preset
+    from forklint.source.presets import Preset
 
 BY_PLACE = re.compile(rb",\s*(?:True|[\d.]+)\s*[,)]")
 NO_WORKERS = re.compile(rb"num_workers[\"']?\s*[:=]\s*0")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 
 from forklint.model import Edit, Span
@@ -15,6 +14,8 @@ def split_lines(text: str) -> list[str]:
 
 def edits_between(old: str, new: str) -> tuple[Edit, ...]:
     """The edits, by whole lines, that turn one text into another."""
+    import difflib  # noqa: PLC0415 - most runs change nothing
+
     before, after = split_lines(old), split_lines(new)
     start = common(before, after)
     end = common(before[start:][::-1], after[start:][::-1])

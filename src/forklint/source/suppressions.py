@@ -16,10 +16,11 @@ from forklint.records import dataclass
 from forklint.source.comments import Comment, comments
 
 CODE = r"[A-Z]+[0-9]+"
-NOQA = re.compile(rf"#\s*noqa(?::\s*(?P<codes>{CODE}(?:[\s,]+{CODE})*))?", re.IGNORECASE)
-IGNORE = re.compile(r"#\s*forklint:\s*ignore(?![\w-])(?:\[(?P<codes>[^\]]*)\])?", re.IGNORECASE)
-NOQA_FILE = re.compile(rf"#\s*flake8[:=]\s*noqa(?::\s?(?P<codes>{CODE}(?:[\s,]+{CODE})*))?", re.IGNORECASE)
-IGNORE_FILE = re.compile(r"#\s*forklint:\s*ignore-file(?![\w-])(?:\[(?P<codes>[^\]]*)\])?", re.IGNORECASE)
+NOQA = rf"(?i)#\s*noqa(?::\s*(?P<codes>{CODE}(?:[\s,]+{CODE})*))?"
+IGNORE = r"(?i)#\s*forklint:\s*ignore(?![\w-])(?:\[(?P<codes>[^\]]*)\])?"
+NOQA_FILE = rf"(?i)#\s*flake8[:=]\s*noqa(?::\s?(?P<codes>{CODE}(?:[\s,]+{CODE})*))?"
+IGNORE_FILE = r"(?i)#\s*forklint:\s*ignore-file(?![\w-])(?:\[(?P<codes>[^\]]*)\])?"
+"""Compiled when there is a comment to read."""
 TOKENS = (b"noqa", b"forklint")
 """A file with none of them, in letters of any size, holds no suppression."""
 LETTERS = b"fkl"
@@ -80,11 +81,12 @@ def read(written: Iterable[Comment], lines: Sequence[str]) -> list[Suppression]:
 def _read(comment: Comment, *, alone: bool) -> list[Suppression]:
     found = []
     for pattern, whole_file in ((NOQA, False), (IGNORE, False), (NOQA_FILE, True), (IGNORE_FILE, True)):
-        match = pattern.match(comment.text) if whole_file else pattern.search(comment.text)
+        look = re.match if whole_file else re.search
+        match = look(pattern, comment.text)
         if match and (alone or not whole_file):
             codes = tuple(re.findall(r"[\w-]+", match["codes"] or ""))
             start, end = comment.column + match.start() + 1, comment.column + match.end() + 1
-            above = alone and pattern is IGNORE
+            above = alone and pattern == IGNORE
             found.append(Suppression(comment.row, start, end, codes, above, match[0], whole_file))
     return found
 

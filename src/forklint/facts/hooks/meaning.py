@@ -55,7 +55,7 @@ def _by_ends() -> dict[tuple[int, str], tuple[str, ...]]:
 def _real() -> frozenset[str]:
     """The special names that Python and torch know."""
     kinds = [value for value in vars(builtins).values() if isinstance(value, type)]
-    return frozenset(name for kind in kinds for name in dir(kind)) | frozenset(hooks()) | {"__aiter__", "__post_init__"}
+    return frozenset().union(*map(vars, kinds)) | frozenset(hooks()) | {"__aiter__", "__post_init__"}
 
 
 def meant_by(name: str, known: frozenset[str]) -> str:
