@@ -67,7 +67,7 @@ def constructions(data: bytes, classes: Collection[str]) -> dict[str, set[str]] 
                 found.setdefault(_text(variable[1]), set()).add(_text(match[1]))
             elif not _is_passed_on(left) and not ATTRIBUTE.fullmatch(left):
                 places.add(start)
-    places.update(_unpacked(data))
+    places.update(_unpacked(data, plain=not small))
     for start in places:
         several = _several(data, start, classes)
         if several is None:
@@ -168,17 +168,29 @@ def _is_passed_on(left: bytes) -> bool:
     return _depth(left) > 0 and not any(mark in left for mark in (b'"', b"'", b";"))
 
 
-def _unpacked(data: bytes) -> Iterator[int]:
-    """Lines that may assign to several variables a tuple in which a later part is such a call."""
+def _unpacked(data: bytes, *, plain: bool) -> Iterator[int]:
+    """Lines that may assign to several variables a tuple in which a later part is such a call.
+
+    ``plain`` is said where all classes have a capital: then a line without one matters only if it goes on.
+    """
     for match in AFTER_COMMA.finditer(data):
         start, left = _left_of(data, match.start())
         if b"=" in left and any(b"," in targets and not _is_passed_on(targets) for targets in _before_equals(left)):
             yield start
     for pattern in SEVERAL:
         for match in pattern.finditer(data):
+            if plain and not _may_call_class(data, match.end()):
+                continue
             start, left = _left_of(data, match.end() - 1)
             if not _is_passed_on(left) and (b"," in left or b"\\" in left or _depth(left) < 0):
                 yield start
+
+
+def _may_call_class(data: bytes, place: int) -> bool:
+    """Whether the rest of a line has a capital, or goes on in the next."""
+    stop = data.find(b"\n", place)
+    rest = data[place:stop] if stop >= 0 else data[place:]
+    return rest.lower() != rest or not rest.isascii() or _depth(rest) > 0 or any(mark in rest for mark in b"\\\"'")
 
 
 def _before_equals(line: bytes) -> Iterator[bytes]:

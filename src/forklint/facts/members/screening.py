@@ -260,12 +260,10 @@ def _may_misspell(outline: Outline) -> bool:
 
 
 def _read_from(alias: str, path: str, data: bytes) -> list[str]:
-    return [f"{path}.{tail.decode(errors='replace')}" for tail in set(_tails(alias).findall(data))]
+    tails = {match[1] for match in _tails(alias).finditer(data) if data[match.start() - 1 : match.start()] != b"`"}
+    return [f"{path}.{tail.decode(errors='replace')}" for tail in tails]  # no code has a backtick: that is prose
 
 
 @cache
 def _tails(alias: str) -> re.Pattern[bytes]:
-    # no code has a backtick, and many a docstring speaks of `torch.Tensors`
-    return re.compile(
-        rb"(?<![`.\w\x80-\xff])" + re.escape(alias).encode() + rb"\.([\w\x80-\xff]+(?:\.[\w\x80-\xff]+)*)"
-    )
+    return re.compile(re.escape(alias).encode() + rb"\.([\w\x80-\xff]+(?:\.[\w\x80-\xff]+)*)")
