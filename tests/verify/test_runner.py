@@ -240,6 +240,7 @@ def test_many_trials_leave_the_runner_as_it_was(workplace, tmp_path, count):
         return "\n".join(lines)
 
     trials = [make(code(number), tmp_path, seconds=1, name=str(number)) for number in range(count)]
+    threads = threading.active_count()  # other tests of this process may have left some
     with Runner(PYTHON, workplace=workplace) as runner:
         runner.run_all([*trials[:2], *trials[5:6]], side_by_side=2)
         before = descriptors_and_memory()
@@ -248,7 +249,7 @@ def test_many_trials_leave_the_runner_as_it_was(workplace, tmp_path, count):
         after = descriptors_and_memory()
     assert after[0] == before[0]
     assert after[1] - before[1] < 8 * 1024 * 1024
-    assert threading.active_count() == 1
+    assert threading.active_count() <= threads
     assert not [pid for pid in alive(workplace) if is_alive(pid)]
 
 
