@@ -44,6 +44,17 @@ class Stars:
         found: tuple[Path, ...] = memory[path, name]
         return found
 
+    def imported_whole(self, path: Path) -> list[Path]:
+        """The files of the project from which a file imports all."""
+        memory = self._project.memory("files that are imported whole")
+        if path not in memory:
+            data = self._project.data(path)
+            stars = imports_of(data).get("*", ()) if exports.may_have_star(data) else ()
+            found = (self._project.resolver.find(path, star.module, star.level) for star in stars)
+            memory[path] = [target for target in found if target is not None]
+        targets: list[Path] = memory[path]
+        return targets
+
     def _giving(self, path: Path, name: str) -> Iterator[Path]:
         data = self._project.data
         if exports.may_bind(data(path), name):
@@ -60,7 +71,7 @@ class Stars:
             memory[path] = under = Under({}, [])
             found, waiting = {path}, [path]
             while waiting:
-                for at in self._targets(waiting.pop()):
+                for at in self.imported_whole(waiting.pop()):
                     if at in found:
                         continue
                     found.add(at)
@@ -72,17 +83,6 @@ class Stars:
                         under.listing.setdefault(name, []).append(at)
         known: Under = memory[path]
         return known
-
-    def _targets(self, path: Path) -> list[Path]:
-        """The files of the project from which a file imports all."""
-        memory = self._project.memory("files that are imported whole")
-        if path not in memory:
-            data = self._project.data(path)
-            stars = imports_of(data).get("*", ()) if exports.may_have_star(data) else ()
-            found = (self._project.resolver.find(path, star.module, star.level) for star in stars)
-            memory[path] = [target for target in found if target is not None]
-        targets: list[Path] = memory[path]
-        return targets
 
     def _listed(self, path: Path) -> frozenset[bytes] | None:
         memory = self._project.memory("names in __all__")

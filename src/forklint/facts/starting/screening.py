@@ -104,7 +104,7 @@ def _named_in(project: Project, parts: Parts, part: Part) -> Iterator[Place]:
     for name in part.bare & parts.imports.keys():
         for one in parts.imports[name]:
             yield from _imported(project, parts, one, part)
-    for home in _stars(project, parts):
+    for home in _under_stars(project, parts):
         yield from _members(project, home, part.bare)
 
 
@@ -166,7 +166,7 @@ def _homes(project: Project, parts: Parts) -> tuple[Parts, ...]:
         found = {parts: None}
         waiting = [parts]
         for home in waiting:
-            new = [target for target in _stars(project, home) if target not in found]
+            new = [target for target in _under_stars(project, home) if target not in found]
             found.update(dict.fromkeys(new))
             waiting += new
             if len(found) > MOST_STARS:
@@ -178,11 +178,6 @@ def _homes(project: Project, parts: Parts) -> tuple[Parts, ...]:
     return homes
 
 
-def _stars(project: Project, parts: Parts) -> tuple[Parts, ...]:
+def _under_stars(project: Project, parts: Parts) -> list[Parts]:
     """The files that one names in ``from module import *``."""
-    memory = project.memory("stars of files")
-    if parts not in memory:
-        found = (project.resolver.find(parts.path, star.module, star.level) for star in parts.imports.get("*", ()))
-        memory[parts] = tuple(_parts(project, target) for target in found if target is not None)
-    targets: tuple[Parts, ...] = memory[parts]
-    return targets
+    return [_parts(project, target) for target in project.stars.imported_whole(parts.path)]
