@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
@@ -72,6 +73,6 @@ def _sit(deck: Deck) -> None:
     _seats.append((deck, deck.seat()))
 
 
-def _take() -> tuple[tuple[int, int], list[Path]]:
+def _take() -> tuple[tuple[int, int], Sequence[Path]]:
     deck, seat = _seats[-1]
     return deck.take(seat)

@@ -20,7 +20,10 @@ class Deck:
     """
 
     def __init__(self, files: Sequence[Path], processes: int, context: BaseContext) -> None:
-        self._shares = [_cut(share, RUNS) for share in _cut([(path, _size(path)) for path in files], processes)]
+        self._files = files
+        sizes = [_size(path) for path in files]
+        shares = _cut(range(len(files)), sizes, processes)
+        self._shares = [_cut(share, sizes, RUNS) for share in shares]
         self._begun = context.Value("i", 0)
         self._left = context.Array("i", [end for share in self._shares for end in (0, len(share))])
         """Of each share the first run that nobody took, and the one behind the last."""
@@ -35,7 +38,7 @@ class Deck:
             self._begun.value += 1
             return int((self._begun.value - 1) % len(self._shares))
 
-    def take(self, seat: int) -> tuple[tuple[int, int], list[Path]]:
+    def take(self, seat: int) -> tuple[tuple[int, int], Sequence[Path]]:
         """The next run for a process, and its place among all; there is one for each of ``len`` calls."""
         with self._left.get_lock():
             left = {n: (self._left[2 * n], self._left[2 * n + 1]) for n in range(len(self._shares))}
@@ -47,20 +50,20 @@ class Deck:
                 share = max(left, key=lambda n: left[n][1] - left[n][0])
                 run = left[share][1] - 1
                 self._left[2 * share + 1] -= 1
-        return (share, run), [path for path, _ in self._shares[share][run]]
+        numbers = self._shares[share][run]
+        return (share, run), self._files[numbers.start : numbers.stop]
 
 
-def _cut(files: Sequence[tuple[Path, int]], parts: int) -> list[Sequence[tuple[Path, int]]]:
-    """Cut files, each with its size, into at most so many runs of about equal size."""
-    share = sum(size for _, size in files) / parts
-    runs: list[list[tuple[Path, int]]] = []
+def _cut(numbers: range, sizes: Sequence[int], parts: int) -> list[range]:
+    """Cut the numbers of files into at most so many runs of about equal size."""
+    share = sum(sizes[number] for number in numbers) / parts
+    starts: list[int] = []
     taken = 0
-    for number, file in enumerate(files):
-        if taken >= share * len(runs) or not number:
-            runs.append([])
-        runs[-1].append(file)
-        taken += file[1]
-    return list(runs)
+    for number in numbers:
+        if taken >= share * len(starts) or not starts:
+            starts.append(number)
+        taken += sizes[number]
+    return [range(start, stop) for start, stop in zip(starts, [*starts[1:], numbers.stop], strict=True)]
 
 
 def _size(path: Path) -> int:
