@@ -181,9 +181,11 @@ def _lint_run() -> Run:
 def _lint_with(linters: Linters, files: Iterable[Path], *, keeps: bool) -> tuple[list[FileReport], Seen]:
     gc.disable()  # trees live as long as their project, so there is nothing to collect: a third of the time otherwise
     reports, seen = [], Seen()
+    last = None
     for path in files:
         linter = linters.of(path)
-        left = linters.leave(linter)
+        left = linters.leave(linter) if linter is not last else {}
+        last = linter
         if left:
             _add(seen, {key: project.evidence() for key, project in left.items()} if keeps else {})
             left.clear()
