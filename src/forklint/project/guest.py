@@ -13,6 +13,7 @@ from forklint.project.module import Module
 
 if TYPE_CHECKING:
     from forklint.source.outline import Outline
+    from forklint.summaries.summary import Summary
 
 
 class GuestProject(Project):
@@ -26,29 +27,37 @@ class GuestProject(Project):
         super().__init__(home.root, home.settings)
         self._home = home
         self._guest = guest
-        self.resolver = home.resolver
+        self.resolver.listings = home.resolver.listings
         self.witness = home.witness
         self.graph = ImportGraph(self, home.graph)
         self.families = Families(self, home.families.known)
 
     def data(self, path: Path) -> bytes:
         """Bytes of a file as rules see them: of the notebook those of its program."""
-        return self._guest.document.code if path == self._guest.path else self._home.data(path)
+        self.questions.note(("text", str(path)))
+        return self.bytes_of(path)
+
+    def bytes_of(self, path: Path) -> bytes:
+        """Bytes of a project file, for a caller that notes by itself what of them its answer rests on."""
+        return self._guest.source.code if path == self._guest.path else self._home.bytes_of(path)
 
     def load(self, path: Path) -> Module:
         """The module of a file; raises what ``Project.load`` raises."""
+        self.questions.note(("tree", str(path)))
         return self._guest if path == self._guest.path else self._home.load(path)
+
+    def peek(self, path: Path) -> Summary | None:
+        """The summary of a file, for a caller that notes by itself what of it its answer rests on."""
+        return super().peek(path) if path == self._guest.path else self._home.peek(path)
 
     def outline(self, path: Path) -> Outline | None:
         """The outline of a file; none of the notebook."""
         return None if path == self._guest.path else self._home.outline(path)
 
     @cached_property
-    def presets(self) -> tuple[Path, ...]:
-        """Every file of the project in YAML, TOML or JSON that is not ignored."""
+    def _presets(self) -> tuple[Path, ...]:
         return self._home.presets
 
-    @cached_property
-    def files(self) -> tuple[Path, ...]:
+    def all_files(self) -> tuple[Path, ...]:
         """Every Python file of the project that is not ignored, and the notebook."""
-        return (*self._home.files, self._guest.path)
+        return (*self._home.all_files(), self._guest.path)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
 
 from forklint.model import Span
 from forklint.project import scopes
 from forklint.project.nodes import nodes_below, parents_below
+from forklint.project.questions import Fact
 from forklint.project.scopes import FUNCTIONS, Function, Scope
 from forklint.records import dataclass
 from forklint.source.document import Document
@@ -20,17 +21,27 @@ class Module:
     """A parsed module: its tree, its names, its classes and functions."""
 
     path: Path
-    document: Document
+    source: Document
+    """Its text; who reads it asks for ``document``."""
     tree: ast.Module
     is_notebook: bool = False
+    note: Callable[[Fact], None] | None = None
+    """Told of what is read beyond the tree."""
 
     def __repr__(self) -> str:
         return f"Module({self.path})"
 
+    @property
+    def document(self) -> Document:
+        """The text of the module, comments and layout included."""
+        if self.note is not None:
+            self.note(("text", str(self.path)))
+        return self.source
+
     @cached_property
     def scope(self) -> Scope:
         """The module's own scope, with all others below it."""
-        return scopes.build(self.tree, has_walrus=":=" in self.document.text)
+        return scopes.build(self.tree, has_walrus=":=" in self.source.text)
 
     @cached_property
     def all_scopes(self) -> tuple[Scope, ...]:
@@ -127,7 +138,7 @@ class Module:
         return f"line {local.row} of cell {cell}"
 
     def _column(self, row: int, offset: int) -> int:
-        line = self.document.lines[row - 1]
+        line = self.source.lines[row - 1]
         return 1 + (offset if line.isascii() else len(line.encode()[:offset].decode(errors="replace")))
 
     def header_rows(self, statement: ast.stmt) -> tuple[int, int]:

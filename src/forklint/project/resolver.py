@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from forklint.project.evidence import is_importable
+from forklint.project.questions import Questions
 
 
 class Resolver:
@@ -18,18 +19,16 @@ class Resolver:
     folder that holds its outermost package. Folders without ``__init__.py`` are namespace packages.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, questions: Questions | None = None) -> None:
         self.root = root
+        self._questions = questions or Questions()
         self.listings: dict[str, frozenset[str]] = {}
         """Each folder that was looked into, with the names in it that can be modules or packages."""
         self.folders: dict[str, bool] = {}
         """Each path that was asked whether it is a folder, and the answer."""
         self.others: bool | None = None
         """The answer of ``has_others``, if it was asked."""
-        self._bases: dict[str, tuple[str, ...]] = {}
         self._starts: dict[str, tuple[str, ...]] = {}
-        self._found: dict[tuple[str, str, bool], Path | None] = {}
-        self._packages: dict[tuple[str, str, bool], Path | None] = {}
 
     @cached_property
     def _root(self) -> str:
@@ -50,10 +49,9 @@ class Resolver:
 
     def find_from(self, start: str, module: str, *, relative: bool) -> Path | None:
         """Find the file of a module from where the search begins."""
+        parts = [part for part in module.split(".") if part]
         key = (start, module, relative)
-        if key not in self._found:
-            self._found[key] = self._find(start, [part for part in module.split(".") if part], relative=relative)
-        return self._found[key]
+        return self._questions.answer("file of a module", key, lambda: self._find(start, parts, relative=relative))
 
     def _find(self, start: str, parts: list[str], *, relative: bool) -> Path | None:
         if relative:
@@ -66,7 +64,7 @@ class Resolver:
 
     def has(self, start: str, name: str) -> bool:
         """Whether an absolute import of a name may mean something of the project, from where the search begins."""
-        return any(name in listing or f"{name}.py" in listing for listing in map(self._listing, self._above(start)))
+        return any(self._holds(base, name) or self._holds(base, f"{name}.py") for base in self._above(start))
 
     def has_others(self, known: Iterable[Path]) -> bool:
         """Whether an import may find a Python file below the root that is not among the known ones: those of a walk."""
@@ -86,10 +84,10 @@ class Resolver:
 
     def is_package(self, importer: Path, module: str, level: int = 0) -> Path | None:
         """Find the folder of a namespace package (one without ``__init__.py``); None if there is none."""
-        key = (self.start(importer, level), module, level > 0)
-        if key not in self._packages:
-            self._packages[key] = self._find_package(key[0], module, relative=level > 0)
-        return self._packages[key]
+        start = self.start(importer, level)
+        key = (start, module, level > 0)
+        find = lambda: self._find_package(start, module, relative=level > 0)  # noqa: E731 - it is short
+        return self._questions.answer("folder of a package", key, find)
 
     def _find_package(self, start: str, module: str, *, relative: bool) -> Path | None:
         parts = [part for part in module.split(".") if part]
@@ -101,35 +99,34 @@ class Resolver:
 
     def _has_folder(self, base: str, parts: list[str]) -> bool:
         for part in parts:
-            if part not in self._listing(base):
+            if not self._holds(base, part):
                 return False
             base = os.path.join(base, part)
         return True
 
     def _file(self, base: str, parts: list[str]) -> Path | None:
         if not parts:
-            return Path(base, "__init__.py") if "__init__.py" in self._listing(base) else None
+            return Path(base, "__init__.py") if self._holds(base, "__init__.py") else None
         if not self._has_folder(base, parts[:-1]):
             return None
         folder = os.path.join(base, *parts[:-1])
-        listing = self._listing(folder)
         last = parts[-1]
-        if last in listing:
+        if self._holds(folder, last):
             package = os.path.join(folder, last)
-            if "__init__.py" in self._listing(package):
+            if self._holds(package, "__init__.py"):
                 return Path(package, "__init__.py")
-        if f"{last}.py" in listing:
+        if self._holds(folder, f"{last}.py"):
             return Path(folder, f"{last}.py")
         return None
 
     def _search_path(self, folder: str) -> tuple[str, ...]:
-        known = self._bases.get(folder)
-        if known is None:
-            base = folder
-            while "__init__.py" in self._listing(base) and base not in {self._root, os.path.dirname(base)}:
-                base = os.path.dirname(base)
-            known = self._bases[folder] = self._above(base)
-        return known
+        return self._questions.answer("search path", folder, lambda: self._find_search_path(folder))
+
+    def _find_search_path(self, folder: str) -> tuple[str, ...]:
+        base = folder
+        while self._holds(base, "__init__.py") and base not in {self._root, os.path.dirname(base)}:
+            base = os.path.dirname(base)
+        return self._above(base)
 
     def _above(self, start: str) -> tuple[str, ...]:
         """The folders in which an absolute import is looked for, from the first of them."""
@@ -142,6 +139,11 @@ class Resolver:
             known = self._starts[start] = tuple(dict.fromkeys(bases))
         return known
 
+    def _holds(self, folder: str, name: str) -> bool:
+        """Whether a folder has an entry that can be a module or a package."""
+        self._questions.note(("entry", folder, name))
+        return name in self._listing(folder)
+
     def _listing(self, folder: str) -> frozenset[str]:
         known = self.listings.get(folder)
         if known is None:
@@ -153,6 +155,7 @@ class Resolver:
         return known
 
     def _is_folder(self, path: str) -> bool:
+        self._questions.note(("folder", path))
         known = self.folders.get(path)
         if known is None:
             known = self.folders[path] = os.path.isdir(path)

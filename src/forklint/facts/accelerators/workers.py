@@ -118,7 +118,7 @@ class WorkerUses:
         memory = self.project.memory("run by workers")
         if "all" not in memory:
             found: dict[tuple[Module, Function | ast.Lambda], Loading] = {}
-            for module in self.project.mentioning("Loader", partial(may_make_loader, self.project)):
+            for module in self.project.holding(b"Loader", partial(may_make_loader, self.project)):
                 for scope, call, _, method in self._sites.loaders(module):
                     for part, value in self._sites.given(module, scope, call):
                         given, loading = Expression(module, scope, value), Loading(module, call, part, method)

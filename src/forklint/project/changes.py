@@ -1,0 +1,95 @@
+"""What an edit of one file changes: the facts that were read from it before and would be read otherwise now."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from forklint.project.questions import Fact
+from forklint.records import dataclass
+from forklint.summaries.summary import Summary
+from forklint.summaries.terms import KINDS, WORD, Terms
+
+POSITIONS = ("lineno", "col_offset", "end_lineno", "end_col_offset")
+
+
+@dataclass(frozen=True)
+class State:
+    """One file at one time."""
+
+    data: bytes
+    summary: Summary | None
+    terms: Terms
+    tree: ast.Module | None
+    """None if it cannot be parsed."""
+    exists: bool = True
+    """Whether it is one of the project's files."""
+
+
+def changed(path: Path, before: State, after: State) -> Iterator[Fact]:
+    """Give the facts of a file that two states of it tell differently, but for searches over bytes."""
+    name = str(path)
+    if before.exists != after.exists:
+        yield "file", name
+        yield "files",
+        for entry in {path.name, path.stem} if path.suffix == ".py" else ():
+            yield "entry", str(path.parent), entry
+    if before.data == after.data:
+        return
+    yield "text", name
+    if len(before.data) != len(after.data):
+        yield "size", name
+    for kind in (*KINDS, WORD):
+        for term in before.terms.get(kind, frozenset()) ^ after.terms.get(kind, frozenset()):
+            yield "holds", kind, term
+    if not is_same_tree(before.tree, after.tree):
+        yield "tree", name
+        yield from _of_summaries(name, before.summary, after.summary)
+
+
+def _of_summaries(name: str, before: Summary | None, after: Summary | None) -> Iterator[Fact]:
+    if before is None or after is None:
+        if before is not after:
+            yield from (("summary", name), ("imports", name))
+        return
+    if before.imports != after.imports:
+        yield "imports", name
+    if any(getattr(before, part) != getattr(after, part) for part in ("imports", "exports", "scopes", "statements")):
+        yield "summary", name
+
+
+def is_same_tree(one: ast.AST | None, other: ast.AST | None) -> bool:
+    """Whether two trees differ in positions alone."""
+    waiting: list[tuple[object, object]] = [(one, other)]
+    while waiting:
+        first, second = waiting.pop()
+        if first.__class__ is not second.__class__:
+            return False
+        if first.__class__ is list:
+            if len(first) != len(second):  # type: ignore[arg-type]
+                return False
+            waiting.extend(zip(first, second, strict=True))  # type: ignore[call-overload]
+        elif isinstance(first, ast.AST):
+            theirs = second.__dict__
+            for key, value in first.__dict__.items():
+                if key not in POSITIONS:
+                    waiting.append((value, theirs.get(key)))
+        elif first != second or repr(first) != repr(second):  # 0.0 and -0.0, or nan
+            return False
+    return True
+
+
+def move(tree: ast.AST, fresh: ast.AST) -> None:
+    """Give the nodes of a tree the positions that those of another tree of the same shape have."""
+    waiting = [(tree, fresh)]
+    while waiting:
+        mine, its = waiting.pop()
+        for key, value in its.__dict__.items():
+            if key in POSITIONS:
+                mine.__dict__[key] = value
+            elif value.__class__ is list:
+                pairs = zip(mine.__dict__[key], value, strict=True)
+                waiting.extend(pair for pair in pairs if isinstance(pair[1], ast.AST))
+            elif isinstance(value, ast.AST):
+                waiting.append((mine.__dict__[key], value))
