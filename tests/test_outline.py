@@ -189,6 +189,12 @@ def test_imports(line: str, alias: str, one: Import) -> None:
     assert one in outlined(f"\n{line}\n").imports[alias]
 
 
+def test_an_import_whose_parenthesis_is_never_closed_costs_one_look() -> None:
+    words = "a word # and a comment\n" * 2_000  # as in the documentation of torch; by backtracking it took for ever
+    found = outlined(f'x = """ import ({words} """\nimport os\n')
+    assert Import("os") in found.imports["os"]
+
+
 def test_an_import_in_a_string_is_not_surely_one() -> None:
     found = outlined('"""\nfrom models import Net\n"""\nimport torch\n')
     assert found.imported == {"torch"}

@@ -31,7 +31,7 @@ KEPT = re.compile(rb"self\.(" + WORD + rb"+)[ \t]*=[ \t]*((?:" + WORD + rb"+\.)*
 STORED = re.compile(rb"self\.(" + WORD + rb"+)(?:[ \t]*:[^=\n]+)?[ \t]*=(?!=)")
 IMPORT = re.compile(rb"import\b[ \t]*")
 SOURCE = re.compile(rb"[ \t]*from\b[ \t]*([\w. \t\x80-\xff]+?)[ \t]*")
-NAMES = re.compile(rb"\((?:[^)#]+|#[^\n]*)*\)|[^\n;#]*")
+NAMES = re.compile(rb"\([^)#]*(?:#[^\n]*\n[^)#]*)*\)|[^\n;#]*")
 ALIAS = re.compile(rb"(" + WORD + rb"[\w.\x80-\xff]*)(?:[ \t]+as[ \t]+(" + WORD + rb"+))?")
 COMMENT = re.compile(rb"#[^\n]*")
 NAMELESS = frozenset({"lambda", "genexpr", "listcomp", "setcomp", "dictcomp", "top"})
