@@ -79,12 +79,17 @@ def may_start(project: Project, data: bytes) -> bool:
     return (named and may_call(project, STARTERS, data)) or (b"num_proc" in data and MAPPING.search(data) is not None)
 
 
+def names_of_sites(project: Project) -> frozenset[str]:
+    """Last names of the calls that may be a site."""
+    return loader_names(project) | names_for(project, STARTERS) | {"map"}
+
+
 def sites_in(project: Project, module: Module) -> dict[ast.Call, tuple[Site, tuple[Cell, ...]]]:
     """The calls of a module from which on there are forked children, and the cells where these are forked."""
     memory = project.memory("sites of forks")
     if module.path not in memory:
         found = memory[module.path] = {}
-        named = loader_names(project) | names_for(project, STARTERS) | {"map"}
+        named = names_of_sites(project)
         calls = [node for node in module.nodes if isinstance(node, ast.Call) and last_name(node.func) in named]
         for node in calls:
             site = _site(project, View(module, module.scope_at(node)), node)
