@@ -83,6 +83,9 @@ class Scope(NamedTuple):
     """Its string constants that are dotted names or keys: letters, digits, ``_``, ``.``, ``-``, at most 80."""
     gives: bool = False
     """Of a function: whether it returns or yields a value."""
+    retained: frozenset[str] = frozenset()
+    """Those of its calls whose value may outlive them, as spelt: it is neither dropped, nor entered by ``with``, nor only
+    asked for an attribute. An attribute of a value that is itself not called counts as well: ``connect().cursor``."""
 
 
 class Statement(NamedTuple):
