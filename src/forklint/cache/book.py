@@ -7,10 +7,11 @@ import os
 from dataclasses import field
 from typing import Any
 
-from forklint.cache.rows import MalformedError, Row
-from forklint.cache.stamps import NOWHERE, Stamp
-from forklint.project.evidence import Evidence, digest
+from forklint.project.evidence import Evidence
 from forklint.records import dataclass
+from forklint.source.digest import digest
+from forklint.store.rows import MalformedError, Row
+from forklint.store.stamps import NOWHERE, Stamp
 
 CLEAN: Row = [0, 0, [], []]
 """The row of a report that says nothing."""

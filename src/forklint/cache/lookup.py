@@ -8,17 +8,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 
-from forklint.cache import folder, identity, rows
 from forklint.cache.book import Book, pack, unpack
-from forklint.cache.stamps import is_same, stamp
 from forklint.cache.standing import Standing
 from forklint.config import Settings, SettingsFinder
 from forklint.model import FileReport
-from forklint.project.evidence import Evidence, digest
+from forklint.project.evidence import Evidence
 from forklint.records import dataclass
+from forklint.source.digest import digest
 from forklint.source.kinds import Kind, kind_of
 from forklint.source.paths import from_root, shown
 from forklint.source.roots import Roots
+from forklint.store import folder, identity, rows
+from forklint.store.stamps import is_same, stamp
 
 Place = tuple[Path, Path | None]
 """The root of a project and the file of its settings: what one linter stands for."""

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from forklint.cache.book import Book
-from forklint.cache.stamps import digest_of, is_same, stamp
 from forklint.config import Settings
 from forklint.project.evidence import OTHERS, PRESETS, PYTHON, Evidence, names_digest, paths_digest, size
 from forklint.project.resolver import Resolver
 from forklint.source import discovery
 from forklint.source.kinds import PRESET_SUFFIXES, PYTHON_SUFFIXES
+from forklint.store.stamps import digest_of, is_same, stamp
 
 ANSWERS: dict[str, Callable[[str], int]] = {"file": os.path.isfile, "folder": os.path.isdir, "size": size}
 

@@ -8,6 +8,7 @@ from dataclasses import field
 from pathlib import Path
 
 from forklint.records import dataclass
+from forklint.source.digest import digest
 
 CONTRADICTORY = ""
 """The digest of what was seen in two states: no state agrees with it."""
@@ -37,8 +38,8 @@ class Evidence:
             (self.listings, other.listings),
             (self.walks, other.walks),
         ):
-            for key, digest in theirs.items():
-                mine[key] = digest if mine.get(key, digest) == digest else CONTRADICTORY
+            for key, found in theirs.items():
+                mine[key] = found if mine.get(key, found) == found else CONTRADICTORY
         for question, answer in other.answers.items():
             if self.answers.setdefault(question, answer) != answer:
                 self.contents[question] = CONTRADICTORY
@@ -60,13 +61,6 @@ def size(path: str | Path) -> int:
         return os.stat(path).st_size
     except OSError:
         return -1
-
-
-def digest(data: bytes) -> str:
-    """What stands for the content of a file."""
-    import hashlib  # noqa: PLC0415 - only where something is kept
-
-    return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
 def names_digest(names: Iterable[str]) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forklint.config import Settings
-from forklint.project.changes import State, changed, move
+from forklint.project.changes import UNPARSABLE, State, changed, move, parsed
 from forklint.project.families import Families
 from forklint.project.files import ProjectFiles
 from forklint.project.graph import ImportGraph
@@ -53,8 +53,6 @@ class Value:
 
 
 Symbol = External | Package | Module | ClassFacts | FunctionFacts | Value
-UNPARSABLE = (SyntaxError, RecursionError, MemoryError, ValueError)
-"""What ``ast`` raises for a text that it refuses."""
 TREE = 40
 """A tree takes about so many times the memory of its source."""
 MOST_LOADED = 96_000_000
@@ -96,6 +94,8 @@ class Project(ProjectFiles):
 
     def replace(self, path: Path, data: bytes) -> None:
         """From now on see ``data`` as the content of ``path``; what rests on a part that changed is forgotten."""
+        if self.questions.is_empty and path not in self._bytes:
+            before = None
         before = self.state(path)
         if path not in self._overlay and not path.exists():  # text of a file that is still to be written
             self._unwritten.append(path)
@@ -118,14 +118,8 @@ class Project(ProjectFiles):
     def state(self, path: Path) -> State:
         """A file as the project sees it now."""
         data, module = self.bytes_of(path), self._modules.get(path)
-        tree = module.tree if module is not None else self._parsed(path)
+        tree = module.tree if module is not None else parsed(path, self.bytes_of(path))
         return State(data, self.peek(path), self.terms.of(path), tree, path in self.all_files())
-
-    def _parsed(self, path: Path) -> ast.Module | None:
-        try:
-            return document.parse(document.decode(path, self.bytes_of(path)))
-        except (document.UnreadableError, *UNPARSABLE):
-            return None
 
     def trim(self) -> None:
         """Forget all trees, and what was concluded from them, once they are many; they come back when asked for."""
@@ -157,7 +151,7 @@ class Project(ProjectFiles):
 
     def _summarised(self, path: Path) -> Summary | None:
         module = self._modules.get(path)
-        tree = module.tree if module is not None else self._parsed(path)
+        tree = module.tree if module is not None else parsed(path, self.bytes_of(path))
         try:
             return summarise(tree) if tree is not None else None
         except RecursionError:

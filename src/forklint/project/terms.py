@@ -12,8 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forklint.project.questions import Fact
-from forklint.summaries.terms import KINDS, WORD, Terms, terms, words
+from forklint.summaries.terms import WORD, Terms, all_terms
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
@@ -44,19 +43,11 @@ class TermIndex:
             return tuple(self._paths.get((kind, name), ()))
         return tuple(self._searched(kind, name))
 
-    def changes(self, before: Terms, after: Terms) -> Iterator[Fact]:
-        """Give the facts that are others once a file has other terms."""
-        for kind in (*KINDS, WORD):
-            for name in before.get(kind, frozenset()) ^ after.get(kind, frozenset()):
-                yield "holds", kind, name
-
     def of(self, path: Path) -> Terms:
         """The terms of a file as it is now, words included."""
         known = self._terms.get(path)
         if known is None:
-            summary = self._project.peek(path)
-            found = dict(terms(summary)) if summary is not None else {}
-            known = self._terms[path] = {**found, WORD: words(self._project.bytes_of(path))}
+            known = self._terms[path] = all_terms(self._project.peek(path), self._project.bytes_of(path))
         return known
 
     def forget(self, path: Path) -> None:

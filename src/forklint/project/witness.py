@@ -10,6 +10,7 @@ from typing import TypeVar
 from forklint.project import evidence
 from forklint.project.evidence import CONTRADICTORY, Evidence
 from forklint.project.resolver import Resolver
+from forklint.source.digest import digest
 
 Key = TypeVar("Key")
 Answer = TypeVar("Answer")
@@ -48,7 +49,7 @@ class Witness:
         ``read`` are all files read so far, ``changed`` those of which something else was said than is on the disk,
         ``walks`` what was found by those walks that were made.
         """
-        contents = {str(path): evidence.digest(data) for path, data in self._new("contents", read)}
+        contents = {str(path): digest(data) for path, data in self._new("contents", read)}
         contents |= dict.fromkeys(map(str, changed), CONTRADICTORY)
         listings = self._new("listings", resolver.listings)
         folders = self._new("folders", resolver.folders)

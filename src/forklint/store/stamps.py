@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 
-from forklint.project.evidence import digest
+from forklint.source.digest import digest
 
 Stamp = tuple[int, int, int]
 """When a file was last written and last changed in any way, in nanoseconds, and its size."""
