@@ -31,7 +31,7 @@ LINT = "--isolated --preview -j 2 --output-format concise"
 RUFF = "ruff check --isolated --select F,B,PL --output-format concise"
 TY = "ty check --output-format concise --no-progress"
 PYREFLY = "pyrefly check -j 2 --skip-interpreter-query --progress-bar no --output-format min-text"
-MYPY = "mypy --config-file= --cache-dir /dev/null --ignore-missing-imports"
+MYPY = "mypy --config-file= --show-column-numbers --cache-dir /dev/null --ignore-missing-imports"
 FLAKE8 = "flake8 --isolated -j 2 --forklint-isolated PART"
 CLOCK = Path(__file__).with_name("each_file.py")
 """What CLOCK stands for: the program that clocks file after file."""

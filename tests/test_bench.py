@@ -343,6 +343,7 @@ def test_an_option_is_repeated_for_each_path(tmp_path: Path) -> None:
         "timm/data/auto_augment.py@21:0 UseFstring: Do not use printf style formatting",
         "/corpus/timm/data/loader.py:7:1: error FKL301 `self.file` keeps a file open",
         "/corpus/timm/data/loader.py:7:12: error[import-not-found] Cannot resolve imported module `torch`",
+        "/corpus/timm/data/loader.py:7:12: error: Expected iterable as variadic argument  [misc]",
         "ERROR /corpus/timm/data/loader.py:7:8-13: Cannot find module `torch` [missing-import]",
     ],
 )
