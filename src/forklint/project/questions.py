@@ -67,10 +67,10 @@ class Questions:
         self._tables: dict[str, dict[Hashable, Answer]] = {}
         self._noted: set[Fact | Answer] = set()
         self._cuts = UNCUT
-        self._depth = 0
+        self._running: Answer | None = None
         self._lowest: float = math.inf
         self._rounds: dict[int, list[Answer]] = {}
-        self._followers: dict[Fact | Answer, list[Answer]] | None = None
+        self._followers: dict[Fact | Answer, set[Answer]] | None = None
         """Which answers rest directly on a fact or an answer; None until something changes."""
         self.found = 0
         """How many answers were found, again or for the first time."""
@@ -110,26 +110,48 @@ class Questions:
                 raise RuntimeError(f"asked while it is being answered: {name}")
             self._lowest = min(self._lowest, known.depth)
             return inside  # type: ignore[no-any-return]
-        return self._find(table, Answer(name, key, self._depth + 1), find, compared=compared)
+        depth = self._running.depth + 1 if self._running is not None else 1
+        return self._find(table, Answer(name, key, depth), find, compared=compared)
+
+    def known(self, name: str, key: Hashable, default: T) -> T:
+        """The answer to a question if it is remembered and still holds, else ``default``."""
+        answer = self._tables.get(name, {}).get(key)
+        if answer is None or answer.value is _RUNNING or not (answer.state == GOOD or self._still_holds(answer)):
+            return default
+        self._noted.add(answer)
+        self._cuts = joined(self._cuts, answer.cuts)
+        self._lowest = min(self._lowest, answer.lowest)
+        return answer.value  # type: ignore[no-any-return]
+
+    def give(self, name: str, key: Hashable, value: object) -> None:
+        """Remember an answer that was found on the way to the one that is being found: it holds as long as that does."""
+        table = self._tables.setdefault(name, {})
+        if self._running is None or key in table:
+            return
+        answer = table[key] = Answer(name, key, self._running.depth)
+        answer.value, answer.rests = value, frozenset({self._running})
+        if self._followers is not None:
+            self._follow(answer)
 
     def _find(self, table: dict[Hashable, Answer], answer: Answer, find: Callable[[], T], *, compared: bool) -> T:
         table[answer.key] = answer
-        outer, cuts, lowest = self._noted, self._cuts, self._lowest
-        self._noted, self._cuts, self._lowest, self._depth = set(), UNCUT, math.inf, answer.depth
+        outer, cuts, lowest, running = self._noted, self._cuts, self._lowest, self._running
+        self._noted, self._cuts, self._lowest, self._running = set(), UNCUT, math.inf, answer
         try:
             value = find()
         except BaseException:
             del table[answer.key]
+            answer.state = DEAD
             self._end_round(answer.depth)
             self._noted |= outer
             self._cuts = joined(cuts, self._cuts)
-            self._lowest, self._depth = min(lowest, self._lowest), answer.depth - 1
+            self._lowest, self._running = min(lowest, self._lowest), running
             raise
         self.found += 1
         answer.value, answer.rests, answer.cuts = value, frozenset(self._noted), self._cuts
         self._cuts = joined(cuts, self._cuts)
         answer.find = find if compared else None
-        own, self._noted, self._depth = self._lowest, outer, answer.depth - 1
+        own, self._noted, self._running = self._lowest, outer, running
         outer.add(answer)
         if self._followers is not None:
             self._follow(answer)
@@ -209,7 +231,7 @@ class Questions:
     def _follow(self, answer: Answer) -> None:
         assert self._followers is not None  # noqa: S101 - the callers asked
         for one in answer.rests:
-            self._followers.setdefault(one, []).append(answer)
+            self._followers.setdefault(one, set()).add(answer)
 
     def _still_holds(self, answer: Answer) -> bool:
         """Whether an answer that is stale or in doubt is what it would be now; it is given up if not."""

@@ -45,7 +45,7 @@ class _Open:
 
     __slots__ = (
         "attributes", "bare", "bases", "binds", "calls", "decorators", "given", "gives", "keywords", "kind", "name",
-        "parameters", "parent", "passed", "stores", "strings",
+        "parameters", "parent", "passed", "retained", "stores", "strings",
     )  # fmt: skip
 
     def __init__(self, kind: str, name: str, parent: int) -> None:
@@ -63,6 +63,7 @@ class _Open:
         self.passed: set[str] = set()
         self.strings: set[str] = set()
         self.gives = False
+        self.retained: set[str] = set()
 
     def scope(self) -> Scope:
         """The scope as it was read."""
@@ -70,6 +71,7 @@ class _Open:
             self.kind, self.name, self.parent, self.bases, self.keywords, self.decorators, self.parameters,
             frozenset(self.binds), frozenset(self.bare), frozenset(self.attributes), frozenset(self.calls),
             frozenset(self.stores), tuple(self.given), frozenset(self.passed), frozenset(self.strings), self.gives,
+            frozenset(self.retained),
         )  # fmt: skip
 
 
@@ -82,6 +84,8 @@ class _Walk:
         self.statements: list[Statement] = []
         self._here = self.scopes[0]
         self._number = 0
+        self._fleeting: ast.AST | None = None
+        """A call whose value does not outlive it, or an attribute that is called: what is above it says so."""
         for statement in tree.body:
             self._top(statement)
 
@@ -105,6 +109,7 @@ class _Walk:
             (whole.stores, alone.stores),
             (whole.passed, alone.passed),
             (whole.strings, alone.strings),
+            (whole.retained, alone.retained),
         ):
             mine.update(its)
         whole.given.update(alone.given)
@@ -139,6 +144,10 @@ class _Walk:
         self._here.attributes.add(node.attr)
         if node.ctx.__class__ is ast.Store:
             self._here.stores.add(spelt(node))
+        if node.value.__class__ is ast.Call:
+            if node is not self._fleeting:
+                self._here.retained.add(spelt(node))
+            self._fleeting = node.value
         self._visit(node.value)
 
     def read_constant(self, node: ast.Constant) -> None:
@@ -147,7 +156,11 @@ class _Walk:
             self._here.strings.add(value)
 
     def read_call(self, node: ast.Call) -> None:
-        self._here.calls.add(spelt(node.func))
+        spelling = spelt(node.func)
+        self._here.calls.add(spelling)
+        if node is not self._fleeting:
+            self._here.retained.add(spelling)
+        self._fleeting = node.func
         self._visit(node.func)
         self._all(node.args)
         for keyword in node.keywords:
@@ -213,6 +226,14 @@ class _Walk:
             spelling = spelt(part)
             if spelling[0] != "?":
                 self._here.given[Given(written, spelling)] = None
+
+    def read_with_item(self, node: ast.withitem) -> None:
+        self._fleeting = node.context_expr
+        self._below(node)
+
+    def read_expression(self, node: ast.Expr) -> None:
+        self._fleeting = node.value
+        self._visit(node.value)
 
     def read_return(self, node: ast.Return) -> None:
         if node.value is not None:
@@ -297,6 +318,8 @@ READERS: dict[type, Callable[[_Walk, Any], None]] = {
     ast.AnnAssign: _Walk.read_annotated,
     ast.With: _Walk.read_with,
     ast.AsyncWith: _Walk.read_with,
+    ast.withitem: _Walk.read_with_item,
+    ast.Expr: _Walk.read_expression,
     ast.Return: _Walk.read_return,
     ast.Import: _Walk.read_import,
     ast.ImportFrom: _Walk.read_import_from,

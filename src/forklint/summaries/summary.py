@@ -83,6 +83,9 @@ class Scope(NamedTuple):
     """Its string constants that are dotted names or keys: letters, digits, ``_``, ``.``, ``-``, at most 80."""
     gives: bool = False
     """Of a function: whether it returns or yields a value."""
+    retained: frozenset[str] = frozenset()
+    """Those of its calls whose value may outlive them: it is neither dropped, nor entered by ``with``, nor only
+    asked for an attribute. An attribute of a value that is itself not called counts as well: ``connect().cursor``."""
 
 
 class Statement(NamedTuple):
@@ -153,6 +156,24 @@ class Summary:
         scope = self.scopes[number]
         above = self.qualname(scope.parent) if scope.parent > 0 else ""
         return f"{above}.{scope.name}" if above else scope.name
+
+    @cached_property
+    def by_name(self) -> dict[str, list[int]]:
+        """The scopes of classes and functions by their names, in source order."""
+        found: dict[str, list[int]] = {}
+        for number, scope in enumerate(self.scopes):
+            if number:
+                found.setdefault(scope.name, []).append(number)
+        return found
+
+    @cached_property
+    def by_target(self) -> dict[str, list[tuple[int, str]]]:
+        """The values that each name or attribute is given, each with the scope in which it is."""
+        found: dict[str, list[tuple[int, str]]] = {}
+        for number, scope in enumerate(self.scopes):
+            for given in scope.given:
+                found.setdefault(given.target, []).append((number, given.value))
+        return found
 
     @cached_property
     def by_alias(self) -> dict[str, list[Import]]:
