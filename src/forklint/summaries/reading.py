@@ -11,6 +11,7 @@ from forklint.summaries.summary import CLASS, FUNCTION, MODULE, STAR, Given, Imp
 LONGEST_STRING = 80
 """Characters of the longest string constant that is kept."""
 PARTIAL = "partial"
+SELF = "self"
 NAMES = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
 RUNNING = (ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith)
 
@@ -44,8 +45,8 @@ class _Open:
     """A scope while it is read."""
 
     __slots__ = (
-        "attributes", "bare", "bases", "binds", "calls", "decorators", "given", "gives", "keywords", "kind", "name",
-        "parameters", "parent", "passed", "stores", "strings",
+        "attributes", "bare", "bases", "binds", "calls", "decorators", "dotted", "given", "gives", "keywords", "kind",
+        "name", "parameters", "parent", "passed", "stores", "strings",
     )  # fmt: skip
 
     def __init__(self, kind: str, name: str, parent: int) -> None:
@@ -63,6 +64,7 @@ class _Open:
         self.passed: set[str] = set()
         self.strings: set[str] = set()
         self.gives = False
+        self.dotted: set[str] = set()
 
     def scope(self) -> Scope:
         """The scope as it was read."""
@@ -70,6 +72,7 @@ class _Open:
             self.kind, self.name, self.parent, self.bases, self.keywords, self.decorators, self.parameters,
             frozenset(self.binds), frozenset(self.bare), frozenset(self.attributes), frozenset(self.calls),
             frozenset(self.stores), tuple(self.given), frozenset(self.passed), frozenset(self.strings), self.gives,
+            frozenset(self.dotted),
         )  # fmt: skip
 
 
@@ -105,6 +108,7 @@ class _Walk:
             (whole.stores, alone.stores),
             (whole.passed, alone.passed),
             (whole.strings, alone.strings),
+            (whole.dotted, alone.dotted),
         ):
             mine.update(its)
         whole.given.update(alone.given)
@@ -136,10 +140,27 @@ class _Walk:
         (self._here.bare if node.ctx.__class__ is ast.Load else self._here.binds).add(node.id)
 
     def read_attribute(self, node: ast.Attribute) -> None:
-        self._here.attributes.add(node.attr)
         if node.ctx.__class__ is ast.Store:
             self._here.stores.add(spelt(node))
-        self._visit(node.value)
+        written = self._chain(node)
+        if written:
+            self._here.dotted.add(written)
+
+    def _chain(self, node: ast.Attribute) -> str:
+        """Read an attribute and all that it is taken from; the dotted name, if that is one and not on ``self``."""
+        here, inner, parts = self._here, node.value, [node.attr]
+        while isinstance(inner, ast.Attribute):
+            parts.append(inner.attr)
+            inner = inner.value
+        here.attributes.update(parts)
+        if not isinstance(inner, ast.Name):
+            self._visit(inner)
+            return ""
+        here.bare.add(inner.id)
+        if inner.id == SELF:
+            return ""
+        parts.append(inner.id)
+        return ".".join(reversed(parts))
 
     def read_constant(self, node: ast.Constant) -> None:
         value = node.value
@@ -147,8 +168,12 @@ class _Walk:
             self._here.strings.add(value)
 
     def read_call(self, node: ast.Call) -> None:
-        self._here.calls.add(spelt(node.func))
-        self._visit(node.func)
+        called = node.func
+        self._here.calls.add(spelt(called))
+        if isinstance(called, ast.Attribute):
+            self._chain(called)
+        else:
+            self._visit(called)
         self._all(node.args)
         for keyword in node.keywords:
             if keyword.arg is not None:
@@ -161,7 +186,8 @@ class _Walk:
         self._visit(node.value)
 
     def read_lambda(self, node: ast.Lambda) -> None:
-        self._here.binds.update(one.arg for one in _parameters(node.args))
+        if self._here.kind != CLASS:
+            self._here.binds.update(one.arg for one in _parameters(node.args))
         self._all((*node.args.defaults, *node.args.kw_defaults, node.body))
 
     def read_yield(self, node: ast.Yield | ast.YieldFrom) -> None:
@@ -237,7 +263,8 @@ class _Walk:
             self.imports.append(Import(bound, module, alias.name, node.level, self._number, renamed))
 
     def read_names(self, node: ast.Global | ast.Nonlocal) -> None:
-        self._here.binds.update(node.names)
+        if self._here.kind != CLASS:
+            self._here.binds.update(node.names)
 
     def read_handler(self, node: ast.ExceptHandler) -> None:
         if node.name:

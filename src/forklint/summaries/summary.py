@@ -66,7 +66,10 @@ class Scope(NamedTuple):
     parameters: tuple[str, ...] = ()
     """Of a function: all, in order, with the stars before their names."""
     binds: frozenset[str] = frozenset()
-    """Names it binds in any way: by assignment, import, definition, loop, ``with``, ``except``, ``del``, ``global``."""
+    """Names it binds in any way: by assignment, import, definition, loop, ``with``, ``except``, ``del``, ``global``.
+
+    Of a class: what becomes its attribute, so neither names declared ``global`` nor parameters of lambdas.
+    """
     bare: frozenset[str] = frozenset()
     """Names it reads, decorators, defaults and annotations of its definitions included."""
     attributes: frozenset[str] = frozenset()
@@ -83,6 +86,8 @@ class Scope(NamedTuple):
     """Its string constants that are dotted names or keys: letters, digits, ``_``, ``.``, ``-``, at most 80."""
     gives: bool = False
     """Of a function: whether it returns or yields a value."""
+    dotted: frozenset[str] = frozenset()
+    """Dotted names it reads or stores to other than by calling them, but for those on ``self``: ``torch.float32``."""
 
 
 class Statement(NamedTuple):
@@ -128,6 +133,23 @@ class Summary:
     def functions(self) -> tuple[int, ...]:
         """The numbers of the scopes that are functions or methods."""
         return tuple(number for number, scope in enumerate(self.scopes) if scope.kind == FUNCTION)
+
+    @cached_property
+    def by_class(self) -> dict[str, list[int]]:
+        """The numbers of the scopes that are classes, by the names of these."""
+        found: dict[str, list[int]] = {}
+        for number in self.classes:
+            found.setdefault(self.scopes[number].name, []).append(number)
+        return found
+
+    @cached_property
+    def by_target(self) -> dict[str, list[tuple[int, str]]]:
+        """The values in ``given``, each with the number of its scope, by what is given them."""
+        found: dict[str, list[tuple[int, str]]] = {}
+        for number, scope in enumerate(self.scopes):
+            for one in scope.given:
+                found.setdefault(one.target, []).append((number, one.value))
+        return found
 
     @cached_property
     def children(self) -> dict[int, list[int]]:
