@@ -253,4 +253,5 @@ def _read_from(modules: dict[str, set[str]], summary: Summary) -> Iterator[str]:
     for scope in summary.scopes:
         for name in (*scope.dotted, *scope.calls):
             root, _, rest = name.partition(".")
-            yield from (f"{path}.{rest}" for path in modules.get(root, ()) if rest)
+            if root in modules and rest.replace(".", "").isidentifier():
+                yield from (f"{path}.{rest}" for path in modules[root])
