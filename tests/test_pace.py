@@ -52,7 +52,8 @@ HEAVY = ("libcst", "torch", "numpy", "rich", "ruamel", "pathspec", "watchfiles",
 HEAVY += ("asyncio", "multiprocessing", "concurrent.futures")
 NEEDLESS = (*HEAVY, "tomllib", "tomli", "tempfile", "importlib.resources")
 """For a file without any token."""
-KEEPING = ("hashlib", "json", "signal", "fcntl", "difflib", "forklint.baseline", "forklint.cache")
+KEEPING = ("hashlib", "json", "signal", "fcntl", "difflib", "sqlite3")
+KEEPING += ("forklint.baseline", "forklint.cache", "forklint.store")
 """For a run that keeps nothing, beside."""
 FOLLOWING = ("forklint.facts.handles.carried", "forklint.facts.hooks.methods", "forklint.facts.loading.rows")
 """For a file with a class of which the screens of all rules know that nothing is wrong with it."""

@@ -8,9 +8,13 @@ from pathlib import Path
 
 from forklint.project.questions import Fact
 from forklint.records import dataclass
+from forklint.source import document
+from forklint.summaries.reading import summarise
 from forklint.summaries.summary import Summary
-from forklint.summaries.terms import KINDS, WORD, Terms
+from forklint.summaries.terms import KINDS, WORD, Terms, all_terms
 
+UNPARSABLE = (SyntaxError, RecursionError, MemoryError, ValueError)
+"""What ``ast`` raises for a text that it refuses."""
 POSITIONS = ("lineno", "col_offset", "end_lineno", "end_col_offset")
 
 
@@ -24,7 +28,30 @@ class State:
     tree: ast.Module | None
     """None if it cannot be parsed."""
     exists: bool = True
-    """Whether it is one of the project's files."""
+    """Whether there is such a file."""
+
+    @staticmethod
+    def none() -> State:
+        """The state of a file that is not there."""
+        return State(b"", None, {}, None, exists=False)
+
+
+def state_of(path: Path, data: bytes) -> State:
+    """A Python file with a content."""
+    tree = parsed(path, data)
+    try:
+        summary = summarise(tree) if tree is not None else None
+    except RecursionError:
+        summary = None
+    return State(data, summary, all_terms(summary, data), tree)
+
+
+def parsed(path: Path, data: bytes) -> ast.Module | None:
+    """The tree of a file with a content; None if it cannot be read or parsed."""
+    try:
+        return document.parse(document.decode(path, data))
+    except (document.UnreadableError, *UNPARSABLE):
+        return None
 
 
 def changed(path: Path, before: State, after: State) -> Iterator[Fact]:

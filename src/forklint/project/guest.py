@@ -28,7 +28,8 @@ class GuestProject(Project):
         self._home = home
         self._guest = guest
         self.resolver.listings = home.resolver.listings
-        self.witness = home.witness
+        self.resolver.folders = home.resolver.folders
+        self.asked = home.asked
         self.graph = ImportGraph(self, home.graph)
         self.families = Families(self, home.families.known)
 

@@ -43,6 +43,11 @@ def terms(summary: Summary) -> Terms:
     }
 
 
+def all_terms(summary: Summary | None, data: bytes) -> Terms:
+    """All terms of a file, words included; words alone where it has no summary."""
+    return {**(terms(summary) if summary is not None else {}), WORD: words(data)}
+
+
 def last_name(spelling: str) -> str:
     """The last name of a spelling: ``Net`` of ``models.Net``; empty where it ends in a call or an index."""
     name = spelling.rpartition(".")[2]

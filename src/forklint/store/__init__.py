@@ -1,0 +1,1 @@
+"""What is stored from run to run."""
