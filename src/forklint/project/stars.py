@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from forklint.summaries.reading import ALL
 from forklint.summaries.summary import STAR
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
 
-ALL = "__all__"
 
 
 class Surface(NamedTuple):

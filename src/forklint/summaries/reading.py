@@ -10,6 +10,7 @@ from forklint.summaries.summary import CLASS, FUNCTION, MODULE, STAR, Given, Imp
 
 LONGEST_STRING = 80
 """Characters of the longest string constant that is kept."""
+ALL = "__all__"
 PARTIAL = "partial"
 SELF = "self"
 NAMES = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
@@ -20,7 +21,8 @@ def summarise(tree: ast.Module) -> Summary:
     """Summarise a file, given its tree; raises RecursionError for one that nests too deeply."""
     walk = _Walk(tree)
     scopes = tuple(one.scope() for one in walk.scopes)
-    return Summary(tuple(walk.imports), _exports(tree), scopes, tuple(walk.statements))
+    mentions = any(ALL in one.binds or ALL in one.bare for one in walk.scopes if one.kind != FUNCTION)
+    return Summary(tuple(walk.imports), _exports(tree) if mentions else None, scopes, tuple(walk.statements))
 
 
 def spelt(node: ast.AST | None) -> str:
@@ -403,7 +405,7 @@ def _exports(tree: ast.Module) -> frozenset[str] | None:
     """The names in ``__all__``, if it is given a list or tuple of strings once, and is nowhere else changed."""
     found: frozenset[str] | None = None
     for statement in tree.body:
-        mentions = any(isinstance(node, ast.Name) and node.id == "__all__" for node in _shallow(statement))
+        mentions = any(isinstance(node, ast.Name) and node.id == ALL for node in _shallow(statement))
         if not mentions:
             continue
         value = statement.value if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None
