@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -88,6 +88,10 @@ class Linter:
     def watched(self, path: Path) -> tuple[FileReport, frozenset[Fact]]:
         """Lint one file as it is on the disk; give every fact of the project's files that the report rests on, too."""
         return self.project.questions.watched(lambda: self._lint(path))
+
+    def watched_bytes(self, path: Path, data: bytes) -> tuple[FileReport, frozenset[Fact]]:
+        """The same for one file as ``data`` has it."""
+        return self.project.questions.watched(lambda: self.lint_bytes(path, data))
 
     def relint(self, path: Path) -> FileReport:
         """The report of a file of the project as it is now, made anew only if something that it rests on changed."""
@@ -354,12 +358,15 @@ class Linters:
     """Hands out the Linter of each file's project, made when first asked for."""
 
     def __init__(
-        self, settings: SettingsFinder, options: Options, libraries: Mapping[Place, Library] | None = None
+        self,
+        settings: SettingsFinder,
+        options: Options,
+        library_of: Callable[[Place], Library | None] = lambda _: None,
     ) -> None:
-        """``libraries``: what is known of projects, by their roots and the files of their settings."""
+        """``library_of`` gives what is known of a project already."""
         self._settings = settings
         self._options = options
-        self._libraries = libraries or {}
+        self._library_of = library_of
         self._linters: dict[Place, Linter] = {}
         self._roots: dict[Path, Path] = {}
 
@@ -384,5 +391,5 @@ class Linters:
             root = self._roots[absolute.parent] = find_root(absolute)
         key = (root, settings.source)
         if key not in self._linters:
-            self._linters[key] = Linter(Project(root, settings, self._libraries.get(key)), self._options)
+            self._linters[key] = Linter(Project(root, settings, self._library_of(key)), self._options)
         return self._linters[key]

@@ -56,7 +56,7 @@ class Job:
         from forklint.engine import Linters, Options  # noqa: PLC0415 - all rules; not where all is known
 
         options = Options(screen=self.screen, with_fixes=self.with_fixes, named=self.named)
-        return Linters(self.settings(), options, libraries)
+        return Linters(self.settings(), options, (libraries or {}).get)
 
 
 def lint(

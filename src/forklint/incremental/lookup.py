@@ -84,6 +84,11 @@ class Lookup:
             if shelf.session is not None and shelf.session.revision
         }
 
+    def library(self, place: Place) -> StoredLibrary | None:
+        """What is stored of one project."""
+        shelf = self._shelves.get(place)
+        return shelf.session.library() if shelf is not None and shelf.session is not None else None
+
     def session(self, path: Path) -> Session | None:
         """The session of a file's project, if anything is stored for it."""
         return self._place(path)[1].session
@@ -114,6 +119,16 @@ class Lookup:
                     gathered if isinstance(gathered, GatheredLibrary) else None,
                 )
         return reports
+
+    def keep(self, fresh: Mapping[str, Fresh], seen: Mapping[Place, Seen]) -> None:
+        """Keep reports by the absolute paths of their files, as they are made one by one."""
+        new: dict[int, dict[str, Fresh]] = {}
+        for path, one in fresh.items():
+            if is_lasting(one[0]):
+                new.setdefault(id(self._place(Path(path))[1]), {})[path] = one
+        for place, shelf in self._shelves.items():
+            if shelf.session is not None:
+                self._keep(shelf.session, shelf.root, new.get(id(shelf), {}), seen.get(place, Seen()), None)
 
     def _keep(
         self, session: Session, root: Path, fresh: Mapping[str, Fresh], seen: Seen, gathered: GatheredLibrary | None

@@ -115,7 +115,7 @@ class ProjectFiles:
         self.questions.note((kind, str(path)))
         key = question(kind, path)
         if key not in self.asked:
-            self.asked[key] = find()
+            self.asked[key] = int(find())
         return self.asked[key]
 
     def has_seen(self, path: Path, data: bytes) -> None:

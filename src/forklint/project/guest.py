@@ -26,6 +26,7 @@ class GuestProject(Project):
         super().__init__(home.root, home.settings)
         self._home = home
         self._guest = guest
+        self._modules[guest.path] = guest
         self.resolver.listings = home.resolver.listings
         self.resolver.folders = home.resolver.folders
         self.asked = home.asked

@@ -60,6 +60,11 @@ class Module:
         return {scope.node: scope for scope in self.all_scopes}
 
     @cached_property
+    def numbers(self) -> dict[ast.AST, int]:
+        """The number by which the module's summary knows the scope of each class or function."""
+        return {scope.node: number for number, scope in enumerate(self.all_scopes)}
+
+    @cached_property
     def classes(self) -> tuple[ClassFacts, ...]:
         """Every class of the module, nested ones included."""
         return tuple(self.class_facts(s.node) for s in self.all_scopes if isinstance(s.node, ast.ClassDef))

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from forklint.project.library import Library
 
 
+MANY = 500
+"""After so many searches through the bytes of all files it pays to summarise them all."""
+
+
 class TermIndex:
     """Answers for the files of one project."""
 
@@ -28,6 +32,8 @@ class TermIndex:
         self._library = library
         self._newer = set(library.newer) if library is not None else set()
         self._numbers: dict[Path, int] = {}
+        self._searches = 0
+        self._gathered: dict[tuple[str, str], list[Path]] | None = None
         self._terms: dict[Path, Terms] = {}
 
     def where(self, kind: str, name: str) -> tuple[Path, ...]:
@@ -39,6 +45,11 @@ class TermIndex:
         known = self._library.where(kind, name) if self._library is not None else None
         if known is not None:
             return self._brought_up_to_date(known, kind, name)
+        self._searches += 1
+        if self._searches > MANY:
+            if self._gathered is None:
+                self._gathered = self._gather()
+            return tuple(self._gathered.get((kind, name), ()))
         return tuple(self._searched(kind, name))
 
     def of(self, path: Path) -> Terms:
@@ -52,6 +63,7 @@ class TermIndex:
         """Forget the terms of a file that changed."""
         self._terms.pop(path, None)
         self._newer.add(path)
+        self._gathered = None
 
     def _brought_up_to_date(self, known: tuple[Path, ...], kind: str, name: str) -> tuple[Path, ...]:
         """What the library says, with the files that changed since asked anew, in the order of the project's files."""
@@ -65,6 +77,15 @@ class TermIndex:
         if len(files) != len(self._numbers):
             self._numbers = {path: number for number, path in enumerate(files)}
         return self._numbers
+
+    def _gather(self) -> dict[tuple[str, str], list[Path]]:
+        """The files that have each term."""
+        found: dict[tuple[str, str], list[Path]] = {}
+        for path in self._project.all_files():
+            for kind, names in self.of(path).items():
+                for name in names:
+                    found.setdefault((kind, name), []).append(path)
+        return found
 
     def _searched(self, kind: str, name: str) -> Iterator[Path]:
         wanted = name.encode(errors="surrogateescape")

@@ -48,7 +48,7 @@ class _Open:
 
     __slots__ = (
         "attributes", "bare", "bases", "binds", "calls", "decorators", "dotted", "given", "gives", "keywords", "kind",
-        "name", "parameters", "parent", "passed", "stores", "strings",
+        "name", "parameters", "parent", "passed", "retained", "stores", "strings",
     )  # fmt: skip
 
     def __init__(self, kind: str, name: str, parent: int) -> None:
@@ -66,6 +66,7 @@ class _Open:
         self.passed: set[str] = set()
         self.strings: set[str] = set()
         self.gives = False
+        self.retained: set[str] = set()
         self.dotted: set[str] = set()
 
     def scope(self) -> Scope:
@@ -74,7 +75,7 @@ class _Open:
             self.kind, self.name, self.parent, self.bases, self.keywords, self.decorators, self.parameters,
             frozenset(self.binds), frozenset(self.bare), frozenset(self.attributes), frozenset(self.calls),
             frozenset(self.stores), tuple(self.given), frozenset(self.passed), frozenset(self.strings), self.gives,
-            frozenset(self.dotted),
+            frozenset(self.retained), frozenset(self.dotted),
         )  # fmt: skip
 
 
@@ -87,6 +88,8 @@ class _Walk:
         self.statements: list[Statement] = []
         self._here = self.scopes[0]
         self._number = 0
+        self._fleeting: ast.AST | None = None
+        """A call whose value does not outlive it, or an attribute that is called: what is above it says so."""
         for statement in tree.body:
             self._top(statement)
 
@@ -110,6 +113,7 @@ class _Walk:
             (whole.stores, alone.stores),
             (whole.passed, alone.passed),
             (whole.strings, alone.strings),
+            (whole.retained, alone.retained),
             (whole.dotted, alone.dotted),
         ):
             mine.update(its)
@@ -150,19 +154,21 @@ class _Walk:
 
     def _chain(self, node: ast.Attribute) -> str:
         """Read an attribute and all that it is taken from; the dotted name, if that is one and not on ``self``."""
-        here, inner, parts = self._here, node.value, [node.attr]
-        while isinstance(inner, ast.Attribute):
-            parts.append(inner.attr)
-            inner = inner.value
+        here, last, parts = self._here, node, [node.attr]
+        while isinstance(last.value, ast.Attribute):
+            last = last.value
+            parts.append(last.attr)
         here.attributes.update(parts)
-        if not isinstance(inner, ast.Name):
-            self._visit(inner)
-            return ""
-        here.bare.add(inner.id)
-        if inner.id == SELF:
-            return ""
-        parts.append(inner.id)
-        return ".".join(reversed(parts))
+        root = last.value
+        if isinstance(root, ast.Name):
+            here.bare.add(root.id)
+            return ".".join((root.id, *reversed(parts))) if root.id != SELF else ""
+        if isinstance(root, ast.Call):
+            if last is not self._fleeting:
+                here.retained.add(spelt(last))
+            self._fleeting = root
+        self._visit(root)
+        return ""
 
     def read_constant(self, node: ast.Constant) -> None:
         value = node.value
@@ -170,8 +176,11 @@ class _Walk:
             self._here.strings.add(value)
 
     def read_call(self, node: ast.Call) -> None:
-        called = node.func
-        self._here.calls.add(spelt(called))
+        called, spelling = node.func, spelt(node.func)
+        self._here.calls.add(spelling)
+        if node is not self._fleeting:
+            self._here.retained.add(spelling)
+        self._fleeting = called
         if isinstance(called, ast.Attribute):
             self._chain(called)
         else:
@@ -241,6 +250,14 @@ class _Walk:
             spelling = spelt(part)
             if spelling[0] != "?":
                 self._here.given[Given(written, spelling)] = None
+
+    def read_with_item(self, node: ast.withitem) -> None:
+        self._fleeting = node.context_expr
+        self._below(node)
+
+    def read_expression(self, node: ast.Expr) -> None:
+        self._fleeting = node.value
+        self._visit(node.value)
 
     def read_return(self, node: ast.Return) -> None:
         if node.value is not None:
@@ -326,6 +343,8 @@ READERS: dict[type, Callable[[_Walk, Any], None]] = {
     ast.AnnAssign: _Walk.read_annotated,
     ast.With: _Walk.read_with,
     ast.AsyncWith: _Walk.read_with,
+    ast.withitem: _Walk.read_with_item,
+    ast.Expr: _Walk.read_expression,
     ast.Return: _Walk.read_return,
     ast.Import: _Walk.read_import,
     ast.ImportFrom: _Walk.read_import_from,

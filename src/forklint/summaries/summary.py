@@ -86,6 +86,9 @@ class Scope(NamedTuple):
     """Its string constants that are dotted names or keys: letters, digits, ``_``, ``.``, ``-``, at most 80."""
     gives: bool = False
     """Of a function: whether it returns or yields a value."""
+    retained: frozenset[str] = frozenset()
+    """Those of its calls whose value may outlive them: it is neither dropped, nor entered by ``with``, nor only
+    asked for an attribute. An attribute of a value that is itself not called counts as well: ``connect().cursor``."""
     dotted: frozenset[str] = frozenset()
     """Dotted names it reads or stores to other than by calling them, but for those on ``self``: ``torch.float32``."""
 
@@ -135,23 +138,6 @@ class Summary:
         return tuple(number for number, scope in enumerate(self.scopes) if scope.kind == FUNCTION)
 
     @cached_property
-    def by_class(self) -> dict[str, list[int]]:
-        """The numbers of the scopes that are classes, by the names of these."""
-        found: dict[str, list[int]] = {}
-        for number in self.classes:
-            found.setdefault(self.scopes[number].name, []).append(number)
-        return found
-
-    @cached_property
-    def by_target(self) -> dict[str, list[tuple[int, str]]]:
-        """The values in ``given``, each with the number of its scope, by what is given them."""
-        found: dict[str, list[tuple[int, str]]] = {}
-        for number, scope in enumerate(self.scopes):
-            for one in scope.given:
-                found.setdefault(one.target, []).append((number, one.value))
-        return found
-
-    @cached_property
     def children(self) -> dict[int, list[int]]:
         """The scopes directly below each scope that has any."""
         found: dict[int, list[int]] = {}
@@ -175,6 +161,24 @@ class Summary:
         scope = self.scopes[number]
         above = self.qualname(scope.parent) if scope.parent > 0 else ""
         return f"{above}.{scope.name}" if above else scope.name
+
+    @cached_property
+    def by_name(self) -> dict[str, list[int]]:
+        """The scopes of classes and functions by their names, in source order."""
+        found: dict[str, list[int]] = {}
+        for number, scope in enumerate(self.scopes):
+            if number:
+                found.setdefault(scope.name, []).append(number)
+        return found
+
+    @cached_property
+    def by_target(self) -> dict[str, list[tuple[int, str]]]:
+        """The values that each name or attribute is given, each with the scope in which it is."""
+        found: dict[str, list[tuple[int, str]]] = {}
+        for number, scope in enumerate(self.scopes):
+            for given in scope.given:
+                found.setdefault(given.target, []).append((number, given.value))
+        return found
 
     @cached_property
     def by_alias(self) -> dict[str, list[Import]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from forklint.knowledge.torch_api import RETURN_SELF
-from forklint.summaries.summary import Summary
+from forklint.summaries.summary import CLASS, Summary
 
 SELF = "self"
 Called = dict[str, set[str]]
@@ -55,6 +55,7 @@ def made_by(value: str, summary: Summary) -> str:
         if name in RETURN_SELF and owner.endswith(")"):
             value = owner
             continue
-        is_class = name.lstrip("_")[:1].isupper() or callee in summary.by_class
+        alike = summary.by_name.get(callee, ())
+        is_class = name.lstrip("_")[:1].isupper() or any(summary.scopes[number].kind == CLASS for number in alike)
         return callee if is_class and callee.replace(".", "").isidentifier() else ""
     return ""

@@ -7,6 +7,7 @@ one way: whatever else a name may mean to them, they say nothing then.
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -18,7 +19,7 @@ from forklint.facts.members.suppliers import BASE_NAME
 from forklint.facts.members.torch_names import is_misspelt
 from forklint.knowledge.torch_api import class_names, torch_class, torch_module
 from forklint.project.index import Project
-from forklint.project.symbols import Named, Placed, Symbols, Written
+from forklint.project.meanings import INSIDE, MODULE, Definition, Meanings, Place
 from forklint.summaries.summary import CLASS, FUNCTION, Summary
 
 SELVES = (SELF, "cls")
@@ -28,7 +29,8 @@ STATIC = "staticmethod"
 ABSTRACT = "abstract"
 NOT_IMPLEMENTED = frozenset({"NotImplemented", "NotImplementedError"})
 OPENING = INVENTING | {"__init_subclass__"}
-UNCLEAR: frozenset[Named] = frozenset({None})
+Named = Definition | str | None
+"""A class of the project, the qualified name of something outside it, or None where only a tree can tell."""
 
 
 class Has(NamedTuple):
@@ -47,7 +49,7 @@ class Screening:
 
     def __init__(self, project: Project) -> None:
         self.project = project
-        self.symbols = Symbols(project)
+        self._meanings = Meanings(project)
 
     def may_lack(self, path: Path) -> bool:
         """Whether a name that is called or taken in a file may be missing where it is looked for."""
@@ -72,7 +74,7 @@ class Screening:
         for number in summary.classes:
             scope, on = summary.scopes[number], calls.on_variables(number)
             called = frozenset(name for me in SELVES for name in on.get(me, ())) - scope.binds
-            lacks = called and self._lacks(Placed(path, summary.qualname(number)), called)
+            lacks = called and self._lacks(Definition(path, number), called)
             if lacks and not BASE_NAME.search(scope.name) and not _is_abstract(summary, number):
                 return True
         return False
@@ -106,10 +108,9 @@ class Screening:
     def _may_lack_named(self, path: Path, summary: Summary, calls: Calls) -> bool:
         """Whether a class of the file, or a class or an object that it imports, may lack what is called on it."""
         on = calls.on_variables(0)
-        for name in on.keys() & summary.by_class.keys():
-            called = missed_on_classes(on[name])
-            places = (Placed(path, summary.qualname(number)) for number in summary.by_class[name])
-            if called and any(self._lacks(one, called) for one in places):
+        for number in summary.classes:
+            called = missed_on_classes(on.get(summary.scopes[number].name, set()))
+            if called and self._lacks(Definition(path, number), called):
                 return True
         for alias in on.keys() & summary.by_alias.keys():
             is_member = any(one.attribute for one in summary.by_alias[alias])
@@ -122,17 +123,30 @@ class Screening:
 
     def _owners(self, path: Path, callee: str) -> list[Named]:
         """Classes that a callee may be, wherever it is called: those of which something can be said, or None."""
-        found = self.symbols.classes(path, callee, anywhere=True)
+        found = self._classes(path, callee)
         return [one for one in found if not isinstance(one, str) or torch_class(one) is not None]
+
+    def _classes(self, path: Path, name: str) -> frozenset[Named]:
+        """Classes that a dotted name of a file may be; None among them if that cannot be told."""
+        found, _, is_whole = self._meanings.meant(path, name)
+        classes = (one for one in found if isinstance(one, str) or self._is_class(one))
+        return frozenset((*classes, *(() if is_whole else (None,))))
+
+    def _is_class(self, definition: Definition) -> bool:
+        def find() -> bool:
+            summary = self.project.summary(definition.path)
+            return summary is not None and _is_class(summary, definition.number)
+
+        return self.project.answer("is a class", definition, find, compared=True)
 
     def _imported(self, path: Path, alias: str) -> Iterator[Named]:
         """Give the classes that an imported name may be, or be an object of."""
-        for one in self.symbols.ways(path, alias, anywhere=True):
-            if not isinstance(one, (Written, str)):
-                yield one
-            elif isinstance(one, Written) and one.path != path:
-                for callee in self._makers(one.path, one.name):
-                    yield from self._owners(one.path, callee)
+        yield from (one for one in self._classes(path, alias) if not isinstance(one, str))
+        for at, names in self._meanings.meant(path, alias).ways:
+            if isinstance(at, Place) and at.kind in {INSIDE, MODULE} and len(names) == 1 and at.where != str(path):
+                home = Path(at.where)
+                for callee in self._makers(home, names[0]):
+                    yield from self._owners(home, callee)
 
     def _makers(self, path: Path, name: str) -> tuple[str, ...]:
         """The dotted names that are called to make what the top level of a file gives a name."""
@@ -150,17 +164,19 @@ class Screening:
     # What a class has
 
     def _named_lacks(self, named: Named, called: set[str] | frozenset[str]) -> bool:
-        if isinstance(named, Placed):
+        if isinstance(named, Definition):
             return self._lacks(named, called)
         names = torch_class(named) if named else None
         return named is None or (names is not None and not called <= names.every)
 
-    def _lacks(self, placed: Placed, called: set[str] | frozenset[str]) -> bool:
+    def _lacks(self, definition: Definition, called: set[str] | frozenset[str]) -> bool:
         """Whether an object of a class may lack one of the names."""
         left = called - EVERY_OBJECT
-        waiting = [placed] if left else []
+        waiting = [definition] if left else []
         for one in waiting:
             has = self._has(one)
+            if has is None:
+                return False
             left -= has.names
             if not left or has.is_open:
                 return False
@@ -168,7 +184,7 @@ class Screening:
                 if not base:  # it is not known what that is, so nothing is said of the class
                     return False
                 named = next(iter(base)) if len(base) == 1 else None
-                if isinstance(named, Placed):
+                if isinstance(named, Definition):
                     waiting += [named] if named not in waiting else []
                 elif named is not None:
                     names = class_names(named)
@@ -177,25 +193,28 @@ class Screening:
                     left -= names.every
         return bool(left)
 
-    def _has(self, placed: Placed) -> Has:
-        return self.project.answer("what a class has", placed, lambda: self._find_what_it_has(placed), compared=True)
+    def _has(self, definition: Definition) -> Has | None:
+        """What a class has; None for what is none."""
+        find = lambda: self._find_what_it_has(definition)  # noqa: E731 - it is short
+        return self.project.answer("what a class has", definition, find, compared=True)
 
-    def _find_what_it_has(self, placed: Placed) -> Has:
-        path, qualname = placed
+    def _find_what_it_has(self, definition: Definition) -> Has | None:
+        path, number = definition
         summary = self.project.summary(path)
-        numbers = summary.by_class.get(qualname.rpartition(".")[2], ()) if summary is not None else ()
-        alike = [number for number in numbers if summary is not None and summary.qualname(number) == qualname]
-        if summary is None or not alike:
-            return Has(frozenset(), (UNCLEAR,), is_open=False)
-        names = frozenset.intersection(*(_names(summary, number) for number in alike))
-        if len(alike) > 1:
-            return Has(names, (UNCLEAR,), is_open=False)
-        scope = summary.scopes[alike[0]]
-        bases = (self._base(path, base, anywhere=scope.parent > 0) for base in scope.bases)
-        return Has(names, tuple(bases), is_open=_is_open(summary, alike[0]))
+        if summary is None or not _is_class(summary, number):
+            return None
+        bases = (self._base(path, base) for base in summary.scopes[number].bases)
+        return Has(_names(summary, number), tuple(bases), is_open=_is_open(summary, number))
 
-    def _base(self, path: Path, written: str, *, anywhere: bool) -> frozenset[Named]:
-        return self.symbols.classes(path, written, anywhere=anywhere) if written != UNNAMED else frozenset()
+    def _base(self, path: Path, written: str) -> frozenset[Named]:
+        """What a base may be; nothing if that is surely not known to the facts."""
+        found = self._classes(path, written) if written != UNNAMED else frozenset[Named]()
+        may_be_builtin = "." not in written and (not found or hasattr(builtins, written))
+        return found | {f"builtins.{written}"} if may_be_builtin else found
+
+
+def _is_class(summary: Summary, number: int) -> bool:
+    return number < len(summary.scopes) and summary.scopes[number].kind == CLASS
 
 
 def _names(summary: Summary, number: int) -> frozenset[str]:
