@@ -10,7 +10,9 @@ from forklint.summaries.summary import CLASS, FUNCTION, MODULE, STAR, Given, Imp
 
 LONGEST_STRING = 80
 """Characters of the longest string constant that is kept."""
+ALL = "__all__"
 PARTIAL = "partial"
+SELF = "self"
 NAMES = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
 
 
@@ -18,7 +20,8 @@ def summarise(tree: ast.Module) -> Summary:
     """Summarise a file, given its tree; raises RecursionError for one that nests too deeply."""
     walk = _Walk(tree)
     scopes = tuple(one.scope() for one in walk.scopes)
-    return Summary(tuple(walk.imports), _exports(tree), scopes, tuple(walk.statements))
+    mentions = any(ALL in one.binds or ALL in one.bare for one in walk.scopes if one.kind != FUNCTION)
+    return Summary(tuple(walk.imports), _exports(tree) if mentions else None, scopes, tuple(walk.statements))
 
 
 def spelt(node: ast.AST | None) -> str:
@@ -43,8 +46,8 @@ class _Open:
     """A scope while it is read."""
 
     __slots__ = (
-        "attributes", "bare", "bases", "binds", "calls", "decorators", "given", "gives", "keywords", "kind", "name",
-        "parameters", "parent", "passed", "retained", "runs", "stores", "strings",
+        "attributes", "bare", "bases", "binds", "calls", "decorators", "dotted", "given", "gives", "keywords", "kind",
+        "name", "parameters", "parent", "passed", "retained", "runs", "stores", "strings",
     )  # fmt: skip
 
     def __init__(self, kind: str, name: str, parent: int) -> None:
@@ -64,6 +67,7 @@ class _Open:
         self.gives = False
         self.retained: set[str] = set()
         self.runs = False
+        self.dotted: set[str] = set()
 
     def scope(self) -> Scope:
         """The scope as it was read."""
@@ -71,7 +75,7 @@ class _Open:
             self.kind, self.name, self.parent, self.bases, self.keywords, self.decorators, self.parameters,
             frozenset(self.binds), frozenset(self.bare), frozenset(self.attributes), frozenset(self.calls),
             frozenset(self.stores), tuple(self.given), frozenset(self.passed), frozenset(self.strings), self.gives,
-            frozenset(self.retained), self.runs,
+            frozenset(self.retained), frozenset(self.dotted), self.runs,
         )  # fmt: skip
 
 
@@ -114,6 +118,7 @@ class _Walk:
             (whole.passed, alone.passed),
             (whole.strings, alone.strings),
             (whole.retained, alone.retained),
+            (whole.dotted, alone.dotted),
         ):
             mine.update(its)
         whole.given.update(alone.given)
@@ -146,14 +151,29 @@ class _Walk:
         (self._here.bare if node.ctx.__class__ is ast.Load else self._here.binds).add(node.id)
 
     def read_attribute(self, node: ast.Attribute) -> None:
-        self._here.attributes.add(node.attr)
         if node.ctx.__class__ is ast.Store:
             self._here.stores.add(spelt(node))
-        if node.value.__class__ is ast.Call:
-            if node is not self._fleeting:
-                self._here.retained.add(spelt(node))
-            self._fleeting = node.value
-        self._visit(node.value)
+        written = self._chain(node)
+        if written:
+            self._here.dotted.add(written)
+
+    def _chain(self, node: ast.Attribute) -> str:
+        """Read an attribute and all that it is taken from; the dotted name, if that is one and not on ``self``."""
+        here, last, parts = self._here, node, [node.attr]
+        while isinstance(last.value, ast.Attribute):
+            last = last.value
+            parts.append(last.attr)
+        here.attributes.update(parts)
+        root = last.value
+        if isinstance(root, ast.Name):
+            here.bare.add(root.id)
+            return ".".join((root.id, *reversed(parts))) if root.id != SELF else ""
+        if isinstance(root, ast.Call):
+            if last is not self._fleeting:
+                here.retained.add(spelt(last))
+            self._fleeting = root
+        self._visit(root)
+        return ""
 
     def read_constant(self, node: ast.Constant) -> None:
         value = node.value
@@ -161,13 +181,16 @@ class _Walk:
             self._here.strings.add(value)
 
     def read_call(self, node: ast.Call) -> None:
-        spelling = spelt(node.func)
+        called, spelling = node.func, spelt(node.func)
         self._here.calls.add(spelling)
         self._here.runs = True
         if node is not self._fleeting:
             self._here.retained.add(spelling)
-        self._fleeting = node.func
-        self._visit(node.func)
+        self._fleeting = called
+        if isinstance(called, ast.Attribute):
+            self._chain(called)
+        else:
+            self._visit(called)
         self._all(node.args)
         for keyword in node.keywords:
             if keyword.arg is not None:
@@ -180,7 +203,8 @@ class _Walk:
         self._visit(node.value)
 
     def read_lambda(self, node: ast.Lambda) -> None:
-        self._here.binds.update(one.arg for one in _parameters(node.args))
+        if self._here.kind != CLASS:
+            self._here.binds.update(one.arg for one in _parameters(node.args))
         self._all((*node.args.defaults, *node.args.kw_defaults, node.body))
 
     def read_yield(self, node: ast.Yield | ast.YieldFrom) -> None:
@@ -269,7 +293,8 @@ class _Walk:
             self.imports.append(Import(bound, module, alias.name, node.level, self._number, renamed))
 
     def read_names(self, node: ast.Global | ast.Nonlocal) -> None:
-        self._here.binds.update(node.names)
+        if self._here.kind != CLASS:
+            self._here.binds.update(node.names)
 
     def read_handler(self, node: ast.ExceptHandler) -> None:
         if node.name:
@@ -402,7 +427,7 @@ def _exports(tree: ast.Module) -> frozenset[str] | None:
     """The names in ``__all__``, if it is given a list or tuple of strings once, and is nowhere else changed."""
     found: frozenset[str] | None = None
     for statement in tree.body:
-        mentions = any(isinstance(node, ast.Name) and node.id == "__all__" for node in _shallow(statement))
+        mentions = any(isinstance(node, ast.Name) and node.id == ALL for node in _shallow(statement))
         if not mentions:
             continue
         value = statement.value if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None
