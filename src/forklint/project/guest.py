@@ -27,9 +27,10 @@ class GuestProject(Project):
         super().__init__(home.root, home.settings)
         self._home = home
         self._guest = guest
+        self._modules[guest.path] = guest
         self.resolver.listings = home.resolver.listings
         self.witness = home.witness
-        self.graph = ImportGraph(self, home.graph)
+        self.graph = ImportGraph(self, home.graph, guest.path)
         self.families = Families(self, home.families.known)
 
     def data(self, path: Path) -> bytes:

@@ -94,8 +94,6 @@ class Project(ProjectFiles):
 
     def replace(self, path: Path, data: bytes) -> None:
         """From now on see ``data`` as the content of ``path``; what rests on a part that changed is forgotten."""
-        if self.questions.is_empty and path not in self._bytes:
-            before = None
         before = self.state(path)
         if path not in self._overlay and not path.exists():  # text of a file that is still to be written
             self._unwritten.append(path)
@@ -105,7 +103,6 @@ class Project(ProjectFiles):
         self._outlines.pop(path, None)
         self._summaries.pop(path, None)
         self.terms.forget(path)
-        self.graph.forget(path)
         after = self.state(path)
         facts = set(changed(path, before, after))
         facts.update(self.searches_changed(before.data, after.data))
@@ -114,12 +111,18 @@ class Project(ProjectFiles):
             module.source = document.decode(path, data)
             self._modules[path] = module
         self.questions.forget(facts)
+        self.graph.forget(facts)
 
     def state(self, path: Path) -> State:
         """A file as the project sees it now."""
         data, module = self.bytes_of(path), self._modules.get(path)
         tree = module.tree if module is not None else parsed(path, self.bytes_of(path))
         return State(data, self.peek(path), self.terms.of(path), tree, path in self.all_files())
+
+    def forget(self) -> None:
+        """Forget what was concluded."""
+        super().forget()
+        self.graph.forget()
 
     def trim(self) -> None:
         """Forget all trees, and what was concluded from them, once they are many; they come back when asked for."""

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 
 from forklint.summaries.summary import Summary
 
-WORD, CLASS, BASE, CALL, RENAMED = "word", "class", "base", "call", "renamed"
+WORD, CLASS, BASE, CALL, RENAMED, IMPORTED = "word", "class", "base", "call", "renamed", "imported"
 """Kinds of term: any word of the text; a class that is defined; part of a base; the last name of what is called; the
-last name of what is given another name, by ``as``, by assignment or by ``partial``."""
-KINDS = (CLASS, BASE, CALL, RENAMED)
+last name of what is given another name, by ``as``, by assignment or by ``partial``; a name in an import, of a module
+or of what is taken from one."""
+KINDS = (CLASS, BASE, CALL, RENAMED, IMPORTED)
 """The kinds that a summary tells; words are cut from bytes."""
 LETTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_" + bytes(range(128, 256))
 ONLY_LETTERS = bytes(byte if byte in LETTERS else ord(" ") for byte in range(256))
@@ -40,6 +41,7 @@ def terms(summary: Summary) -> Terms:
         BASE: frozenset(part for scope in classes for base in scope.bases for part in base.split(".")),
         CALL: frozenset(calls),
         RENAMED: frozenset(renamed),
+        IMPORTED: frozenset(name for one in summary.imports for name in (*one.module.split("."), one.attribute) if name),
     }
 
 
