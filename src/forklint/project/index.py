@@ -236,6 +236,10 @@ class Project(ProjectFiles):
         """Give the project's modules whose bytes hold a text; those that a pattern does not find are not parsed."""
         return self._passing(self.containing(text), test)
 
+    def modules(self, paths: Iterable[Path]) -> Iterator[Module]:
+        """Give the modules of some files, those that can be parsed."""
+        return (module for module in map(self.module, paths) if module is not None)
+
     def _passing(
         self, paths: Iterable[Path], test: Test | None
     ) -> Iterator[Module]:
