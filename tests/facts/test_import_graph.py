@@ -134,7 +134,8 @@ def test_edges_are_those_of_a_plain_search_over_all_fixtures() -> None:
 
 
 def test_a_star_runs_the_modules_that_a_package_lists(tmp_path: Path) -> None:
-    made = project(tmp_path, {**dict.fromkeys(FILES, ""), "a/__init__.py": "__all__ = ['e', 'run']", "t.py": "from a import *"})
+    texts = {"a/__init__.py": "__all__ = ['e', 'run']", "t.py": "from a import *"}
+    made = project(tmp_path, {**dict.fromkeys(FILES, ""), **texts})
     assert imported(made, "t.py") == {"a/__init__.py", "a/e.py"}
     assert tmp_path / "t.py" in made.graph.importers(tmp_path / "a" / "e.py")
 

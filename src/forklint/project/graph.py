@@ -64,9 +64,20 @@ class ImportGraph:
 
     def reached(self, path: Path) -> tuple[Path, ...]:
         """The file and all project files that importing it may run, nearest first."""
-        if self._home is not None:
-            return tuple(self._follow(path))
-        return self._project.answer("what a file reaches", path, lambda: self._all_reached(path), compared=True)
+        home = self._home
+        if home is None:
+            return self._project.answer("what a file reaches", path, lambda: self._in_order((path,)), compared=True)
+        if path != self._guest:
+            return self._borrowed(lambda: home.reached(path))
+        targets = self.imports(path)
+        return (path, *self._borrowed(lambda: home._in_order(targets)))
+
+    def reached_from(self, paths: Iterable[Path]) -> frozenset[Path]:
+        """Some files and all project files that importing one of them may run."""
+        known = tuple(paths)
+        if self._home is None:
+            return frozenset(self._in_order(known))
+        return frozenset(one for path in known for one in self.reached(path))
 
     def reaches(self, first: Path, second: Path) -> bool:
         """Whether importing one file may run another, or both are the same."""
@@ -179,24 +190,25 @@ class ImportGraph:
 
     # What is reached
 
-    def _follow(self, path: Path, known: Collection[Path] = ()) -> list[Path]:
-        """The file and all that it reaches, nearest first, without those that are known."""
-        seen = {path, *known}
-        waiting = [path]
+    def _follow(self, paths: Iterable[Path], known: Collection[Path] = ()) -> list[Path]:
+        """Some files and all that they reach, nearest first, without those that are known."""
+        waiting = list(paths)
+        seen = {*waiting, *known}
         for current in waiting:
             new = [target for target in self.imports(current) if target not in seen]
             seen.update(new)
             waiting += new
         return waiting
 
-    def _all_reached(self, path: Path) -> tuple[Path, ...]:
-        self._all_below(path)
-        return tuple(self._aside(lambda: self._follow(path)))
+    def _in_order(self, paths: tuple[Path, ...]) -> tuple[Path, ...]:
+        for path in paths:
+            self._all_below(path)
+        return tuple(self._aside(lambda: self._follow(paths)))
 
     def _all_below(self, path: Path) -> None:
         """Rest on all edges that are reached from a file."""
         if path not in self._settled:
-            new = self._aside(lambda: self._follow(path, self._settled))
+            new = self._aside(lambda: self._follow((path,), self._settled))
             self._aside(lambda: self._settle(new, self._below))
             self._settled.update(new)
         self._below(self._circle(path))
@@ -292,7 +304,7 @@ class ImportGraph:
     def _borrowed(self, find: Callable[[], T]) -> T:
         """An answer of the home project, with all that it rests on there."""
         assert self._home is not None  # noqa: S101 - the callers asked
-        value, facts = self._home._project.questions.watched(find)  # noqa: SLF001 - it is another of this class
+        value, facts = self._home._project.questions.watched(find)
         for fact in facts:
             self._project.questions.note(fact)
         return value

@@ -48,7 +48,7 @@ class Hierarchy:
         return self._ask("names for", name, lambda: self._closed(frozenset({name}), self._new_names))
 
     def may_call(self, names: Names, path: Path) -> bool:
-        """Whether a file may call what goes by one of some names, whatever it is called there, or makes a partial of it.
+        """Whether a file may call what goes by one of some names, whatever it is called there, or make a partial of it.
 
         The rest of the project is looked at only if the file calls none of the names themselves.
         """

@@ -35,13 +35,14 @@ def terms(summary: Summary) -> Terms:
             if name:
                 renamed.add(name)
     renamed.update(last_name(one.attribute or one.module) for one in summary.imports if one.is_renamed)
+    imported = (part for one in summary.imports for part in (*one.module.split("."), one.attribute))
     classes = [scope for scope in summary.scopes if scope.kind == CLASS]
     return {
         CLASS: frozenset(scope.name for scope in classes),
         BASE: frozenset(part for scope in classes for base in scope.bases for part in base.split(".")),
         CALL: frozenset(calls),
         RENAMED: frozenset(renamed),
-        IMPORTED: frozenset(name for one in summary.imports for name in (*one.module.split("."), one.attribute) if name),
+        IMPORTED: frozenset(imported) - {""},
     }
 
 
