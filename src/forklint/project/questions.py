@@ -147,6 +147,17 @@ class Questions:
             if table.get(answer.key) is answer:
                 del table[answer.key]
 
+    def aside(self, find: Callable[[], T]) -> T:
+        """Call a function; what is being answered does not rest on what it reads.
+
+        For a search: who asks goes on to read what proves its result.
+        """
+        outer, self._noted = self._noted, set()
+        try:
+            return find()
+        finally:
+            self._noted = outer
+
     def watched(self, find: Callable[[], T]) -> tuple[T, frozenset[Fact]]:
         """Call a function; give what it gives, and every fact that this rests on."""
         outer, self._noted = self._noted, set()
