@@ -15,7 +15,7 @@ and is forgotten when the round is over.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -26,10 +26,23 @@ GOOD, DOUBTED, STALE, DEAD = range(4)
 """An answer holds; rests on one that may be stale; rests on a fact that changed; was replaced or given up."""
 
 
+Cuts = Mapping[str, int]
+"""What was left unknown since a budget had run out: what was stopped, such as "following calls", and after how many
+steps at most."""
+UNCUT: Cuts = {}
+
+
+def joined(one: Cuts, other: Cuts) -> Cuts:
+    """What two answers leave unknown together."""
+    if not other:
+        return one
+    return {what: max(one.get(what, 0), other.get(what, 0)) for what in {**one, **other}} if one else other
+
+
 class Answer:
     """One remembered answer."""
 
-    __slots__ = ("depth", "find", "key", "lowest", "name", "rests", "state", "value")
+    __slots__ = ("cuts", "depth", "find", "key", "lowest", "name", "rests", "state", "value")
 
     def __init__(self, name: str, key: Hashable, depth: int) -> None:
         self.name = name
@@ -38,6 +51,8 @@ class Answer:
         self.value: Any = _RUNNING
         self.rests: frozenset[Fact | Answer] = frozenset()
         """Facts and answers that it was found from."""
+        self.cuts = UNCUT
+        """What it leaves unknown, itself or through another answer."""
         self.find: Callable[[], Any] | None = None
         """How to find it again, if the two can be compared."""
         self.lowest: float = math.inf
@@ -52,6 +67,7 @@ class Questions:
         self._tables: dict[str, dict[Hashable, Answer]] = {}
         self._noted: set[Fact | Answer] = set()
         self._running: Answer | None = None
+        self._cuts = UNCUT
         self._lowest: float = math.inf
         self._rounds: dict[int, list[Answer]] = {}
         self._followers: dict[Fact | Answer, set[Answer]] | None = None
@@ -68,6 +84,10 @@ class Questions:
         """Say that what is being answered rests on a fact."""
         self._noted.add(fact)
 
+    def cut(self, what: str, steps: int) -> None:
+        """Say that what is being answered leaves something unknown: what was stopped, and after how many steps."""
+        self._cuts = joined(self._cuts, {what: steps})
+
     def answer(
         self, name: str, key: Hashable, find: Callable[[], T], inside: Any = _REFUSED, *, compared: bool = False
     ) -> T:
@@ -83,6 +103,7 @@ class Questions:
         if known is not None and (known.state == GOOD or self._still_holds(known)):
             if known.value is not _RUNNING:
                 self._noted.add(known)
+                self._cuts = joined(self._cuts, known.cuts)
                 self._lowest = min(self._lowest, known.lowest)
                 return known.value  # type: ignore[no-any-return]
             if inside is _REFUSED:
@@ -113,8 +134,8 @@ class Questions:
 
     def _find(self, table: dict[Hashable, Answer], answer: Answer, find: Callable[[], T], *, compared: bool) -> T:
         table[answer.key] = answer
-        outer, lowest, running = self._noted, self._lowest, self._running
-        self._noted, self._lowest, self._running = set(), math.inf, answer
+        outer, cuts, lowest, running = self._noted, self._cuts, self._lowest, self._running
+        self._noted, self._cuts, self._lowest, self._running = set(), UNCUT, math.inf, answer
         try:
             value = find()
         except BaseException:
@@ -122,10 +143,12 @@ class Questions:
             answer.state = DEAD
             self._end_round(answer.depth)
             self._noted |= outer
+            self._cuts = joined(cuts, self._cuts)
             self._lowest, self._running = min(lowest, self._lowest), running
             raise
         self.found += 1
-        answer.value, answer.rests = value, frozenset(self._noted)
+        answer.value, answer.rests, answer.cuts = value, frozenset(self._noted), self._cuts
+        self._cuts = joined(cuts, self._cuts)
         answer.find = find if compared else None
         own, self._noted, self._running = self._lowest, outer, running
         outer.add(answer)
@@ -168,6 +191,16 @@ class Questions:
             outer |= self._noted
             self._noted = outer
         return value, facts_under(noted)
+
+    def with_cuts(self, find: Callable[[], T]) -> tuple[T, Cuts]:
+        """Call a function; give what it gives, and all that this leaves unknown."""
+        outer, self._cuts = self._cuts, UNCUT
+        try:
+            value = find()
+            cuts = self._cuts
+        finally:
+            self._cuts = joined(outer, self._cuts)
+        return value, cuts
 
     # Changes
 
@@ -226,13 +259,14 @@ class Questions:
         table = self._tables[answer.name]
         if table.get(answer.key) is not answer:  # it was found anew, and was another, or held in a round alone
             return False
-        outer, lowest = self._noted, self._lowest
-        self._noted = set()
+        outer, cuts, lowest = self._noted, self._cuts, self._lowest
+        self._noted, self._cuts = set(), UNCUT
         try:
             value = self.answer(answer.name, answer.key, find, compared=True)
+            is_same = value == answer.value and self._cuts == answer.cuts
         finally:
-            self._noted, self._lowest = outer, lowest
-        if value != answer.value:
+            self._noted, self._cuts, self._lowest = outer, cuts, lowest
+        if not is_same:
             return False
         fresh = table.get(answer.key)
         answer.rests = fresh.rests if fresh is not None else answer.rests

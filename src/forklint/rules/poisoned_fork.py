@@ -15,7 +15,7 @@ from forklint.rules.base import Rule, Suspect
 if TYPE_CHECKING:
     from forklint.edits.tree import Tree
     from forklint.facts.forking.poisoned import Poisoned
-    from forklint.facts.forking.walk import Use
+    from forklint.facts.forking.trace import Use
     from forklint.project.module import Module
 
 IN_LOADERS = re.compile(rb"(?:polars|jax|numba)\b")

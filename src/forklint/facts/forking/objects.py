@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 
 from forklint.knowledge.poisons import poisons
+from forklint.project.budget import Budget
 from forklint.project.index import External, Project
 from forklint.project.index import Value as Bound
 from forklint.project.module import ClassFacts, FunctionFacts, Module
@@ -49,13 +50,14 @@ class View:
 class Objects:
     """Answers for one project."""
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Project, budget: Budget) -> None:
         self._project = project
+        self._budget = budget
         self._visiting: set[tuple[object, str]] = set()
 
     def of(self, view: View, node: ast.expr, depth: int = MAX_DEPTH) -> Thing | None:
         """What an expression gives; None if that is not certain."""
-        if depth <= 0:
+        if depth <= 0 or not self._budget.spend():
             return None
         if isinstance(node, ast.Await | ast.NamedExpr):
             return self.of(view, node.value, depth)
@@ -132,7 +134,8 @@ class Objects:
         if isinstance(symbol, ClassFacts):
             kind = poisons().of_bases(self._project.ancestry(symbol).external)
             if kind:
-                return None if self._is_small(symbol) else kind
+                is_small = self._project.answer("is a small model", symbol, lambda: self._has_small_layers(symbol))
+                return None if is_small else kind
             return Instance(symbol, tuple(self._given(view, node, symbol, depth).items()))
         if isinstance(symbol, FunctionFacts) and symbol.owner is None:
             return self._returned(symbol, depth)
@@ -170,12 +173,12 @@ class Objects:
     def _returned(self, facts: FunctionFacts, depth: int) -> Thing | None:
         """What a project function returns, whatever its arguments."""
         view = View(facts.module, facts.scope)
-        returns = [node.value for node in nodes_below(facts.node) if isinstance(node, ast.Return)]
+        returns = [node.value for node in facts.module.returns_of(facts.node)]
         if not returns or facts.node.decorator_list:
             return None
         return _agreed(self.of(view, value, depth - 2) if value is not None else None for value in returns)
 
-    def _is_small(self, facts: ClassFacts) -> bool:
+    def _has_small_layers(self, facts: ClassFacts) -> bool:
         """Whether all layers of a model are so small that torch computes them with one thread."""
         layers = [
             (node, name)

@@ -85,6 +85,11 @@ def _gives_number(project: Project, path: Path) -> bool:
     return summary is not None and any(NUMBER in scope.passed for scope in summary.scopes)
 
 
+def names_of_sites(project: Project) -> frozenset[str]:
+    """Last names of the calls that may be a site."""
+    return loader_names(project) | project.hierarchy.heirs(STARTERS) | {"map"}
+
+
 def sites_in(project: Project, module: Module) -> dict[ast.Call, tuple[Site, tuple[Cell, ...]]]:
     """The calls of a module from which on there are forked children, and the cells where these are forked."""
     # while they are being looked for there are none
@@ -93,7 +98,7 @@ def sites_in(project: Project, module: Module) -> dict[ast.Call, tuple[Site, tup
 
 def _find_sites(project: Project, module: Module) -> dict[ast.Call, tuple[Site, tuple[Cell, ...]]]:
     found: dict[ast.Call, tuple[Site, tuple[Cell, ...]]] = {}
-    named = loader_names(project) | project.hierarchy.heirs(STARTERS) | {"map"}
+    named = names_of_sites(project)
     calls = [node for node in module.nodes if isinstance(node, ast.Call) and last_name(node.func) in named]
     for node in calls:
         site = _site(project, View(module, module.scope_at(node)), node)
