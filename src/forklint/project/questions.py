@@ -66,8 +66,8 @@ class Questions:
     def __init__(self) -> None:
         self._tables: dict[str, dict[Hashable, Answer]] = {}
         self._noted: set[Fact | Answer] = set()
-        self._cuts = UNCUT
         self._running: Answer | None = None
+        self._cuts = UNCUT
         self._lowest: float = math.inf
         self._rounds: dict[int, list[Answer]] = {}
         self._followers: dict[Fact | Answer, set[Answer]] | None = None
@@ -170,6 +170,17 @@ class Questions:
             table = self._tables[answer.name]
             if table.get(answer.key) is answer:
                 del table[answer.key]
+
+    def aside(self, find: Callable[[], T]) -> T:
+        """Call a function; what is being answered does not rest on what it reads.
+
+        For a search: who asks goes on to read what proves its result.
+        """
+        outer, self._noted = self._noted, set()
+        try:
+            return find()
+        finally:
+            self._noted = outer
 
     def watched(self, find: Callable[[], T]) -> tuple[T, frozenset[Fact]]:
         """Call a function; give what it gives, and every fact that this rests on."""

@@ -125,21 +125,7 @@ class Objects:
 
     def _stored(self, method: Function) -> Mapping[str, Sequence[ast.expr]]:
         """What a method puts into each attribute of its object, None left out."""
-        memory = self._project.memory("what a method puts into attributes")
-        if method not in memory:
-            found: dict[str, list[ast.expr]] = {}
-            for node in nodes_below(method):
-                targets = node.targets if isinstance(node, ast.Assign) else []
-                if isinstance(node, ast.AnnAssign) and node.value is not None:
-                    targets = [node.target]
-                names = {t.attr for t in targets if isinstance(t, ast.Attribute) and _is_self(t, method)}
-                value = node.value if names else None  # type: ignore[attr-defined]
-                if value is not None and not (isinstance(value, ast.Constant) and value.value is None):
-                    for name in names:
-                        found.setdefault(name, []).append(value)
-            memory[method] = found
-        stored: Mapping[str, Sequence[ast.expr]] = memory[method]
-        return stored
+        return self._project.answer("what a method puts into attributes", method, lambda: _stored(method))
 
     def _of_call(self, view: View, node: ast.Call, depth: int) -> Thing | None:
         symbol = self._project.resolve(view.module, view.scope, node.func)
@@ -204,6 +190,20 @@ class Objects:
             return False
         linear = [node for node, name in layers if name == "Linear"]
         return bool(linear) and all(_is_small(node, "torch.nn.Linear") for node in linear)
+
+
+def _stored(method: Function) -> dict[str, list[ast.expr]]:
+    found: dict[str, list[ast.expr]] = {}
+    for node in nodes_below(method):
+        targets = node.targets if isinstance(node, ast.Assign) else []
+        if isinstance(node, ast.AnnAssign) and node.value is not None:
+            targets = [node.target]
+        names = {t.attr for t in targets if isinstance(t, ast.Attribute) and _is_self(t, method)}
+        value = node.value if names else None  # type: ignore[attr-defined]
+        if value is not None and not (isinstance(value, ast.Constant) and value.value is None):
+            for name in names:
+                found.setdefault(name, []).append(value)
+    return found
 
 
 def made_kind(call: ast.Call, name: str) -> str:

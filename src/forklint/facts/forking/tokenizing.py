@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from forklint.project.module import FunctionFacts, Module
 
 POISON = "tokenizers"
+TOKENIZER = re.compile(rb"okenizer")
 OFF = frozenset({"", "off", "false", "f", "no", "n", "0"})
 """Values that the library takes for false, whatever their case; it takes any other for true."""
 MOST_MODULES = 300
@@ -91,7 +93,7 @@ def _program(project: Project, module: Module) -> Iterator[Module]:
 
 def _made(project: Project, module: Module) -> tuple[Module, ast.Call] | None:
     """The first call of a module that makes a fast tokenizer."""
-    if b"okenizer" not in module.document.code:
+    if not project.matches(module.path, TOKENIZER):
         return None
     for node in module.nodes:
         if isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
