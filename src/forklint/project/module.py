@@ -95,6 +95,15 @@ class Module:
         """Every node of the module, level by level, but for operators and contexts."""
         return tuple(nodes_below(self.tree))
 
+    @cached_property
+    def reads(self) -> dict[str, list[ast.Name | ast.Attribute]]:
+        """The places where each name is read, or an attribute of that name."""
+        found: dict[str, list[ast.Name | ast.Attribute]] = {}
+        for node in self.nodes:
+            if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
+                found.setdefault(node.id if isinstance(node, ast.Name) else node.attr, []).append(node)
+        return found
+
     def returns_of(self, function: Function) -> tuple[ast.Return, ...]:
         """The ``return`` statements in a function, those of functions in it included."""
         found = self._returns.get(function)
