@@ -114,7 +114,7 @@ class Handles:
 
         steps = STEPS_PER_CLASS + STEPS_PER_NODE * size(facts.node)
         budget = self._project.budgets.of("following handles", steps)
-        lifetimes = Lifetimes(self._project, facts, self.openers, built, self.opens, budget)
+        lifetimes = Lifetimes(self._project, facts, self.openers, built, self.opens, budget=budget)
         state: State = {}
         for name in INIT_PATH:
             method = self._project.method(facts, name)

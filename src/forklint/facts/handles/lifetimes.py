@@ -52,6 +52,7 @@ class Lifetimes:
         openers: dict[str, Handle],
         built: Callable[[ClassFacts], Values],
         opens: Callable[[FunctionFacts], bool],
+        *,
         budget: Budget,
     ) -> None:
         self._project = project
