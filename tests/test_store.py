@@ -291,7 +291,7 @@ class TestRoom:
                 transaction.read("summaries", "4")
                 transaction.used("summaries", ("5",))
         with opened(file, limit=self.LIMIT) as store:
-            self.put(store, range(100, 210))
+            self.put(store, range(100, 250))
         assert self.kept(file) & set(range(60)) == {1, 2, 3, 4, 5}
 
     def test_use_is_written_down_once_a_day(self, file: Path, at_day: Callable[[int], None]) -> None:

@@ -320,7 +320,8 @@ def _today() -> int:
 
 
 def _may_write(path: str) -> bool:
-    return os.access(path, os.W_OK) and os.access(os.path.dirname(path), os.W_OK)
+    effective = os.access in os.supports_effective_ids
+    return all(os.access(each, os.W_OK, effective_ids=effective) for each in (path, os.path.dirname(path)))
 
 
 def _connected(target: str, label: str) -> sqlite3.Connection:
