@@ -72,7 +72,7 @@ class Execution:
         self.sites: list[Site] = []
         self._frames: dict[Module, Frame] = {}
         self._kept: list[object] = []
-        self._running: list[ast.AST] = []
+        self.running: list[ast.AST] = []
         self._entries: Counter[ast.AST] = Counter()
         self.budget = project.budgets.of("running scripts", STEPS_PER_FILE + STEPS_PER_NODE * size(module.tree))
         self.entered: list[ast.AST] = []
@@ -336,15 +336,10 @@ class Execution:
         """Whether starts do not count at present."""
         return bool(self._muted) or (self.guarded and not self.follow_guarded)
 
-    @property
-    def depth(self) -> int:
-        """How many calls deep the run is."""
-        return len(self._running)
-
     def may_enter(self, entries: Counter[ast.AST], depth: int) -> bool:
         """Take note that functions are entered, so many calls deep; False, and nothing, if one of them could not be."""
-        may = self.depth + depth <= MAX_DEPTH and all(
-            node not in self._running and self._entries[node] + number <= MAX_ENTRIES
+        may = len(self.running) + depth <= MAX_DEPTH and all(
+            node not in self.running and self._entries[node] + number <= MAX_ENTRIES
             for node, number in entries.items()
         )
         if may:
@@ -364,14 +359,14 @@ class Execution:
         inner.receiver = given.positional[0] if function.owner is not None and given.positional else UNKNOWN
         self._kept.append(inner)
         functions.bind_parameters(self, inner, facts, given)
-        self._running.append(facts.node)
-        self.deepest = max(self.deepest, self.depth)
+        self.running.append(facts.node)
+        self.deepest = max(self.deepest, len(self.running))
         self.sites.append(Site(spot.place, what))
         try:
             if not self.block(facts.node.body, inner) and inner.returns:
                 inner.returns.append(NONE)
         finally:
-            self._running.pop()
+            self.running.pop()
             self.sites.pop()
         return inner
 

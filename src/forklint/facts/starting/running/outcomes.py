@@ -50,10 +50,10 @@ def outcome(run: Execution, spot: Spot, function: Bound, given: Arguments) -> Va
         return here[0]
 
     try:
-        known = run.project.answer("calls that start nothing", key, find, None)
+        known = run.project.answer("calls that start nothing", key, find)
     except LeavesMoreError as error:
         return error.result
-    if known is not None and (here or _is_taken_over(run, known)):
+    if here or _is_taken_over(run, known):
         return known.result
     return run.call(spot, function, given)
 
@@ -61,7 +61,7 @@ def outcome(run: Execution, spot: Spot, function: Bound, given: Arguments) -> Va
 def _key(run: Execution, function: Bound, given: Arguments) -> tuple[object, ...] | None:
     """What identifies a call of another module's function, if nothing of this run decides what it does."""
     facts = function.function.facts
-    if run.hides_starts or facts.module is run.module:
+    if run.hides_starts or facts.module is run.module or facts.node in run.running:
         return None
     if function.receiver is not None or facts.owner is not None or not all(map(is_plain, given.all)):
         return None
@@ -72,10 +72,10 @@ def _key(run: Execution, function: Bound, given: Arguments) -> tuple[object, ...
 def _made(run: Execution, spot: Spot, function: Bound, given: Arguments) -> Outcome:
     """Make a call; raises LeavesMoreError, and what ``run.call`` raises."""
     state, refused, entered, left = run.state, run.refused, len(run.entered), run.budget.left
-    outer, run.deepest = run.deepest, run.depth
+    outer, run.deepest = run.deepest, len(run.running)
     try:
         result = run.call(spot, function, given)
-        depth = run.deepest - run.depth
+        depth = run.deepest - len(run.running)
     finally:
         run.deepest = max(outer, run.deepest)
     if not is_plain(result) or run.refused != refused or run.state != state:
@@ -89,5 +89,5 @@ def _is_taken_over(run: Execution, known: Outcome) -> bool:
         return False
     run.step(known.steps)
     run.entered += known.entered
-    run.deepest = max(run.deepest, run.depth + known.depth)
+    run.deepest = max(run.deepest, len(run.running) + known.depth)
     return True
