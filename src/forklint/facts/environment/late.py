@@ -54,6 +54,7 @@ class _Judge:
         self._module = module
         self._environment = environment_of(project)
         self._before: dict[ast.stmt, tuple[Event, ...]] = {}
+        self._number = len({one.statement for one in settings_in(project, module)})
 
     def late(self, setting: Setting) -> list[Late]:
         rows = [row for row in self._environment.rows(setting.name, setting.literal) if self._judged(row, setting)]
@@ -132,7 +133,7 @@ class _Judge:
 
     def _events(self, statement: ast.stmt) -> tuple[Event, ...]:
         if statement not in self._before:
-            found = execution.before(self._project, self._environment, self._module, statement)
+            found = execution.before(self._project, self._environment, self._module, statement, self._number)
             self._before[statement] = tuple(found)
         return self._before[statement]
 
