@@ -18,6 +18,7 @@ from forklint.project.scopes import Function, Kind, Scope, statements
 
 if TYPE_CHECKING:
     from forklint.facts.sending.kept import Objects
+    from forklint.project.budget import Budget
     from forklint.project.index import Project
 
 MAX_DEPTH = 10
@@ -30,10 +31,11 @@ VIEWS = {"keys", "values", "items"}
 
 
 class Unpicklable:
-    """Looks for what pickle refuses, for the whole project."""
+    """Looks for what pickle refuses in one payload."""
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Project, budget: Budget) -> None:
         self.project = project
+        self.budget = budget
 
     @cached_property
     def objects(self) -> Objects:
@@ -46,7 +48,7 @@ class Unpicklable:
         """The part of an expression's value that pickle surely refuses in some run; None if none is known."""
         node = given.node
         found: Culprit | None = None
-        if depth <= 0:
+        if depth <= 0 or not self.budget.spend():
             return None
         if isinstance(node, ast.Lambda):
             found = Culprit(Why.LAMBDA, given.module, node, "the lambda", _lambda_error(given.module, node), node)
