@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
-from collections.abc import Iterator
 
 from forklint.facts.datasets.classes import is_dataset
 from forklint.facts.handles.carried import init_path
@@ -12,11 +10,12 @@ from forklint.facts.loading.loaders import workers_of
 from forklint.facts.loading.numbers import Workers
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, Module
-from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS
 from forklint.project.spelling import last_name
 
 MAX_HOPS = 8
+MOST_PLACES = 1_000
+"""How many expressions are looked at for the objects of one class."""
 PASSES_ON = ("Compose", "Sequential")
 """Classes that make one transform of several."""
 GIVEN_AS = frozenset({"transform", "transforms", "target_transform", "augment", "augmentation"})
@@ -27,48 +26,58 @@ def carried_by(project: Project, facts: ClassFacts) -> ClassFacts | None:
 
     The class itself if a library's dataset keeps it, or a loader with workers collates by it.
     """
-    memory = project.memory("carried_by")
-    if facts not in memory:
-        memory[facts] = next(_carriers(project, facts), None)
-    found: ClassFacts | None = memory[facts]
-    return found
+    return project.answer("who carries a generator", facts, lambda: _Search(project, facts).carrier())
 
 
-def _carriers(project: Project, facts: ClassFacts) -> Iterator[ClassFacts]:
-    called = re.compile(rb"%b[\s)]*\(" % re.escape(facts.name).encode())
-    for module in project.mentioning(facts.name, called.search):
-        for node in module.nodes:
-            if not isinstance(node, ast.Call) or last_name(node.func) != facts.name:
-                continue
-            if project.resolve(module, module.scope_at(node), node.func) == facts:
-                found = _receiver(project, module, node, facts, MAX_HOPS)
-                if found is not None:
-                    yield found
+class _Search:
+    """Looks for who has the objects of one class."""
 
+    def __init__(self, project: Project, facts: ClassFacts) -> None:
+        self._project = project
+        self._facts = facts
+        self._budget = project.budgets.of("following objects", MOST_PLACES)
 
-def _receiver(project: Project, module: Module, node: ast.AST, facts: ClassFacts, hops: int) -> ClassFacts | None:
-    """The dataset that the value of an expression comes to."""
-    above = module.parents[node]
-    if hops <= 0:
+    def carrier(self) -> ClassFacts | None:
+        """The dataset that keeps one of them."""
+        name = self._facts.name
+        for module in self._project.mentioning(name):
+            for read in module.reads.get(name, ()):
+                call = module.parents.get(read)
+                if not isinstance(call, ast.Call) or call.func is not read:
+                    continue
+                if self._project.resolve(module, module.scope_at(call), read) == self._facts:
+                    found = self._receiver(module, call, MAX_HOPS)
+                    if found is not None:
+                        return found
         return None
-    if isinstance(above, (ast.List, ast.Tuple, ast.keyword, ast.IfExp)):
-        return _receiver(project, module, above, facts, hops - 1)
-    if isinstance(above, ast.Call) and above.func is not node:
-        if last_name(above.func) in PASSES_ON:
-            return _receiver(project, module, above, facts, hops - 1)
-        return _taker(project, module, above, node, facts)
-    if isinstance(above, ast.Assign):
-        target = above.targets[0]
-        if isinstance(target, ast.Name):
-            scope = module.scope_at(above)
-            for other in nodes_below(scope.node):
-                is_use = isinstance(other, ast.Name) and other.id == target.id and isinstance(other.ctx, ast.Load)
-                found = _receiver(project, module, other, facts, hops - 1) if is_use else None
+
+    def _receiver(self, module: Module, node: ast.AST, hops: int) -> ClassFacts | None:
+        """The dataset that the value of an expression comes to."""
+        above = module.parents[node]
+        if hops <= 0 or not self._budget.spend():
+            return None
+        if isinstance(above, (ast.List, ast.Tuple, ast.keyword, ast.IfExp)):
+            return self._receiver(module, above, hops - 1)
+        if isinstance(above, ast.Call) and above.func is not node:
+            if last_name(above.func) in PASSES_ON:
+                return self._receiver(module, above, hops - 1)
+            return _taker(self._project, module, above, node, self._facts)
+        if isinstance(above, ast.Assign):
+            target = above.targets[0]
+            if isinstance(target, ast.Name):
+                return self._user(module, module.scope_at(above).node, target.id, hops)
+            if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self":
+                return _builder(self._project, module, above)
+        return None
+
+    def _user(self, module: Module, home: ast.AST, name: str, hops: int) -> ClassFacts | None:
+        """The dataset that what a name holds comes to, within the function or module that binds it."""
+        for other in module.reads.get(name, ()):
+            if isinstance(other, ast.Name) and (home is module.tree or home in module.above(other)):
+                found = self._receiver(module, other, hops - 1)
                 if found is not None:
                     return found
-        elif isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self":
-            return _builder(project, module, above)
-    return None
+        return None
 
 
 def _builder(project: Project, module: Module, statement: ast.stmt) -> ClassFacts | None:
