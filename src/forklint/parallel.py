@@ -14,7 +14,6 @@ from forklint.config import SettingsFinder
 from forklint.dealing import Deck
 from forklint.model import FileReport
 from forklint.project.library import Library
-from forklint.project.questions import Fact
 from forklint.project.seen import Seen
 from forklint.records import dataclass
 from forklint.source.paths import from_root
@@ -173,8 +172,8 @@ def available_cores() -> int:
 
 Libraries = Mapping[tuple[Path, Path | None], Library]
 """What is known of projects, by their roots and the files of their settings."""
-Reports = list[tuple[FileReport, frozenset[Fact]]]
-"""Reports, each with the facts that it rests on, if those are wanted."""
+Reports = list[tuple[FileReport, bytes]]
+"""Reports, each with what it rests on as ``project.rests`` writes it, if that is wanted."""
 
 
 @dataclass(frozen=True)
@@ -249,7 +248,8 @@ def _lint_with(linters: Linters, files: Iterable[Path], *, keeps: bool) -> Done:
             _add(done.seen, {key: project.news() for key, project in left.items()} if keeps else {})
             left.clear()
             gc.collect()
-        done.reports.append(linter.watched(path) if keeps else (linter.lint(path), frozenset()))
+        report, rests = linter.watched(path)
+        done.reports.append((report, linter.project.encoded(rests) if keeps else b""))
     _add(done.seen, linters.news() if keeps else {})
     return done
 

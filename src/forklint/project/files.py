@@ -12,8 +12,9 @@ from typing import Any, TypeVar
 from forklint.config import Settings
 from forklint.project.budget import Budgets
 from forklint.project.library import Library
-from forklint.project.questions import Fact, Questions
+from forklint.project.questions import Fact, Questions, Rests
 from forklint.project.resolver import Resolver
+from forklint.project.rests import Encoder
 from forklint.project.seen import Seen, question
 from forklint.source import discovery, document
 from forklint.source.digest import digest
@@ -42,6 +43,7 @@ class ProjectFiles:
         self._sought: dict[bytes, None] = {}
         self._digests: dict[Path, str] = {}
         self._reported: dict[str, int] = {}
+        self._encoder = Encoder()
         self._memories: dict[str, dict[Any, Any]] = {}
         self.weight = 0
         """About how many bytes of memory the project holds."""
@@ -139,18 +141,25 @@ class ProjectFiles:
         folders = self.resolver.folders
         asked = {**{key: self.asked[key] for key in self._new("asked", self.asked)}}
         asked |= {question("folder", path): int(folders[path]) for path in self._new("folders", folders)}
-        walks = {"files": self.__dict__.get("_on_disk"), "presets": self.__dict__.get("_presets")}
+        files, presets = self.__dict__.get("_on_disk"), self.__dict__.get("_presets")
+        groups, self._encoder.groups = self._encoder.groups, {}
         return Seen(
             {str(path): self._digests[path] for path in self._new("contents", self._digests)},
-            **{name: tuple(map(str, found)) for name, found in walks.items() if found is not None},
+            files=tuple(map(str, files)) if files is not None else None,
+            presets=tuple(map(str, presets)) if presets is not None else None,
             folders={
                 folder: tuple(sorted(self.resolver.listings[folder]))
                 for folder in self._new("listings", self.resolver.listings)
             },
             paths=asked,
             sought={text.decode(errors="surrogateescape") for text in self._new("sought", self._sought)},
+            groups=groups,
             is_consistent=not self._overlay,
         )
+
+    def encoded(self, rests: Rests) -> bytes:
+        """What something rests on, as numbers (see ``rests``)."""
+        return self._encoder.encode(rests)
 
     def _new(self, name: str, table: Mapping[Any, Any]) -> list[Any]:
         """The keys that a table, to which things are only added, has more than when it was last asked for."""

@@ -27,6 +27,8 @@ class Seen:
     """Questions about one path, ``kind:path`` (``file``: is it one; ``folder``; ``size`` in bytes), and the answers."""
     sought: set[str] = field(default_factory=set)
     """Texts that were searched for in all Python files."""
+    groups: dict[int, bytes] = field(default_factory=dict)
+    """Groups of facts on which reports rest together (see ``project.rests``)."""
     is_consistent: bool = True
     """Whether nothing was seen in two states."""
 
@@ -41,6 +43,7 @@ class Seen:
         agrees &= _agree(self.folders, other.folders)
         agrees &= _agree(self.paths, other.paths)
         self.sought |= other.sought
+        self.groups |= other.groups
         self.is_consistent &= agrees
 
 
