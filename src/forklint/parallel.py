@@ -105,11 +105,11 @@ def _gathered(job: Job, files: Sequence[Path], processes: int, stored: Libraries
 
     wanted = gathering.wanted(job.settings(), files, stored)
     if processes == 1:
-        return {place: gathering.GatheredLibrary(own, gathering.gather(map(str, own))) for place, own in wanted.items()}
+        return {place: gathering.GatheredLibrary(own, gathering.gather(map(str, own.files))) for place, own in wanted.items()}
     from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415
 
     with ProcessPoolExecutor(processes, mp_context=_context(), initializer=_ignore_interrupts) as pool:
-        shares = {place: gathering.in_shares(own, processes * SHARES) for place, own in wanted.items()}
+        shares = {place: gathering.in_shares(own.files, processes * SHARES) for place, own in wanted.items()}
         parts = {place: [pool.submit(gathering.gather, share) for share in some] for place, some in shares.items()}
         return {
             place: gathering.GatheredLibrary(own, (one for part in parts[place] for one in part.result()))

@@ -141,7 +141,8 @@ class Session:
     def library(self) -> StoredLibrary:
         """What the store knows of the files."""
         newer = frozenset(map(Path, self.difference.newer))
-        return StoredLibrary(self._store, newer, self._disk.now.files, self._disk.now.presets)
+        now = self._disk.now
+        return StoredLibrary(self._store, newer, now.files, now.presets, now.left_out)
 
     def _key(self, path: str) -> str:
         return f"{self._variant}:{path}"
