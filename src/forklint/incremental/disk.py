@@ -195,7 +195,7 @@ def _is_folder(path: str) -> int:
     return int(os.path.isdir(path))
 
 
-ASKED = {"file": _is_file, "folder": _is_folder, "size": size}
+ASKED = {"file": _is_file, "folder": _is_folder, "size": size, "modules": discovery.modules_below}
 """What is asked of single paths."""
 
 
