@@ -8,6 +8,8 @@ import each other in circles have in common: each circle is a question of its ow
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -18,7 +20,8 @@ from forklint.summaries.terms import IMPORTED
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
-    from forklint.project.questions import Fact, Rests
+    from forklint.project.questions import Fact
+    from forklint.summaries.summary import Import
 
 T = TypeVar("T")
 Test = Callable[[bytes], bool]
@@ -34,7 +37,7 @@ class ImportGraph:
     """
 
     def __init__(self, project: Project, home: ImportGraph | None = None, guest: Path | None = None) -> None:
-        self._project = project
+        self.project = project
         self._home = home
         self._guest = guest
         self._circles = Circles(self.imports)
@@ -50,33 +53,44 @@ class ImportGraph:
         if home is not None:
             return self._borrowed(lambda: home.imports(path))
         find = lambda: tuple(self._find_imports(path))  # noqa: E731 - it is short
-        return self._project.answer("what a file imports", path, find, compared=True)
+        return self.project.answer("what a file imports", path, find, compared=True)
 
-    def any_reached(self, path: Path, test: Test, name: str) -> bool:
-        """Whether the file or any project file that it reaches passes ``test``; ``name`` keeps the answers apart."""
+    def any_reached(self, path: Path, test: Test, name: str, words: tuple[bytes, ...] = ()) -> bool:
+        """Whether the file or any project file that it reaches passes ``test``; ``name`` keeps the answers apart.
+
+        Where every text that passes holds one of some ``words``, it is known sooner that none does.
+        """
         home = self._home_of(path)
         if home is not None:
-            return self._borrowed(lambda: home.any_reached(path, test, name))
+            return self._borrowed(lambda: home.any_reached(path, test, name, words))
         if self._home is not None:
             targets = self.imports(path)
-            return self._passes(path, test, name) or any(self.any_reached(one, test, name) for one in targets)
-        return self._project.answer(f"reaches {name}", path, lambda: self._reaches(path, test, name), compared=True)
+            return self._passes(path, test, name) or any(self.any_reached(one, test, name, words) for one in targets)
+        find = lambda: self._reaches(path, test, name, words)  # noqa: E731 - it is short
+        return self.project.answer(f"reaches {name}", path, find, compared=True)
 
     def reached(self, path: Path) -> tuple[Path, ...]:
         """The file and all project files that importing it may run, nearest first."""
         home = self._home
         if home is None:
-            return self._project.answer("what a file reaches", path, lambda: self.in_order((path,)), compared=True)
+            find = lambda: self.reached_in_order((path,))  # noqa: E731 - it is short
+            return self.project.answer("what a file reaches", path, find, compared=True)
         if path != self._guest:
             return self._borrowed(lambda: home.reached(path))
         targets = self.imports(path)
-        return (path, *self._borrowed(lambda: home.in_order(targets)))
+        return (path, *self._borrowed(lambda: home.reached_in_order(targets)))
+
+    def reached_in_order(self, paths: tuple[Path, ...]) -> tuple[Path, ...]:
+        """Some files and all project files that importing one of them may run, nearest first."""
+        for path in paths:
+            self._all_below(path)
+        return tuple(self._aside(lambda: self._follow(paths)))
 
     def reached_from(self, paths: Iterable[Path]) -> frozenset[Path]:
         """Some files and all project files that importing one of them may run."""
         known = tuple(paths)
         if self._home is None:
-            return frozenset(self.in_order(known))
+            return frozenset(self.reached_in_order(known))
         return frozenset(one for path in known for one in self.reached(path))
 
     def reaches(self, first: Path, second: Path) -> bool:
@@ -92,7 +106,7 @@ class ImportGraph:
     def importers(self, path: Path) -> tuple[Path, ...]:
         """The files of the project that import a file directly."""
         find = lambda: tuple(self._find_importers(path))  # noqa: E731 - it is short
-        return self._project.answer("who imports a file", path, find, compared=True)
+        return self.project.answer("who imports a file", path, find, compared=True)
 
     def reaching(self, paths: Iterable[Path]) -> frozenset[Path]:
         """All files of the project from which one of some files is reached, these themselves included."""
@@ -114,11 +128,11 @@ class ImportGraph:
     # Edges
 
     def _find_imports(self, path: Path) -> dict[Path, None]:
-        resolver = self._project.resolver
+        resolver = self.project.resolver
         own = resolver.find(path, "", level=1)  # a file of a package runs the package, though it does not say so
         found: dict[Path, None] = {own: None} if own is not None else {}
         named: dict[tuple[int, str], list[str]] = {}
-        for one in self._project.imports(path):
+        for one in self.project.imports(path):
             attributes = named.setdefault((one.level, one.module), [])
             if one.attribute:
                 attributes.append(one.attribute)
@@ -135,10 +149,10 @@ class ImportGraph:
         """The packages on the way to a module, as importing ``a.b`` runs ``a`` first, and it itself, as far as ours."""
         key = (start, module, relative)
         find = lambda: tuple(self._find_modules(start, module, relative=relative))  # noqa: E731 - it is short
-        return self._project.answer("modules on the way", key, find, compared=True)
+        return self.project.answer("modules on the way", key, find, compared=True)
 
     def _find_modules(self, start: str, module: str, *, relative: bool) -> Iterator[Path | None]:
-        resolver, parts = self._project.resolver, module.split(".") if module else []
+        resolver, parts = self.project.resolver, module.split(".") if module else []
         if not relative and not resolver.has(start, parts[0]):
             yield None
             return
@@ -149,7 +163,7 @@ class ImportGraph:
         self, start: str, module: str, package: Path | None, attribute: str, *, relative: bool
     ) -> Iterator[Path]:
         """Give the modules of a package that a statement may import from it by a name, or all that its stars name."""
-        resolver = self._project.resolver
+        resolver = self.project.resolver
         if package is None:
             top = module.partition(".")[0]
             if relative or resolver.has(start, top):  # a folder without ``__init__.py``
@@ -164,10 +178,10 @@ class ImportGraph:
         """The names in ``__all__`` where it is written out: a star runs the modules among them."""
 
         def find() -> tuple[str, ...]:
-            summary = self._project.summary(path)
+            summary = self.project.summary(path)
             return tuple(sorted(summary.exports or ())) if summary is not None else ()
 
-        return self._project.answer("names in __all__", path, find, compared=True)
+        return self.project.answer("names in __all__", path, find, compared=True)
 
     def _find_importers(self, path: Path) -> Iterator[Path]:
         seen = {path}
@@ -181,9 +195,9 @@ class ImportGraph:
         """Give the files whose imports name a module or its package, and those that a package's own files are."""
         folder = path.parent
         is_package = path.name == PACKAGE
-        yield from self._project.where(IMPORTED, folder.name if is_package else path.stem)
+        yield from self.project.where(IMPORTED, folder.name if is_package else path.stem)
         if is_package:
-            yield from (one for one in self._project.files if folder in one.parents)
+            yield from (one for one in self.project.files if folder in one.parents)
         package = (folder.parent if is_package else folder) / PACKAGE
         if (folder.name if is_package else path.stem) in self._exports(package):
             yield from self.importers(package)
@@ -200,12 +214,6 @@ class ImportGraph:
             waiting += new
         return waiting
 
-    def in_order(self, paths: tuple[Path, ...]) -> tuple[Path, ...]:
-        """Some files and all that they reach, nearest first."""
-        for path in paths:
-            self._all_below(path)
-        return tuple(self._aside(lambda: self._follow(paths)))
-
     def _all_below(self, path: Path) -> None:
         """Rest on all edges that are reached from a file."""
         if path not in self._settled:
@@ -216,7 +224,7 @@ class ImportGraph:
 
     def _below(self, circle: Circle) -> str:
         find = lambda: self._digest(circle.head)  # noqa: E731 - it is short
-        return self._project.answer("edges below", circle.head, find, compared=True)
+        return self.project.answer("edges below", circle.head, find, compared=True)
 
     def _digest(self, head: Path) -> str:
         circle = self._circle(head)
@@ -231,13 +239,51 @@ class ImportGraph:
         targets = [target for member in circle.members for target in self.imports(member)]
         return [one for one in self._aside(lambda: self._circles.ordered(targets)) if one != circle]
 
-    def _reaches(self, path: Path, test: Test, name: str) -> bool:
+    def _reaches(self, path: Path, test: Test, name: str, words: tuple[bytes, ...]) -> bool:
+        if words and self._is_plain(path) and not self._passes(path, test, name) and self._nowhere(test, name, words):
+            return False
         way = self._aside(lambda: self._way(path, test, name))
         if not way:
             return self._any_below(self._circle(path), test, name)[0]
-        for passed in way[:-1]:
-            self.imports(passed)
-        return self._passes(way[-1], test, name)
+        return all(self._leads(*step) for step in pairwise(way)) and self._passes(way[-1], test, name)
+
+    def _is_plain(self, path: Path) -> bool:
+        """Whether imports of a file are looked for in folders that can be packages, and in no others."""
+        folder = path.parent
+        return self.project.root in (folder, *folder.parents) and all(
+            part.isidentifier() for part in folder.relative_to(self.project.root).parts
+        )
+
+    def _nowhere(self, test: Test, name: str, words: tuple[bytes, ...]) -> bool:
+        """Whether nothing passes that can be imported, since no file does, and none is ignored."""
+
+        def find() -> bool:
+            paths = dict.fromkeys(path for word in words for path in self.project.containing(word))
+            return not any(self._passes(path, test, name) for path in paths) and self.project.is_whole
+
+        return self.project.answer(f"nowhere passes {name}", words, find, compared=True)
+
+    def _leads(self, path: Path, target: Path) -> bool:
+        """Whether a file imports another; rests on the statement that says so, and on no other."""
+        return self.project.answer("imports another", (path, target), lambda: self._prove(path, target), compared=True)
+
+    def _prove(self, path: Path, target: Path) -> bool:
+        package = partial(self.project.resolver.find, path, "", 1)
+        if self._aside(package) == target:
+            return package() == target
+        for one in self.project.imports(path):
+            named = partial(self._named, path, one)
+            if target in self._aside(named):
+                return target in named()
+        return False
+
+    def _named(self, path: Path, one: Import) -> tuple[Path | None, ...]:
+        """The files that one import of a file names."""
+        start, relative = self.project.resolver.start(path, one.level), one.level > 0
+        modules = self._modules(start, one.module, relative=relative)
+        if not one.attribute or (modules[-1] is not None and modules[-1].name != PACKAGE):
+            return modules
+        return (*modules, *self._parts(start, one.module, modules[-1], one.attribute, relative=relative))
 
     def _way(self, path: Path, test: Test, name: str) -> list[Path]:
         """A way from a file to one that passes; empty if there is none."""
@@ -275,7 +321,7 @@ class ImportGraph:
     def _any_below(self, circle: Circle, test: Test, name: str) -> tuple[bool, tuple[Path, ...]]:
         """Whether anything passes that the files of a circle reach, and these files: one answer for all of them."""
         find = lambda: self._find_below(circle.head, test, name)  # noqa: E731 - it is short
-        return self._project.answer(f"circle reaches {name}", circle.head, find, compared=True)
+        return self.project.answer(f"circle reaches {name}", circle.head, find, compared=True)
 
     def _find_below(self, head: Path, test: Test, name: str) -> tuple[bool, tuple[Path, ...]]:
         circle = self._circle(head)
@@ -286,8 +332,8 @@ class ImportGraph:
         return found, circle.members
 
     def _passes(self, path: Path, test: Test, name: str) -> bool:
-        find = lambda: test(self._project.data(path))  # noqa: E731 - it is short
-        return self._project.answer(f"passes {name}", path, find, compared=True)
+        find = lambda: test(self.project.data(path))  # noqa: E731 - it is short
+        return self.project.answer(f"passes {name}", path, find, compared=True)
 
     def _settle(self, paths: Iterable[Path], ask: Callable[[Circle], object]) -> None:
         """Ask for circles in their order: a long chain of questions below one another is never asked at once."""
@@ -295,20 +341,16 @@ class ImportGraph:
             ask(circle)
 
     def _aside(self, find: Callable[[], T]) -> T:
-        return self._project.questions.aside(find)
+        return self.project.questions.aside(find)
 
     # A file that is a guest
 
     def _home_of(self, path: Path) -> ImportGraph | None:
         return self._home if path != self._guest else None
 
-    def watched(self, find: Callable[[], T]) -> tuple[T, Rests]:
-        """What is found in this project, and what it rests on."""
-        return self._project.questions.watched(find)
-
     def _borrowed(self, find: Callable[[], T]) -> T:
         """An answer of the home project, with all that it rests on there."""
         assert self._home is not None  # noqa: S101 - the callers asked
-        value, rests = self._home.watched(find)
-        self._project.questions.note_all(rests)
+        value, rests = self._home.project.questions.watched(find)
+        self.project.questions.note_all(rests)
         return value

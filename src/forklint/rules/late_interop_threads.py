@@ -79,7 +79,8 @@ class LateInteropThreads(Rule):
         """The call is here, or in a module that this one reaches; many a text only mentions it."""
         from forklint.facts.interop.late import calls_setter
 
-        return self.reaches_tokens(path) and self.project.graph.any_reached(path, calls_setter, f"calls of {SETS}")
+        any_reached = self.project.graph.any_reached
+        return self.reaches_tokens(path) and any_reached(path, calls_setter, f"calls of {SETS}", self.words)
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Calls that come too late, or what leads to one."""

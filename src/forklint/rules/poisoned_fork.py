@@ -22,6 +22,8 @@ IN_LOADERS = re.compile(rb"(?:polars|jax|numba)\b")
 """What a DataLoader's workers meet, too."""
 IMPORTS = (b"import", b"from", b"\\\n", b"\\\r\n")
 """One of these stands before it where it is imported, on its line or at the end of the one above."""
+MET = (b"polars", b"jax", b"numba")
+"""Libraries whose threads workers meet."""
 
 
 class PoisonedFork(Rule):
@@ -103,7 +105,7 @@ class PoisonedFork(Rule):
         return (
             (b"oader" in data or b"TrainingArguments" in data)
             and may_make_loader(self.project, path)
-            and self.project.graph.any_reached(path, _is_met_by_workers, "FKL203 loaders")
+            and self.project.graph.any_reached(path, _is_met_by_workers, "FKL203 loaders", MET)
         )
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
@@ -161,7 +163,7 @@ class PoisonedFork(Rule):
 
 
 def _is_met_by_workers(data: bytes) -> bool:
-    if not (b"polars" in data or b"jax" in data or b"numba" in data):
+    if not any(word in data for word in MET):
         return False
     for match in IN_LOADERS.finditer(data):
         line = data.rfind(b"\n", 0, match.start())

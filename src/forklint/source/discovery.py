@@ -47,6 +47,9 @@ NEVER = frozenset(
     ]
 )
 
+FOREIGN = frozenset({"node_modules", "site-packages", "venv"})
+"""Folders whose files belong to no project, though their names could be those of packages."""
+
 
 @dataclass(frozen=True)
 class Missing:
@@ -133,6 +136,17 @@ def walk(
     for found in _walk(str(folder), excluded, _rules_for(folder), suffixes, left_out):
         if isinstance(found, Path):
             yield found
+
+
+def modules_below(folder: str) -> int:
+    """How many Python files below a folder an import may find, ignored ones included; -1 if a folder is a link."""
+    count = 0
+    for here, folders, names in os.walk(folder):
+        count += sum(name.endswith(".py") for name in names)
+        folders[:] = [name for name in folders if name.isidentifier() and name not in FOREIGN]
+        if any(os.path.islink(os.path.join(here, name)) for name in folders):
+            return -1
+    return count
 
 
 def _rules_for(folder: Path) -> tuple[_IgnoreRules, ...]:

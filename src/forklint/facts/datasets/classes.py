@@ -29,7 +29,7 @@ def _is_dataset(project: Project, facts: ClassFacts) -> bool:
         return False
     methods = {name for owner in ancestry.classes for name in owner.methods}
     if {"__getitem__", "__len__"} <= methods and project.graph.any_reached(
-        facts.module.path, lambda data: b"torch" in data, "torch"
+        facts.module.path, lambda data: b"torch" in data, "torch", (b"torch",)
     ):
         return not _is_used_otherwise(project, facts)
     return bool(methods & set(entries())) and _goes_to_loader(project, facts)

@@ -131,7 +131,7 @@ def _mapping(project: Project, view: View, call: ast.Call) -> Site | None:
     processes = next(keyword.value for keyword in call.keywords if keyword.arg == NUMBER)
     amount = number_of(Follower(project).find(Expression(view.module, view.scope, processes)))
     several = verdict(amount) is Workers.SOME and amount != 1
-    if not several or not project.graph.any_reached(view.module.path, _names_datasets, "datasets"):
+    if not several or not project.graph.any_reached(view.module.path, _names_datasets, "datasets", (b"datasets",)):
         return None
     return Site(call, "map", tuple(_unwrapped(one) for one in call.args[:1]), DEFAULT)
 
