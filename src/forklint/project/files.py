@@ -124,16 +124,6 @@ class ProjectFiles:
         """How many bytes a file has; -1 if there is none."""
         return self._ask("size", path, lambda: _size(path))
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether all that can be imported from below the root is among the project's files, and none is ignored."""
-        return self.answer("has no ignored files", None, self._find_whole, compared=True)
-
-    def _find_whole(self) -> bool:
-        folders = (path.parent.relative_to(self.root).parts for path in self.files if path.suffix == ".py")
-        known = sum(all(map(str.isidentifier, parts)) for parts in folders)
-        return known == self._ask("modules", self.root, lambda: discovery.modules_below(str(self.root)))
-
     def _ask(self, kind: str, path: Path, find: Callable[[], int]) -> int:
         self.questions.note((kind, str(path)))
         key = question(kind, path)

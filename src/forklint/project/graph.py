@@ -7,12 +7,14 @@ import each other in circles have in common: each circle is a question of its ow
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator
-from functools import partial
+from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from forklint.project.changes import written
 from forklint.project.circles import Circle, Circles
 from forklint.source.digest import digest
 from forklint.summaries.summary import STAR
@@ -24,7 +26,29 @@ if TYPE_CHECKING:
     from forklint.summaries.summary import Import
 
 T = TypeVar("T")
-Test = Callable[[bytes], bool]
+
+
+class Term(NamedTuple):
+    """A test that files pass which have a term (see ``summaries.terms``)."""
+
+    kind: str
+    name: str
+
+
+class Words(NamedTuple):
+    """A test that files pass in whose bytes a pattern is found; each match holds one of ``words``, if there are any."""
+
+    pattern: re.Pattern[bytes]
+    words: tuple[bytes, ...] = ()
+
+
+Test = Term | Words
+
+
+@cache
+def word_test(word: bytes) -> Words:
+    """A test that files pass which hold a text anywhere."""
+    return Words(re.compile(re.escape(word)), (word,))
 PACKAGE = "__init__.py"
 EDGES = frozenset({"imports", "summary", "entry", "folder", "file", "files"})
 """Kinds of facts on which edges may rest."""
@@ -41,8 +65,8 @@ class ImportGraph:
         self._home = home
         self._guest = guest
         self._circles = Circles(self.imports)
-        self._hops: dict[str, dict[Path, Path | None]] = {}
-        """By the name of a test, what is known of files: the next one on the way to a file that passes, which leads to
+        self._hops: dict[tuple[str, str], dict[Path, Path | None]] = {}
+        """By test, what is known of files: the next one on the way to a file that passes, which leads to
         itself; None for a file that reaches none. As far as anybody asked, and while no file changes."""
         self._settled: set[Path] = set()
         """The files whose circles are known, with the digests of all edges below them."""
@@ -55,19 +79,15 @@ class ImportGraph:
         find = lambda: tuple(self._find_imports(path))  # noqa: E731 - it is short
         return self.project.answer("what a file imports", path, find, compared=True)
 
-    def any_reached(self, path: Path, test: Test, name: str, words: tuple[bytes, ...] = ()) -> bool:
-        """Whether the file or any project file that it reaches passes ``test``; ``name`` keeps the answers apart.
-
-        Where every text that passes holds one of some ``words``, it is known sooner that none does.
-        """
+    def any_reached(self, path: Path, test: Test) -> bool:
+        """Whether the file or any project file that it reaches passes a test."""
         home = self._home_of(path)
         if home is not None:
-            return self._borrowed(lambda: home.any_reached(path, test, name, words))
+            return self._borrowed(lambda: home.any_reached(path, test))
         if self._home is not None:
-            targets = self.imports(path)
-            return self._passes(path, test, name) or any(self.any_reached(one, test, name, words) for one in targets)
-        find = lambda: self._reaches(path, test, name, words)  # noqa: E731 - it is short
-        return self.project.answer(f"reaches {name}", path, find, compared=True)
+            return self._passes(path, test) or any(self.any_reached(one, test) for one in self.imports(path))
+        key = (path, *_named(test))
+        return self.project.answer("reaches", key, lambda: self._reaches(path, test), compared=True)
 
     def reached(self, path: Path) -> tuple[Path, ...]:
         """The file and all project files that importing it may run, nearest first."""
@@ -239,13 +259,13 @@ class ImportGraph:
         targets = [target for member in circle.members for target in self.imports(member)]
         return [one for one in self._aside(lambda: self._circles.ordered(targets)) if one != circle]
 
-    def _reaches(self, path: Path, test: Test, name: str, words: tuple[bytes, ...]) -> bool:
-        if words and self._is_plain(path) and not self._passes(path, test, name) and self._nowhere(test, name, words):
+    def _reaches(self, path: Path, test: Test) -> bool:
+        if self._is_plain(path) and not self._passes(path, test) and self._nowhere(test):
             return False
-        way = self._aside(lambda: self._way(path, test, name))
+        way = self._aside(lambda: self._way(path, test))
         if not way:
-            return self._any_below(self._circle(path), test, name)[0]
-        return all(self._leads(*step) for step in pairwise(way)) and self._passes(way[-1], test, name)
+            return self._any_below(self._circle(path), test)[0]
+        return all(self._leads(*step) for step in pairwise(way)) and self._passes(way[-1], test)
 
     def _is_plain(self, path: Path) -> bool:
         """Whether imports of a file are looked for in folders that can be packages, and in no others."""
@@ -254,14 +274,16 @@ class ImportGraph:
             part.isidentifier() for part in folder.relative_to(self.project.root).parts
         )
 
-    def _nowhere(self, test: Test, name: str, words: tuple[bytes, ...]) -> bool:
+    def _nowhere(self, test: Test) -> bool:
         """Whether nothing passes that can be imported, since no file does, and none is ignored."""
 
         def find() -> bool:
-            paths = dict.fromkeys(path for word in words for path in self.project.containing(word))
-            return not any(self._passes(path, test, name) for path in paths) and self.project.is_whole
+            if isinstance(test, Term):
+                return not self.project.where(*test) and self.project.is_whole
+            paths = dict.fromkeys(path for word in test.words for path in self.project.containing(word))
+            return bool(test.words) and not any(self._passes(path, test) for path in paths) and self.project.is_whole
 
-        return self.project.answer(f"nowhere passes {name}", words, find, compared=True)
+        return self.project.answer("passes nowhere", _named(test), find, compared=True)
 
     def _leads(self, path: Path, target: Path) -> bool:
         """Whether a file imports another; rests on the statement that says so, and on no other."""
@@ -285,11 +307,11 @@ class ImportGraph:
             return modules
         return (*modules, *self._parts(start, one.module, modules[-1], one.attribute, relative=relative))
 
-    def _way(self, path: Path, test: Test, name: str) -> list[Path]:
+    def _way(self, path: Path, test: Test) -> list[Path]:
         """A way from a file to one that passes; empty if there is none."""
-        hops = self._hops.setdefault(name, {})
+        hops = self._hops.setdefault(_named(test), {})
         if path not in hops:
-            self._decide(path, test, name, hops)
+            self._decide(path, test, hops)
         way: list[Path] = []
         following = hops[path]
         at = path
@@ -300,12 +322,12 @@ class ImportGraph:
             at, following = following, hops[following]
         return way
 
-    def _decide(self, path: Path, test: Test, name: str, hops: dict[Path, Path | None]) -> None:
+    def _decide(self, path: Path, test: Test, hops: dict[Path, Path | None]) -> None:
         """Find out whether a file reaches one that passes, by the shortest way to what is known already."""
         before = {path: path}
         waiting = [path]
         for current in waiting:
-            if hops.get(current) is not None or self._passes(current, test, name):
+            if hops.get(current) is not None or self._passes(current, test):
                 hops.setdefault(current, current)
                 while current != path:
                     hops[before[current]] = current
@@ -316,24 +338,25 @@ class ImportGraph:
                     before[target] = current
                     waiting.append(target)
         hops.update(dict.fromkeys(before))
-        self._settle(before, lambda circle: self._any_below(circle, test, name))
+        self._settle(before, lambda circle: self._any_below(circle, test))
 
-    def _any_below(self, circle: Circle, test: Test, name: str) -> tuple[bool, tuple[Path, ...]]:
+    def _any_below(self, circle: Circle, test: Test) -> tuple[bool, tuple[Path, ...]]:
         """Whether anything passes that the files of a circle reach, and these files: one answer for all of them."""
-        find = lambda: self._find_below(circle.head, test, name)  # noqa: E731 - it is short
-        return self.project.answer(f"circle reaches {name}", circle.head, find, compared=True)
+        find = lambda: self._find_below(circle.head, test)  # noqa: E731 - it is short
+        return self.project.answer("circle reaches", (circle.head, *_named(test)), find, compared=True)
 
-    def _find_below(self, head: Path, test: Test, name: str) -> tuple[bool, tuple[Path, ...]]:
+    def _find_below(self, head: Path, test: Test) -> tuple[bool, tuple[Path, ...]]:
         circle = self._circle(head)
         following = self._next(circle)  # notes how the circle hangs together, and what it leads to
-        found = any(self._passes(one, test, name) for one in circle.members) or any(
-            self._any_below(one, test, name)[0] for one in following
+        found = any(self._passes(one, test) for one in circle.members) or any(
+            self._any_below(one, test)[0] for one in following
         )
         return found, circle.members
 
-    def _passes(self, path: Path, test: Test, name: str) -> bool:
-        find = lambda: test(self.project.data(path))  # noqa: E731 - it is short
-        return self.project.answer(f"passes {name}", path, find, compared=True)
+    def _passes(self, path: Path, test: Test) -> bool:
+        if isinstance(test, Term):
+            return path in self.project.where(*test)
+        return self.project.matches(path, *test)
 
     def _settle(self, paths: Iterable[Path], ask: Callable[[Circle], object]) -> None:
         """Ask for circles in their order: a long chain of questions below one another is never asked at once."""
@@ -354,3 +377,8 @@ class ImportGraph:
         value, rests = self._home.project.questions.watched(find)
         self.project.questions.note_all(rests)
         return value
+
+
+def _named(test: Test) -> tuple[str, str]:
+    """What tells a test from others."""
+    return (test.kind, test.name) if isinstance(test, Term) else ("", written(test.pattern))

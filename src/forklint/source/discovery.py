@@ -138,17 +138,6 @@ def walk(
             yield found
 
 
-def modules_below(folder: str) -> int:
-    """How many Python files below a folder an import may find, ignored ones included; -1 if a folder is a link."""
-    count = 0
-    for here, folders, names in os.walk(folder):
-        count += sum(name.endswith(".py") for name in names)
-        folders[:] = [name for name in folders if name.isidentifier() and name not in FOREIGN]
-        if any(os.path.islink(os.path.join(here, name)) for name in folders):
-            return -1
-    return count
-
-
 def _rules_for(folder: Path) -> tuple[_IgnoreRules, ...]:
     """The rules from above that still speak in a folder that was named, though one of them ignore the folder itself."""
     absolute = from_root(folder)
@@ -177,13 +166,10 @@ def _walk(
         if entry.name in NEVER:
             continue
         is_folder = entry.is_dir(follow_symlinks=False)
-        if not is_folder and not entry.name.endswith(suffixes):
-            if left_out is not None and entry.name.isidentifier() and entry.is_symlink():
-                left_out.append(entry.path)
+        is_linked = not is_folder and not entry.name.endswith(suffixes)
+        if is_linked and not entry.is_symlink():
             continue
-        if (rules and _ignored(os.path.abspath(entry.path), rules, is_folder=is_folder)) or (
-            excluded is not nothing and excluded(Path(entry.path))
-        ):
+        if is_linked or _is_left_out(entry.path, rules, excluded, is_folder=is_folder):
             if left_out is not None and entry.name.removesuffix(".py").isidentifier():
                 left_out.append(entry.path)
             continue
@@ -193,6 +179,13 @@ def _walk(
             yield Path(entry.path)
     for path in folders:
         yield from _walk(path, excluded, rules, suffixes, left_out)
+
+
+def _is_left_out(path: str, rules: tuple[_IgnoreRules, ...], excluded: Excluded, *, is_folder: bool) -> bool:
+    """Whether an ignore file or a setting excludes a file or folder."""
+    if rules and _ignored(os.path.abspath(path), rules, is_folder=is_folder):
+        return True
+    return excluded is not nothing and excluded(Path(path))
 
 
 def _is_file(entry: os.DirEntry[str]) -> bool:
