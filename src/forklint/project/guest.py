@@ -30,7 +30,7 @@ class GuestProject(Project):
         self.resolver.listings = home.resolver.listings
         self.resolver.folders = home.resolver.folders
         self.asked = home.asked
-        self.graph = ImportGraph(self, home.graph)
+        self.graph = ImportGraph(self, home.graph, guest.path)
         self.families = Families(self, home.families.known)
 
     def data(self, path: Path) -> bytes:

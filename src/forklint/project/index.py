@@ -102,8 +102,8 @@ class Project(ProjectFiles):
         self._memories.clear()
         self._summaries.pop(path, None)
         self.terms.forget(path)
-        self.graph.forget(path)
         if before is None:
+            self.graph.forget()
             return
         after = self.state(path)
         facts = {*changed(path, before, after), *self.searches_changed(before.data, after.data)}
@@ -112,6 +112,7 @@ class Project(ProjectFiles):
             module.source = document.decode(path, data)
             self._modules[path] = module
         self.questions.forget(facts)
+        self.graph.forget(facts)
 
     def state(self, path: Path) -> State:
         """A file as the project sees it now."""
@@ -119,6 +120,11 @@ class Project(ProjectFiles):
         tree = module.tree if module is not None else parsed(path, self.bytes_of(path))
         exists = path in self._overlay or path.exists()
         return State(data, self.peek(path), self.terms.of(path), tree, exists)
+
+    def forget(self) -> None:
+        """Forget what was concluded."""
+        super().forget()
+        self.graph.forget()
 
     def trim(self) -> None:
         """Forget all trees, and what was concluded from them, once they are many; they come back when asked for."""
@@ -209,6 +215,10 @@ class Project(ProjectFiles):
     def holding(self, text: bytes, test: Test | None = None) -> Iterator[Module]:
         """Give the project's modules whose bytes hold a text; those that a pattern does not find are not parsed."""
         return self._passing(self.containing(text), test)
+
+    def modules(self, paths: Iterable[Path]) -> Iterator[Module]:
+        """Give the modules of some files, those that can be parsed."""
+        return (module for module in map(self.module, paths) if module is not None)
 
     def _passing(
         self, paths: Iterable[Path], test: Test | None

@@ -14,7 +14,6 @@ ALL = "__all__"
 PARTIAL = "partial"
 SELF = "self"
 NAMES = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
-RUNNING = (ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith)
 
 
 def summarise(tree: ast.Module) -> Summary:
@@ -48,7 +47,7 @@ class _Open:
 
     __slots__ = (
         "attributes", "bare", "bases", "binds", "calls", "decorators", "dotted", "given", "gives", "keywords", "kind",
-        "name", "parameters", "parent", "passed", "retained", "stores", "strings",
+        "name", "parameters", "parent", "passed", "retained", "runs", "stores", "strings",
     )  # fmt: skip
 
     def __init__(self, kind: str, name: str, parent: int) -> None:
@@ -67,6 +66,7 @@ class _Open:
         self.strings: set[str] = set()
         self.gives = False
         self.retained: set[str] = set()
+        self.runs = False
         self.dotted: set[str] = set()
 
     def scope(self) -> Scope:
@@ -75,7 +75,7 @@ class _Open:
             self.kind, self.name, self.parent, self.bases, self.keywords, self.decorators, self.parameters,
             frozenset(self.binds), frozenset(self.bare), frozenset(self.attributes), frozenset(self.calls),
             frozenset(self.stores), tuple(self.given), frozenset(self.passed), frozenset(self.strings), self.gives,
-            frozenset(self.retained), frozenset(self.dotted),
+            frozenset(self.retained), frozenset(self.dotted), self.runs,
         )  # fmt: skip
 
 
@@ -98,13 +98,17 @@ class _Walk:
         if isinstance(node, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             self._visit(node)
             return
+        if isinstance(node, ast.If) and node.orelse and _is_guard(node):
+            self._top(ast.If(node.test, node.body, []))
+            for other in node.orelse:
+                self._top(other)
+            return
         whole = self._here
         alone = self._here = self.scopes[0] = _Open(MODULE, "", -1)
         self._visit(node)
         self._here = self.scopes[0] = whole
-        runs = bool(alone.calls) or any(isinstance(one, RUNNING) for one in _simple_blocks(node))
         names = (frozenset(alone.binds), frozenset(alone.bare), frozenset(alone.attributes))
-        self.statements.append(Statement(*names, is_guard=_is_guard(node), runs=runs))
+        self.statements.append(Statement(*names, is_guard=_is_guard(node), runs=alone.runs))
         for mine, its in (
             (whole.binds, alone.binds),
             (whole.bare, alone.bare),
@@ -118,6 +122,7 @@ class _Walk:
         ):
             mine.update(its)
         whole.given.update(alone.given)
+        whole.runs |= alone.runs
 
     def _visit(self, node: ast.AST) -> None:
         read = READERS.get(node.__class__)
@@ -178,6 +183,7 @@ class _Walk:
     def read_call(self, node: ast.Call) -> None:
         called, spelling = node.func, spelt(node.func)
         self._here.calls.add(spelling)
+        self._here.runs = True
         if node is not self._fleeting:
             self._here.retained.add(spelling)
         self._fleeting = called
@@ -220,7 +226,12 @@ class _Walk:
             return
         self._below(node)
 
+    def read_loop(self, node: ast.For | ast.AsyncFor | ast.comprehension) -> None:
+        self._here.runs = True
+        self._below(node)
+
     def read_with(self, node: ast.With | ast.AsyncWith) -> None:
+        self._here.runs = True
         for item in node.items:
             if item.optional_vars is not None:
                 self._give(item.optional_vars, item.context_expr)
@@ -341,6 +352,9 @@ READERS: dict[type, Callable[[_Walk, Any], None]] = {
     ast.YieldFrom: _Walk.read_yield,
     ast.Assign: _Walk.read_assign,
     ast.AnnAssign: _Walk.read_annotated,
+    ast.For: _Walk.read_loop,
+    ast.AsyncFor: _Walk.read_loop,
+    ast.comprehension: _Walk.read_loop,
     ast.With: _Walk.read_with,
     ast.AsyncWith: _Walk.read_with,
     ast.withitem: _Walk.read_with_item,
@@ -399,25 +413,14 @@ def _starred(arguments: ast.arguments) -> Iterable[str]:
 
 
 def _is_guard(node: ast.stmt) -> bool:
-    """Whether a statement is ``if __name__ == "__main__":``, either way round, with no other branch."""
-    if not isinstance(node, ast.If) or node.orelse or not isinstance(node.test, ast.Compare):
+    """Whether a statement is ``if __name__ == "__main__":``, either way round."""
+    if not isinstance(node, ast.If) or not isinstance(node.test, ast.Compare):
         return False
     test = node.test
     sides = [test.left, *test.comparators]
     names = any(isinstance(one, ast.Name) and one.id == "__name__" for one in sides)
     mains = any(isinstance(one, ast.Constant) and one.value == "__main__" for one in sides)
     return len(sides) == 2 and isinstance(test.ops[0], ast.Eq) and names and mains
-
-
-def _simple_blocks(node: ast.stmt) -> Iterable[ast.stmt]:
-    """Give a statement and those in its blocks, without entering definitions."""
-    yield node
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        return
-    for name in ("body", "orelse", "finalbody", "handlers", "cases"):
-        for one in getattr(node, name, ()):
-            for inner in one.body if isinstance(one, (ast.ExceptHandler, ast.match_case)) else (one,):
-                yield from _simple_blocks(inner)
 
 
 def _exports(tree: ast.Module) -> frozenset[str] | None:

@@ -91,10 +91,15 @@ class Scope(NamedTuple):
     asked for an attribute. An attribute of a value that is itself not called counts as well: ``connect().cursor``."""
     dotted: frozenset[str] = frozenset()
     """Dotted names it reads or stores to other than by calling them, but for those on ``self``: ``torch.float32``."""
+    runs: bool = False
+    """Whether it has what may run other code: a call, a loop or comprehension, ``with``."""
 
 
 class Statement(NamedTuple):
-    """A statement of the top level that is neither an import nor a definition; what stands in it belongs to it."""
+    """A statement of the top level that is neither an import nor a definition; what stands in it belongs to it.
+
+    The main guard and its ``else`` are statements apart.
+    """
 
     binds: frozenset[str]
     bare: frozenset[str]
@@ -102,7 +107,7 @@ class Statement(NamedTuple):
     is_guard: bool
     """Whether it is ``if __name__ == "__main__":``, with the names of its test and its body."""
     runs: bool
-    """Whether it may call something: it has a call, a loop, ``with``, an operator with a method behind it aside."""
+    """As in ``Scope``."""
 
 
 class Summary:
