@@ -14,14 +14,14 @@ from forklint.facts.forking.programs import asked, budget_for, trace_of
 from forklint.facts.forking.sites import Site, sites_in
 from forklint.facts.forking.trace import Calls, Place, Program, Use, Way
 from forklint.facts.forking.walk import Walk
+from forklint.project.graph import Term
 from forklint.project.spelling import last_name
 from forklint.records import dataclass
+from forklint.summaries.terms import CALL, RENAMED
 
 if TYPE_CHECKING:
     from forklint.model import Cell
-    from forklint.project.graph import Term
-from forklint.project.index import Project
-from forklint.summaries.terms import CALL, RENAMED
+    from forklint.project.index import Project
     from forklint.project.module import FunctionFacts, Module
 
 POISON, SETTER = "interop", "torch.set_num_interop_threads"
