@@ -18,6 +18,7 @@ from forklint.store import disk, folder, tables
 from forklint.store.database import Store, StoreError
 from forklint.store.folder import NAME
 from forklint.store.identity import summary_key
+from forklint.store.lock import Lock
 from forklint.store.statements import LARGEST_VALUE
 
 DAY = 24 * 3600
@@ -111,6 +112,13 @@ def test_a_word_of_sql_is_a_table(file: Path) -> None:
     assert Store.open(file, ("values", "order", "index"), nobody).read("order", "one") == b"1"
 
 
+def test_any_path_can_be_opened(tmp_path: Path) -> None:
+    file = tmp_path / "a b%20?mode=memory#é\udcff" / "store-1.sqlite"
+    rows = filled(file)
+    assert dict(opened(file).rows("summaries")) == rows
+    assert file.exists()
+
+
 def test_a_value_that_is_too_large_is_none(store: Store) -> None:
     with store.transaction() as transaction:
         transaction.put_many("words", {"one": b"1", "two": b"2"})
@@ -129,6 +137,24 @@ def test_what_is_not_there_costs_nothing(file: Path) -> None:
     code = "print(store.read('words', 'one'), list(store.rows('words')), 'sqlite3' in sys.modules)"
     assert ran(file, code) == "None [] False\n"
     assert not file.parent.exists()
+
+
+@pytest.mark.parametrize("place", ["on disk", "in memory"])
+def test_a_python_without_sqlite_stores_nothing(file: Path, place: str) -> None:
+    filled(file)
+    code = """
+sys.modules["_sqlite3"] = None
+store = Store.open(file if sys.argv[2] == "on disk" else None, ("summaries", "words"), told.append)
+print(store.read("words", "word 1"))
+try:
+    with store.transaction():
+        pass
+except StoreError as error:
+    told.append(str(error))
+print(*told, sep="\\n")
+"""
+    line = "nothing is stored: this Python was built without SQLite\n"
+    assert ran(file, code, place) == f"None\n{line}{line}"
 
 
 def test_the_folder_is_marked(file: Path) -> None:
@@ -255,6 +281,17 @@ assert child or store.read("words", "one") is None
         with store.transaction() as transaction:
             transaction.put("words", "new", b"1")
         assert list(opened(file).rows("words")) == [("new", b"1")]
+
+    def test_a_file_that_is_taken_away_while_it_is_opened(self, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        filled(file)
+
+        def share(lock: Lock, patience: float) -> bool:
+            file.unlink(missing_ok=True)
+            return taken(lock, patience)
+
+        taken = Lock.share
+        monkeypatch.setattr(Lock, "share", share)
+        assert opened(file).read("words", "word 1") is None
 
 
 class TestRoom:
