@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from store_runs import filled, nobody, opened, ran, started
 
-from forklint.store import disk, folder, tables
+from forklint.store import disk, folder, lock, tables
 from forklint.store.database import Store, StoreError
 from forklint.store.folder import NAME
 from forklint.store.identity import summary_key
@@ -220,15 +220,18 @@ assert store.intact, told
             for _ in range(20):
                 with store.transaction() as transaction:
                     before = int(transaction.read("words", "count") or 0)
+                    time.sleep(0.001)
                     transaction.put("words", "count", b"%d" % (before + 1))
                 assert int(store.read("words", "count") or 0) > before
+            done.append(True)
 
+        done: list[bool] = []
         threads = [threading.Thread(target=count) for _ in range(8)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        assert store.read("words", "count") == b"160"
+        assert (store.read("words", "count"), len(done)) == (b"160", 8)
 
     @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
     def test_a_forked_process_opens_the_file_for_itself(self, file: Path) -> None:
@@ -292,6 +295,23 @@ assert child or store.read("words", "one") is None
         taken = Lock.share
         monkeypatch.setattr(Lock, "share", share)
         assert opened(file).read("words", "word 1") is None
+
+    def test_a_lock_of_which_the_file_is_removed_is_none(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """As by ``forklint clean``, which then lets go of it: the next run would lock another file."""
+
+        def opening(path: Path) -> int:
+            handle = before(path)
+            handles.append(handle)
+            if len(handles) == 1:
+                path.unlink()
+            return handle
+
+        handles: list[int] = []
+        before = lock._open
+        monkeypatch.setattr(lock, "_open", opening)
+        assert Lock(tmp_path / "lock").share(1)
+        assert len(handles) == 2
+        assert (tmp_path / "lock").exists()
 
 
 class TestRoom:
@@ -376,11 +396,15 @@ class TestRoom:
         for name in names:
             for path in tmp_path.glob(f"{name}*"):
                 os.utime(path, (0, 0) if name != names[2] else None)
-        (tmp_path / "0.1.0-cpython-311-".ljust(50, "0")).with_suffix(".cache").touch()
+        books = [tmp_path / f"0.1.0-cpython-311-{digit * 32}.cache" for digit in "01"]
+        for book in books:
+            book.touch()
+        os.utime(books[0], (0, 0))
         with opened(tmp_path / names[1]) as store, store.transaction():
             pass
         assert {path.name for path in tmp_path.glob("*.sqlite*")} >= set(names[1:])
         assert not list(tmp_path.glob("store-0*"))
+        assert list(tmp_path.glob("*.cache")) == books[1:]
 
     def test_a_store_that_is_only_read_is_used(self, file: Path) -> None:
         filled(file)

@@ -90,6 +90,8 @@ class Disk:
 
         False if another process has it open, or is about to do the same.
         """
+        with contextlib.suppress(DamagedError):
+            self.check()
         try:
             _remove_odd(self.path)
             if not self._lock.claim(0):
