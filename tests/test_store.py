@@ -14,10 +14,11 @@ from pathlib import Path
 import pytest
 from store_runs import filled, nobody, opened, ran, started
 
-from forklint.store import disk, folder, tables
+from forklint.store import disk, folder, lock, tables
 from forklint.store.database import Store, StoreError
 from forklint.store.folder import NAME
 from forklint.store.identity import summary_key
+from forklint.store.lock import Lock
 from forklint.store.statements import LARGEST_VALUE
 
 DAY = 24 * 3600
@@ -111,6 +112,13 @@ def test_a_word_of_sql_is_a_table(file: Path) -> None:
     assert Store.open(file, ("values", "order", "index"), nobody).read("order", "one") == b"1"
 
 
+def test_any_path_can_be_opened(tmp_path: Path) -> None:
+    file = tmp_path / "a b%20?mode=memory#é\udcff" / "store-1.sqlite"
+    rows = filled(file)
+    assert dict(opened(file).rows("summaries")) == rows
+    assert file.exists()
+
+
 def test_a_value_that_is_too_large_is_none(store: Store) -> None:
     with store.transaction() as transaction:
         transaction.put_many("words", {"one": b"1", "two": b"2"})
@@ -129,6 +137,24 @@ def test_what_is_not_there_costs_nothing(file: Path) -> None:
     code = "print(store.read('words', 'one'), list(store.rows('words')), 'sqlite3' in sys.modules)"
     assert ran(file, code) == "None [] False\n"
     assert not file.parent.exists()
+
+
+@pytest.mark.parametrize("place", ["on disk", "in memory"])
+def test_a_python_without_sqlite_stores_nothing(file: Path, place: str) -> None:
+    filled(file)
+    code = """
+sys.modules["_sqlite3"] = None
+store = Store.open(file if sys.argv[2] == "on disk" else None, ("summaries", "words"), told.append)
+print(store.read("words", "word 1"))
+try:
+    with store.transaction():
+        pass
+except StoreError as error:
+    told.append(str(error))
+print(*told, sep="\\n")
+"""
+    line = "nothing is stored: this Python was built without SQLite\n"
+    assert ran(file, code, place) == f"None\n{line}{line}"
 
 
 def test_the_folder_is_marked(file: Path) -> None:
@@ -194,15 +220,18 @@ assert store.intact, told
             for _ in range(20):
                 with store.transaction() as transaction:
                     before = int(transaction.read("words", "count") or 0)
+                    time.sleep(0.001)
                     transaction.put("words", "count", b"%d" % (before + 1))
                 assert int(store.read("words", "count") or 0) > before
+            done.append(True)
 
+        done: list[bool] = []
         threads = [threading.Thread(target=count) for _ in range(8)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        assert store.read("words", "count") == b"160"
+        assert (store.read("words", "count"), len(done)) == (b"160", 8)
 
     @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
     def test_a_forked_process_opens_the_file_for_itself(self, file: Path) -> None:
@@ -255,6 +284,34 @@ assert child or store.read("words", "one") is None
         with store.transaction() as transaction:
             transaction.put("words", "new", b"1")
         assert list(opened(file).rows("words")) == [("new", b"1")]
+
+    def test_a_file_that_is_taken_away_while_it_is_opened(self, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        filled(file)
+
+        def share(lock: Lock, patience: float) -> bool:
+            file.unlink(missing_ok=True)
+            return taken(lock, patience)
+
+        taken = Lock.share
+        monkeypatch.setattr(Lock, "share", share)
+        assert opened(file).read("words", "word 1") is None
+
+    def test_a_lock_of_which_the_file_is_removed_is_none(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """As by ``forklint clean``, which then lets go of it: the next run would lock another file."""
+
+        def opening(path: Path) -> int:
+            handle = before(path)
+            handles.append(handle)
+            if len(handles) == 1:
+                path.unlink()
+            return handle
+
+        handles: list[int] = []
+        before = lock._open
+        monkeypatch.setattr(lock, "_open", opening)
+        assert Lock(tmp_path / "lock").share(1)
+        assert len(handles) == 2
+        assert (tmp_path / "lock").exists()
 
 
 class TestRoom:
@@ -339,11 +396,15 @@ class TestRoom:
         for name in names:
             for path in tmp_path.glob(f"{name}*"):
                 os.utime(path, (0, 0) if name != names[2] else None)
-        (tmp_path / "0.1.0-cpython-311-".ljust(50, "0")).with_suffix(".cache").touch()
+        books = [tmp_path / f"0.1.0-cpython-311-{digit * 32}.cache" for digit in "01"]
+        for book in books:
+            book.touch()
+        os.utime(books[0], (0, 0))
         with opened(tmp_path / names[1]) as store, store.transaction():
             pass
         assert {path.name for path in tmp_path.glob("*.sqlite*")} >= set(names[1:])
         assert not list(tmp_path.glob("store-0*"))
+        assert list(tmp_path.glob("*.cache")) == books[1:]
 
     def test_a_store_that_is_only_read_is_used(self, file: Path) -> None:
         filled(file)

@@ -81,9 +81,9 @@ def make(folder: Path) -> None:
     """Make a folder for what is stored, if it is none yet; raises OSError."""
     if not (folder / TAG).exists():
         folder.mkdir(parents=True, exist_ok=True)
-        if not any(folder.iterdir()):  # in a folder that is used for more, what is not ours is not ignored
-            (folder / ".gitignore").write_text(IGNORE_TEXT, encoding="utf-8")
-        (folder / TAG).write_text(TAG_TEXT, encoding="utf-8")
+        if all(BOOK.fullmatch(path.name) for path in folder.iterdir()):  # what is not ours is not ignored
+            replace(folder / ".gitignore", IGNORE_TEXT.encode())
+        replace(folder / TAG, TAG_TEXT.encode())
 
 
 def tidy(folder: Path, own: Path) -> None:
@@ -141,7 +141,8 @@ def _stores(folder: Path) -> dict[Path, float]:
         match = STORE.fullmatch(path.name)
         if match is not None:
             store = folder / match.group(1)
-            found[store] = max(found.get(store, 0.0), path.lstat().st_mtime)
+            with contextlib.suppress(FileNotFoundError):  # another run has removed it
+                found[store] = max(found.get(store, 0.0), path.lstat().st_mtime)
     return {store: last for store, last in found.items() if not _is_folder(store)}
 
 
