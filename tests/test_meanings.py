@@ -36,7 +36,7 @@ def test_a_definition_that_an_edit_removes_has_no_bases(tmp_path: Path) -> None:
 
 def test_a_name_from_a_file_that_cannot_be_read_may_mean_more(tmp_path: Path) -> None:
     files = {"run.py": b"from nets import *\nfrom kit import part\nimport torch\n", "kit/part.py": TWO}
-    project = project_of(tmp_path, {**files, "nets.py": b"def f(:\n"})
+    project = project_of(tmp_path, {**files, "nets.py": b"class Net(:\n"})
     meanings, run = Meanings(project), tmp_path / "run.py"
     assert not meanings.meant(run, "Net").is_whole
     assert meanings.meant(run, "torch.nn.Module")[::2] == ({"torch.nn.Module"}, True)

@@ -133,14 +133,15 @@ class Lookup:
     def _keep(
         self, session: Session, root: Path, fresh: Mapping[str, Fresh], seen: Seen, gathered: GatheredLibrary | None
     ) -> None:
-        if not fresh and not session.is_changed():
-            return
         try:
-            session.keep(fresh, seen, gathered)
+            if fresh or session.is_changed():
+                session.keep(fresh, seen, gathered)
         except UnsteadyError:
             self._tell(f"{root}: files changed while they were linted, so their findings are not kept")
         except StoreError as error:
             self._tell(f"{root}: findings are not kept: {error}")
+        finally:
+            session.close()
 
     def _place(self, path: Path) -> tuple[str, _Shelf]:
         """A file's path from the root, and where it belongs; there are thousands."""
