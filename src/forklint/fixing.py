@@ -8,7 +8,7 @@ from pathlib import Path
 
 from forklint.engine import Linter
 from forklint.model import Applicability, Edit, FileReport, Finding, Note
-from forklint.project.index import UNPARSABLE
+from forklint.project.changes import UNPARSABLE
 from forklint.records import dataclass
 from forklint.source import document
 from forklint.source.document import Document, UnreadableError

@@ -83,6 +83,8 @@ class Link:
     message: str
     notebook_cell: int | None = None
     """As in Finding."""
+    node: int = field(default=-1, compare=False)
+    """The number of the node in its module, by which it is found again when rows have changed; -1 for none."""
 
 
 @dataclass(frozen=True)

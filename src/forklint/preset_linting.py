@@ -39,10 +39,7 @@ class PresetLinter:
 
     def passed_over(self, path: Path) -> FileReport | None:
         """What is said of a file that is not read, since it is too large; None for any other."""
-        try:
-            size = path.stat().st_size
-        except OSError:
-            return None
+        size = self.project.size(from_root(path))
         return _skipped(path, TOO_LARGE) if size > presets.LARGEST[presets.format_of(path)] else None
 
     def lint(self, path: Path, data: bytes) -> FileReport:

@@ -12,10 +12,11 @@ from forklint.config import Settings
 from forklint.incremental import rows, tables
 from forklint.incremental.rows import FileRow, MalformedError
 from forklint.project.changes import State, changed, state_of
-from forklint.project.evidence import digest, is_importable
 from forklint.project.questions import Fact
+from forklint.project.seen import Seen, importable
 from forklint.records import dataclass
 from forklint.source import discovery
+from forklint.source.digest import digest
 from forklint.source.kinds import PRESET_SUFFIXES, PYTHON_SUFFIXES, Kind, kind_of
 from forklint.store.stamps import Stamp, content_of, is_same, stamp
 
@@ -33,34 +34,16 @@ class Readable(Protocol):
         """All rows of a table."""
 
 
-@dataclass
-class Seen:
-    """What was asked of the disk beside the contents of files."""
+class Nothing:
+    """A store with nothing in it."""
 
-    files: tuple[str, ...] | None = None
-    """The Python files of the project, if they were walked."""
-    presets: tuple[str, ...] | None = None
-    """Its files of settings, likewise."""
-    folders: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Each folder that was looked into for modules, with the names in it that can be one."""
-    paths: dict[str, int] = field(default_factory=dict)
-    """Questions about one path, ``kind:path``, and their answers."""
-    sought: set[str] = field(default_factory=set)
-    """Texts that were searched for in all Python files."""
+    def read(self, table: str, key: str) -> bytes | None:
+        """No row."""
+        return None
 
-    def add(self, other: Seen) -> bool:
-        """Take in what else was seen; False if that contradicts."""
-        for name in ("files", "presets"):
-            mine, its = getattr(self, name), getattr(other, name)
-            if mine is not None and its is not None and mine != its:
-                return False
-            setattr(self, name, mine if mine is not None else its)
-        for ours, theirs in ((self.folders, other.folders), (self.paths, other.paths)):
-            for key, value in theirs.items():
-                if ours.setdefault(key, value) != value:  # type: ignore[attr-defined]
-                    return False
-        self.sought |= other.sought
-        return True
+    def rows(self, table: str) -> Iterator[tuple[str, bytes]]:
+        """No rows."""
+        return iter(())
 
 
 @dataclass
@@ -70,6 +53,8 @@ class Difference:
     facts: set[Fact] = field(default_factory=set)
     newer: set[str] = field(default_factory=set)
     """Python files that have changed, come or gone."""
+    terms: list[tuple[str, str, bool]] = field(default_factory=list)
+    """Terms that files have got (True) or lost, as ``kind:name``, path and which."""
     digests: dict[str, str] = field(default_factory=dict)
     """The files whose content is another, or that have come, with the digests of what is in them now."""
     stamps: dict[str, Stamp] = field(default_factory=dict)
@@ -109,24 +94,30 @@ class Disk:
             found.stamps[path] = fresh
             return
         found.digests[path] = now
-        found.facts.update(self._of_content(path, row.digest, data))
         if kind_of(Path(path)) is Kind.PYTHON:
-            found.newer.add(path)
+            self._take_in(path, self._before(path, row, found), state_of(Path(path), data), found)
+        else:
+            found.facts.update((("text", path), ("size", path), ("tree", path)))
 
-    def _of_content(self, path: str, before: str, data: bytes) -> Iterator[Fact]:
-        """Give the facts that change with the content of a file."""
-        if kind_of(Path(path)) is not Kind.PYTHON:
-            yield from (("text", path), ("size", path), ("tree", path))
-            return
-        packed = self._store.read(tables.TEXTS, before)
+    def _before(self, path: str, row: FileRow, found: Difference) -> State:
+        """A Python file as it was."""
+        packed = self._store.read(tables.TEXTS, row.digest)
         if packed is None:  # it was dropped to make room
-            yield EVERYTHING
-            return
+            found.facts.add(EVERYTHING)
+            return State.none()
         old = rows.unsqueeze(packed)
-        if digest(old) != before:
+        if digest(old) != row.digest:
             raise MalformedError
-        yield from changed(Path(path), state_of(Path(path), old), state_of(Path(path), data))
-        yield from self._searches(old, data)
+        return state_of(Path(path), old)
+
+    def _take_in(self, path: str, old: State, new: State, found: Difference) -> None:
+        """Take in how a Python file has changed."""
+        found.newer.add(path)
+        found.facts.update(changed(Path(path), old, new))
+        found.facts.update(self._searches(old.data, new.data))
+        for kind in {*old.terms, *new.terms}:
+            before, after = old.terms.get(kind, frozenset()), new.terms.get(kind, frozenset())
+            found.terms += [(f"{kind}:{name}", path, name in after) for name in before ^ after]
 
     def _searches(self, before: bytes, after: bytes) -> Iterator[Fact]:
         for text in self.seen.sought:
@@ -153,23 +144,14 @@ class Disk:
     def _compare_lists(self, before: Sequence[str], now: Sequence[str], found: Difference) -> None:
         """Take in the Python files that have come or gone."""
         gone, come = set(before) - set(now), set(now) - set(before)
-        for path in gone | come:
-            found.newer.add(path)
-            row = self.known.get(path)
-            old = State.none() if path in come else self._state_before(path, row, found)
+        for path in sorted(come):
             data = content_of(path)
-            new = state_of(Path(path), data) if path in come else State.none()
-            found.facts.update(changed(Path(path), old, new))
-            found.facts.update(self._searches(old.data, new.data))
-            if path in come:
-                found.digests[path] = digest(data)
-
-    def _state_before(self, path: str, row: FileRow | None, found: Difference) -> State:
-        packed = self._store.read(tables.TEXTS, row.digest) if row is not None else None
-        if packed is None:
-            found.facts.add(EVERYTHING)
-            return State.none()
-        return state_of(Path(path), rows.unsqueeze(packed))
+            found.digests[path] = digest(data)
+            self._take_in(path, State.none(), state_of(Path(path), data), found)
+        for path in sorted(gone):
+            row = self.known.get(path)
+            old = self._before(path, row, found) if row is not None else State.none()
+            self._take_in(path, old, State.none(), found)
 
     def _entries(self) -> Iterator[Fact]:
         """Give the facts about names in folders that are others now."""
@@ -192,7 +174,7 @@ class Disk:
 def listing(folder: str) -> tuple[str, ...]:
     """The names in a folder that can be modules or packages, sorted; none if it cannot be read."""
     try:
-        return tuple(sorted(filter(is_importable, os.listdir(folder))))
+        return importable(os.listdir(folder))
     except OSError:
         return ()
 
@@ -205,7 +187,15 @@ def size(path: str) -> int:
         return -1
 
 
-ASKED = {"file": lambda path: int(os.path.isfile(path)), "folder": lambda path: int(os.path.isdir(path)), "size": size}
+def _is_file(path: str) -> int:
+    return int(os.path.isfile(path))
+
+
+def _is_folder(path: str) -> int:
+    return int(os.path.isdir(path))
+
+
+ASKED = {"file": _is_file, "folder": _is_folder, "size": size}
 """What is asked of single paths."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 META = "meta"
-"""``revision``: how often the store was written with something changed; ``ids``: the paths that terms name by number."""
+"""``revision``: how often something that had changed was written; ``ids``: the paths that terms name by number."""
 FILES = "files"
 """By path: the revision since when it is so, its stamp, the digest of its content."""
 TEXTS = "texts"

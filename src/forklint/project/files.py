@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
 from forklint.config import Settings
-from forklint.project.evidence import PRESETS, PYTHON, Evidence
+from forklint.project.library import Library
 from forklint.project.questions import Fact, Questions
 from forklint.project.resolver import Resolver
-from forklint.project.witness import Witness
+from forklint.project.seen import Seen, question
 from forklint.source import discovery, document
+from forklint.source.digest import digest
 from forklint.source.kinds import PRESET_SUFFIXES
 
 T = TypeVar("T")
@@ -22,16 +24,22 @@ T = TypeVar("T")
 class ProjectFiles:
     """All files below one root, each read once. Whatever is concluded of a project has seen the disk through this."""
 
-    def __init__(self, root: Path, settings: Settings) -> None:
+    def __init__(self, root: Path, settings: Settings, library: Library | None = None) -> None:
         self.root = root
+        if library is not None and library.files is not None:
+            self._on_disk = library.files
+        if library is not None and library.presets is not None:
+            self._presets = library.presets
         self.settings = settings
         self.questions = Questions()
         self.resolver = Resolver(root, self.questions)
-        self.witness = Witness()
         self._overlay: dict[Path, bytes] = {}
         self._unwritten: list[Path] = []
         self._bytes: dict[Path, bytes] = {}
-        self._sought: set[bytes] = set()
+        self.asked: dict[str, int] = {}
+        self._sought: dict[bytes, None] = {}
+        self._digests: dict[Path, str] = {}
+        self._reported: dict[str, int] = {}
         self._memories: dict[str, dict[Any, Any]] = {}
         self.weight = 0
         """About how many bytes of memory the project holds."""
@@ -97,18 +105,55 @@ class ProjectFiles:
 
     def has_file(self, path: Path) -> bool:
         """Whether there is a file of this path on the disk."""
-        self.questions.note(("file", str(path)))
-        return self.witness.has_file(path)
+        return bool(self._ask("file", path, path.is_file))
 
     def size(self, path: Path) -> int:
         """How many bytes a file has; -1 if there is none."""
-        self.questions.note(("size", str(path)))
-        return self.witness.size(path)
+        return self._ask("size", path, lambda: _size(path))
 
-    def evidence(self) -> Evidence:
-        """What all conclusions rest on, without what was told when this was last asked for."""
-        walks = {PYTHON: self.__dict__.get("_on_disk"), PRESETS: self.__dict__.get("_presets")}
-        return self.witness.news(self._bytes, self._overlay, self.resolver, walks)
+    def _ask(self, kind: str, path: Path, find: Callable[[], int]) -> int:
+        self.questions.note((kind, str(path)))
+        key = question(kind, path)
+        if key not in self.asked:
+            self.asked[key] = int(find())
+        return self.asked[key]
+
+    def has_seen(self, path: Path, data: bytes) -> None:
+        """Take note of a file that was read elsewhere and need not be kept."""
+        self.questions.note(("text", str(path)))
+        self._digests[path] = digest(data)
+
+    def digest(self, path: Path) -> str:
+        """What stands for the content of a file."""
+        known = self._digests.get(path)
+        if known is None:
+            known = self._digests[path] = digest(self.bytes_of(path))
+        return known
+
+    def news(self) -> Seen:
+        """What was seen of the disk since this was last asked."""
+        for path in self._new("bytes", self._bytes):
+            self.digest(path)
+        folders = self.resolver.folders
+        asked = {**{key: self.asked[key] for key in self._new("asked", self.asked)}}
+        asked |= {question("folder", path): int(folders[path]) for path in self._new("folders", folders)}
+        walks = {"files": self.__dict__.get("_on_disk"), "presets": self.__dict__.get("_presets")}
+        return Seen(
+            {str(path): self._digests[path] for path in self._new("contents", self._digests)},
+            **{name: tuple(map(str, found)) for name, found in walks.items() if found is not None},
+            folders={
+                folder: tuple(sorted(self.resolver.listings[folder]))
+                for folder in self._new("listings", self.resolver.listings)
+            },
+            paths=asked,
+            sought={text.decode(errors="surrogateescape") for text in self._new("sought", self._sought)},
+            is_consistent=not self._overlay,
+        )
+
+    def _new(self, name: str, table: Mapping[Any, Any]) -> list[Any]:
+        """The keys that a table, to which things are only added, has more than when it was last asked for."""
+        before, self._reported[name] = self._reported.get(name, 0), len(table)
+        return list(islice(table, before, None))
 
     def memory(self, name: str) -> dict[Any, Any]:
         """A table in which some fact is kept, by the name of the fact; emptied when a file changes."""
@@ -124,7 +169,7 @@ class ProjectFiles:
         """The files of the project whose bytes hold a text, in the order of ``files``."""
 
         def search() -> tuple[Path, ...]:
-            self._sought.add(text)
+            self._sought[text] = None
             self.questions.note(("contains", text.decode(errors="surrogateescape")))
             return tuple(path for path in self.all_files() if text in self.bytes_of(path))
 
@@ -145,3 +190,10 @@ class ProjectFiles:
         return self.answer(
             "matches", (path, pattern.pattern), lambda: pattern.search(self.data(path)) is not None, compared=True
         )
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return -1

@@ -29,7 +29,8 @@ class GuestProject(Project):
         self._guest = guest
         self._modules[guest.path] = guest
         self.resolver.listings = home.resolver.listings
-        self.witness = home.witness
+        self.resolver.folders = home.resolver.folders
+        self.asked = home.asked
         self.graph = ImportGraph(self, home.graph)
         self.families = Families(self, home.families.known)
 

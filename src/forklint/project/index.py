@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import gc
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -15,6 +16,7 @@ from forklint.project.families import Families
 from forklint.project.files import ProjectFiles
 from forklint.project.graph import ImportGraph
 from forklint.project.hierarchy import Hierarchy
+from forklint.project.library import Library
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import FUNCTIONS, Binding, Function, Kind, Scope
 from forklint.project.stars import Stars
@@ -78,12 +80,14 @@ class Ancestry:
 class Project(ProjectFiles):
     """All modules below one root, summarised and parsed when first asked for."""
 
-    def __init__(self, root: Path, settings: Settings) -> None:
-        super().__init__(root, settings)
+    def __init__(self, root: Path, settings: Settings, library: Library | None = None) -> None:
+        """``library``: what is known of the files already."""
+        super().__init__(root, settings, library)
+        self._library = library
         self.graph = ImportGraph(self)
         self.families = Families(self)
         self.stars = Stars(self)
-        self.terms = TermIndex(self)
+        self.terms = TermIndex(self, library)
         self.hierarchy = Hierarchy(self)
         self._modules: dict[Path, Module | None] = {}
         self._outlines: dict[Path, Outline | None] = {}
@@ -94,21 +98,21 @@ class Project(ProjectFiles):
 
     def replace(self, path: Path, data: bytes) -> None:
         """From now on see ``data`` as the content of ``path``; what rests on a part that changed is forgotten."""
-        if self.questions.is_empty and path not in self._bytes:
-            before = None
-        before = self.state(path)
+        before = self.state(path) if self.questions.has_answers else None
         if path not in self._overlay and not path.exists():  # text of a file that is still to be written
             self._unwritten.append(path)
         module = self._modules.pop(path, None)
         self._overlay[path] = data
+        self._digests.pop(path, None)
         self._memories.clear()
         self._outlines.pop(path, None)
         self._summaries.pop(path, None)
         self.terms.forget(path)
         self.graph.forget(path)
+        if before is None:
+            return
         after = self.state(path)
-        facts = set(changed(path, before, after))
-        facts.update(self.searches_changed(before.data, after.data))
+        facts = {*changed(path, before, after), *self.searches_changed(before.data, after.data)}
         if module is not None and after.tree is not None and ("tree", str(path)) not in facts:
             move(module.tree, after.tree)  # whatever was concluded of its nodes still holds
             module.source = document.decode(path, data)
@@ -119,7 +123,8 @@ class Project(ProjectFiles):
         """A file as the project sees it now."""
         data, module = self.bytes_of(path), self._modules.get(path)
         tree = module.tree if module is not None else parsed(path, self.bytes_of(path))
-        return State(data, self.peek(path), self.terms.of(path), tree, path in self.all_files())
+        exists = path in self._overlay or path.exists()
+        return State(data, self.peek(path), self.terms.of(path), tree, exists)
 
     def trim(self) -> None:
         """Forget all trees, and what was concluded from them, once they are many; they come back when asked for."""
@@ -151,6 +156,9 @@ class Project(ProjectFiles):
 
     def _summarised(self, path: Path) -> Summary | None:
         module = self._modules.get(path)
+        if module is None and self._library is not None:
+            with contextlib.suppress(KeyError):
+                return self._library.summary(self.digest(path))
         tree = module.tree if module is not None else parsed(path, self.bytes_of(path))
         try:
             return summarise(tree) if tree is not None else None

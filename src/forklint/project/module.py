@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
 
-from forklint.model import Span
+from forklint.model import Link, Span
 from forklint.project import scopes
 from forklint.project.nodes import nodes_below, parents_below
 from forklint.project.questions import Fact
@@ -95,6 +95,15 @@ class Module:
         """Every node of the module, level by level, but for operators and contexts."""
         return tuple(nodes_below(self.tree))
 
+    def number_of(self, node: ast.AST) -> int:
+        """The place of a node among ``nodes``: the same for two texts that differ in comments and layout alone."""
+        return next((number for number, one in enumerate(self.nodes) if one is node), -1)
+
+    def link(self, node: ast.AST, message: str) -> Link:
+        """Make a step of a chain that points to a node of this module."""
+        span = self.span(node)
+        return Link(str(self.path), span.row, span.column, message, node=self.number_of(node))
+
     def statement_of(self, node: ast.AST) -> ast.stmt:
         """The statement that a node belongs to: itself, or the nearest above."""
         while not isinstance(node, ast.stmt):
@@ -136,7 +145,7 @@ class Module:
 
     def line_named(self, node: ast.AST) -> str:
         """The line of a node in words, in a notebook with its cell: ``line 3 of cell 2``."""
-        span, notebook = self.span(node), self.document.notebook
+        span, notebook = self.span(node), self.document.notebook  # what names a line rests on the text
         if notebook is None:
             return f"line {span.row}"
         cell, local = notebook.local(span)

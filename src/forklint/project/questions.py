@@ -59,6 +59,11 @@ class Questions:
         self.found = 0
         """How many answers were found, again or for the first time."""
 
+    @property
+    def has_answers(self) -> bool:
+        """Whether anything was answered yet."""
+        return bool(self._tables)
+
     def note(self, fact: Fact) -> None:
         """Say that what is being answered rests on a fact."""
         self._noted.add(fact)

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 
-from forklint.project.evidence import is_importable
 from forklint.project.questions import Questions
+from forklint.project.seen import importable
 
 
 class Resolver:
@@ -148,7 +148,7 @@ class Resolver:
         known = self.listings.get(folder)
         if known is None:
             try:
-                known = frozenset(filter(is_importable, os.listdir(folder)))
+                known = frozenset(importable(os.listdir(folder)))
             except OSError:
                 known = frozenset()
             self.listings[folder] = known

@@ -1,7 +1,8 @@
 """Which files of a project define, call, derive from, rename or merely hold a name.
 
-Where most files of a project are linted, the terms of all are gathered once. Where a few are, a file is summarised
-only if its bytes hold the name: one without it cannot answer. Both give the same (tests/test_terms.py).
+A library may know the terms of all files: gathered beforehand where most files of a project are linted, or written
+down by an earlier run. Otherwise a file is summarised only if its bytes hold the name: one without it cannot answer.
+Both give the same (tests/test_terms.py).
 """
 
 from __future__ import annotations
@@ -16,20 +17,24 @@ from forklint.summaries.terms import WORD, Terms, all_terms
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
+    from forklint.project.library import Library
+
+
+MANY = 500
+"""After so many searches through the bytes of all files it pays to summarise them all."""
 
 
 class TermIndex:
     """Answers for the files of one project."""
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Project, library: Library | None = None) -> None:
         self._project = project
-        self._is_whole = False
-        self._paths: dict[tuple[str, str], list[Path]] | None = None
+        self._library = library
+        self._newer = set(library.newer) if library is not None else set()
+        self._numbers: dict[Path, int] = {}
+        self._searches = 0
+        self._gathered: dict[tuple[str, str], list[Path]] | None = None
         self._terms: dict[Path, Terms] = {}
-
-    def gather(self) -> None:
-        """From now on gather the terms of all files when one is first asked for."""
-        self._is_whole = True
 
     def where(self, kind: str, name: str) -> tuple[Path, ...]:
         """The files that have a term, in the order of the project's files."""
@@ -37,10 +42,14 @@ class TermIndex:
 
     def _where(self, kind: str, name: str) -> tuple[Path, ...]:
         self._project.questions.note(("holds", kind, name))
-        if self._is_whole:
-            if self._paths is None:
-                self._paths = self._gathered()
-            return tuple(self._paths.get((kind, name), ()))
+        known = self._library.where(kind, name) if self._library is not None else None
+        if known is not None:
+            return self._brought_up_to_date(known, kind, name)
+        self._searches += 1
+        if self._searches > MANY:
+            if self._gathered is None:
+                self._gathered = self._gather()
+            return tuple(self._gathered.get((kind, name), ()))
         return tuple(self._searched(kind, name))
 
     def of(self, path: Path) -> Terms:
@@ -53,9 +62,24 @@ class TermIndex:
     def forget(self, path: Path) -> None:
         """Forget the terms of a file that changed."""
         self._terms.pop(path, None)
-        self._paths = None
+        self._newer.add(path)
+        self._gathered = None
 
-    def _gathered(self) -> dict[tuple[str, str], list[Path]]:
+    def _brought_up_to_date(self, known: tuple[Path, ...], kind: str, name: str) -> tuple[Path, ...]:
+        """What the library says, with the files that changed since asked anew, in the order of the project's files."""
+        found = {path for path in known if path not in self._newer}
+        found.update(path for path in self._newer if path in self._order and name in self.of(path).get(kind, ()))
+        return tuple(sorted(found, key=lambda path: self._order.get(path, -1)))
+
+    @property
+    def _order(self) -> dict[Path, int]:
+        files = self._project.all_files()
+        if len(files) != len(self._numbers):
+            self._numbers = {path: number for number, path in enumerate(files)}
+        return self._numbers
+
+    def _gather(self) -> dict[tuple[str, str], list[Path]]:
+        """The files that have each term."""
         found: dict[tuple[str, str], list[Path]] = {}
         for path in self._project.all_files():
             for kind, names in self.of(path).items():

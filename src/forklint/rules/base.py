@@ -138,8 +138,7 @@ class Rule(ABC):
 
     def link(self, module: Module, node: ast.AST, message: str) -> Link:
         """Make a step of a chain that points to a node of a module."""
-        span = module.span(node)
-        return Link(str(module.path), span.row, span.column, message)
+        return module.link(node, message)
 
     @classmethod
     def page(cls) -> Page:

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import re
 import stat
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from forklint.config import Settings
+from forklint.source.digest import digest
 from forklint.source.discovery import NEVER
 from forklint.source.paths import from_root
 from forklint.source.roots import ROOT_MARKS
 from forklint.source.writing import replace
+from forklint.store.lock import PATIENCE
 
 NAME = ".forklint_cache"
+VERSION = 1
+"""Part of the name of a store: raised when other tables are in it, or something else in them."""
+STORE = re.compile(r"(store-(?:[0-9a-f]{16}-)?\d+\.sqlite)(?:-wal|-shm|-journal|-lock)?")
 SUFFIX = ".cache"
+BOOK = re.compile(r"\d[\w.+]*-[a-z]+-\d+-[0-9a-f]{32}\.cache|\..*\.forklint")
+"""Files of version 0.1, and what it left half-written when it was killed."""
 TAG = "CACHEDIR.TAG"
 TAG_TEXT = """Signature: 8a477f597d28d172789f06886806bc55
 # A cache of forklint. Such folders are left out by programs that make backups: https://bford.info/cachedir/
@@ -40,6 +49,16 @@ def folder_of(root: Path, settings: Settings) -> Path | None:
     return None
 
 
+def store_of(root: Path, settings: Settings) -> Path | None:
+    """The file in which the results for a project are stored; None if nothing is, as ``folder_of`` says."""
+    folder = folder_of(root, settings)
+    if folder is None:
+        return None
+    if folder == root / NAME:
+        return folder / f"store-{VERSION}.sqlite"
+    return folder / f"store-{digest(os.fsencode(root))[:16]}-{VERSION}.sqlite"  # which several projects may share
+
+
 def read(path: Path) -> bytes | None:
     """What was written to a file; None if there is none that could be ours."""
     try:
@@ -53,17 +72,31 @@ def read(path: Path) -> bytes | None:
 
 def write(path: Path, data: bytes) -> None:
     """Write a file in one step, make its folder if need be, and remove files that are old; raises OSError."""
-    folder = path.parent
+    make(path.parent)
+    replace(path, data)
+    tidy(path.parent, path)
+
+
+def make(folder: Path) -> None:
+    """Make a folder for what is stored, if it is none yet; raises OSError."""
     if not (folder / TAG).exists():
         folder.mkdir(parents=True, exist_ok=True)
         if not any(folder.iterdir()):  # in a folder that is used for more, what is not ours is not ignored
             (folder / ".gitignore").write_text(IGNORE_TEXT, encoding="utf-8")
         (folder / TAG).write_text(TAG_TEXT, encoding="utf-8")
-    replace(path, data)
-    for other in _written(folder):
+
+
+def tidy(folder: Path, own: Path) -> None:
+    """Remove what nobody has used for long, all but the file ``own``."""
+    latest = time.time() - LONGEST_UNUSED
+    for path in _books(folder):
         with contextlib.suppress(OSError):
-            if other.stat().st_mtime < time.time() - LONGEST_UNUSED:
-                other.unlink()
+            if path.stat().st_mtime < latest:
+                path.unlink()
+    for path, last in _stores(folder).items():
+        if path != own and last < latest:
+            with contextlib.suppress(OSError):
+                _remove_store(path, 0)
 
 
 def below(folder: Path) -> Iterator[Path]:
@@ -81,8 +114,11 @@ def remove(folder: Path) -> int:
     """
     if not is_cache(folder):
         return 0
-    written = _written(folder)
-    for path in written:
+    stores, books = _stores(folder), _books(folder)
+    for store in stores:
+        if not _remove_store(store, PATIENCE):
+            raise OSError(errno.EBUSY, "it is in use by another run")
+    for path in books:
         path.unlink(missing_ok=True)
     for name, text in ((".gitignore", IGNORE_TEXT), (TAG, TAG_TEXT)):
         path = folder / name
@@ -90,12 +126,34 @@ def remove(folder: Path) -> int:
             path.unlink()
     with contextlib.suppress(OSError):  # there is more in it
         folder.rmdir()
-    return sum(path.suffix == SUFFIX for path in written)
+    return len(stores) + sum(path.suffix == SUFFIX for path in books)
 
 
-def _written(folder: Path) -> list[Path]:
-    """Files with findings, and what runs left half-written when they were killed."""
-    return [*folder.glob(f"*{SUFFIX}"), *folder.glob(".*.forklint")]
+def _books(folder: Path) -> list[Path]:
+    """The files of version 0.1."""
+    return [path for path in folder.iterdir() if BOOK.fullmatch(path.name) and not _is_folder(path)]
+
+
+def _stores(folder: Path) -> dict[Path, float]:
+    """The stores in a folder, of which only a lock may be left, and when they were last used."""
+    found: dict[Path, float] = {}
+    for path in folder.iterdir():
+        match = STORE.fullmatch(path.name)
+        if match is not None:
+            store = folder / match.group(1)
+            found[store] = max(found.get(store, 0.0), path.lstat().st_mtime)
+    return {store: last for store, last in found.items() if not _is_folder(store)}
+
+
+def _remove_store(path: Path, patience: float) -> bool:
+    from forklint.store.disk import remove  # noqa: PLC0415 - imports SQLite
+
+    return remove(path, patience)
+
+
+def _is_folder(path: Path) -> bool:
+    """Whether a path is a folder itself, not a link to one."""
+    return path.is_dir() and not path.is_symlink()
 
 
 def is_cache(folder: Path) -> bool:

@@ -46,7 +46,7 @@ def _of_finding(finding: Finding) -> Row:
         _of_span(finding.span),
         finding.message,
         [[cell.platform, cell.start_method] for cell in finding.cells],
-        [[link.path, link.row, link.column, link.message, link.notebook_cell] for link in finding.chain],
+        [_of_link(link) for link in finding.chain],
         [[fix.message, fix.applicability.value, [_of_edit(edit) for edit in fix.edits]] for fix in finding.fixes],
         finding.qualname,
         finding.text,
@@ -54,6 +54,10 @@ def _of_finding(finding: Finding) -> Row:
         list(finding.comment_rows),
         finding.notebook_cell,
     ]
+
+
+def _of_link(link: Link) -> Row:
+    return [link.path, link.row, link.column, link.message, link.notebook_cell, link.node]
 
 
 def _of_span(span: Span) -> Row:
@@ -91,8 +95,8 @@ def _note(path: str, row: object) -> Note:
 
 
 def _link(row: object) -> Link:
-    path, line, column, message, cell = _list(row, 5)
-    return Link(_text(path), _number(line), _number(column), _text(message), _cell(cell))
+    path, line, column, message, cell, node = _list(row, 6)
+    return Link(_text(path), _number(line), _number(column), _text(message), _cell(cell), _number(node))
 
 
 def _fix(row: object) -> Fix:

@@ -40,11 +40,16 @@ def is_same(path: str, known: Stamp) -> bool:
 
 def digest_of(path: str) -> str:
     """The digest of what is in a file now, one that cannot be read counting as an empty one."""
+    return digest(content_of(path))
+
+
+def content_of(path: str) -> bytes:
+    """What is in a file now; nothing if it cannot be read."""
     try:
         with open(path, "rb", opener=_without_waiting) as file:
-            return digest(file.read() if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else b"")
+            return file.read() if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else b""
     except OSError:
-        return digest(b"")
+        return b""
 
 
 def _without_waiting(path: str, flags: int) -> int:

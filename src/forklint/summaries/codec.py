@@ -120,7 +120,7 @@ def _texts(value: object) -> list[str]:
 
 
 def _list(value: object) -> list[Any]:
-    return value if value.__class__ is list else _refuse()  # type: ignore[return-value]
+    return value if value.__class__ is list else _refuse()
 
 
 def _nested(scopes: Iterable[Scope]) -> tuple[Scope, ...]:

@@ -31,13 +31,7 @@ class Expression:
 
     def link(self, message: str) -> Link:
         """Make a step of a chain that points here."""
-        return link(self.module, self.node, message)
-
-
-def link(module: Module, node: ast.AST, message: str) -> Link:
-    """Make a step of a chain that points to a node of a module."""
-    span = module.span(node)
-    return Link(str(module.path), span.row, span.column, message)
+        return self.module.link(self.node, message)
 
 
 @dataclass(frozen=True)
