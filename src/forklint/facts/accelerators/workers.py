@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forklint.facts.accelerators.devices import may_use, used_by
@@ -62,6 +62,10 @@ class WorkerUse:
     """The attribute of the dataset that keeps it, if the parent puts it there."""
 
 
+Running = dict[tuple[Module, Function | ast.Lambda], Loading]
+"""Functions that workers run, each with a loader whose workers do."""
+
+
 class WorkerUses:
     """Answers for the whole project."""
 
@@ -74,20 +78,18 @@ class WorkerUses:
         if not any(self._uses(module, node) for node in module.nodes if isinstance(node, ast.Call)):
             return
         seen: set[ast.AST] = set()
-        for runs, loading in self._running().items():
-            if runs[0] is not module:
-                continue
-            for use in self._of(module, runs[1], loading):
+        for function, loading in self._run_of(module):
+            for use in self._of(module, function, loading):
                 if use.node not in seen:
                     seen.add(use.node)
                     yield use
 
     def _uses(self, module: Module, node: ast.AST) -> str:
-        memory = self.project.memory("accelerator uses")
-        if node not in memory:
-            is_call = isinstance(node, ast.Call) and may_use(node)
-            memory[node] = used_by(self.project, module, module.scope_at(node), node) if is_call else ""  # type: ignore[arg-type]
-        return str(memory[node])
+        if not isinstance(node, ast.Call) or not may_use(node):
+            return ""
+        return self.project.answer(
+            "accelerator that is used", node, lambda: used_by(self.project, module, module.scope_at(node), node)
+        )
 
     def _of(self, module: Module, runs: Function | ast.Lambda, loading: Loading) -> Iterator[WorkerUse]:
         facts = FunctionFacts(module, runs) if not isinstance(runs, ast.Lambda) else None
@@ -113,20 +115,52 @@ class WorkerUses:
             if kind and names:
                 yield WorkerUse(init, value, kind, loading, min(names))
 
-    def _running(self) -> dict[tuple[Module, Function | ast.Lambda], Loading]:
-        """Every function that workers run, with a loader whose workers do."""
-        memory = self.project.memory("run by workers")
-        if "all" not in memory:
-            found: dict[tuple[Module, Function | ast.Lambda], Loading] = {}
-            for module in self.project.holding(b"Loader", partial(may_make_loader, self.project)):
-                for scope, call, _, method in self._sites.loaders(module):
-                    for part, value in self._sites.given(module, scope, call):
-                        given, loading = Expression(module, scope, value), Loading(module, call, part, method)
-                        for key, one in self._reached(given, loading):
-                            found.setdefault(key, one)
-            memory["all"] = found
-        known: dict[tuple[Module, Function | ast.Lambda], Loading] = memory["all"]
-        return known
+    def _run_of(self, module: Module) -> Iterator[tuple[Function | ast.Lambda, Loading]]:
+        """Give the functions of a module that workers run, each with the first loader whose workers do."""
+        seen: set[ast.AST] = set()
+        for path in self._files_running(str(module.path)):
+            loading_module = self.project.module(path)
+            run = self._run_by(loading_module) if loading_module is not None else {}
+            for (home, function), loading in run.items():
+                if home is module and function not in seen:
+                    seen.add(function)
+                    yield function, loading
+
+    def _files_running(self, path: str) -> tuple[Path, ...]:
+        """The files whose loaders have workers that run functions of a file."""
+        find = lambda: tuple(one for one in self._loading_files() if path in self._files_run_by(one))  # noqa: E731 - it is short
+        return self.project.answer("files whose workers run a file", path, find, compared=True)
+
+    def _loading_files(self) -> tuple[Path, ...]:
+        """The files that may make loaders."""
+
+        def find() -> tuple[Path, ...]:
+            paths = self.project.containing(b"Loader")
+            return tuple(path for path in paths if may_make_loader(self.project, self.project.data(path)))
+
+        return self.project.answer("files that may make loaders", None, find, compared=True)
+
+    def _files_run_by(self, path: Path) -> frozenset[str]:
+        """The files of which the workers of a file's loaders run functions."""
+
+        def find() -> frozenset[str]:
+            module = self.project.module(path)
+            return frozenset(str(home.path) for home, _ in self._run_by(module)) if module is not None else frozenset()
+
+        return self.project.answer("files run by workers", path, find, compared=True)
+
+    def _run_by(self, module: Module) -> Running:
+        """Every function that the workers of a module's loaders run, with the loader."""
+        return self.project.answer("run by workers", module, lambda: self._find_run_by(module))
+
+    def _find_run_by(self, module: Module) -> Running:
+        found: Running = {}
+        for scope, call, _, method in self._sites.loaders(module):
+            for part, value in self._sites.given(module, scope, call):
+                given, loading = Expression(module, scope, value), Loading(module, call, part, method)
+                for key, one in self._reached(given, loading):
+                    found.setdefault(key, one)
+        return found
 
     def _reached(
         self, given: Expression, loading: Loading

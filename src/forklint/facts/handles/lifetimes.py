@@ -254,16 +254,14 @@ class Lifetimes:
         """Follow a block; gives the state behind it, or None if it never gets there."""
         current: State | None = state
         for statement in body:
-            if current is None:
+            self._statements += 1
+            if current is None or self.is_spent:
                 return None
             frame.state = current
             current = self._statement(frame, statement)
         return current
 
     def _statement(self, frame: Frame, statement: ast.stmt) -> State | None:
-        self._statements += 1
-        if self.is_spent:
-            return None
         if isinstance(statement, ast.Assign):
             held = self.value(frame, statement.value)
             for target in statement.targets:
