@@ -41,7 +41,7 @@ class _Search:
         self._seen: set[ast.AST] = set()
 
     def receivers(self, node: ast.expr, steps: int) -> Iterator[ClassFacts]:
-        """Follow an expression outwards: into a list, an argument, a name that is bound once, until a dataset has it."""
+        """Follow an expression outwards: into a list, an argument, a name bound once, until a dataset has it."""
         inside: ast.AST = node
         above = self._module.parents.get(node)
         for _ in range(steps):
