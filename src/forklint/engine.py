@@ -15,7 +15,7 @@ from forklint.project.index import Project
 from forklint.project.library import Library
 from forklint.project.module import Module
 from forklint.project.places import with_places
-from forklint.project.questions import Fact
+from forklint.project.questions import Cuts, Fact
 from forklint.project.seen import Seen
 from forklint.records import dataclass
 from forklint.rules import registry
@@ -182,7 +182,9 @@ class Linter:
                 continue
             try:
                 if not self.options.screen or self._may_hold(rule, module.path, data):
-                    found += [(rule, one, self._finding(path, module, rule, one)) for one in rule.suspects(module)]
+                    suspected, cuts = self._suspected(rule, path, module)
+                    found += suspected
+                    notes += rule.stopped(shown(path), cuts)
             except RecursionError:
                 ran.discard(rule.code)
                 notes.append(Note(shown(path), f"{rule.code} was left out: it nests too deeply to be followed"))
@@ -190,6 +192,7 @@ class Linter:
                 ran.discard(rule.code)
                 what = f"{rule.code} failed: {type(error).__name__}: {error}; please report it"
                 notes.append(Note(shown(path), what, failure=True))
+        ran -= {note.stopped for note in notes}
         is_asked = found or module.is_notebook or self._may_name_rules(data)
         comments = self._comments(module.document) if is_asked else []
         rows = suppressions.by_row(comments)
@@ -218,6 +221,12 @@ class Linter:
             notes += [Note(shown(path), words) for words in notebook.notes]
         findings = sorted(set(findings), key=lambda finding: finding.sort_key)
         return FileReport(shown(path), tuple(findings), tuple(notes), len(found) - len(kept), bool(kept))
+
+    def _suspected(self, rule: Rule, path: Path, module: Module) -> tuple[list[tuple[Rule, Suspect, Finding]], Cuts]:
+        """What a rule finds in a module, and what its budgets left unknown."""
+        return self.project.questions.with_cuts(
+            lambda: [(rule, one, self._finding(path, module, rule, one)) for one in rule.suspects(module)]
+        )
 
     def _finding(self, path: Path, module: Module, rule: Rule, suspect: Suspect) -> Finding:
         statement = module.statement_of(suspect.node)

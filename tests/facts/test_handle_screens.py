@@ -10,6 +10,7 @@ from types import FrameType
 
 import pytest
 from fixture_cases import Case, all_cases
+from forklint.facts.handles.tokens import OpenerTokens
 
 from forklint.config import Settings, SettingsFinder
 from forklint.engine import Linters, Options

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from forklint.config import Settings
+from forklint.project.budget import Budgets
 from forklint.project.library import Library
 from forklint.project.questions import Fact, Questions
 from forklint.project.resolver import Resolver
@@ -32,6 +33,7 @@ class ProjectFiles:
             self._presets = library.presets
         self.settings = settings
         self.questions = Questions()
+        self.budgets = Budgets(self.questions)
         self.resolver = Resolver(root, self.questions)
         self._overlay: dict[Path, bytes] = {}
         self._unwritten: list[Path] = []

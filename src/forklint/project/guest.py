@@ -12,7 +12,6 @@ from forklint.project.index import Project
 from forklint.project.module import Module
 
 if TYPE_CHECKING:
-    from forklint.source.outline import Outline
     from forklint.summaries.summary import Summary
 
 
@@ -31,7 +30,7 @@ class GuestProject(Project):
         self.resolver.listings = home.resolver.listings
         self.resolver.folders = home.resolver.folders
         self.asked = home.asked
-        self.graph = ImportGraph(self, home.graph)
+        self.graph = ImportGraph(self, home.graph, guest.path)
         self.families = Families(self, home.families.known)
 
     def data(self, path: Path) -> bytes:
@@ -51,10 +50,6 @@ class GuestProject(Project):
     def peek(self, path: Path) -> Summary | None:
         """The summary of a file, for a caller that notes by itself what of it its answer rests on."""
         return super().peek(path) if path == self._guest.path else self._home.peek(path)
-
-    def outline(self, path: Path) -> Outline | None:
-        """The outline of a file; none of the notebook."""
-        return None if path == self._guest.path else self._home.outline(path)
 
     @cached_property
     def _presets(self) -> tuple[Path, ...]:

@@ -6,7 +6,7 @@ are too many rather than too few, which is what a screen wants.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Names = frozenset[str]
+PARTIAL = "partial"
 
 
 class Hierarchy:
@@ -46,7 +47,31 @@ class Hierarchy:
         """A name, and all that its thing may be called: by ``as``, by assignment, or as a partial of it."""
         return self._ask("names for", name, lambda: self._closed(frozenset({name}), self._new_names))
 
-    def _ask(self, what: str, key: str | Names, find: Callable[[], T]) -> T:
+    def may_call(self, names: Names, path: Path) -> bool:
+        """Whether a file may call what goes by one of some names, whatever it is called there, or make a partial of it.
+
+        The rest of the project is looked at only if the file calls none of the names themselves.
+        """
+
+        def find() -> bool:
+            called = self._called(path)
+            return not (names.isdisjoint(called) and self.heirs(names).isdisjoint(called))
+
+        return self._ask("may call", (names, path), find)
+
+    def _called(self, path: Path) -> Names:
+        """The last names of what a file calls; where it makes partials, of all that it reads."""
+        return self._ask("names called", path, lambda: self._find_called(path))
+
+    def _find_called(self, path: Path) -> Names:
+        summary = self._project.summary(path)
+        scopes = summary.scopes if summary is not None else ()
+        called = frozenset(last_name(call) for scope in scopes for call in scope.calls)
+        if PARTIAL not in called:
+            return called
+        return called.union(*(scope.bare | scope.attributes for scope in scopes))
+
+    def _ask(self, what: str, key: Hashable, find: Callable[[], T]) -> T:
         return self._project.answer(what, key, find, compared=True)
 
     def _closed(self, names: Names, follow: Callable[[str], Iterable[str]]) -> Names:

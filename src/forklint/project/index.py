@@ -8,7 +8,6 @@ import gc
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from forklint.config import Settings
 from forklint.project.changes import UNPARSABLE, State, changed, move, parsed
@@ -26,9 +25,6 @@ from forklint.source import document
 from forklint.summaries.reading import summarise
 from forklint.summaries.summary import Import, Summary
 from forklint.summaries.terms import WORD
-
-if TYPE_CHECKING:
-    from forklint.source.outline import Outline
 
 
 @dataclass(frozen=True)
@@ -90,7 +86,6 @@ class Project(ProjectFiles):
         self.terms = TermIndex(self, library)
         self.hierarchy = Hierarchy(self)
         self._modules: dict[Path, Module | None] = {}
-        self._outlines: dict[Path, Outline | None] = {}
         self._summaries: dict[Path, Summary | None] = {}
         self._loaded = 0
 
@@ -105,11 +100,10 @@ class Project(ProjectFiles):
         self._overlay[path] = data
         self._digests.pop(path, None)
         self._memories.clear()
-        self._outlines.pop(path, None)
         self._summaries.pop(path, None)
         self.terms.forget(path)
-        self.graph.forget(path)
         if before is None:
+            self.graph.forget()
             return
         after = self.state(path)
         facts = {*changed(path, before, after), *self.searches_changed(before.data, after.data)}
@@ -118,6 +112,7 @@ class Project(ProjectFiles):
             module.source = document.decode(path, data)
             self._modules[path] = module
         self.questions.forget(facts)
+        self.graph.forget(facts)
 
     def state(self, path: Path) -> State:
         """A file as the project sees it now."""
@@ -125,6 +120,11 @@ class Project(ProjectFiles):
         tree = module.tree if module is not None else parsed(path, self.bytes_of(path))
         exists = path in self._overlay or path.exists()
         return State(data, self.peek(path), self.terms.of(path), tree, exists)
+
+    def forget(self) -> None:
+        """Forget what was concluded."""
+        super().forget()
+        self.graph.forget()
 
     def trim(self) -> None:
         """Forget all trees, and what was concluded from them, once they are many; they come back when asked for."""
@@ -175,23 +175,9 @@ class Project(ProjectFiles):
         """Whether the tree of a file is at hand."""
         return self._modules.get(path) is not None
 
-    def outline(self, path: Path) -> Outline | None:
-        """The outline of a project file; None if it cannot be read that way."""
-        if path not in self._outlines:
-            from forklint.source import outline  # noqa: PLC0415 - few rules ask
-
-            try:
-                doc = document.decode(path, self.data(path))
-            except document.UnreadableError:
-                self._outlines[path] = None
-            else:
-                is_plain = doc.encoding == "utf-8" or doc.data.isascii()
-                self._outlines[path] = outline.read(doc.text, doc.code) if is_plain else None
-        return self._outlines[path]
-
     def surely_parses(self, path: Path) -> bool:
-        """Whether ``load`` would surely take a file; False where that is not known without parsing."""
-        return self._outlines.get(path) is not None or document.surely_parses(path, self.data(path))
+        """Whether ``load`` would surely take a file; False where that is not known."""
+        return self.summary(path) is not None
 
     def load(self, path: Path) -> Module:
         """The module of a project file.
@@ -229,6 +215,10 @@ class Project(ProjectFiles):
     def holding(self, text: bytes, test: Test | None = None) -> Iterator[Module]:
         """Give the project's modules whose bytes hold a text; those that a pattern does not find are not parsed."""
         return self._passing(self.containing(text), test)
+
+    def modules(self, paths: Iterable[Path]) -> Iterator[Module]:
+        """Give the modules of some files, those that can be parsed."""
+        return (module for module in map(self.module, paths) if module is not None)
 
     def _passing(
         self, paths: Iterable[Path], test: Test | None

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from forklint.summaries.summary import CLASS, Import, Scope
+from forklint.summaries.summary import CLASS, FUNCTION, Import, Scope
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
@@ -23,8 +23,9 @@ MOST_CLASSES = 64
 """So many classes are looked at for what one class inherits from."""
 MOST_NAMES = 24
 """Names in a row that are looked up in one another."""
-INSIDE, MODULE, PACKAGE, OUTSIDE = "inside", "module", "package", "outside"
-"""Where a name is looked up: in any scope of a file, at its top level, in a folder, or not in the project."""
+INSIDE, MODULE, PACKAGE, OUTSIDE, UNKNOWN = "inside", "module", "package", "outside", "unknown"
+"""Where a name is looked up: in any scope of a file, at its top level, in a folder, not in the project, or in a file
+of which there is no summary."""
 
 
 class Definition(NamedTuple):
@@ -32,6 +33,9 @@ class Definition(NamedTuple):
 
     path: Path
     number: int
+
+
+REMOVED = Scope(FUNCTION, "", 0)
 
 
 class Place(NamedTuple):
@@ -45,6 +49,17 @@ class Place(NamedTuple):
 Names = tuple[str, ...]
 Step = tuple[Definition | Place, Names]
 """What a name leads to, and the names that are still to be looked up there."""
+
+
+class Meant(NamedTuple):
+    """What a name may mean."""
+
+    found: frozenset[Definition | str]
+    """Definitions of the project, and qualified names outside it."""
+    ways: frozenset[Step]
+    """All that leads there."""
+    is_whole: bool
+    """Whether nothing else can be meant: every file on the way has a summary, and all ways were followed."""
 
 
 class Lineage(NamedTuple):
@@ -65,10 +80,14 @@ class Meanings:
         self._project = project
 
     def scope(self, definition: Definition) -> Scope:
-        """What the summary of its file says of a definition."""
+        """What the summary of its file says of a definition; of one that an edit has removed, nothing."""
         summary = self._project.summary(definition.path)
-        assert summary is not None  # noqa: S101 - it is defined there
-        return summary.scopes[definition.number]
+        is_there = summary is not None and definition.number < len(summary.scopes)
+        return summary.scopes[definition.number] if summary is not None and is_there else REMOVED
+
+    def meant(self, path: Path, name: str) -> Meant:
+        """What a dotted name may mean in a file, other than a method of a class."""
+        return self._followed([(Place(INSIDE, str(path)), tuple(name.split(".")))], with_methods=False)
 
     def calls(self, path: Path) -> dict[str, tuple[Definition, ...]]:
         """What of the project each dotted name that a file calls may mean; only names that may mean something."""
@@ -91,7 +110,7 @@ class Meanings:
                 starts[head] = [one for one in steps if isinstance(one[0], Definition) or one[0].kind != OUTSIDE]
             if starts[head] and all(map(str.isidentifier, rest)):
                 meant = self._followed([(step, (*names, *rest)) for step, names in starts[head]])
-                definitions = tuple(one for one in meant if isinstance(one, Definition))
+                definitions = tuple(sorted(one for one in meant.found if isinstance(one, Definition)))
                 if definitions:
                     found[spelling] = definitions
         return found
@@ -114,30 +133,30 @@ class Meanings:
     def _find_bases(self, definition: Definition) -> tuple[Definition | str, ...]:
         place = Place(INSIDE, str(definition.path))
         steps: list[Step] = [(place, tuple(base.split("."))) for base in self.scope(definition).bases if base != "?"]
-        found = self._followed(steps, with_methods=False)
+        found = self._followed(steps, with_methods=False).found
         return tuple(one for one in found if isinstance(one, str) or self.scope(one).kind == CLASS)
 
     # One name
 
-    def _followed(self, steps: list[Step], *, with_methods: bool = True) -> dict[Definition | str, None]:
-        """The definitions, and names outside, to which some steps lead."""
-        found: dict[Definition | str, None] = {}
-        seen = set(steps)
+    def _followed(self, steps: list[Step], *, with_methods: bool = True) -> Meant:
+        """What some steps lead to."""
+        found: set[Definition | str] = set()
+        seen, is_whole = set(steps), True
         waiting = list(seen)
         while waiting and len(seen) <= MOST_STEPS:
             at, names = waiting.pop()
             if isinstance(at, Definition):
                 is_method = len(names) == 1 and with_methods
-                found.update(dict.fromkeys(self._methods(at, names[0]) if is_method else () if names else (at,)))
+                found.update(self._methods(at, names[0]) if is_method else () if names else (at,))
             elif at.kind == OUTSIDE:
-                found[".".join((at.where, *names))] = None
+                found.add(".".join((at.where, *names)))
+            elif at.kind == UNKNOWN or len(names) > MOST_NAMES:
+                is_whole = False
             elif names:
-                for to, more in self._next(at, names[0]):
-                    step = (to, (*more, *names[1:]))
-                    if step not in seen and len(step[1]) <= MOST_NAMES:
-                        seen.add(step)
-                        waiting.append(step)
-        return found
+                new = {(to, (*more, *names[1:])) for to, more in self._next(at, names[0])} - seen
+                seen |= new
+                waiting += new
+        return Meant(frozenset(found), frozenset(seen), is_whole and not waiting)
 
     def _methods(self, definition: Definition, name: str) -> Iterator[Definition]:
         for owner in self.lineage(definition).classes if self.scope(definition).kind == CLASS else ():
@@ -158,9 +177,10 @@ class Meanings:
             return
         summary = self._project.summary(path)
         if summary is None:
+            yield Place(UNKNOWN, place.where), ()
             return
         yield from self._bound(path, summary, name, is_inside=place.kind == INSIDE)
-        if place.kind == MODULE and path.name == "__init__.py" and name not in summary.top.binds:
+        if place.kind == MODULE and path.name == "__init__.py" and not _is_at_top(summary, name):
             yield from self._submodules(path, name)
 
     def _bound(self, path: Path, summary: Summary, name: str, *, is_inside: bool) -> Iterator[Step]:
@@ -175,9 +195,11 @@ class Meanings:
             names = tuple(value.split("."))
             if (is_inside or not number) and names[0] != name and all(map(str.isidentifier, names)):
                 yield Place(INSIDE, str(path)), names
-        if name not in summary.top.binds:
-            for star in summary.stars:
-                yield from self._starred(path, star, name)
+        if not _is_at_top(summary, name):
+            stars = self._project.stars
+            for target in stars.imported_whole(path):
+                if stars.may_give(target, name):
+                    yield Place(MODULE, str(target)), (name,)
 
     def _imported(self, path: Path, one: Import) -> Iterator[Step]:
         names = (one.attribute,) if one.attribute else ()
@@ -191,15 +213,6 @@ class Meanings:
         elif not one.level:
             yield Place(OUTSIDE, one.bound), names
 
-    def _starred(self, path: Path, star: Import, name: str) -> Iterator[Step]:
-        target = self._project.resolver.find(path, star.module, star.level)
-        summary = self._project.summary(target) if target is not None else None
-        if summary is None:
-            return
-        is_listed = name in summary.exports if summary.exports is not None else not name.startswith("_")
-        if is_listed and (name in summary.top.binds or summary.stars or str(target).endswith("__init__.py")):
-            yield Place(MODULE, str(target)), (name,)
-
     def _submodules(self, package: Path, name: str) -> Iterator[Step]:
         target = self._project.resolver.find(package, name, level=1)
         folder = self._project.resolver.is_package(package, name, level=1) if target is None else None
@@ -207,3 +220,12 @@ class Meanings:
             yield Place(MODULE, str(target)), ()
         elif folder is not None:
             yield Place(PACKAGE, str(folder)), ()
+
+
+def _is_at_top(summary: Summary, name: str) -> bool:
+    """Whether the top level of a file surely imports a name, defines it, or gives it a value that has a name."""
+    return name in summary.top.binds and (
+        any(not one.scope for one in summary.by_alias.get(name, ()))
+        or any(not summary.scopes[number].parent for number in summary.by_name.get(name, ()))
+        or any(not scope for scope, _ in summary.by_target.get(name, ()))
+    )

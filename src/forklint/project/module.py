@@ -95,6 +95,18 @@ class Module:
         """Every node of the module, level by level, but for operators and contexts."""
         return tuple(nodes_below(self.tree))
 
+    def returns_of(self, function: Function) -> tuple[ast.Return, ...]:
+        """The ``return`` statements in a function, those of functions in it included."""
+        found = self._returns.get(function)
+        if found is None:
+            found = tuple(node for node in nodes_below(function) if isinstance(node, ast.Return))
+            self._returns[function] = found
+        return found
+
+    @cached_property
+    def _returns(self) -> dict[Function, tuple[ast.Return, ...]]:
+        return {}
+
     def number_of(self, node: ast.AST) -> int:
         """The place of a node among ``nodes``: the same for two texts that differ in comments and layout alone."""
         return next((number for number, one in enumerate(self.nodes) if one is node), -1)

@@ -15,7 +15,7 @@ and is forgotten when the round is over.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -26,10 +26,23 @@ GOOD, DOUBTED, STALE, DEAD = range(4)
 """An answer holds; rests on one that may be stale; rests on a fact that changed; was replaced or given up."""
 
 
+Cuts = Mapping[str, int]
+"""What was left unknown since a budget had run out: what was stopped, such as "following calls", and after how many
+steps at most."""
+UNCUT: Cuts = {}
+
+
+def joined(one: Cuts, other: Cuts) -> Cuts:
+    """What two answers leave unknown together."""
+    if not other:
+        return one
+    return {what: max(one.get(what, 0), other.get(what, 0)) for what in {**one, **other}} if one else other
+
+
 class Answer:
     """One remembered answer."""
 
-    __slots__ = ("depth", "find", "key", "lowest", "name", "rests", "state", "value")
+    __slots__ = ("cuts", "depth", "find", "key", "lowest", "name", "rests", "state", "value")
 
     def __init__(self, name: str, key: Hashable, depth: int) -> None:
         self.name = name
@@ -38,6 +51,8 @@ class Answer:
         self.value: Any = _RUNNING
         self.rests: frozenset[Fact | Answer] = frozenset()
         """Facts and answers that it was found from."""
+        self.cuts = UNCUT
+        """What it leaves unknown, itself or through another answer."""
         self.find: Callable[[], Any] | None = None
         """How to find it again, if the two can be compared."""
         self.lowest: float = math.inf
@@ -51,10 +66,11 @@ class Questions:
     def __init__(self) -> None:
         self._tables: dict[str, dict[Hashable, Answer]] = {}
         self._noted: set[Fact | Answer] = set()
-        self._depth = 0
+        self._running: Answer | None = None
+        self._cuts = UNCUT
         self._lowest: float = math.inf
         self._rounds: dict[int, list[Answer]] = {}
-        self._followers: dict[Fact | Answer, list[Answer]] | None = None
+        self._followers: dict[Fact | Answer, set[Answer]] | None = None
         """Which answers rest directly on a fact or an answer; None until something changes."""
         self.found = 0
         """How many answers were found, again or for the first time."""
@@ -67,6 +83,10 @@ class Questions:
     def note(self, fact: Fact) -> None:
         """Say that what is being answered rests on a fact."""
         self._noted.add(fact)
+
+    def cut(self, what: str, steps: int) -> None:
+        """Say that what is being answered leaves something unknown: what was stopped, and after how many steps."""
+        self._cuts = joined(self._cuts, {what: steps})
 
     def answer(
         self, name: str, key: Hashable, find: Callable[[], T], inside: Any = _REFUSED, *, compared: bool = False
@@ -83,30 +103,54 @@ class Questions:
         if known is not None and (known.state == GOOD or self._still_holds(known)):
             if known.value is not _RUNNING:
                 self._noted.add(known)
+                self._cuts = joined(self._cuts, known.cuts)
                 self._lowest = min(self._lowest, known.lowest)
                 return known.value  # type: ignore[no-any-return]
             if inside is _REFUSED:
                 raise RuntimeError(f"asked while it is being answered: {name}")
             self._lowest = min(self._lowest, known.depth)
             return inside  # type: ignore[no-any-return]
-        return self._find(table, Answer(name, key, self._depth + 1), find, compared=compared)
+        depth = self._running.depth + 1 if self._running is not None else 1
+        return self._find(table, Answer(name, key, depth), find, compared=compared)
+
+    def known(self, name: str, key: Hashable, default: T) -> T:
+        """The answer to a question if it is remembered and still holds, else ``default``."""
+        answer = self._tables.get(name, {}).get(key)
+        if answer is None or answer.value is _RUNNING or not (answer.state == GOOD or self._still_holds(answer)):
+            return default
+        self._noted.add(answer)
+        self._lowest = min(self._lowest, answer.lowest)
+        return answer.value  # type: ignore[no-any-return]
+
+    def give(self, name: str, key: Hashable, value: object) -> None:
+        """Remember an answer that was found on the way to the one that is being found: it holds as long as that does."""
+        table = self._tables.setdefault(name, {})
+        if self._running is None or key in table:
+            return
+        answer = table[key] = Answer(name, key, self._running.depth)
+        answer.value, answer.rests = value, frozenset({self._running})
+        if self._followers is not None:
+            self._follow(answer)
 
     def _find(self, table: dict[Hashable, Answer], answer: Answer, find: Callable[[], T], *, compared: bool) -> T:
         table[answer.key] = answer
-        outer, lowest = self._noted, self._lowest
-        self._noted, self._lowest, self._depth = set(), math.inf, answer.depth
+        outer, cuts, lowest, running = self._noted, self._cuts, self._lowest, self._running
+        self._noted, self._cuts, self._lowest, self._running = set(), UNCUT, math.inf, answer
         try:
             value = find()
         except BaseException:
             del table[answer.key]
+            answer.state = DEAD
             self._end_round(answer.depth)
             self._noted |= outer
-            self._lowest, self._depth = min(lowest, self._lowest), answer.depth - 1
+            self._cuts = joined(cuts, self._cuts)
+            self._lowest, self._running = min(lowest, self._lowest), running
             raise
         self.found += 1
-        answer.value, answer.rests = value, frozenset(self._noted)
+        answer.value, answer.rests, answer.cuts = value, frozenset(self._noted), self._cuts
+        self._cuts = joined(cuts, self._cuts)
         answer.find = find if compared else None
-        own, self._noted, self._depth = self._lowest, outer, answer.depth - 1
+        own, self._noted, self._running = self._lowest, outer, running
         outer.add(answer)
         if self._followers is not None:
             self._follow(answer)
@@ -126,6 +170,17 @@ class Questions:
             if table.get(answer.key) is answer:
                 del table[answer.key]
 
+    def aside(self, find: Callable[[], T]) -> T:
+        """Call a function; what is being answered does not rest on what it reads.
+
+        For a search: who asks goes on to read what proves its result.
+        """
+        outer, self._noted = self._noted, set()
+        try:
+            return find()
+        finally:
+            self._noted = outer
+
     def watched(self, find: Callable[[], T]) -> tuple[T, frozenset[Fact]]:
         """Call a function; give what it gives, and every fact that this rests on."""
         outer, self._noted = self._noted, set()
@@ -136,6 +191,16 @@ class Questions:
             outer |= self._noted
             self._noted = outer
         return value, facts_under(noted)
+
+    def with_cuts(self, find: Callable[[], T]) -> tuple[T, Cuts]:
+        """Call a function; give what it gives, and all that this leaves unknown."""
+        outer, self._cuts = self._cuts, UNCUT
+        try:
+            value = find()
+            cuts = self._cuts
+        finally:
+            self._cuts = joined(outer, self._cuts)
+        return value, cuts
 
     # Changes
 
@@ -176,7 +241,7 @@ class Questions:
     def _follow(self, answer: Answer) -> None:
         assert self._followers is not None  # noqa: S101 - the callers asked
         for one in answer.rests:
-            self._followers.setdefault(one, []).append(answer)
+            self._followers.setdefault(one, set()).add(answer)
 
     def _still_holds(self, answer: Answer) -> bool:
         """Whether an answer that is stale or in doubt is what it would be now; it is given up if not."""
@@ -194,13 +259,14 @@ class Questions:
         table = self._tables[answer.name]
         if table.get(answer.key) is not answer:  # it was found anew, and was another, or held in a round alone
             return False
-        outer, lowest = self._noted, self._lowest
-        self._noted = set()
+        outer, cuts, lowest = self._noted, self._cuts, self._lowest
+        self._noted, self._cuts = set(), UNCUT
         try:
             value = self.answer(answer.name, answer.key, find, compared=True)
+            is_same = value == answer.value and self._cuts == answer.cuts
         finally:
-            self._noted, self._lowest = outer, lowest
-        if value != answer.value:
+            self._noted, self._cuts, self._lowest = outer, cuts, lowest
+        if not is_same:
             return False
         fresh = table.get(answer.key)
         answer.rests = fresh.rests if fresh is not None else answer.rests

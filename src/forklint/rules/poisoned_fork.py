@@ -15,7 +15,7 @@ from forklint.rules.base import Rule, Suspect
 if TYPE_CHECKING:
     from forklint.edits.tree import Tree
     from forklint.facts.forking.poisoned import Poisoned
-    from forklint.facts.forking.walk import Use
+    from forklint.facts.forking.trace import Use
     from forklint.project.module import Module
 
 IN_LOADERS = re.compile(rb"(?:polars|jax|numba)\b")
@@ -98,11 +98,11 @@ class PoisonedFork(Rule):
         from forklint.facts.forking.sites import may_start
         from forklint.facts.loading.screening import may_make_loader
 
-        if may_start(self.project, data):
+        if may_start(self.project, path):
             return self.reaches_tokens(path)
         return (
             (b"oader" in data or b"TrainingArguments" in data)
-            and may_make_loader(self.project, data)
+            and may_make_loader(self.project, path)
             and self.project.graph.any_reached(path, _is_met_by_workers, "FKL203 loaders")
         )
 

@@ -220,10 +220,11 @@ class Store:
         self._prepare()
         deadline, attempts = time.monotonic() + PATIENCE, 0
         while attempts < ATTEMPTS and time.monotonic() < deadline:
-            try:
-                self._tables = self._connected(for_changes=True)
-            except (DamagedError, UnreachableError) as error:
-                self._give_up(error)
+            with contextlib.suppress(UnreachableError):  # ``renew`` says whether that is for good
+                try:
+                    self._tables = self._connected(for_changes=True)
+                except DamagedError as error:
+                    self._give_up(error)
             if self._tables is not None:
                 self._is_unusable = False
                 return self._tables

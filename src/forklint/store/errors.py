@@ -29,8 +29,9 @@ def from_sqlite(error: Exception, label: str, *, writes: bool) -> StoreError:
     if "locked" in text or "locking" in text:
         return BusyError(f"{label} is in use by another run")
     if "readonly" in text or "unable to open" in text or "disk I/O" in text or "access permission" in text:
-        refused = f"{label} cannot be {'written' if writes else 'read'}: {text}"
-        return StoreError(refused) if writes else UnreachableError(refused)
+        if writes:
+            return StoreError(f"{label} cannot be written: {text}")
+        return UnreachableError(f"{label} cannot be opened: {text}")
     if "is full" in text:
         return StoreError(f"{label} cannot be written: {text}")
-    return DamagedError(f"{label} is damaged ({text})")
+    return DamagedError(f"{label} is damaged")  # the text may quote what is in the file

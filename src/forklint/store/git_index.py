@@ -119,9 +119,7 @@ def _paths(data: bytes, version: int, count: int, hash_size: int) -> Iterator[by
             end = data.index(b"\0", place)
             path = data[place:end]
             place = begin + (end - begin + 8) // 8 * 8
-        if not path:
-            raise _StrangeIndexError
-        yield path
+        yield path  # empty where an entry of a split index stands for one of the other
     _check_extensions(data, place, len(data) - hash_size)
 
 

@@ -22,7 +22,7 @@ def of_report(report: FileReport) -> Row:
         report.suppressed,
         int(report.parsed),
         [_of_finding(finding) for finding in report.findings],
-        [[note.message, int(note.failure), int(note.only_if_named)] for note in report.notes],
+        [[note.message, int(note.failure), int(note.only_if_named), note.stopped] for note in report.notes],
     ]
 
 
@@ -90,8 +90,8 @@ def _finding(row: object) -> Finding:
 
 
 def _note(path: str, row: object) -> Note:
-    message, failure, only_if_named = _list(row, 3)
-    return Note(path, _text(message), bool(_number(failure)), bool(_number(only_if_named)))
+    message, failure, only_if_named, stopped = _list(row, 4)
+    return Note(path, _text(message), bool(_number(failure)), bool(_number(only_if_named)), _text(stopped))
 
 
 def _link(row: object) -> Link:

@@ -199,11 +199,13 @@ class Tables:
         self._used.clear()
         if self._failure is not None:
             raise self._failure
-        if self._evict():
-            self._change("PRAGMA incremental_vacuum", ())
+        evicted = self._evict()
         with self._errors():
             self._connection.execute("COMMIT")
         self._writes = False
+        if evicted:
+            with contextlib.suppress(sqlite3.Error):  # then some other time
+                self._connection.executescript("PRAGMA incremental_vacuum")  # ``execute`` would give back one page
 
     def roll_back(self) -> None:
         """End reading or writing, and leave all as it was."""
@@ -302,9 +304,10 @@ class Tables:
         try:
             yield
         except (sqlite3.Error, MemoryError, OverflowError, UnicodeError) as error:
-            if self._writes and "readonly" in str(error) and _may_write(self.label):  # a header says so that is not ours
-                raise self._fail(DamagedError(f"{self.label} is damaged ({error})")) from None
-            raise self._fail(from_sqlite(error, self.label, writes=self._writes)) from None
+            failure = from_sqlite(error, self.label, writes=self._writes)
+            if self._writes and "readonly" in str(error) and _may_write(self.label):
+                failure = DamagedError(f"{self.label} is damaged")  # only its header says that it cannot be written
+            raise self._fail(failure) from None
 
     def _fail(self, failure: StoreError) -> StoreError:
         """Remember what went wrong: what was begun must not be written, whoever handles the error."""
@@ -317,7 +320,8 @@ def _today() -> int:
 
 
 def _may_write(path: str) -> bool:
-    return os.access(path, os.W_OK) and os.access(os.path.dirname(path), os.W_OK)
+    effective = os.access in os.supports_effective_ids
+    return all(os.access(each, os.W_OK, effective_ids=effective) for each in (path, os.path.dirname(path)))
 
 
 def _connected(target: str, label: str) -> sqlite3.Connection:

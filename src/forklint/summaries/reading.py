@@ -10,16 +10,18 @@ from forklint.summaries.summary import CLASS, FUNCTION, MODULE, STAR, Given, Imp
 
 LONGEST_STRING = 80
 """Characters of the longest string constant that is kept."""
+ALL = "__all__"
 PARTIAL = "partial"
+SELF = "self"
 NAMES = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
-RUNNING = (ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith)
 
 
 def summarise(tree: ast.Module) -> Summary:
     """Summarise a file, given its tree; raises RecursionError for one that nests too deeply."""
     walk = _Walk(tree)
     scopes = tuple(one.scope() for one in walk.scopes)
-    return Summary(tuple(walk.imports), _exports(tree), scopes, tuple(walk.statements))
+    mentions = any(ALL in one.binds or ALL in one.bare for one in walk.scopes if one.kind != FUNCTION)
+    return Summary(tuple(walk.imports), _exports(tree) if mentions else None, scopes, tuple(walk.statements))
 
 
 def spelt(node: ast.AST | None) -> str:
@@ -44,8 +46,8 @@ class _Open:
     """A scope while it is read."""
 
     __slots__ = (
-        "attributes", "bare", "bases", "binds", "calls", "decorators", "given", "gives", "keywords", "kind", "name",
-        "parameters", "parent", "passed", "retained", "stores", "strings",
+        "attributes", "bare", "bases", "binds", "calls", "decorators", "dotted", "given", "gives", "keywords", "kind",
+        "name", "parameters", "parent", "passed", "retained", "runs", "stores", "strings",
     )  # fmt: skip
 
     def __init__(self, kind: str, name: str, parent: int) -> None:
@@ -64,6 +66,8 @@ class _Open:
         self.strings: set[str] = set()
         self.gives = False
         self.retained: set[str] = set()
+        self.runs = False
+        self.dotted: set[str] = set()
 
     def scope(self) -> Scope:
         """The scope as it was read."""
@@ -71,7 +75,7 @@ class _Open:
             self.kind, self.name, self.parent, self.bases, self.keywords, self.decorators, self.parameters,
             frozenset(self.binds), frozenset(self.bare), frozenset(self.attributes), frozenset(self.calls),
             frozenset(self.stores), tuple(self.given), frozenset(self.passed), frozenset(self.strings), self.gives,
-            frozenset(self.retained),
+            frozenset(self.retained), frozenset(self.dotted), self.runs,
         )  # fmt: skip
 
 
@@ -94,13 +98,17 @@ class _Walk:
         if isinstance(node, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             self._visit(node)
             return
+        if isinstance(node, ast.If) and node.orelse and _is_guard(node):
+            self._top(ast.If(node.test, node.body, []))
+            for other in node.orelse:
+                self._top(other)
+            return
         whole = self._here
         alone = self._here = self.scopes[0] = _Open(MODULE, "", -1)
         self._visit(node)
         self._here = self.scopes[0] = whole
-        runs = bool(alone.calls) or any(isinstance(one, RUNNING) for one in _simple_blocks(node))
         names = (frozenset(alone.binds), frozenset(alone.bare), frozenset(alone.attributes))
-        self.statements.append(Statement(*names, is_guard=_is_guard(node), runs=runs))
+        self.statements.append(Statement(*names, is_guard=_is_guard(node), runs=alone.runs))
         for mine, its in (
             (whole.binds, alone.binds),
             (whole.bare, alone.bare),
@@ -110,9 +118,11 @@ class _Walk:
             (whole.passed, alone.passed),
             (whole.strings, alone.strings),
             (whole.retained, alone.retained),
+            (whole.dotted, alone.dotted),
         ):
             mine.update(its)
         whole.given.update(alone.given)
+        whole.runs |= alone.runs
 
     def _visit(self, node: ast.AST) -> None:
         read = READERS.get(node.__class__)
@@ -141,14 +151,29 @@ class _Walk:
         (self._here.bare if node.ctx.__class__ is ast.Load else self._here.binds).add(node.id)
 
     def read_attribute(self, node: ast.Attribute) -> None:
-        self._here.attributes.add(node.attr)
         if node.ctx.__class__ is ast.Store:
             self._here.stores.add(spelt(node))
-        if node.value.__class__ is ast.Call:
-            if node is not self._fleeting:
-                self._here.retained.add(spelt(node))
-            self._fleeting = node.value
-        self._visit(node.value)
+        written = self._chain(node)
+        if written:
+            self._here.dotted.add(written)
+
+    def _chain(self, node: ast.Attribute) -> str:
+        """Read an attribute and all that it is taken from; the dotted name, if that is one and not on ``self``."""
+        here, last, parts = self._here, node, [node.attr]
+        while isinstance(last.value, ast.Attribute):
+            last = last.value
+            parts.append(last.attr)
+        here.attributes.update(parts)
+        root = last.value
+        if isinstance(root, ast.Name):
+            here.bare.add(root.id)
+            return ".".join((root.id, *reversed(parts))) if root.id != SELF else ""
+        if isinstance(root, ast.Call):
+            if last is not self._fleeting:
+                here.retained.add(spelt(last))
+            self._fleeting = root
+        self._visit(root)
+        return ""
 
     def read_constant(self, node: ast.Constant) -> None:
         value = node.value
@@ -156,12 +181,16 @@ class _Walk:
             self._here.strings.add(value)
 
     def read_call(self, node: ast.Call) -> None:
-        spelling = spelt(node.func)
+        called, spelling = node.func, spelt(node.func)
         self._here.calls.add(spelling)
+        self._here.runs = True
         if node is not self._fleeting:
             self._here.retained.add(spelling)
-        self._fleeting = node.func
-        self._visit(node.func)
+        self._fleeting = called
+        if isinstance(called, ast.Attribute):
+            self._chain(called)
+        else:
+            self._visit(called)
         self._all(node.args)
         for keyword in node.keywords:
             if keyword.arg is not None:
@@ -174,7 +203,8 @@ class _Walk:
         self._visit(node.value)
 
     def read_lambda(self, node: ast.Lambda) -> None:
-        self._here.binds.update(one.arg for one in _parameters(node.args))
+        if self._here.kind != CLASS:
+            self._here.binds.update(one.arg for one in _parameters(node.args))
         self._all((*node.args.defaults, *node.args.kw_defaults, node.body))
 
     def read_yield(self, node: ast.Yield | ast.YieldFrom) -> None:
@@ -196,7 +226,12 @@ class _Walk:
             return
         self._below(node)
 
+    def read_loop(self, node: ast.For | ast.AsyncFor | ast.comprehension) -> None:
+        self._here.runs = True
+        self._below(node)
+
     def read_with(self, node: ast.With | ast.AsyncWith) -> None:
+        self._here.runs = True
         for item in node.items:
             if item.optional_vars is not None:
                 self._give(item.optional_vars, item.context_expr)
@@ -258,7 +293,8 @@ class _Walk:
             self.imports.append(Import(bound, module, alias.name, node.level, self._number, renamed))
 
     def read_names(self, node: ast.Global | ast.Nonlocal) -> None:
-        self._here.binds.update(node.names)
+        if self._here.kind != CLASS:
+            self._here.binds.update(node.names)
 
     def read_handler(self, node: ast.ExceptHandler) -> None:
         if node.name:
@@ -316,6 +352,9 @@ READERS: dict[type, Callable[[_Walk, Any], None]] = {
     ast.YieldFrom: _Walk.read_yield,
     ast.Assign: _Walk.read_assign,
     ast.AnnAssign: _Walk.read_annotated,
+    ast.For: _Walk.read_loop,
+    ast.AsyncFor: _Walk.read_loop,
+    ast.comprehension: _Walk.read_loop,
     ast.With: _Walk.read_with,
     ast.AsyncWith: _Walk.read_with,
     ast.withitem: _Walk.read_with_item,
@@ -374,8 +413,8 @@ def _starred(arguments: ast.arguments) -> Iterable[str]:
 
 
 def _is_guard(node: ast.stmt) -> bool:
-    """Whether a statement is ``if __name__ == "__main__":``, either way round, with no other branch."""
-    if not isinstance(node, ast.If) or node.orelse or not isinstance(node.test, ast.Compare):
+    """Whether a statement is ``if __name__ == "__main__":``, either way round."""
+    if not isinstance(node, ast.If) or not isinstance(node.test, ast.Compare):
         return False
     test = node.test
     sides = [test.left, *test.comparators]
@@ -384,22 +423,11 @@ def _is_guard(node: ast.stmt) -> bool:
     return len(sides) == 2 and isinstance(test.ops[0], ast.Eq) and names and mains
 
 
-def _simple_blocks(node: ast.stmt) -> Iterable[ast.stmt]:
-    """Give a statement and those in its blocks, without entering definitions."""
-    yield node
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        return
-    for name in ("body", "orelse", "finalbody", "handlers", "cases"):
-        for one in getattr(node, name, ()):
-            for inner in one.body if isinstance(one, (ast.ExceptHandler, ast.match_case)) else (one,):
-                yield from _simple_blocks(inner)
-
-
 def _exports(tree: ast.Module) -> frozenset[str] | None:
     """The names in ``__all__``, if it is given a list or tuple of strings once, and is nowhere else changed."""
     found: frozenset[str] | None = None
     for statement in tree.body:
-        mentions = any(isinstance(node, ast.Name) and node.id == "__all__" for node in _shallow(statement))
+        mentions = any(isinstance(node, ast.Name) and node.id == ALL for node in _shallow(statement))
         if not mentions:
             continue
         value = statement.value if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None

@@ -66,7 +66,10 @@ class Scope(NamedTuple):
     parameters: tuple[str, ...] = ()
     """Of a function: all, in order, with the stars before their names."""
     binds: frozenset[str] = frozenset()
-    """Names it binds in any way: by assignment, import, definition, loop, ``with``, ``except``, ``del``, ``global``."""
+    """Names it binds in any way: by assignment, import, definition, loop, ``with``, ``except``, ``del``, ``global``.
+
+    Of a class: what becomes its attribute, so neither names declared ``global`` nor parameters of lambdas.
+    """
     bare: frozenset[str] = frozenset()
     """Names it reads, decorators, defaults and annotations of its definitions included."""
     attributes: frozenset[str] = frozenset()
@@ -86,10 +89,17 @@ class Scope(NamedTuple):
     retained: frozenset[str] = frozenset()
     """Those of its calls whose value may outlive them: it is neither dropped, nor entered by ``with``, nor only
     asked for an attribute. An attribute of a value that is itself not called counts as well: ``connect().cursor``."""
+    dotted: frozenset[str] = frozenset()
+    """Dotted names it reads or stores to other than by calling them, but for those on ``self``: ``torch.float32``."""
+    runs: bool = False
+    """Whether it has what may run other code: a call, a loop or comprehension, ``with``."""
 
 
 class Statement(NamedTuple):
-    """A statement of the top level that is neither an import nor a definition; what stands in it belongs to it."""
+    """A statement of the top level that is neither an import nor a definition; what stands in it belongs to it.
+
+    The main guard and its ``else`` are statements apart.
+    """
 
     binds: frozenset[str]
     bare: frozenset[str]
@@ -97,7 +107,7 @@ class Statement(NamedTuple):
     is_guard: bool
     """Whether it is ``if __name__ == "__main__":``, with the names of its test and its body."""
     runs: bool
-    """Whether it may call something: it has a call, a loop, ``with``, an operator with a method behind it aside."""
+    """As in ``Scope``."""
 
 
 class Summary:

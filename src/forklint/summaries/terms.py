@@ -6,10 +6,11 @@ from collections.abc import Mapping
 
 from forklint.summaries.summary import Summary
 
-WORD, CLASS, BASE, CALL, RENAMED = "word", "class", "base", "call", "renamed"
+WORD, CLASS, BASE, CALL, RENAMED, IMPORTED = "word", "class", "base", "call", "renamed", "imported"
 """Kinds of term: any word of the text; a class that is defined; part of a base; the last name of what is called; the
-last name of what is given another name, by ``as``, by assignment or by ``partial``."""
-KINDS = (CLASS, BASE, CALL, RENAMED)
+last name of what is given another name, by ``as``, by assignment or by ``partial``; a name in an import, of a module
+or of what is taken from one."""
+KINDS = (CLASS, BASE, CALL, RENAMED, IMPORTED)
 """The kinds that a summary tells; words are cut from bytes."""
 LETTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_" + bytes(range(128, 256))
 ONLY_LETTERS = bytes(byte if byte in LETTERS else ord(" ") for byte in range(256))
@@ -34,12 +35,14 @@ def terms(summary: Summary) -> Terms:
             if name:
                 renamed.add(name)
     renamed.update(last_name(one.attribute or one.module) for one in summary.imports if one.is_renamed)
+    imported = (part for one in summary.imports for part in (*one.module.split("."), one.attribute))
     classes = [scope for scope in summary.scopes if scope.kind == CLASS]
     return {
         CLASS: frozenset(scope.name for scope in classes),
         BASE: frozenset(part for scope in classes for base in scope.bases for part in base.split(".")),
         CALL: frozenset(calls),
         RENAMED: frozenset(renamed),
+        IMPORTED: frozenset(imported) - {""},
     }
 
 

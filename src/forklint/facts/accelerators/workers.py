@@ -12,7 +12,7 @@ from forklint.facts.accelerators.devices import may_use, used_by
 from forklint.facts.datasets.workers import attributes_read, worker_methods
 from forklint.facts.loading.datasets import classes_of
 from forklint.facts.loading.following import Follower
-from forklint.facts.loading.screening import may_make_loader
+from forklint.facts.loading.loaders import files_with_loaders
 from forklint.facts.loading.values import Expression
 from forklint.facts.sending.sites import Sites
 from forklint.knowledge.accelerators import accelerator_words
@@ -128,17 +128,11 @@ class WorkerUses:
 
     def _files_running(self, path: str) -> tuple[Path, ...]:
         """The files whose loaders have workers that run functions of a file."""
-        find = lambda: tuple(one for one in self._loading_files() if path in self._files_run_by(one))  # noqa: E731 - it is short
-        return self.project.answer("files whose workers run a file", path, find, compared=True)
-
-    def _loading_files(self) -> tuple[Path, ...]:
-        """The files that may make loaders."""
 
         def find() -> tuple[Path, ...]:
-            paths = self.project.containing(b"Loader")
-            return tuple(path for path in paths if may_make_loader(self.project, self.project.data(path)))
+            return tuple(one for one in files_with_loaders(self.project) if path in self._files_run_by(one))
 
-        return self.project.answer("files that may make loaders", None, find, compared=True)
+        return self.project.answer("files whose workers run a file", path, find, compared=True)
 
     def _files_run_by(self, path: Path) -> frozenset[str]:
         """The files of which the workers of a file's loaders run functions."""

@@ -81,6 +81,17 @@ class Frame:
     given: Arguments
     receiver: Instance | None = None
     """What ``self`` is."""
+    within: Frame | None = field(default=None, compare=False)
+    """The call in whose function this one stands."""
+
+    def enters(self, function: FunctionFacts) -> bool:
+        """Whether it is a call of a function, or stands within one: a function that calls itself tells nothing."""
+        frame: Frame | None = self
+        while frame is not None:
+            if frame.function.node is function.node:
+                return True
+            frame = frame.within
+        return False
 
 
 @dataclass(frozen=True)
