@@ -170,7 +170,7 @@ class Launch:
 def launches(project: Project, module: Module) -> list[Launch]:
     """The calls of a module that start another program or a child process, or call a function that does."""
     # functions that call each other start nothing
-    return project.answer("launches", module.path, lambda: _find_launches(project, module), [])
+    return project.answer("launches", module, lambda: _find_launches(project, module), [])
 
 
 def _find_launches(project: Project, module: Module) -> list[Launch]:

@@ -78,7 +78,7 @@ def _started(project: Project, environment: Environment, module: Module, stop: a
     if stop is not None and module.parents.get(stop) is not module.tree:
         run.until(module.scope, module.tree.body, stop)
         return run
-    run.take(project.answer("whole runs", module.path, lambda: _whole(project, environment, module)), stop)
+    run.take(project.answer("whole runs", module, lambda: _whole(project, environment, module)), stop)
     return run
 
 
@@ -103,7 +103,7 @@ def first_use(project: Project, module: Module, definition: Function | ast.Class
         return None
     if definition.decorator_list:
         return definition
-    index = project.answer("first uses", module.path, lambda: _first_uses(module)).get(definition.name)
+    index = project.answer("first uses", module, lambda: _first_uses(module)).get(definition.name)
     return None if index is None else module.tree.body[index]
 
 

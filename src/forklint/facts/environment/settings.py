@@ -41,7 +41,7 @@ def settings_in(project: Project, module: Module) -> list[Setting]:
     """Every variable that a module sets by a name that is written in it, in source order."""
     if not may_set(module.document.code):
         return []
-    return project.answer("settings of the environment", module.path, lambda: _find_settings(project, module))
+    return project.answer("settings of the environment", module, lambda: _find_settings(project, module))
 
 
 def _find_settings(project: Project, module: Module) -> list[Setting]:
