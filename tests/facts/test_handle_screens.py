@@ -10,15 +10,14 @@ from types import FrameType
 
 import pytest
 from fixture_cases import Case, all_cases
-from forklint.facts.handles.tokens import OpenerTokens
 
 from forklint.config import Settings, SettingsFinder
 from forklint.engine import Linters, Options
 from forklint.facts.datasets.classes import is_dataset
 from forklint.facts.datasets.screening import DatasetScreen
 from forklint.facts.handles.carried import Handles
-from forklint.facts.handles.screening import HandleScreen
 from forklint.facts.handles.opening_calls import OpeningCalls
+from forklint.facts.handles.screening import HandleScreen
 from forklint.knowledge.handles import openers
 from forklint.project.index import Project
 from forklint.project.meanings import Definition
@@ -55,7 +54,7 @@ NOT_KEPT = {
     "an array of numpy": b"self.array = numpy.load(root / 'faces.npy')\n",
     "a model": b"self.weights = torch.load(path)\n",
     "a comment": b"# self.file = open(path)\n",
-    "an example": b"def show():\n    \"\"\">>> image = Image.open(path)\"\"\"\n",
+    "an example": b'def show():\n    """>>> image = Image.open(path)"""\n',
     "a method of the same name": b"def reopen (self): ...\n",
 }
 

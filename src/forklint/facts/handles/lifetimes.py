@@ -274,7 +274,7 @@ class Lifetimes:
             self._expression(frame, statement)
         elif isinstance(statement, ast.Delete):
             for target in statement.targets:
-                frame.state.pop(self._key(frame, target), None)
+                frame.state.pop(frame.key(target), None)
         elif isinstance(statement, ast.Return):
             if statement.value is not None:
                 frame.returned |= self.value(frame, statement.value)
@@ -391,7 +391,7 @@ class Lifetimes:
             return
         if isinstance(target, ast.Subscript):
             target, held, widen = target.value, boxed(held), True
-        key = self._key(frame, target)
+        key = frame.key(target)
         if not key:
             return
         frame.state[key] = frame.state.get(key, NOTHING) | held if widen else held
@@ -399,10 +399,3 @@ class Lifetimes:
             for one in held:
                 stored = StoredHandle(one.opened, key[5:], frame.module, statement, one.via)
                 self.kept.setdefault((one.opened, key[5:]), stored)
-
-    def _key(self, frame: Frame, target: ast.expr) -> str:
-        if isinstance(target, ast.Name):
-            return target.id
-        if isinstance(target, ast.Attribute) and frame.me and shapes.is_name(target.value, frame.me):
-            return f"self.{target.attr}"
-        return ""
