@@ -373,13 +373,7 @@ class Lifetimes:
             self._assign(frame, ast.Attribute(call.args[0], name.value, ast.Store()), held, statement)
 
     def _assign(
-        self,
-        frame: Frame,
-        target: ast.expr,
-        held: Values,
-        statement: ast.stmt | None,
-        *,
-        widen: bool = False,
+        self, frame: Frame, target: ast.expr, held: Values, statement: ast.stmt | None, *, widen: bool = False
     ) -> None:
         if isinstance(target, (ast.Tuple, ast.List)):
             source = statement.value if isinstance(statement, ast.Assign) else None
