@@ -151,6 +151,11 @@ class Project(ProjectFiles):
             self._summaries[path] = self._summarised(path)
         return self._summaries[path]
 
+    @property
+    def is_mostly_summarised(self) -> bool:
+        """Whether the summaries of half of the files are at hand."""
+        return 2 * len(self._summaries) > len(self.all_files())
+
     def _summarised(self, path: Path) -> Summary | None:
         module = self._modules.get(path)
         if module is None and self._library is not None:
