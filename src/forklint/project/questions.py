@@ -49,7 +49,7 @@ class Answer:
         self.key = key
         self.depth = depth
         self.value: Any = _RUNNING
-        self.rests: frozenset[Fact | Answer] = frozenset()
+        self.rests: Rests = frozenset()
         """Facts and answers that it was found from."""
         self.cuts = UNCUT
         """What it leaves unknown, itself or through another answer."""
@@ -58,6 +58,10 @@ class Answer:
         self.lowest: float = math.inf
         """The depth of the question in whose round alone it holds; infinite if it always does."""
         self.state = GOOD
+
+
+Rests = frozenset[Fact | Answer]
+"""What something was found from."""
 
 
 class Questions:
@@ -83,6 +87,10 @@ class Questions:
     def note(self, fact: Fact) -> None:
         """Say that what is being answered rests on a fact."""
         self._noted.add(fact)
+
+    def note_all(self, rests: Rests) -> None:
+        """Say that what is being answered rests on all that something else rests on."""
+        self._noted |= rests
 
     def cut(self, what: str, steps: int) -> None:
         """Say that what is being answered leaves something unknown: what was stopped, and after how many steps."""
@@ -123,7 +131,7 @@ class Questions:
         return answer.value  # type: ignore[no-any-return]
 
     def give(self, name: str, key: Hashable, value: object) -> None:
-        """Remember an answer that was found on the way to the one that is being found: it holds as long as that does."""
+        """Remember an answer that was found on the way to the one being found: it holds as long as that does."""
         table = self._tables.setdefault(name, {})
         if self._running is None or key in table:
             return
@@ -181,8 +189,8 @@ class Questions:
         finally:
             self._noted = outer
 
-    def watched(self, find: Callable[[], T]) -> tuple[T, frozenset[Fact]]:
-        """Call a function; give what it gives, and every fact that this rests on."""
+    def watched(self, find: Callable[[], T]) -> tuple[T, Rests]:
+        """Call a function; give what it gives, and the facts and answers that this rests on directly."""
         outer, self._noted = self._noted, set()
         try:
             value = find()
@@ -190,7 +198,7 @@ class Questions:
         finally:
             outer |= self._noted
             self._noted = outer
-        return value, facts_under(noted)
+        return value, frozenset(noted)
 
     def with_cuts(self, find: Callable[[], T]) -> tuple[T, Cuts]:
         """Call a function; give what it gives, and all that this leaves unknown."""
