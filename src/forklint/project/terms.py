@@ -1,8 +1,8 @@
 """Which files of a project define, call, derive from, rename or merely hold a name.
 
 A library may know the terms of all files: gathered beforehand where most files of a project are linted, or written
-down by an earlier run. Otherwise a file is summarised only if its bytes hold the name: one without it cannot answer.
-Both give the same (tests/test_terms.py).
+down by an earlier run. Otherwise a file is summarised only if its bytes hold the name, since one without it cannot
+answer, until most are summarised anyway. Both give the same (tests/test_terms.py).
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class TermIndex:
         if known is not None:
             return self._brought_up_to_date(known, kind, name)
         self._searches += 1
-        if self._searches > MANY:
+        if self._searches > MANY or self._project.is_mostly_summarised:
             if self._gathered is None:
                 self._gathered = self._gather()
             return tuple(self._gathered.get((kind, name), ()))
