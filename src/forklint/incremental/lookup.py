@@ -165,9 +165,8 @@ class Lookup:
         where = folder.folder_of(root, settings)
         if where is None:
             return None
-        name = digest(f"{self._program} {root} {settings.exclude!r}".encode(errors="surrogatepass"))
-        evictable = (tables.TEXTS, tables.SUMMARIES)
-        store = Store.open(where / f"{name}{folder.SUFFIX}", tables.ALL, self._tell, evictable=evictable)
+        file = folder.store_of(where, f"{self._program} {root} {settings.exclude!r}")
+        store = Store.open(file, tables.ALL, self._tell, evictable=(tables.TEXTS, tables.SUMMARIES))
         variant = digest(identity.request(root, settings, self._variant).encode(errors="surrogatepass"))[:VARIANT]
         return Session(root, settings, variant, store, self._begin)
 

@@ -30,6 +30,7 @@ class GuestProject(Project):
         self.resolver.listings = home.resolver.listings
         self.resolver.folders = home.resolver.folders
         self.asked = home.asked
+        self._sought = home._sought  # noqa: SLF001 - what was searched for is told of together
         self.graph = ImportGraph(self, home.graph, guest.path)
         self.families = Families(self, home.families.known)
 

@@ -184,7 +184,7 @@ class Questions:
 
     def _drop(self, answers: Iterable[Answer]) -> None:
         for answer in answers:
-            table = self._tables[answer.name]
+            table = self._tables.get(answer.name, {})  # all may have been forgotten meanwhile
             if table.get(answer.key) is answer:
                 del table[answer.key]
 
@@ -276,7 +276,7 @@ class Questions:
 
     def _is_found_again(self, answer: Answer, find: Callable[[], Any]) -> bool:
         """Find an answer again; whether it is what it was, and so stands with what it rests on now."""
-        table = self._tables[answer.name]
+        table = self._tables.get(answer.name, {})
         if table.get(answer.key) is not answer:  # it was found anew, and was another, or held in a round alone
             return False
         outer, cuts, within = self._noted, self._cuts, self._within

@@ -49,14 +49,9 @@ def folder_of(root: Path, settings: Settings) -> Path | None:
     return None
 
 
-def store_of(root: Path, settings: Settings) -> Path | None:
-    """The file in which the results for a project are stored; None if nothing is, as ``folder_of`` says."""
-    folder = folder_of(root, settings)
-    if folder is None:
-        return None
-    if folder == root / NAME:
-        return folder / f"store-{VERSION}.sqlite"
-    return folder / f"store-{digest(os.fsencode(root))[:16]}-{VERSION}.sqlite"  # which several projects may share
+def store_of(folder: Path, contents: str) -> Path:
+    """The file in a folder for what ``contents`` stands for: who stores it, of which project and of which files."""
+    return folder / f"store-{digest(contents.encode(errors='surrogatepass'))[:16]}-{VERSION}.sqlite"
 
 
 def read(path: Path) -> bytes | None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cache_projects import make, reports, write
+from incremental_projects import make, reports, write
 from hazards import SHORT_HAZARD as HAZARD
 
 from forklint.parallel import available_cores

@@ -10,7 +10,7 @@ import warnings
 from pathlib import Path
 
 import pytest
-from cache_projects import reports
+from incremental_projects import reports
 
 from scripts import corpus
 
