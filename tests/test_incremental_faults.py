@@ -210,7 +210,7 @@ def test_a_folder_that_is_read_only() -> None:
             for path in (project / NAME, project):
                 path.chmod(0o755)
         assert store_of(project).read_bytes() == before
-    assert [line.rpartition(": ")[2] for line in told] == ["Permission denied"]
+    assert [line.rpartition(": ")[2] for line in told] == ["attempt to write a readonly database"]
 
 
 def test_a_pipe_in_its_place_makes_nobody_wait(project: Path) -> None:
