@@ -15,7 +15,7 @@ from forklint.project.index import Project
 from forklint.project.library import Library
 from forklint.project.module import Module
 from forklint.project.places import with_places
-from forklint.project.questions import Cuts, Fact
+from forklint.project.questions import Cuts, Rests
 from forklint.project.seen import Seen
 from forklint.records import dataclass
 from forklint.rules import registry
@@ -85,11 +85,11 @@ class Linter:
         """Lint one file as it is on the disk."""
         return self.watched(path)[0]
 
-    def watched(self, path: Path) -> tuple[FileReport, frozenset[Fact]]:
-        """Lint one file as it is on the disk; give every fact of the project's files that the report rests on, too."""
+    def watched(self, path: Path) -> tuple[FileReport, Rests]:
+        """Lint one file as it is on the disk; give what the report rests on, too."""
         return self.project.questions.watched(lambda: self._lint(path))
 
-    def watched_bytes(self, path: Path, data: bytes) -> tuple[FileReport, frozenset[Fact]]:
+    def watched_bytes(self, path: Path, data: bytes) -> tuple[FileReport, Rests]:
         """The same for one file as ``data`` has it."""
         return self.project.questions.watched(lambda: self.lint_bytes(path, data))
 

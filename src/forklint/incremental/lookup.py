@@ -104,7 +104,7 @@ class Lookup:
         reports: list[FileReport] = []
         new: dict[int, dict[str, Fresh]] = {}
         for (absolute, shelf), known in zip(self._places, self.known, strict=True):
-            one = next(rest) if known is None else (known, frozenset())
+            one = next(rest) if known is None else (known, b"")
             reports.append(one[0])
             if known is None and is_lasting(one[0]) and not self._is_asked_for(one[0].path):
                 new.setdefault(id(shelf), {})[absolute] = one
@@ -172,7 +172,7 @@ class Lookup:
         if where is None:
             return None
         file = folder.store_of(where, f"{self._program} {root} {settings.exclude!r}")
-        store = Store.open(file, tables.ALL, self._tell, evictable=(tables.TEXTS, tables.SUMMARIES))
+        store = Store.open(file, tables.ALL, self._tell, evictable=tables.EVICTABLE)
         variant = digest(identity.request(root, settings, self._variant).encode(errors="surrogatepass"))[:VARIANT]
         return Session(root, settings, variant, store, self._begin)
 

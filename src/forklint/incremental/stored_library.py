@@ -24,11 +24,13 @@ class StoredLibrary:
         newer: frozenset[Path],
         files: Sequence[str] | None = None,
         presets: Sequence[str] | None = None,
+        left_out: Sequence[str] | None = None,
     ) -> None:
         self._store = store
         self.newer = newer
         self.files = tuple(map(Path, files)) if files is not None else None
         self.presets = tuple(map(Path, presets)) if presets is not None else None
+        self.left_out = tuple(left_out or ())
         self._ids: list[Path] | None = None
         self._is_whole: bool | None = None
 

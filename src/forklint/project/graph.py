@@ -18,7 +18,7 @@ from forklint.summaries.terms import IMPORTED
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
-    from forklint.project.questions import Fact
+    from forklint.project.questions import Fact, Rests
 
 T = TypeVar("T")
 Test = Callable[[bytes], bool]
@@ -66,17 +66,17 @@ class ImportGraph:
         """The file and all project files that importing it may run, nearest first."""
         home = self._home
         if home is None:
-            return self._project.answer("what a file reaches", path, lambda: self._in_order((path,)), compared=True)
+            return self._project.answer("what a file reaches", path, lambda: self.in_order((path,)), compared=True)
         if path != self._guest:
             return self._borrowed(lambda: home.reached(path))
         targets = self.imports(path)
-        return (path, *self._borrowed(lambda: home._in_order(targets)))
+        return (path, *self._borrowed(lambda: home.in_order(targets)))
 
     def reached_from(self, paths: Iterable[Path]) -> frozenset[Path]:
         """Some files and all project files that importing one of them may run."""
         known = tuple(paths)
         if self._home is None:
-            return frozenset(self._in_order(known))
+            return frozenset(self.in_order(known))
         return frozenset(one for path in known for one in self.reached(path))
 
     def reaches(self, first: Path, second: Path) -> bool:
@@ -200,7 +200,8 @@ class ImportGraph:
             waiting += new
         return waiting
 
-    def _in_order(self, paths: tuple[Path, ...]) -> tuple[Path, ...]:
+    def in_order(self, paths: tuple[Path, ...]) -> tuple[Path, ...]:
+        """Some files and all that they reach, nearest first."""
         for path in paths:
             self._all_below(path)
         return tuple(self._aside(lambda: self._follow(paths)))
@@ -301,10 +302,13 @@ class ImportGraph:
     def _home_of(self, path: Path) -> ImportGraph | None:
         return self._home if path != self._guest else None
 
+    def watched(self, find: Callable[[], T]) -> tuple[T, Rests]:
+        """What is found in this project, and what it rests on."""
+        return self._project.questions.watched(find)
+
     def _borrowed(self, find: Callable[[], T]) -> T:
         """An answer of the home project, with all that it rests on there."""
         assert self._home is not None  # noqa: S101 - the callers asked
-        value, facts = self._home._project.questions.watched(find)
-        for fact in facts:
-            self._project.questions.note(fact)
+        value, rests = self._home.watched(find)
+        self._project.questions.note_all(rests)
         return value

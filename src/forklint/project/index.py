@@ -106,7 +106,7 @@ class Project(ProjectFiles):
             self.graph.forget()
             return
         after = self.state(path)
-        facts = {*changed(path, before, after), *self.searches_changed(before.data, after.data)}
+        facts = {*changed(path, before, after), *self.searches_changed(path, before.data, after.data)}
         if module is not None and after.tree is not None and ("tree", str(path)) not in facts:
             move(module.tree, after.tree)  # whatever was concluded of its nodes still holds
             module.source = document.decode(path, data)

@@ -49,7 +49,7 @@ class Answer:
         self.key = key
         self.depth = depth
         self.value: Any = _RUNNING
-        self.rests: frozenset[Fact | Answer] = frozenset()
+        self.rests: Rests = frozenset()
         """Facts and answers that it was found from."""
         self.cuts = UNCUT
         """What it leaves unknown, itself or through another answer."""
@@ -59,6 +59,10 @@ class Answer:
         """The depths, as bits, of the questions that came back to themselves below it: it holds while all of them are
         being answered. 0 if it always holds."""
         self.state = GOOD
+
+
+Rests = frozenset[Fact | Answer]
+"""What something was found from."""
 
 
 class Questions:
@@ -88,6 +92,10 @@ class Questions:
     def note(self, fact: Fact) -> None:
         """Say that what is being answered rests on a fact."""
         self._noted.add(fact)
+
+    def note_all(self, rests: Rests) -> None:
+        """Say that what is being answered rests on all that something else rests on."""
+        self._noted |= rests
 
     def cut(self, what: str, steps: int) -> None:
         """Say that what is being answered leaves something unknown: what was stopped, and after how many steps."""
@@ -199,8 +207,8 @@ class Questions:
         finally:
             self._noted = outer
 
-    def watched(self, find: Callable[[], T]) -> tuple[T, frozenset[Fact]]:
-        """Call a function; give what it gives, and every fact that this rests on."""
+    def watched(self, find: Callable[[], T]) -> tuple[T, Rests]:
+        """Call a function; give what it gives, and the facts and answers that this rests on directly."""
         outer, self._noted = self._noted, set()
         try:
             value = find()
@@ -208,7 +216,7 @@ class Questions:
         finally:
             outer |= self._noted
             self._noted = outer
-        return value, facts_under(noted)
+        return value, frozenset(noted)
 
     def with_cuts(self, find: Callable[[], T]) -> tuple[T, Cuts]:
         """Call a function; give what it gives, and all that this leaves unknown."""

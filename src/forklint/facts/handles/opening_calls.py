@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from forklint.facts.handles.shapes import BOX_VIEWS, UNBOXING
@@ -34,8 +35,8 @@ NONE = Openings(frozenset(), frozenset(), frozenset())
 class OpeningCalls:
     """Looks for the names of a table of openers.
 
-    Passed over are a call that ``with`` closes on the spot, one whose value is dropped, and one of which nothing is used
-    but what a plain method returns (``open(path).read()``). A row for names that end in some suffix counts only where
+    Passed over are a call that ``with`` closes on the spot, one whose value is dropped, and one of which nothing is
+    used but what a plain method returns (``open(path).read()``). A row for names that end in some suffix counts only where
     that suffix is written in the file, one for calls with some keyword only where such a keyword is passed.
     """
 
@@ -90,7 +91,7 @@ def _are_asked(scope: Scope, rows: Iterable[Handle]) -> bool:
 def _derives(chain: str, named: Mapping[str, list[Handle]]) -> bool:
     """Whether a chain of calls has a method of a handle whose result keeps it open: ``connect().cursor``."""
     parts = chain.split(CALLED)
-    for call, rest in zip(parts, parts[1:], strict=False):
+    for call, rest in pairwise(parts):
         rows = named.get(last_name(call), ())
         method = rest.removeprefix(".").partition(".")[0].partition("[")[0]
         if rows and (not method or method in BOX_VIEWS | UNBOXING or any(method in row.derived for row in rows)):
