@@ -1,4 +1,4 @@
-"""Answers are remembered with what they rest on: whatever is asked, in whatever order, is what it would be found anew."""
+"""Answers are remembered with what they rest on: whatever is asked, in whatever order, is what it would be anew."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from forklint.project.questions import STALE, Answer, Fact, Questions
+from forklint.project.questions import STALE, Answer, Fact, Questions, facts_under
 
 Value = Any
 
@@ -46,6 +46,12 @@ class Numbers:
 
 def facts(*names: str) -> frozenset[Fact]:
     return frozenset(("number", name) for name in names)
+
+
+def watched(questions: Questions, find: Callable[[], Value]) -> tuple[Value, frozenset[Fact]]:
+    """What is found, and all facts that this rests on."""
+    value, rests = questions.watched(find)
+    return value, facts_under(rests)
 
 
 class TestChanges:
@@ -121,7 +127,7 @@ class TestChanges:
                 return "none"
 
         outer = lambda: numbers.ask("careful", careful)  # noqa: E731
-        assert (outer(), numbers.questions.watched(outer)) == ("none", ("none", facts("a")))
+        assert (outer(), watched(numbers.questions, outer)) == ("none", ("none", facts("a")))
         numbers.set(a=2)
         assert outer() == "3"
 
@@ -145,28 +151,28 @@ class TestWatched:
         inner = lambda: numbers.ask("inner", lambda: numbers.read("a") + numbers.read("b"))  # noqa: E731
         outer = lambda: numbers.ask("outer", lambda: inner() + 1)  # noqa: E731
         numbers.read("c")
-        assert numbers.questions.watched(outer) == (4, facts("a", "b"))
-        assert numbers.questions.watched(outer) == (4, facts("a", "b"))
-        assert numbers.questions.watched(lambda: 1) == (1, frozenset())
+        assert watched(numbers.questions, outer) == (4, facts("a", "b"))
+        assert watched(numbers.questions, outer) == (4, facts("a", "b"))
+        assert watched(numbers.questions, lambda: 1) == (1, frozenset())
 
     def test_what_is_watched_is_noted_outside_as_well(self) -> None:
         numbers = Numbers(a=1)
         outer = lambda: numbers.ask("outer", lambda: numbers.questions.watched(lambda: numbers.read("a"))[0])  # noqa: E731
         outer()
-        assert numbers.questions.watched(outer)[1] == facts("a")
+        assert watched(numbers.questions, outer)[1] == facts("a")
 
     def test_what_is_read_aside_does_not_count(self) -> None:
         numbers = Numbers(a=1, b=2)
         outer = lambda: numbers.questions.aside(lambda: numbers.read("a")) + numbers.read("b")  # noqa: E731
-        assert numbers.questions.watched(outer) == (3, facts("b"))
+        assert watched(numbers.questions, outer) == (3, facts("b"))
 
     def test_an_answer_that_was_checked_rests_on_what_it_rests_on_now(self) -> None:
         numbers = Numbers(which="a", a=1, b=1)
         chosen = lambda: numbers.ask("chosen", lambda: numbers.read(numbers.read("which")))  # noqa: E731
         outer = lambda: numbers.ask("outer", lambda: chosen() * 10)  # noqa: E731
-        assert numbers.questions.watched(outer) == (10, facts("which", "a"))
+        assert watched(numbers.questions, outer) == (10, facts("which", "a"))
         numbers.set(which="b")
-        assert numbers.questions.watched(outer) == (10, facts("which", "b"))
+        assert watched(numbers.questions, outer) == (10, facts("which", "b"))
         numbers.again()
         numbers.set(a=5)
         assert (outer(), numbers.again()) == (10, [])
@@ -269,7 +275,7 @@ class TestGiven:
         numbers = Numbers(a=6, b=1)
         ask = self.make(numbers)
         assert (self.half(numbers), ask(), self.half(numbers)) == (-1, 0, 3)
-        assert numbers.questions.watched(lambda: self.half(numbers)) == (3, facts("a"))
+        assert watched(numbers.questions, lambda: self.half(numbers)) == (3, facts("a"))
         numbers.set(b=2)
         assert self.half(numbers) == 3
 
@@ -463,7 +469,7 @@ def test_in_any_order_exactly_the_facts_are_told(kind: str) -> None:
         for _ in range(6):
             for node in world.dice.sample(range(world.size), 4):
                 try:
-                    value, rests = world.questions.watched(partial(world.ask, node))
+                    value, rests = watched(world.questions, partial(world.ask, node))
                 except LookupError:
                     continue
                 expected, read = world.anew(node)

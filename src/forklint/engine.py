@@ -147,9 +147,8 @@ class Linter:
         from forklint.project.guest import GuestProject  # noqa: PLC0415 - most projects have no notebook
 
         guest = GuestProject(self.project, module)
-        report, facts = guest.questions.watched(lambda: Linter(guest, self.options).lint_module(path, module))
-        for fact in facts:
-            self.project.questions.note(fact)
+        report, rests = guest.questions.watched(lambda: Linter(guest, self.options).lint_module(path, module))
+        self.project.questions.note_all(rests)
         return report
 
     def _is_idle(self, path: Path, data: bytes) -> bool:

@@ -30,7 +30,7 @@ class GuestProject(Project):
         self.resolver.listings = home.resolver.listings
         self.resolver.folders = home.resolver.folders
         self.asked = home.asked
-        self._sought = home._sought  # noqa: SLF001 - what was searched for is told of together
+        self._sought, self._patterns = home._sought, home._patterns  # noqa: SLF001 - it is told of with the project's
         self.graph = ImportGraph(self, home.graph, guest.path)
         self.families = Families(self, home.families.known)
 
