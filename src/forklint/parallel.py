@@ -108,7 +108,8 @@ def _gathered(job: Job, files: Sequence[Path], processes: int, stored: Libraries
 
     wanted = gathering.wanted(job.settings(), files, stored)
     if processes == 1:
-        return {place: gathering.GatheredLibrary(own, gathering.gather(map(str, own.files))) for place, own in wanted.items()}
+        alone = {place: gathering.gather(map(str, walked.files)) for place, walked in wanted.items()}
+        return {place: gathering.GatheredLibrary(walked, alone[place]) for place, walked in wanted.items()}
     from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415
 
     with ProcessPoolExecutor(processes, mp_context=_context(), initializer=_ignore_interrupts) as pool:

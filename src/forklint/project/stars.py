@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from forklint.summaries.reading import ALL
 from forklint.summaries.summary import STAR
+from forklint.summaries.top_level import ALL
 
 if TYPE_CHECKING:
     from forklint.project.index import Project

@@ -47,6 +47,9 @@ NEVER = frozenset(
     ]
 )
 
+FOREIGN = frozenset({"node_modules", "site-packages", "venv"})
+"""Folders whose files belong to no project, though their names could be those of packages."""
+
 
 @dataclass(frozen=True)
 class Missing:
@@ -163,13 +166,10 @@ def _walk(
         if entry.name in NEVER:
             continue
         is_folder = entry.is_dir(follow_symlinks=False)
-        if not is_folder and not entry.name.endswith(suffixes):
-            if left_out is not None and entry.name.isidentifier() and entry.is_symlink():
-                left_out.append(entry.path)
+        is_linked = not is_folder and not entry.name.endswith(suffixes)
+        if is_linked and not entry.is_symlink():
             continue
-        if (rules and _ignored(os.path.abspath(entry.path), rules, is_folder=is_folder)) or (
-            excluded is not nothing and excluded(Path(entry.path))
-        ):
+        if is_linked or _is_left_out(entry.path, rules, excluded, is_folder=is_folder):
             if left_out is not None and entry.name.removesuffix(".py").isidentifier():
                 left_out.append(entry.path)
             continue
@@ -179,6 +179,13 @@ def _walk(
             yield Path(entry.path)
     for path in folders:
         yield from _walk(path, excluded, rules, suffixes, left_out)
+
+
+def _is_left_out(path: str, rules: tuple[_IgnoreRules, ...], excluded: Excluded, *, is_folder: bool) -> bool:
+    """Whether an ignore file or a setting excludes a file or folder."""
+    if rules and _ignored(os.path.abspath(path), rules, is_folder=is_folder):
+        return True
+    return excluded is not nothing and excluded(Path(path))
 
 
 def _is_file(entry: os.DirEntry[str]) -> bool:

@@ -20,7 +20,7 @@ from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function
 from forklint.project.spelling import last_name
 from forklint.records import dataclass
-from forklint.summaries.reading import spelt
+from forklint.summaries.spelling import spelt
 
 PICKLING = ("__getstate__", "__reduce__", "__reduce_ex__", "__getnewargs__", "__getnewargs_ex__")
 INIT_PATH = ("__init__", "__post_init__", "__len__")

@@ -36,8 +36,8 @@ class OpeningCalls:
     """Looks for the names of a table of openers.
 
     Passed over are a call that ``with`` closes on the spot, one whose value is dropped, and one of which nothing is
-    used but what a plain method returns (``open(path).read()``). A row for names that end in some suffix counts only where
-    that suffix is written in the file, one for calls with some keyword only where such a keyword is passed.
+    used but what a plain method returns (``open(path).read()``). A row for names that end in some suffix counts only
+    where that suffix is written in the file, one for calls with some keyword only where such a keyword is passed.
     """
 
     def __init__(self, table: Mapping[str, Handle]) -> None:
