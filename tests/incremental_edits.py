@@ -100,7 +100,8 @@ class Typist:
     def _change_body(self, lines: Lines, tree: ast.Module) -> Lines | None:
         place = self._place(tree, ast.FunctionDef)
         name = f"value_{self._dice.randrange(100)}"
-        return _put(lines, place, self._dice.choice([f"{name} = len(str({self._dice.randrange(9)}))", f"{name} = None"])) if place else None
+        line = self._dice.choice([f"{name} = len(str({self._dice.randrange(9)}))", f"{name} = None"])
+        return _put(lines, place, line) if place else None
 
     def _add_call(self, lines: Lines, tree: ast.Module) -> Lines | None:
         place = self._place(tree, *([ast.Module] if self._dice.random() < 0.2 else [ast.FunctionDef]))
@@ -108,7 +109,8 @@ class Typist:
 
     def _add_function(self, lines: Lines, _: ast.Module) -> Lines | None:
         number = self._dice.randrange(1000)
-        return [*lines, "", "", f"def added_{number}(first, second=None):", f"    return str(first) + repr(second or {number})"]
+        head, body = f"def added_{number}(first, second=None):", f"    return str(first) + repr(second or {number})"
+        return [*lines, "", "", head, body]
 
     def _remove_function(self, lines: Lines, tree: ast.Module) -> Lines | None:
         found = [node for node in tree.body if isinstance(node, ast.FunctionDef) and not node.decorator_list]

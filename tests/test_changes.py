@@ -1,4 +1,4 @@
-"""What an edit changes: a kept tree stands where a new one would, and two trees are the same if positions alone differ."""
+"""What an edit changes: a kept tree stands where a new one would; two trees are the same if positions alone differ."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from forklint.project.changes import POSITIONS, changed, is_same_tree, move, state_of
+from forklint.project.changes import POSITIONS, State, changed, is_same_tree, move, state_of
 
 SOURCE = Path(__file__).parent.parent / "src" / "forklint"
 FILES = sorted(SOURCE.rglob("*.py"))[::6]
@@ -100,7 +100,7 @@ def test_what_nobody_can_parse_is_like_nothing_else() -> None:
 
 def facts(before: str | None, after: str | None) -> set[tuple[str, ...]]:
     path = Path("/p/m.py")
-    states = [state_of(path, text.encode()) if text is not None else state_of(path, b"").none() for text in (before, after)]
+    states = [state_of(path, text.encode()) if text is not None else State.none() for text in (before, after)]
     return {fact for fact in changed(path, *states) if fact[0] != "holds" or fact[1] != "word"}
 
 

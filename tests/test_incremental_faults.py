@@ -114,7 +114,7 @@ def test_another_version_says_for_itself(project: Path, monkeypatch: pytest.Monk
 
 
 def test_what_was_dropped_to_make_room_is_found_again(project: Path) -> None:
-    """Without the text of a file as it was, it cannot be told what an edit changed; without summaries, they are made."""
+    """Without the text of a file as it was, nobody can tell what an edit changed; summaries are made again."""
     for table in (tables.TEXTS, tables.SUMMARIES):
         reports(project, keeps=True)
         with opened(project) as store, store.transaction() as transaction:
