@@ -130,6 +130,12 @@ class Lookup:
             if shelf.session is not None:
                 self._keep(shelf.session, shelf.root, new.get(id(shelf), {}), seen.get(place, Seen()), None)
 
+    def close(self) -> None:
+        """Close all stores; what is asked of them later opens them again."""
+        for shelf in self._shelves.values():
+            if shelf.session is not None:
+                shelf.session.close()
+
     def _keep(
         self, session: Session, root: Path, fresh: Mapping[str, Fresh], seen: Seen, gathered: GatheredLibrary | None
     ) -> None:

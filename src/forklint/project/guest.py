@@ -29,6 +29,7 @@ class GuestProject(Project):
         self.resolver.listings = home.resolver.listings
         self.resolver.folders = home.resolver.folders
         self.asked = home.asked
+        self._sought, self._patterns = home._sought, home._patterns  # noqa: SLF001 - it is told of with the project's
         self.graph = ImportGraph(self, home.graph, guest.path)
 
     def data(self, path: Path) -> bytes:

@@ -171,6 +171,15 @@ class Project(ProjectFiles):
         """The files that have a term of a kind (see ``summaries.terms``), in the order of ``files``."""
         return self.terms.where(kind, name)
 
+    def owns(self, path: Path) -> bool:
+        """Whether a file is one of ``files``."""
+        self.questions.note(("file", str(path)))
+        return path in self.terms.order
+
+    def in_order(self, paths: Iterable[Path]) -> list[Path]:
+        """Those of some paths that are among ``files``, in that order, whatever other files there are."""
+        return sorted(filter(self.owns, paths), key=self.terms.order.__getitem__)
+
     # Modules
 
     def is_loaded(self, path: Path) -> bool:

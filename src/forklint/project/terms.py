@@ -68,11 +68,12 @@ class TermIndex:
     def _brought_up_to_date(self, known: tuple[Path, ...], kind: str, name: str) -> tuple[Path, ...]:
         """What the library says, with the files that changed since asked anew, in the order of the project's files."""
         found = {path for path in known if path not in self._newer}
-        found.update(path for path in self._newer if path in self._order and name in self.of(path).get(kind, ()))
-        return tuple(sorted(found, key=lambda path: self._order.get(path, -1)))
+        found.update(path for path in self._newer if path in self.order and name in self.of(path).get(kind, ()))
+        return tuple(sorted(found, key=lambda path: self.order.get(path, -1)))
 
     @property
-    def _order(self) -> dict[Path, int]:
+    def order(self) -> dict[Path, int]:
+        """The place of each file among the project's; for a caller that notes by itself what its answer rests on."""
         files = self._project.all_files()
         if len(files) != len(self._numbers):
             self._numbers = {path: number for number, path in enumerate(files)}

@@ -52,7 +52,7 @@ class HandleScreen:
     def _may_store(self, path: Path) -> bool:
         openings = self.openings(path)
         classes = list(self._datasets.classes_in(path))
-        if not self._is_known(path):  # it is ignored: nobody is asked who has to do with it
+        if not self._project.owns(path):  # it is ignored: nobody is asked who has to do with it
             return bool(classes or openings.retained)
         opening = self._opening_classes(path)
         if any(one.number in opening and self._datasets.reaches_workers(one) for one in classes):
@@ -60,10 +60,6 @@ class HandleScreen:
         if any(map(self._datasets.is_named_beside_dataset, sorted(openings.names))):
             return True
         return bool(openings.retained) and self._datasets.makes_dataset(path)
-
-    def _is_known(self, path: Path) -> bool:
-        files = self._project.answer("files as a set", None, lambda: frozenset(self._project.files), compared=True)
-        return path in files
 
     def _find_openings(self, path: Path) -> Openings:
         summary = self._project.summary(path)

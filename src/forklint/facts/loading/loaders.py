@@ -225,7 +225,7 @@ def files_with_loaders(project: Project) -> tuple[Path, ...]:
 
     def find() -> tuple[Path, ...]:
         calling = {path for name in (*loader_names(project), PARTIALS) for path in project.where(CALL, name)}
-        return tuple(path for path in project.files if path in calling and may_make_loader(project, path))
+        return tuple(path for path in project.in_order(calling) if may_make_loader(project, path))
 
     return project.answer("files that may make loaders", None, find, compared=True)
 
