@@ -147,10 +147,6 @@ class Session:
     def _key(self, path: str) -> str:
         return f"{self._variant}:{path}"
 
-    def close(self) -> None:
-        """Close the store; asking more of it opens it again."""
-        self._store.close()
-
     # Writing down
 
     def is_changed(self) -> bool:
