@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sqlite3
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -14,19 +13,20 @@ from pathlib import Path
 import pytest
 from store_runs import filled, nobody, opened, ran, started
 
-from forklint.store import disk, folder, tables
+from forklint.store import disk, folder, lock, tables
 from forklint.store.database import Store, StoreError
 from forklint.store.folder import NAME
-from forklint.store.identity import summary_key
+from forklint.store.lock import Lock
 from forklint.store.statements import LARGEST_VALUE
 
 DAY = 24 * 3600
+STORE, OTHER = "store-0123456789abcdef-1.sqlite", "store-fedcba9876543210-1.sqlite"
 
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     """A file that is not there yet, nor is its folder."""
-    return tmp_path / NAME / "store-1.sqlite"
+    return tmp_path / NAME / STORE
 
 
 @pytest.fixture(params=["on disk", "in memory"])
@@ -111,6 +111,13 @@ def test_a_word_of_sql_is_a_table(file: Path) -> None:
     assert Store.open(file, ("values", "order", "index"), nobody).read("order", "one") == b"1"
 
 
+def test_any_path_can_be_opened(tmp_path: Path) -> None:
+    file = tmp_path / "a b%20?mode=memory#é\udcff" / STORE
+    rows = filled(file)
+    assert dict(opened(file).rows("summaries")) == rows
+    assert file.exists()
+
+
 def test_a_value_that_is_too_large_is_none(store: Store) -> None:
     with store.transaction() as transaction:
         transaction.put_many("words", {"one": b"1", "two": b"2"})
@@ -129,6 +136,24 @@ def test_what_is_not_there_costs_nothing(file: Path) -> None:
     code = "print(store.read('words', 'one'), list(store.rows('words')), 'sqlite3' in sys.modules)"
     assert ran(file, code) == "None [] False\n"
     assert not file.parent.exists()
+
+
+@pytest.mark.parametrize("place", ["on disk", "in memory"])
+def test_a_python_without_sqlite_stores_nothing(file: Path, place: str) -> None:
+    filled(file)
+    code = """
+sys.modules["_sqlite3"] = None
+store = Store.open(file if sys.argv[2] == "on disk" else None, ("summaries", "words"), told.append)
+print(store.read("words", "word 1"))
+try:
+    with store.transaction():
+        pass
+except StoreError as error:
+    told.append(str(error))
+print(*told, sep="\\n")
+"""
+    line = "nothing is stored: this Python was built without SQLite\n"
+    assert ran(file, code, place) == f"None\n{line}{line}"
 
 
 def test_the_folder_is_marked(file: Path) -> None:
@@ -194,15 +219,18 @@ assert store.intact, told
             for _ in range(20):
                 with store.transaction() as transaction:
                     before = int(transaction.read("words", "count") or 0)
+                    time.sleep(0.001)
                     transaction.put("words", "count", b"%d" % (before + 1))
                 assert int(store.read("words", "count") or 0) > before
+            done.append(True)
 
+        done: list[bool] = []
         threads = [threading.Thread(target=count) for _ in range(8)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        assert store.read("words", "count") == b"160"
+        assert (store.read("words", "count"), len(done)) == (b"160", 8)
 
     @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
     def test_a_forked_process_opens_the_file_for_itself(self, file: Path) -> None:
@@ -255,6 +283,34 @@ assert child or store.read("words", "one") is None
         with store.transaction() as transaction:
             transaction.put("words", "new", b"1")
         assert list(opened(file).rows("words")) == [("new", b"1")]
+
+    def test_a_file_that_is_taken_away_while_it_is_opened(self, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        filled(file)
+
+        def share(lock: Lock, patience: float) -> bool:
+            file.unlink(missing_ok=True)
+            return taken(lock, patience)
+
+        taken = Lock.share
+        monkeypatch.setattr(Lock, "share", share)
+        assert opened(file).read("words", "word 1") is None
+
+    def test_a_lock_of_which_the_file_is_removed_is_none(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """As by ``forklint clean``, which then lets go of it: the next run would lock another file."""
+
+        def opening(path: Path) -> int:
+            handle = before(path)
+            handles.append(handle)
+            if len(handles) == 1:
+                path.unlink()
+            return handle
+
+        handles: list[int] = []
+        before = lock._open
+        monkeypatch.setattr(lock, "_open", opening)
+        assert Lock(tmp_path / "lock").share(1)
+        assert len(handles) == 2
+        assert (tmp_path / "lock").exists()
 
 
 class TestRoom:
@@ -333,17 +389,21 @@ class TestRoom:
         assert file.stat().st_size <= self.LIMIT
 
     def test_a_store_that_nobody_uses_is_removed_when_another_is_written(self, tmp_path: Path) -> None:
-        names = ("store-0.sqlite", "store-1.sqlite", f"store-{'a' * 16}-1.sqlite", "other.sqlite")
+        names = ("store-0.sqlite", STORE, f"store-{'a' * 16}-1.sqlite", "other.sqlite")
         for name in names:
             filled(tmp_path / name)
         for name in names:
             for path in tmp_path.glob(f"{name}*"):
                 os.utime(path, (0, 0) if name != names[2] else None)
-        (tmp_path / "0.1.0-cpython-311-".ljust(50, "0")).with_suffix(".cache").touch()
+        books = [tmp_path / f"0.1.0-cpython-311-{digit * 32}.cache" for digit in "01"]
+        for book in books:
+            book.touch()
+        os.utime(books[0], (0, 0))
         with opened(tmp_path / names[1]) as store, store.transaction():
             pass
         assert {path.name for path in tmp_path.glob("*.sqlite*")} >= set(names[1:])
         assert not list(tmp_path.glob("store-0*"))
+        assert list(tmp_path.glob("*.cache")) == books[1:]
 
     def test_a_store_that_is_only_read_is_used(self, file: Path) -> None:
         filled(file)
@@ -363,12 +423,15 @@ class TestWhereItLies:
             (tmp_path / name / "pyproject.toml").touch()
         own = SettingsFinder().for_file(tmp_path / "one/x.py")
         shared = SettingsFinder({"cache_dir": str(tmp_path / "kept")}).for_file(tmp_path / "one/x.py")
-        assert folder.store_of(tmp_path / "one", own) == tmp_path / "one" / NAME / "store-1.sqlite"
-        files = {folder.store_of(tmp_path / name, shared) for name in ("one", "two")}
+        found = folder.store_of(tmp_path / "one", own, "1")
+        assert found is not None
+        assert found.parent == tmp_path / "one" / NAME
+        assert found != folder.store_of(tmp_path / "one", own, "2"), "another Python, or another forklint"
+        files = {folder.store_of(tmp_path / name, shared, "1") for name in ("one", "two")}
         assert len(files) == 2
         assert {path.parent for path in files if path} == {tmp_path / "kept"}
         assert all(folder.STORE.fullmatch(path.name) for path in files if path)
-        assert folder.store_of(tmp_path, own) is None
+        assert folder.store_of(tmp_path, own, "1") is None
 
     def test_where_processes_share_no_memory_there_is_no_log(self, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(disk, "is_local", lambda _: False)
@@ -384,16 +447,6 @@ class TestWhereItLies:
             assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
 
-class TestSummaryKey:
-    """What stands for a summary."""
-
-    def test_it_changes_with_content_and_versions(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        keys = [summary_key(b"import os\n", 1), summary_key(b"import os \n", 1), summary_key(b"import os\n", 2)]
-        assert keys[0] == summary_key(b"import os\n", 1)
-        monkeypatch.setattr(sys.implementation, "cache_tag", "cpython-399")
-        assert len({*keys, summary_key(b"import os\n", 1)}) == 4
-
-
 class TestClean:
     """``forklint clean``."""
 
@@ -403,32 +456,33 @@ class TestClean:
         return tmp_path
 
     def test_it_removes_stores(self, forklint, project: Path) -> None:
-        filled(project / NAME / "store-1.sqlite")
-        for name in ("store-0.sqlite-wal", f"store-{'a' * 16}-3.sqlite-lock", "store-1.sqlite-shm"):
+        filled(project / NAME / STORE)
+        for name in (f"store-{'b' * 16}-0.sqlite-wal", f"store-{'a' * 16}-3.sqlite-lock", f"{STORE}-shm"):
             (project / NAME / name).touch()
         assert forklint("clean", cwd=project).stdout == f"removed {NAME} (3 files)\n"
         assert not (project / NAME).exists()
 
     def test_it_leaves_what_is_not_its_own(self, forklint, project: Path) -> None:
-        others = {"store.sqlite", "my-store-1.sqlite", "store-1.sqlite.bak", "notes.cache", "store-9.sqlite"}
-        filled(project / NAME / "store-1.sqlite")
-        for name in others - {"store-9.sqlite"}:
+        folder = f"store-{'c' * 16}-9.sqlite"
+        others = {"store.sqlite", f"my-{STORE}", f"{STORE}.bak", "notes.cache", folder}
+        filled(project / NAME / STORE)
+        for name in others - {folder}:
             (project / NAME / name).touch()
-        (project / NAME / "store-9.sqlite").mkdir()
+        (project / NAME / folder).mkdir()
         assert forklint("clean", cwd=project).stdout == f"removed {NAME} (1 file)\n"
         assert {path.name for path in (project / NAME).iterdir()} == others
 
     def test_it_follows_no_link(self, forklint, project: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
         elsewhere = tmp_path_factory.mktemp("elsewhere")
-        filled(elsewhere / "store-1.sqlite")
-        filled(project / NAME / "store-1.sqlite")
-        for name in ("store-2.sqlite", "store-2.sqlite-wal", "store-2.sqlite-lock"):
-            (project / NAME / name).symlink_to(elsewhere / "store-1.sqlite")
+        filled(elsewhere / STORE)
+        filled(project / NAME / STORE)
+        for name in (f"{OTHER}", f"{OTHER}-wal", f"{OTHER}-lock"):
+            (project / NAME / name).symlink_to(elsewhere / STORE)
         assert forklint("clean", cwd=project).stdout == f"removed {NAME} (2 files)\n"
-        assert len(list(opened(elsewhere / "store-1.sqlite").rows("words"))) == 400
+        assert len(list(opened(elsewhere / STORE).rows("words"))) == 400
 
     def test_it_leaves_what_is_in_use(self, forklint, project: Path) -> None:
-        file = project / NAME / "store-1.sqlite"
+        file = project / NAME / STORE
         filled(file)
         with opened(file) as store:
             store.read("words", "word 1")
@@ -476,9 +530,9 @@ class TestGit:
         return told
 
     @pytest.mark.parametrize("below", [".", "pkg/deep"])
-    @pytest.mark.parametrize("name", ["store-1.sqlite", "store-1.sqlite-wal"])
+    @pytest.mark.parametrize("name", [STORE, "store-0123456789abcdef-1.sqlite-wal"])
     def test_tracked(self, repository: Path, below: str, name: str) -> None:
-        file = repository / below / NAME / "store-1.sqlite"
+        file = repository / below / NAME / STORE
         filled(file)
         assert self.told(file) == []
         file.with_name(name).touch()
@@ -492,21 +546,21 @@ class TestGit:
 
     def test_in_a_work_tree_of_its_own(self, repository: Path) -> None:
         git("worktree", "add", "-q", "../other", cwd=repository)
-        files = [path / NAME / "store-1.sqlite" for path in (repository, repository.parent / "other")]
+        files = [path / NAME / STORE for path in (repository, repository.parent / "other")]
         for file in files:
             filled(file)
         git("add", "--force", NAME, cwd=files[1].parent.parent)
         assert [len(self.told(file)) for file in files] == [0, 1]
 
     def test_another_of_that_name(self, repository: Path) -> None:
-        files = [repository / below / NAME / "store-1.sqlite" for below in (".", "pkg", "pkg/deep")]
+        files = [repository / below / NAME / STORE for below in (".", "pkg", "pkg/deep")]
         for file in files:
             filled(file)
         git("add", "--force", str(files[1]), cwd=repository)
         assert [len(self.told(file)) for file in files] == [0, 1, 0]
 
     def test_one_that_was_removed_is_not_written(self, repository: Path) -> None:
-        file = repository / NAME / "store-1.sqlite"
+        file = repository / NAME / STORE
         filled(file)
         git("add", "--force", NAME, cwd=repository)
         file.unlink()
@@ -516,7 +570,7 @@ class TestGit:
 
     def test_in_letters_of_another_case(self, repository: Path) -> None:
         """To some file systems that is the same name."""
-        file = repository / NAME / "store-1.sqlite"
+        file = repository / NAME / STORE
         filled(file)
         other = repository / NAME.upper() / "STORE-1.SQLITE"
         other.parent.mkdir(exist_ok=True)
@@ -525,11 +579,11 @@ class TestGit:
         assert len(self.told(file)) == 1
 
     def test_an_index_that_cannot_be_read(self, repository: Path) -> None:
-        file = repository / NAME / "store-1.sqlite"
+        file = repository / NAME / STORE
         filled(file)
         (repository / ".git/index").write_bytes(b"DIRC\0\0\0\7 of a later time")
         assert len(self.told(file)) == 1
 
     def test_a_project_without_git(self, tmp_path: Path) -> None:
-        filled(tmp_path / "store-1.sqlite")
-        assert self.told(tmp_path / "store-1.sqlite") == []
+        filled(tmp_path / STORE)
+        assert self.told(tmp_path / STORE) == []

@@ -15,7 +15,7 @@ from forklint.project.index import Project
 from forklint.project.library import Library
 from forklint.project.module import Module
 from forklint.project.places import with_places
-from forklint.project.questions import Cuts, Fact
+from forklint.project.questions import Cuts, Rests
 from forklint.project.seen import Seen
 from forklint.records import dataclass
 from forklint.rules import registry
@@ -85,11 +85,11 @@ class Linter:
         """Lint one file as it is on the disk."""
         return self.watched(path)[0]
 
-    def watched(self, path: Path) -> tuple[FileReport, frozenset[Fact]]:
-        """Lint one file as it is on the disk; give every fact of the project's files that the report rests on, too."""
+    def watched(self, path: Path) -> tuple[FileReport, Rests]:
+        """Lint one file as it is on the disk; give what the report rests on, too."""
         return self.project.questions.watched(lambda: self._lint(path))
 
-    def watched_bytes(self, path: Path, data: bytes) -> tuple[FileReport, frozenset[Fact]]:
+    def watched_bytes(self, path: Path, data: bytes) -> tuple[FileReport, Rests]:
         """The same for one file as ``data`` has it."""
         return self.project.questions.watched(lambda: self.lint_bytes(path, data))
 
@@ -139,15 +139,17 @@ class Linter:
             return FileReport(shown(path), notes=(note,))
         except UNPARSABLE as error:
             return self._refused(path, document.decode(absolute, data), error)
-        linter = self._for_notebook(module) if module.is_notebook else self
-        report = linter.lint_module(path, module)
+        report = self._lint_notebook(path, module) if module.is_notebook else self.lint_module(path, module)
         self.project.trim()
         return report
 
-    def _for_notebook(self, module: Module) -> Linter:
+    def _lint_notebook(self, path: Path, module: Module) -> FileReport:
         from forklint.project.guest import GuestProject  # noqa: PLC0415 - most projects have no notebook
 
-        return Linter(GuestProject(self.project, module), self.options)
+        guest = GuestProject(self.project, module)
+        report, rests = guest.questions.watched(lambda: Linter(guest, self.options).lint_module(path, module))
+        self.project.questions.note_all(rests)
+        return report
 
     def _is_idle(self, path: Path, data: bytes) -> bool:
         """Screen: whether nothing can be said of a file of Python, so that no tree of it is needed."""

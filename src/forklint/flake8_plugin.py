@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from forklint.incremental.lookup import Lookup
     from forklint.incremental.stored_library import StoredLibrary
     from forklint.model import FileReport
-    from forklint.project.questions import Fact
 
 PREFIX = "FKL"
 FAILURE = "FKL000"
@@ -197,7 +196,7 @@ class Round:
         self._suppress = not given.disable_noqa
         self._linters: Linters | None = None
         self._stored: Lookup | None = None
-        self._fresh: dict[str, tuple[FileReport, frozenset[Fact]]] = {}
+        self._fresh: dict[str, tuple[FileReport, bytes]] = {}
         if not os.environ.get("FORKLINT_NO_CACHE"):
             self._open()
 
@@ -219,9 +218,9 @@ class Round:
             if known is not None:
                 return known
         linter = self._all_linters().of(path)
-        report, facts = linter.watched_bytes(path, data if is_on_disk else _encoded(text))
+        report, rests = linter.watched_bytes(path, data if is_on_disk else _encoded(text))
         if session is not None:
-            self._fresh[str(path)] = (report, facts)
+            self._fresh[str(path)] = report, linter.project.encoded(rests)
         return report
 
     def _all_linters(self) -> Linters:
@@ -240,6 +239,8 @@ class Round:
         fresh, self._fresh = self._fresh, {}
         if self._stored is not None and self._linters is not None and fresh:
             self._stored.keep(fresh, self._linters.news())
+        if self._stored is not None:
+            self._stored.close()
 
 
 def _reads_as(data: bytes, text: str) -> bool:

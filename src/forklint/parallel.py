@@ -14,7 +14,6 @@ from forklint.config import SettingsFinder
 from forklint.dealing import Deck
 from forklint.model import FileReport
 from forklint.project.library import Library
-from forklint.project.questions import Fact
 from forklint.project.seen import Seen
 from forklint.records import dataclass
 from forklint.source.paths import from_root
@@ -73,8 +72,11 @@ def lint(
 
     variant = f"screen={job.screen} fixes={job.with_fixes}"
     lookup = Lookup(job.settings(), files, variant, job.named, tell or _say_nothing)
-    done = _lint_anew(job, lookup.missing, count, lookup.libraries()) if lookup.missing else Done()
-    return lookup.complete(done.reports, done.seen, done.libraries)
+    try:
+        done = _lint_anew(job, lookup.missing, count, lookup.libraries()) if lookup.missing else Done()
+        return lookup.complete(done.reports, done.seen, done.libraries)
+    finally:
+        lookup.close()
 
 
 def _say_nothing(_: str) -> None:
@@ -106,11 +108,12 @@ def _gathered(job: Job, files: Sequence[Path], processes: int, stored: Libraries
 
     wanted = gathering.wanted(job.settings(), files, stored)
     if processes == 1:
-        return {place: gathering.GatheredLibrary(own, gathering.gather(map(str, own))) for place, own in wanted.items()}
+        alone = {place: gathering.gather(map(str, walked.files)) for place, walked in wanted.items()}
+        return {place: gathering.GatheredLibrary(walked, alone[place]) for place, walked in wanted.items()}
     from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415
 
     with ProcessPoolExecutor(processes, mp_context=_context(), initializer=_ignore_interrupts) as pool:
-        shares = {place: gathering.in_shares(own, processes * SHARES) for place, own in wanted.items()}
+        shares = {place: gathering.in_shares(own.files, processes * SHARES) for place, own in wanted.items()}
         parts = {place: [pool.submit(gathering.gather, share) for share in some] for place, some in shares.items()}
         return {
             place: gathering.GatheredLibrary(own, (one for part in parts[place] for one in part.result()))
@@ -173,8 +176,8 @@ def available_cores() -> int:
 
 Libraries = Mapping[tuple[Path, Path | None], Library]
 """What is known of projects, by their roots and the files of their settings."""
-Reports = list[tuple[FileReport, frozenset[Fact]]]
-"""Reports, each with the facts that it rests on, if those are wanted."""
+Reports = list[tuple[FileReport, bytes]]
+"""Reports, each with what it rests on as ``project.rests`` writes it, if that is wanted."""
 
 
 @dataclass(frozen=True)
@@ -249,7 +252,8 @@ def _lint_with(linters: Linters, files: Iterable[Path], *, keeps: bool) -> Done:
             _add(done.seen, {key: project.news() for key, project in left.items()} if keeps else {})
             left.clear()
             gc.collect()
-        done.reports.append(linter.watched(path) if keeps else (linter.lint(path), frozenset()))
+        report, rests = linter.watched(path)
+        done.reports.append((report, linter.project.encoded(rests) if keeps else b""))
     _add(done.seen, linters.news() if keeps else {})
     return done
 

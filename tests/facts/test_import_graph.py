@@ -150,6 +150,7 @@ class Chance:
     def __init__(self, root: Path, number: int, seed: int) -> None:
         self.random = random.Random(seed)
         self.number = number
+        self.seed = seed
         self.root = root
         self.edges = [self.some() for _ in range(number)]
         self.rare = {self.random.randrange(number) for _ in range(2)}
@@ -174,7 +175,8 @@ class Chance:
 
     def check(self, n: int, other: int, graph: ImportGraph) -> None:
         reached = self.reached(n)
-        assert graph.any_reached(self.path(n), holds_needle, "needle") == bool(reached & self.rare)
+        words = ((), (b"needle",))[self.seed % 2]
+        assert graph.any_reached(self.path(n), holds_needle, "needle", words) == bool(reached & self.rare)
         assert graph.reaches(self.path(n), self.path(other)) == (other in reached)
         assert set(graph.reached(self.path(n))) == set(map(self.path, reached))
         assert (self.path(n) in graph.reaching([self.path(other)])) == (other in reached)
@@ -188,6 +190,7 @@ class Chance:
         if what == "edges":
             self.edges[n] = self.some()
         elif what == "word":
+            n = self.random.choice([n, *self.rare, *self.rare])  # now and then no file holds it
             self.rare ^= {n}
         note = f"# {self.random.random()}\n" if what == "comment" else ""
         self.made.replace(self.path(n), (note + self.text(n)).encode())
@@ -249,13 +252,28 @@ def test_an_edit_asks_again_only_what_rests_on_it(tmp_path: Path) -> None:
     assert all(made.graph.any_reached(path, holds_needle, "needle") for path in paths)
 
 
+def facts_of(made: Project, name: str, *, reaches: bool) -> set[tuple[str, ...]]:
+    """What the answer rests on whether a file reaches the word, with paths from the root."""
+    path = made.root / f"{name}.py"
+    found, facts = made.questions.watched(lambda: made.graph.any_reached(path, holds_needle, "needle", (b"needle",)))
+    assert found == reaches
+    return {tuple(part.removeprefix(f"{made.root}/") for part in fact) for fact in facts}
+
+
 def test_a_hit_rests_on_the_way_there_alone(tmp_path: Path) -> None:
-    texts = {"a.py": "import b, other", "b.py": "import c", "c.py": "needle", "other.py": "import rest", "rest.py": ""}
-    made = project(tmp_path, texts)
-    hit, facts = made.questions.watched(lambda: made.graph.any_reached(tmp_path / "a.py", holds_needle, "needle"))
-    assert hit
-    assert {name for kind, name, *_ in facts if kind == "imports"} == {str(tmp_path / n) for n in ("a.py", "b.py")}
-    assert {name for kind, name, *_ in facts if kind == "text"} == {str(tmp_path / "c.py")}
+    texts = {"a.py": "import b, far.other", "b.py": "import far.other, c", "c.py": "needle", "far/other.py": "import b"}
+    facts = facts_of(project(tmp_path, texts), "a", reaches=True)
+    assert {fact[1] for fact in facts if fact[0] == "imports"} == {"a.py", "b.py"}
+    assert {fact[1] for fact in facts if fact[0] == "text"} == {"a.py", "b.py", "c.py"} - {"b.py"}
+    assert not any("far" in part for fact in facts for part in fact)
+
+
+def test_where_no_file_holds_a_word_it_takes_no_more_to_know_that_none_is_reached(tmp_path: Path) -> None:
+    made = project(tmp_path, {"a.py": "import b", "b.py": "import c", "c.py": "import a"})
+    facts = facts_of(made, "a", reaches=False)
+    assert {fact[0] for fact in facts} == {"text", "contains", "files", "modules"}
+    made.replace(tmp_path / "c.py", b"import a\nneedle\n")
+    assert made.graph.any_reached(tmp_path / "a.py", holds_needle, "needle", (b"needle",))
 
 
 def test_an_ignored_file_is_reached_all_the_same(tmp_path: Path) -> None:
@@ -263,7 +281,7 @@ def test_an_ignored_file_is_reached_all_the_same(tmp_path: Path) -> None:
     made = project(tmp_path, {**files, "old/kept.py": "needle", ".gitignore": "old/\n"})
     assert made.root / "old" / "kept.py" not in made.files
     for n in range(74):
-        reaches = made.graph.any_reached(tmp_path / f"m{n}.py", holds_needle, "needle")
+        reaches = made.graph.any_reached(tmp_path / f"m{n}.py", holds_needle, "needle", (b"needle",))
         assert reaches == (n == 70)
 
 
@@ -271,7 +289,7 @@ def test_a_file_that_is_ignored_itself_reaches_others(tmp_path: Path) -> None:
     files = dict.fromkeys((f"m{n}.py" for n in range(74)), "")
     made = project(tmp_path, {**files, "m1.py": "needle", "old/run.py": "import m1", ".gitignore": "old/\n"})
     for name in (*files, "old/run.py"):
-        reaches = made.graph.any_reached(tmp_path / name, holds_needle, "needle")
+        reaches = made.graph.any_reached(tmp_path / name, holds_needle, "needle", (b"needle",))
         assert reaches == (name in {"m1.py", "old/run.py"})
 
 

@@ -11,9 +11,9 @@ from typing import Any, Protocol
 from forklint.config import Settings
 from forklint.incremental import rows, tables
 from forklint.incremental.rows import FileRow, MalformedError
-from forklint.project.changes import State, changed, state_of
+from forklint.project.changes import State, changed, changed_searches, compiled, state_of
 from forklint.project.questions import Fact
-from forklint.project.seen import Seen, importable
+from forklint.project.seen import WALKED, Seen, importable
 from forklint.records import dataclass
 from forklint.source import discovery
 from forklint.source.digest import digest
@@ -73,6 +73,8 @@ class Disk:
         self.known: dict[str, FileRow] = {path: rows.file_row(row) for path, row in store.rows(tables.FILES)}
         """What the store says of each file."""
         self.seen = read_seen(store)
+        self._sought = [text.encode(errors="surrogateescape") for text in self.seen.sought]
+        self._patterns = [compiled(text) for text in self.seen.patterns]
         self.now = Seen()
         """The same, as it is now."""
 
@@ -114,16 +116,10 @@ class Disk:
         """Take in how a Python file has changed."""
         found.newer.add(path)
         found.facts.update(changed(Path(path), old, new))
-        found.facts.update(self._searches(old.data, new.data))
+        found.facts.update(changed_searches(Path(path), old.data, new.data, self._sought, self._patterns))
         for kind in {*old.terms, *new.terms}:
             before, after = old.terms.get(kind, frozenset()), new.terms.get(kind, frozenset())
             found.terms += [(f"{kind}:{name}", path, name in after) for name in before ^ after]
-
-    def _searches(self, before: bytes, after: bytes) -> Iterator[Fact]:
-        for text in self.seen.sought:
-            wanted = text.encode(errors="surrogateescape")
-            if (wanted in before) != (wanted in after):
-                yield "contains", text
 
     def _compare_walks(self, found: Difference) -> None:
         known = {"files": PYTHON_SUFFIXES, "presets": PRESET_SUFFIXES}
@@ -132,7 +128,11 @@ class Disk:
             return
         excluded = self._settings.excludes if self._settings.exclude else discovery.nothing
         every = tuple(suffix for suffixes in wanted.values() for suffix in suffixes)
-        walked = [str(path) for path in discovery.walk(Path(self._root), excluded, every)]
+        left_out: list[str] = []
+        walked = [str(path) for path in discovery.walk(Path(self._root), excluded, every, left_out)]
+        self.now.left_out = tuple(left_out)
+        if self.seen.left_out is not None and self.seen.left_out != self.now.left_out:
+            found.facts.add(("left out",))
         for name, suffixes in wanted.items():
             now, before = tuple(path for path in walked if path.endswith(suffixes)), getattr(self.seen, name)
             setattr(self.now, name, now)
@@ -195,6 +195,8 @@ def _is_folder(path: str) -> int:
     return int(os.path.isdir(path))
 
 
+SEARCHES = ("sought", "patterns")
+"""What was searched for in bytes."""
 ASKED = {"file": _is_file, "folder": _is_folder, "size": size}
 """What is asked of single paths."""
 
@@ -202,27 +204,25 @@ ASKED = {"file": _is_file, "folder": _is_folder, "size": size}
 def read_seen(store: Readable) -> Seen:
     """What a store says that was asked of the disk; raises MalformedError."""
     seen = Seen()
-    for name in ("files", "presets"):
+    for name in WALKED:
         row = store.read(tables.SEEN, name)
         setattr(seen, name, tuple(rows.texts(row)) if row is not None else None)
-    folders, paths, sought = (store.read(tables.SEEN, name) for name in ("folders", "paths", "sought"))
+    folders, paths = store.read(tables.SEEN, "folders"), store.read(tables.SEEN, "paths")
     if folders is not None:
         seen.folders = {folder: tuple(names) for folder, names in _mapping(folders, list).items()}
     if paths is not None:
         seen.paths = _mapping(paths, int)
-    if sought is not None:
-        seen.sought = set(rows.texts(sought))
+    for name in SEARCHES:
+        row = store.read(tables.SEEN, name)
+        setattr(seen, name, set(rows.texts(row)) if row is not None else set())
     return seen
 
 
 def seen_rows(seen: Seen) -> dict[str, bytes]:
     """The rows of what was asked of the disk."""
-    found = {
-        "folders": rows.pack(seen.folders),
-        "paths": rows.pack(seen.paths),
-        "sought": rows.pack(sorted(seen.sought)),
-    }
-    for name in ("files", "presets"):
+    found = {"folders": rows.pack(seen.folders), "paths": rows.pack(seen.paths)}
+    found |= {name: rows.pack(sorted(getattr(seen, name))) for name in SEARCHES}
+    for name in WALKED:
         walked: Iterable[str] | None = getattr(seen, name)
         if walked is not None:
             found[name] = rows.pack(walked)

@@ -37,12 +37,20 @@ class Gathered(NamedTuple):
     terms: dict[str, frozenset[str]]
 
 
+class Walked(NamedTuple):
+    """The Python files of a project, and what was left out of them."""
+
+    files: tuple[Path, ...]
+    left_out: tuple[str, ...]
+
+
 class GatheredLibrary:
     """Summaries and terms of all files of a project, in memory; ``project.library`` describes it."""
 
-    def __init__(self, files: Sequence[Path], gathered: Iterable[Gathered]) -> None:
-        """``gathered``: one for each of ``files``, in their order."""
-        self.files: tuple[Path, ...] | None = tuple(files)
+    def __init__(self, walked: Walked, gathered: Iterable[Gathered]) -> None:
+        """``gathered``: one for each of the files, in their order."""
+        self.files: tuple[Path, ...] | None = walked.files
+        self.left_out = walked.left_out
         self.presets: tuple[Path, ...] | None = None
         self.newer: frozenset[Path] = frozenset()
         self.summaries: dict[str, bytes] = {}
@@ -83,7 +91,7 @@ def in_shares(files: Sequence[Path], shares: int) -> list[list[str]]:
 
 def wanted(
     finder: SettingsFinder, files: Iterable[Path], stored: Mapping[Place, Library]
-) -> dict[Place, tuple[Path, ...]]:
+) -> dict[Place, Walked]:
     """The Python files of each project of which most are to be linted and whose terms are not stored."""
     counts: Counter[Place] = Counter()
     roots, places, settings_of = Roots(), dict[Path, Place](), dict[Place, Settings]()
@@ -94,12 +102,13 @@ def wanted(
             place = places[path.parent] = (roots.of(absolute), settings.source)
             settings_of[place] = settings
         counts[places[path.parent]] += kind_of(path) is Kind.PYTHON
-    found: dict[Place, tuple[Path, ...]] = {}
+    found: dict[Place, Walked] = {}
     for place, count in counts.items():
         known = stored.get(place)
         if count < FEWEST or (known is not None and known.where("", "") is not None):
             continue
-        own = tuple(discovery.walk(place[0], settings_of[place].excludes))
+        left_out: list[str] = []
+        own = tuple(discovery.walk(place[0], settings_of[place].excludes, left_out=left_out))
         if count * MOST >= len(own):
-            found[place] = own
+            found[place] = Walked(own, tuple(left_out))
     return found

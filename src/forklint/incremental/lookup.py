@@ -104,7 +104,7 @@ class Lookup:
         reports: list[FileReport] = []
         new: dict[int, dict[str, Fresh]] = {}
         for (absolute, shelf), known in zip(self._places, self.known, strict=True):
-            one = next(rest) if known is None else (known, frozenset())
+            one = next(rest) if known is None else (known, b"")
             reports.append(one[0])
             if known is None and is_lasting(one[0]) and not self._is_asked_for(one[0].path):
                 new.setdefault(id(shelf), {})[absolute] = one
@@ -130,17 +130,24 @@ class Lookup:
             if shelf.session is not None:
                 self._keep(shelf.session, shelf.root, new.get(id(shelf), {}), seen.get(place, Seen()), None)
 
+    def close(self) -> None:
+        """Close all stores; what is asked of them later opens them again."""
+        for shelf in self._shelves.values():
+            if shelf.session is not None:
+                shelf.session.close()
+
     def _keep(
         self, session: Session, root: Path, fresh: Mapping[str, Fresh], seen: Seen, gathered: GatheredLibrary | None
     ) -> None:
-        if not fresh and not session.is_changed():
-            return
         try:
-            session.keep(fresh, seen, gathered)
+            if fresh or session.is_changed():
+                session.keep(fresh, seen, gathered)
         except UnsteadyError:
             self._tell(f"{root}: files changed while they were linted, so their findings are not kept")
         except StoreError as error:
             self._tell(f"{root}: findings are not kept: {error}")
+        finally:
+            session.close()
 
     def _place(self, path: Path) -> tuple[str, _Shelf]:
         """A file's path from the root, and where it belongs; there are thousands."""
@@ -162,12 +169,10 @@ class Lookup:
         return self._shelves[place]
 
     def _open(self, root: Path, settings: Settings) -> Session | None:
-        where = folder.folder_of(root, settings)
-        if where is None:
+        file = folder.store_of(root, settings, self._program)
+        if file is None:
             return None
-        name = digest(f"{self._program} {root} {settings.exclude!r}".encode(errors="surrogatepass"))
-        evictable = (tables.TEXTS, tables.SUMMARIES)
-        store = Store.open(where / f"{name}{folder.SUFFIX}", tables.ALL, self._tell, evictable=evictable)
+        store = Store.open(file, tables.ALL, self._tell, evictable=tables.EVICTABLE)
         variant = digest(identity.request(root, settings, self._variant).encode(errors="surrogatepass"))[:VARIANT]
         return Session(root, settings, variant, store, self._begin)
 

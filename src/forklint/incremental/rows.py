@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 import zlib
-from array import array
-from collections.abc import Iterable
-from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from forklint.project.questions import Fact
@@ -80,27 +77,6 @@ def facts(data: bytes) -> list[Fact]:
     if any(one.__class__ is not list or any(part.__class__ is not str for part in one) for one in row):
         raise MalformedError
     return [tuple(one) for one in row]
-
-
-def mark(fact: Fact) -> int:
-    """A number that stands for a fact: 64 bits of a digest."""
-    text = "\0".join(fact).encode(errors="surrogatepass")
-    return int.from_bytes(blake2b(text, digest_size=8).digest(), "little")
-
-
-def marks(facts: Iterable[Fact]) -> bytes:
-    """The numbers of some facts as a row."""
-    return array("Q", sorted(map(mark, facts))).tobytes()
-
-
-def unmarked(data: bytes) -> array[int]:
-    """The numbers in a row; raises MalformedError."""
-    found = array("Q")
-    try:
-        found.frombytes(data)
-    except ValueError:
-        raise MalformedError from None
-    return found
 
 
 def squeeze(text: bytes) -> bytes:

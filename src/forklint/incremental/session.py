@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,11 +11,13 @@ from forklint.incremental import rows, tables
 from forklint.incremental.disk import EVERYTHING, Difference, Disk, Nothing, Readable, read_seen, seen_rows
 from forklint.incremental.gathering import GatheredLibrary
 from forklint.incremental.places import Places
+from forklint.incremental.rests import Touched
 from forklint.incremental.rows import FileRow, MalformedError
 from forklint.incremental.stored_library import StoredLibrary
 from forklint.incremental.stored_terms import update_terms, write_terms
 from forklint.model import FileReport
 from forklint.project.questions import Fact
+from forklint.project.rests import mark
 from forklint.project.seen import Seen
 from forklint.source.digest import digest
 from forklint.source.kinds import Kind, kind_of
@@ -23,7 +25,7 @@ from forklint.store import rows as report_rows
 from forklint.store.database import Store, Transaction
 from forklint.store.stamps import content_of, stamp
 
-EVERYTHING_MARK = rows.mark(EVERYTHING)
+EVERYTHING_MARK = mark(EVERYTHING)
 MOST_CHANGES = 64
 """Revisions whose changes are kept; reports that were not asked for since are dropped with older ones."""
 
@@ -39,6 +41,7 @@ class Later(NamedTuple):
     """The facts, by the numbers that stand for them."""
     moved: frozenset[str]
     """Files whose text is another."""
+    touched: Touched
 
     @property
     def everything(self) -> bool:
@@ -46,8 +49,8 @@ class Later(NamedTuple):
         return EVERYTHING_MARK in self.marks
 
 
-Fresh = tuple[FileReport, frozenset[Fact]]
-"""A report that was made in this run, and the facts that it rests on."""
+Fresh = tuple[FileReport, bytes]
+"""A report that was made in this run, and what it rests on, as ``project.rests`` writes it."""
 
 
 class Session:
@@ -106,35 +109,40 @@ class Session:
     def why(self, path: str) -> frozenset[Fact] | None:
         """The facts whose change keeps the report of a file from holding; None if there is no report."""
         data = self._store.read(tables.REPORTS, self._key(path))
-        if data is None:
+        if data is None or self._is_void:
             return None
-        later, rests = self._after(_report_row(data)[0]), set(self._rests(self._key(path)))
-        return frozenset(fact for mark, fact in later.marks.items() if mark in rests or mark == EVERYTHING_MARK)
+        later = self._after(_report_row(data)[0])
+        if later.everything:
+            return frozenset({EVERYTHING})
+        return frozenset(later.marks[number] for number in later.touched.by(self._rests(self._key(path))))
 
     def _holds(self, key: str, revision: int) -> bool:
         later = self._after(revision)
-        if not later.marks:
-            return True
-        return not later.everything and later.marks.keys().isdisjoint(self._rests(key))
+        return not later.marks or not (later.everything or later.touched.by(self._rests(key)))
 
-    def _rests(self, key: str) -> Iterable[int]:
+    def _rests(self, key: str) -> bytes:
         row = self._store.read(tables.RESTS, key)
         if row is None:
             raise MalformedError
-        return rows.unmarked(row)
+        return row
+
+    def _group(self, number: int) -> bytes | None:
+        return self._store.read(tables.GROUPS, str(number))
 
     def _after(self, revision: int) -> Later:
         """What has changed since a revision."""
         if revision not in self._later:
             facts = {fact for number, some in self._changes.items() if number > revision for fact in some}
             moved = frozenset(fact[1] for fact in facts if fact[0] == "text")
-            self._later[revision] = Later({rows.mark(fact): fact for fact in facts}, moved)
+            marks = {mark(fact): fact for fact in facts}
+            self._later[revision] = Later(marks, moved, Touched(marks, self._group))
         return self._later[revision]
 
     def library(self) -> StoredLibrary:
         """What the store knows of the files."""
         newer = frozenset(map(Path, self.difference.newer))
-        return StoredLibrary(self._store, newer, self._disk.now.files, self._disk.now.presets)
+        now = self._disk.now
+        return StoredLibrary(self._store, newer, now.files, now.presets, now.left_out)
 
     def _key(self, path: str) -> str:
         return f"{self._variant}:{path}"
@@ -153,10 +161,22 @@ class Session:
         digests = {path: row.digest for path, row in self._disk.known.items()} | self.difference.digests
         if any(digests.get(path, now) != now for path, now in seen.contents.items()) or not seen.is_consistent:
             raise UnsteadyError
+        try:
+            self._keep(fresh, seen, digests, gathered)
+        except MalformedError:  # it was not read so far: nothing of it is of use
+            with self._store.transaction() as change:
+                _clear(change)
+
+    def close(self) -> None:
+        """Close the store; what is asked of it later opens it again."""
+        self._store.close()
+
+    def _keep(
+        self, fresh: Mapping[str, Fresh], seen: Seen, digests: dict[str, str], gathered: GatheredLibrary | None
+    ) -> None:
         with self._store.transaction() as change:
             if self._is_void:
-                for table in tables.ALL:
-                    change.clear(table)
+                _clear(change)
             elif self._revision(change) != self.revision and not self._agrees(change, digests):
                 return
             self._write(change, fresh, seen, digests)
@@ -191,7 +211,8 @@ class Session:
             tables.REPORTS,
             {self._key(path): rows.pack([revision, report_rows.of_report(one)]) for path, (one, _) in fresh.items()},
         )
-        change.put_many(tables.RESTS, {self._key(path): rows.marks(rests) for path, (_, rests) in fresh.items()})
+        change.put_many(tables.RESTS, {self._key(path): rests for path, (_, rests) in fresh.items()})
+        change.put_many(tables.GROUPS, {str(number): row for number, row in seen.groups.items()})
         self._drop_old(change)
 
     def _write_files(self, change: Transaction, new: Mapping[str, str], revision: int) -> None:
@@ -220,6 +241,11 @@ class Session:
         old = [key for key, data in change.rows(tables.REPORTS) if _report_row(data)[0] < dropped[-1]]
         change.delete(tables.REPORTS, old)
         change.delete(tables.RESTS, old)
+
+
+def _clear(change: Transaction) -> None:
+    for table in tables.ALL:
+        change.clear(table)
 
 
 def _report_row(data: bytes) -> tuple[int, object]:

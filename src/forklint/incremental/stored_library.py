@@ -24,11 +24,13 @@ class StoredLibrary:
         newer: frozenset[Path],
         files: Sequence[str] | None = None,
         presets: Sequence[str] | None = None,
+        left_out: Sequence[str] | None = None,
     ) -> None:
         self._store = store
         self.newer = newer
         self.files = tuple(map(Path, files)) if files is not None else None
         self.presets = tuple(map(Path, presets)) if presets is not None else None
+        self.left_out = tuple(left_out or ())
         self._ids: list[Path] | None = None
         self._is_whole: bool | None = None
 
@@ -51,10 +53,10 @@ class StoredLibrary:
         row = self._store.read(tables.TERMS, f"{kind}:{name}")
         if row is None:
             return ()
-        if self._ids is None:
-            known = self._store.read(tables.META, "ids")
-            self._ids = [Path(path) for path in rows.texts(known)] if known is not None else []
         try:
+            if self._ids is None:
+                known = self._store.read(tables.META, "ids")
+                self._ids = [Path(path) for path in rows.texts(known)] if known is not None else []
             return tuple(self._ids[number] for number in rows.numbers(row))
         except (MalformedError, IndexError):
             return None

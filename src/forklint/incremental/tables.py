@@ -19,5 +19,9 @@ CHANGES = "changes"
 REPORTS = "reports"
 """By variant and path: the revision in which it was found to hold, and the report."""
 RESTS = "rests"
-"""By variant and path: the numbers of the facts that the report rests on."""
-ALL = (META, FILES, TEXTS, SUMMARIES, SEEN, TERMS, CHANGES, REPORTS, RESTS)
+"""By variant and path: the numbers of the facts and groups that the report rests on (see ``project.rests``)."""
+GROUPS = "groups"
+"""By number: facts and groups that many reports rest on together."""
+ALL = (META, FILES, TEXTS, SUMMARIES, SEEN, TERMS, CHANGES, REPORTS, RESTS, GROUPS)
+EVICTABLE = (TEXTS, SUMMARIES, GROUPS)
+"""What the store may drop to make room: all that rests on it is then found again."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from forklint.project.questions import Fact
@@ -73,6 +74,37 @@ def changed(path: Path, before: State, after: State) -> Iterator[Fact]:
     if not is_same_tree(before.tree, after.tree):
         yield "tree", name
         yield from _of_summaries(name, before.summary, after.summary)
+
+
+def changed_searches(
+    path: Path, before: bytes, after: bytes, sought: Iterable[bytes], patterns: Iterable[re.Pattern[bytes]]
+) -> Iterator[Fact]:
+    """Give the facts of searches for texts and patterns that two contents of a file answer differently."""
+    for text in sought:
+        if (text in before) != (text in after):
+            yield "contains", text.decode(errors="surrogateescape")
+    for pattern in patterns:
+        if (pattern.search(before) is None) != (pattern.search(after) is None):
+            yield matching(path, pattern)
+
+
+def matching(path: Path, pattern: re.Pattern[bytes]) -> Fact:
+    """The fact whether a pattern is found in a file."""
+    return "matches", str(path), written(pattern)
+
+
+def written(pattern: re.Pattern[bytes]) -> str:
+    """A pattern with its flags as text."""
+    return f"{pattern.flags}:{pattern.pattern.decode('latin-1')}"
+
+
+def compiled(text: str) -> re.Pattern[bytes]:
+    """What ``written`` was given; raises ValueError for anything else."""
+    flags, _, pattern = text.partition(":")
+    try:
+        return re.compile(pattern.encode("latin-1"), int(flags))
+    except (re.error, OverflowError) as error:
+        raise ValueError(str(error)) from None
 
 
 def _of_summaries(name: str, before: Summary | None, after: Summary | None) -> Iterator[Fact]:

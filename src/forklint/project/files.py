@@ -11,9 +11,11 @@ from typing import Any, TypeVar
 
 from forklint.config import Settings
 from forklint.project.budget import Budgets
+from forklint.project.changes import changed_searches, matching, written
 from forklint.project.library import Library
-from forklint.project.questions import Fact, Questions
+from forklint.project.questions import Fact, Questions, Rests
 from forklint.project.resolver import Resolver
+from forklint.project.rests import Encoder
 from forklint.project.seen import Seen, question
 from forklint.source import discovery, document
 from forklint.source.digest import digest
@@ -27,8 +29,9 @@ class ProjectFiles:
 
     def __init__(self, root: Path, settings: Settings, library: Library | None = None) -> None:
         self.root = root
+        self._left_out: list[str] = []
         if library is not None and library.files is not None:
-            self._on_disk = library.files
+            self._on_disk, self._left_out = library.files, list(library.left_out)
         if library is not None and library.presets is not None:
             self._presets = library.presets
         self.settings = settings
@@ -40,9 +43,10 @@ class ProjectFiles:
         self._bytes: dict[Path, bytes] = {}
         self.asked: dict[str, int] = {}
         self._sought: dict[bytes, None] = {}
+        self._patterns: dict[str, re.Pattern[bytes]] = {}
         self._digests: dict[Path, str] = {}
         self._reported: dict[str, int] = {}
-        self._memories: dict[str, dict[Any, Any]] = {}
+        self._encoder = Encoder()
         self.weight = 0
         """About how many bytes of memory the project holds."""
 
@@ -78,7 +82,6 @@ class ProjectFiles:
 
     def forget(self) -> None:
         """Forget what was concluded."""
-        self._memories.clear()
         self.questions.forget_all()
 
     @property
@@ -93,7 +96,13 @@ class ProjectFiles:
 
     @cached_property
     def _on_disk(self) -> tuple[Path, ...]:
-        return tuple(discovery.walk(self.root, self.settings.excludes))
+        return tuple(discovery.walk(self.root, self.settings.excludes, left_out=self._left_out))
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all that an import can find below the root is among ``files``."""
+        self.questions.note(("left out",))
+        return bool(self.all_files()) and not self._left_out
 
     @property
     def presets(self) -> tuple[Path, ...]:
@@ -139,27 +148,32 @@ class ProjectFiles:
         folders = self.resolver.folders
         asked = {**{key: self.asked[key] for key in self._new("asked", self.asked)}}
         asked |= {question("folder", path): int(folders[path]) for path in self._new("folders", folders)}
-        walks = {"files": self.__dict__.get("_on_disk"), "presets": self.__dict__.get("_presets")}
+        files, presets = self.__dict__.get("_on_disk"), self.__dict__.get("_presets")
+        groups, self._encoder.groups = self._encoder.groups, {}
         return Seen(
             {str(path): self._digests[path] for path in self._new("contents", self._digests)},
-            **{name: tuple(map(str, found)) for name, found in walks.items() if found is not None},
+            files=tuple(map(str, files)) if files is not None else None,
+            presets=tuple(map(str, presets)) if presets is not None else None,
             folders={
                 folder: tuple(sorted(self.resolver.listings[folder]))
                 for folder in self._new("listings", self.resolver.listings)
             },
             paths=asked,
+            left_out=tuple(self._left_out) if files is not None else None,
+            patterns=set(self._new("patterns", self._patterns)),
             sought={text.decode(errors="surrogateescape") for text in self._new("sought", self._sought)},
+            groups=groups,
             is_consistent=not self._overlay,
         )
+
+    def encoded(self, rests: Rests) -> bytes:
+        """What something rests on, as numbers (see ``rests``)."""
+        return self._encoder.encode(rests)
 
     def _new(self, name: str, table: Mapping[Any, Any]) -> list[Any]:
         """The keys that a table, to which things are only added, has more than when it was last asked for."""
         before, self._reported[name] = self._reported.get(name, 0), len(table)
         return list(islice(table, before, None))
-
-    def memory(self, name: str) -> dict[Any, Any]:
-        """A table in which some fact is kept, by the name of the fact; emptied when a file changes."""
-        return self._memories.setdefault(name, {})
 
     def texts(self) -> list[tuple[Path, bytes]]:
         """The project's files with what is in them."""
@@ -177,21 +191,24 @@ class ProjectFiles:
 
         return self.answer("containing", text, search)
 
-    def searches_changed(self, before: bytes, after: bytes) -> Iterator[Fact]:
+    def searches_changed(self, path: Path, before: bytes, after: bytes) -> Iterator[Fact]:
         """Give the facts of searches over bytes that a file answers otherwise than before."""
-        for text in self._sought:
-            if (text in before) != (text in after):
-                yield "contains", text.decode(errors="surrogateescape")
+        yield from changed_searches(path, before, after, self._sought, self._patterns.values())
 
     def shows(self, words: tuple[bytes, ...]) -> bool:
         """Whether any file of the project holds one of these words."""
         return any(self.containing(word) for word in words)
 
-    def matches(self, path: Path, pattern: re.Pattern[bytes]) -> bool:
-        """Whether a pattern is found in the bytes of a file."""
-        return self.answer(
-            "matches", (path, pattern.pattern), lambda: pattern.search(self.data(path)) is not None, compared=True
-        )
+    def matches(self, path: Path, pattern: re.Pattern[bytes], words: tuple[bytes, ...] = ()) -> bool:
+        """Whether a pattern is found in the bytes of a file; each match holds one of ``words``, if there are any."""
+
+        def search() -> bool:
+            self._patterns[written(pattern)] = pattern
+            self.questions.note(matching(path, pattern))
+            data = self.bytes_of(path)
+            return (not words or any(word in data for word in words)) and pattern.search(data) is not None
+
+        return self.answer("matches", (path, pattern.pattern), search, compared=True)
 
 
 def _size(path: Path) -> int:

@@ -7,10 +7,14 @@ import each other in circles have in common: each circle is a question of its ow
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import cache, partial
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from forklint.project.changes import written
 from forklint.project.circles import Circle, Circles
 from forklint.source.digest import digest
 from forklint.summaries.summary import STAR
@@ -19,9 +23,32 @@ from forklint.summaries.terms import IMPORTED
 if TYPE_CHECKING:
     from forklint.project.index import Project
     from forklint.project.questions import Fact
+    from forklint.summaries.summary import Import
 
 T = TypeVar("T")
-Test = Callable[[bytes], bool]
+
+
+class Term(NamedTuple):
+    """A test that files pass which have a term (see ``summaries.terms``)."""
+
+    kind: str
+    name: str
+
+
+class Words(NamedTuple):
+    """A test that files pass in whose bytes a pattern is found; each match holds one of ``words``, if there are any."""
+
+    pattern: re.Pattern[bytes]
+    words: tuple[bytes, ...] = ()
+
+
+Test = Term | Words
+
+
+@cache
+def word_test(word: bytes) -> Words:
+    """A test that files pass which hold a text anywhere."""
+    return Words(re.compile(re.escape(word)), (word,))
 PACKAGE = "__init__.py"
 EDGES = frozenset({"imports", "summary", "entry", "folder", "file", "files"})
 """Kinds of facts on which edges may rest."""
@@ -34,12 +61,12 @@ class ImportGraph:
     """
 
     def __init__(self, project: Project, home: ImportGraph | None = None, guest: Path | None = None) -> None:
-        self._project = project
+        self.project = project
         self._home = home
         self._guest = guest
         self._circles = Circles(self.imports)
-        self._hops: dict[str, dict[Path, Path | None]] = {}
-        """By the name of a test, what is known of files: the next one on the way to a file that passes, which leads to
+        self._hops: dict[tuple[str, str], dict[Path, Path | None]] = {}
+        """By test, what is known of files: the next one on the way to a file that passes, which leads to
         itself; None for a file that reaches none. As far as anybody asked, and while no file changes."""
         self._settled: set[Path] = set()
         """The files whose circles are known, with the digests of all edges below them."""
@@ -50,33 +77,40 @@ class ImportGraph:
         if home is not None:
             return self._borrowed(lambda: home.imports(path))
         find = lambda: tuple(self._find_imports(path))  # noqa: E731 - it is short
-        return self._project.answer("what a file imports", path, find, compared=True)
+        return self.project.answer("what a file imports", path, find, compared=True)
 
-    def any_reached(self, path: Path, test: Test, name: str) -> bool:
-        """Whether the file or any project file that it reaches passes ``test``; ``name`` keeps the answers apart."""
+    def any_reached(self, path: Path, test: Test) -> bool:
+        """Whether the file or any project file that it reaches passes a test."""
         home = self._home_of(path)
         if home is not None:
-            return self._borrowed(lambda: home.any_reached(path, test, name))
+            return self._borrowed(lambda: home.any_reached(path, test))
         if self._home is not None:
-            targets = self.imports(path)
-            return self._passes(path, test, name) or any(self.any_reached(one, test, name) for one in targets)
-        return self._project.answer(f"reaches {name}", path, lambda: self._reaches(path, test, name), compared=True)
+            return self._passes(path, test) or any(self.any_reached(one, test) for one in self.imports(path))
+        key = (path, *_named(test))
+        return self.project.answer("reaches", key, lambda: self._reaches(path, test), compared=True)
 
     def reached(self, path: Path) -> tuple[Path, ...]:
         """The file and all project files that importing it may run, nearest first."""
         home = self._home
         if home is None:
-            return self._project.answer("what a file reaches", path, lambda: self._in_order((path,)), compared=True)
+            find = lambda: self.reached_in_order((path,))  # noqa: E731 - it is short
+            return self.project.answer("what a file reaches", path, find, compared=True)
         if path != self._guest:
             return self._borrowed(lambda: home.reached(path))
         targets = self.imports(path)
-        return (path, *self._borrowed(lambda: home._in_order(targets)))
+        return (path, *self._borrowed(lambda: home.reached_in_order(targets)))
+
+    def reached_in_order(self, paths: tuple[Path, ...]) -> tuple[Path, ...]:
+        """Some files and all project files that importing one of them may run, nearest first."""
+        for path in paths:
+            self._all_below(path)
+        return tuple(self._aside(lambda: self._follow(paths)))
 
     def reached_from(self, paths: Iterable[Path]) -> frozenset[Path]:
         """Some files and all project files that importing one of them may run."""
         known = tuple(paths)
         if self._home is None:
-            return frozenset(self._in_order(known))
+            return frozenset(self.reached_in_order(known))
         return frozenset(one for path in known for one in self.reached(path))
 
     def reaches(self, first: Path, second: Path) -> bool:
@@ -92,7 +126,7 @@ class ImportGraph:
     def importers(self, path: Path) -> tuple[Path, ...]:
         """The files of the project that import a file directly."""
         find = lambda: tuple(self._find_importers(path))  # noqa: E731 - it is short
-        return self._project.answer("who imports a file", path, find, compared=True)
+        return self.project.answer("who imports a file", path, find, compared=True)
 
     def reaching(self, paths: Iterable[Path]) -> frozenset[Path]:
         """All files of the project from which one of some files is reached, these themselves included."""
@@ -114,11 +148,11 @@ class ImportGraph:
     # Edges
 
     def _find_imports(self, path: Path) -> dict[Path, None]:
-        resolver = self._project.resolver
+        resolver = self.project.resolver
         own = resolver.find(path, "", level=1)  # a file of a package runs the package, though it does not say so
         found: dict[Path, None] = {own: None} if own is not None else {}
         named: dict[tuple[int, str], list[str]] = {}
-        for one in self._project.imports(path):
+        for one in self.project.imports(path):
             attributes = named.setdefault((one.level, one.module), [])
             if one.attribute:
                 attributes.append(one.attribute)
@@ -135,10 +169,10 @@ class ImportGraph:
         """The packages on the way to a module, as importing ``a.b`` runs ``a`` first, and it itself, as far as ours."""
         key = (start, module, relative)
         find = lambda: tuple(self._find_modules(start, module, relative=relative))  # noqa: E731 - it is short
-        return self._project.answer("modules on the way", key, find, compared=True)
+        return self.project.answer("modules on the way", key, find, compared=True)
 
     def _find_modules(self, start: str, module: str, *, relative: bool) -> Iterator[Path | None]:
-        resolver, parts = self._project.resolver, module.split(".") if module else []
+        resolver, parts = self.project.resolver, module.split(".") if module else []
         if not relative and not resolver.has(start, parts[0]):
             yield None
             return
@@ -149,7 +183,7 @@ class ImportGraph:
         self, start: str, module: str, package: Path | None, attribute: str, *, relative: bool
     ) -> Iterator[Path]:
         """Give the modules of a package that a statement may import from it by a name, or all that its stars name."""
-        resolver = self._project.resolver
+        resolver = self.project.resolver
         if package is None:
             top = module.partition(".")[0]
             if relative or resolver.has(start, top):  # a folder without ``__init__.py``
@@ -164,10 +198,10 @@ class ImportGraph:
         """The names in ``__all__`` where it is written out: a star runs the modules among them."""
 
         def find() -> tuple[str, ...]:
-            summary = self._project.summary(path)
+            summary = self.project.summary(path)
             return tuple(sorted(summary.exports or ())) if summary is not None else ()
 
-        return self._project.answer("names in __all__", path, find, compared=True)
+        return self.project.answer("names in __all__", path, find, compared=True)
 
     def _find_importers(self, path: Path) -> Iterator[Path]:
         seen = {path}
@@ -181,9 +215,9 @@ class ImportGraph:
         """Give the files whose imports name a module or its package, and those that a package's own files are."""
         folder = path.parent
         is_package = path.name == PACKAGE
-        yield from self._project.where(IMPORTED, folder.name if is_package else path.stem)
+        yield from self.project.where(IMPORTED, folder.name if is_package else path.stem)
         if is_package:
-            yield from (one for one in self._project.files if folder in one.parents)
+            yield from (one for one in self.project.files if folder in one.parents)
         package = (folder.parent if is_package else folder) / PACKAGE
         if (folder.name if is_package else path.stem) in self._exports(package):
             yield from self.importers(package)
@@ -200,11 +234,6 @@ class ImportGraph:
             waiting += new
         return waiting
 
-    def _in_order(self, paths: tuple[Path, ...]) -> tuple[Path, ...]:
-        for path in paths:
-            self._all_below(path)
-        return tuple(self._aside(lambda: self._follow(paths)))
-
     def _all_below(self, path: Path) -> None:
         """Rest on all edges that are reached from a file."""
         if path not in self._settled:
@@ -215,7 +244,7 @@ class ImportGraph:
 
     def _below(self, circle: Circle) -> str:
         find = lambda: self._digest(circle.head)  # noqa: E731 - it is short
-        return self._project.answer("edges below", circle.head, find, compared=True)
+        return self.project.answer("edges below", circle.head, find, compared=True)
 
     def _digest(self, head: Path) -> str:
         circle = self._circle(head)
@@ -230,19 +259,59 @@ class ImportGraph:
         targets = [target for member in circle.members for target in self.imports(member)]
         return [one for one in self._aside(lambda: self._circles.ordered(targets)) if one != circle]
 
-    def _reaches(self, path: Path, test: Test, name: str) -> bool:
-        way = self._aside(lambda: self._way(path, test, name))
+    def _reaches(self, path: Path, test: Test) -> bool:
+        if self._is_plain(path) and not self._passes(path, test) and self._nowhere(test):
+            return False
+        way = self._aside(lambda: self._way(path, test))
         if not way:
-            return self._any_below(self._circle(path), test, name)[0]
-        for passed in way[:-1]:
-            self.imports(passed)
-        return self._passes(way[-1], test, name)
+            return self._any_below(self._circle(path), test)[0]
+        return all(self._leads(*step) for step in pairwise(way)) and self._passes(way[-1], test)
 
-    def _way(self, path: Path, test: Test, name: str) -> list[Path]:
+    def _is_plain(self, path: Path) -> bool:
+        """Whether imports of a file are looked for in folders that can be packages, and in no others."""
+        folder = path.parent
+        return self.project.root in (folder, *folder.parents) and all(
+            part.isidentifier() for part in folder.relative_to(self.project.root).parts
+        )
+
+    def _nowhere(self, test: Test) -> bool:
+        """Whether nothing passes that can be imported, since no file does, and none is ignored."""
+
+        def find() -> bool:
+            if isinstance(test, Term):
+                return not self.project.where(*test) and self.project.is_whole
+            paths = dict.fromkeys(path for word in test.words for path in self.project.containing(word))
+            return bool(test.words) and not any(self._passes(path, test) for path in paths) and self.project.is_whole
+
+        return self.project.answer("passes nowhere", _named(test), find, compared=True)
+
+    def _leads(self, path: Path, target: Path) -> bool:
+        """Whether a file imports another; rests on the statement that says so, and on no other."""
+        return self.project.answer("imports another", (path, target), lambda: self._prove(path, target), compared=True)
+
+    def _prove(self, path: Path, target: Path) -> bool:
+        package = partial(self.project.resolver.find, path, "", 1)
+        if self._aside(package) == target:
+            return package() == target
+        for one in self.project.imports(path):
+            named = partial(self._named, path, one)
+            if target in self._aside(named):
+                return target in named()
+        return False
+
+    def _named(self, path: Path, one: Import) -> tuple[Path | None, ...]:
+        """The files that one import of a file names."""
+        start, relative = self.project.resolver.start(path, one.level), one.level > 0
+        modules = self._modules(start, one.module, relative=relative)
+        if not one.attribute or (modules[-1] is not None and modules[-1].name != PACKAGE):
+            return modules
+        return (*modules, *self._parts(start, one.module, modules[-1], one.attribute, relative=relative))
+
+    def _way(self, path: Path, test: Test) -> list[Path]:
         """A way from a file to one that passes; empty if there is none."""
-        hops = self._hops.setdefault(name, {})
+        hops = self._hops.setdefault(_named(test), {})
         if path not in hops:
-            self._decide(path, test, name, hops)
+            self._decide(path, test, hops)
         way: list[Path] = []
         following = hops[path]
         at = path
@@ -253,12 +322,12 @@ class ImportGraph:
             at, following = following, hops[following]
         return way
 
-    def _decide(self, path: Path, test: Test, name: str, hops: dict[Path, Path | None]) -> None:
+    def _decide(self, path: Path, test: Test, hops: dict[Path, Path | None]) -> None:
         """Find out whether a file reaches one that passes, by the shortest way to what is known already."""
         before = {path: path}
         waiting = [path]
         for current in waiting:
-            if hops.get(current) is not None or self._passes(current, test, name):
+            if hops.get(current) is not None or self._passes(current, test):
                 hops.setdefault(current, current)
                 while current != path:
                     hops[before[current]] = current
@@ -269,24 +338,25 @@ class ImportGraph:
                     before[target] = current
                     waiting.append(target)
         hops.update(dict.fromkeys(before))
-        self._settle(before, lambda circle: self._any_below(circle, test, name))
+        self._settle(before, lambda circle: self._any_below(circle, test))
 
-    def _any_below(self, circle: Circle, test: Test, name: str) -> tuple[bool, tuple[Path, ...]]:
+    def _any_below(self, circle: Circle, test: Test) -> tuple[bool, tuple[Path, ...]]:
         """Whether anything passes that the files of a circle reach, and these files: one answer for all of them."""
-        find = lambda: self._find_below(circle.head, test, name)  # noqa: E731 - it is short
-        return self._project.answer(f"circle reaches {name}", circle.head, find, compared=True)
+        find = lambda: self._find_below(circle.head, test)  # noqa: E731 - it is short
+        return self.project.answer("circle reaches", (circle.head, *_named(test)), find, compared=True)
 
-    def _find_below(self, head: Path, test: Test, name: str) -> tuple[bool, tuple[Path, ...]]:
+    def _find_below(self, head: Path, test: Test) -> tuple[bool, tuple[Path, ...]]:
         circle = self._circle(head)
         following = self._next(circle)  # notes how the circle hangs together, and what it leads to
-        found = any(self._passes(one, test, name) for one in circle.members) or any(
-            self._any_below(one, test, name)[0] for one in following
+        found = any(self._passes(one, test) for one in circle.members) or any(
+            self._any_below(one, test)[0] for one in following
         )
         return found, circle.members
 
-    def _passes(self, path: Path, test: Test, name: str) -> bool:
-        find = lambda: test(self._project.data(path))  # noqa: E731 - it is short
-        return self._project.answer(f"passes {name}", path, find, compared=True)
+    def _passes(self, path: Path, test: Test) -> bool:
+        if isinstance(test, Term):
+            return path in self.project.where(*test)
+        return self.project.matches(path, *test)
 
     def _settle(self, paths: Iterable[Path], ask: Callable[[Circle], object]) -> None:
         """Ask for circles in their order: a long chain of questions below one another is never asked at once."""
@@ -294,7 +364,7 @@ class ImportGraph:
             ask(circle)
 
     def _aside(self, find: Callable[[], T]) -> T:
-        return self._project.questions.aside(find)
+        return self.project.questions.aside(find)
 
     # A file that is a guest
 
@@ -304,7 +374,11 @@ class ImportGraph:
     def _borrowed(self, find: Callable[[], T]) -> T:
         """An answer of the home project, with all that it rests on there."""
         assert self._home is not None  # noqa: S101 - the callers asked
-        value, facts = self._home._project.questions.watched(find)
-        for fact in facts:
-            self._project.questions.note(fact)
+        value, rests = self._home.project.questions.watched(find)
+        self.project.questions.note_all(rests)
         return value
+
+
+def _named(test: Test) -> tuple[str, str]:
+    """What tells a test from others."""
+    return (test.kind, test.name) if isinstance(test, Term) else ("", written(test.pattern))

@@ -18,6 +18,8 @@ class Library(Protocol):
     """The Python files of the project, where they were walked already."""
     presets: tuple[Path, ...] | None
     """Its files of settings, likewise."""
+    left_out: tuple[str, ...]
+    """What that walk left out, as ``discovery.walk`` says."""
     newer: frozenset[Path]
     """Files that have changed, come or gone since ``where`` was written down."""
 

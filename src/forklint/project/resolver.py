@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 
@@ -26,8 +25,6 @@ class Resolver:
         """Each folder that was looked into, with the names in it that can be modules or packages."""
         self.folders: dict[str, bool] = {}
         """Each path that was asked whether it is a folder, and the answer."""
-        self.others: bool | None = None
-        """The answer of ``has_others``, if it was asked."""
         self._starts: dict[str, tuple[str, ...]] = {}
 
     @cached_property
@@ -65,22 +62,6 @@ class Resolver:
     def has(self, start: str, name: str) -> bool:
         """Whether an absolute import of a name may mean something of the project, from where the search begins."""
         return any(self._holds(base, name) or self._holds(base, f"{name}.py") for base in self._above(start))
-
-    def has_others(self, known: Iterable[Path]) -> bool:
-        """Whether an import may find a Python file below the root that is not among the known ones: those of a walk."""
-        if self.others is None:
-            self.others = self._has_others(known)
-        return self.others
-
-    def _has_others(self, known: Iterable[Path]) -> bool:
-        paths = set(map(str, known))
-        for folder, folders, names in os.walk(self._root):
-            if any(name.endswith(".py") and os.path.join(folder, name) not in paths for name in names):
-                return True
-            folders[:] = [name for name in folders if name.isidentifier()]
-            if any(os.path.islink(os.path.join(folder, name)) for name in folders):
-                return True
-        return False
 
     def is_package(self, importer: Path, module: str, level: int = 0) -> Path | None:
         """Find the folder of a namespace package (one without ``__init__.py``); None if there is none."""

@@ -9,6 +9,8 @@ from typing import TypeVar
 from forklint.records import dataclass
 
 T = TypeVar("T")
+WALKED = ("files", "presets", "left_out")
+"""What a walk tells."""
 
 
 @dataclass
@@ -27,13 +29,19 @@ class Seen:
     """Questions about one path, ``kind:path`` (``file``: is it one; ``folder``; ``size`` in bytes), and the answers."""
     sought: set[str] = field(default_factory=set)
     """Texts that were searched for in all Python files."""
+    left_out: tuple[str, ...] | None = None
+    """What no walk gives and an import could find, if there was a walk."""
+    patterns: set[str] = field(default_factory=set)
+    """Patterns that were looked for in single files, as ``changes.written`` has them."""
+    groups: dict[int, bytes] = field(default_factory=dict)
+    """Groups of facts on which reports rest together (see ``project.rests``)."""
     is_consistent: bool = True
     """Whether nothing was seen in two states."""
 
     def add(self, other: Seen) -> None:
         """Take in what else was seen."""
         agrees = other.is_consistent
-        for name in ("files", "presets"):
+        for name in WALKED:
             mine, its = getattr(self, name), getattr(other, name)
             agrees &= mine is None or its is None or mine == its
             setattr(self, name, its if mine is None else mine)
@@ -41,17 +49,20 @@ class Seen:
         agrees &= _agree(self.folders, other.folders)
         agrees &= _agree(self.paths, other.paths)
         self.sought |= other.sought
+        self.patterns |= other.patterns
+        self.groups |= other.groups
         self.is_consistent &= agrees
 
 
     def put(self, other: Seen) -> None:
         """Take in what was seen later, in place of what it contradicts."""
-        for name in ("files", "presets"):
+        for name in WALKED:
             setattr(self, name, getattr(self, name) if getattr(other, name) is None else getattr(other, name))
         self.contents |= other.contents
         self.folders |= other.folders
         self.paths |= other.paths
         self.sought |= other.sought
+        self.patterns |= other.patterns
 
 
 def _agree(mine: dict[str, T], its: Mapping[str, T]) -> bool:

@@ -111,7 +111,15 @@ class Rule(ABC):
 
     def reaches_tokens(self, path: Path) -> bool:
         """Whether the file, or a project file that it reaches by imports, holds the rule's tokens."""
-        return self.project.graph.any_reached(path, self.holds_tokens, self.code)
+        from forklint.project.graph import Words
+
+        return self.project.graph.any_reached(path, Words(self.pattern, self.words))
+
+    def reaches(self, path: Path, word: bytes) -> bool:
+        """Whether the file, or a project file that it reaches by imports, holds a word."""
+        from forklint.project.graph import word_test
+
+        return self.project.graph.any_reached(path, word_test(word))
 
     @abstractmethod
     def suspects(self, module: Module) -> Iterable[Suspect]:

@@ -77,9 +77,9 @@ class LateInteropThreads(Rule):
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """The call is here, or in a module that this one reaches; many a text only mentions it."""
-        from forklint.facts.interop.late import calls_setter
+        from forklint.facts.interop.late import SETTING
 
-        return self.reaches_tokens(path) and self.project.graph.any_reached(path, calls_setter, f"calls of {SETS}")
+        return self.reaches_tokens(path) and any(self.project.graph.any_reached(path, one) for one in SETTING)
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Calls that come too late, or what leads to one."""

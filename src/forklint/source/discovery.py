@@ -47,6 +47,9 @@ NEVER = frozenset(
     ]
 )
 
+FOREIGN = frozenset({"node_modules", "site-packages", "venv"})
+"""Folders whose files belong to no project, though their names could be those of packages."""
+
 
 @dataclass(frozen=True)
 class Missing:
@@ -120,9 +123,17 @@ def _expand(path: Path, excluded: Excluded, forced: Excluded) -> Iterator[Path |
         yield Missing(path, "not a regular file")
 
 
-def walk(folder: Path, excluded: Excluded, suffixes: tuple[str, ...] = PYTHON_SUFFIXES) -> Iterator[Path]:
-    """Give the files below ``folder``, Python's unless told otherwise, that no ignore file and no setting excludes."""
-    for found in _walk(str(folder), excluded, _rules_for(folder), suffixes):
+def walk(
+    folder: Path,
+    excluded: Excluded,
+    suffixes: tuple[str, ...] = PYTHON_SUFFIXES,
+    left_out: list[str] | None = None,
+) -> Iterator[Path]:
+    """Give the files below ``folder``, Python's unless told otherwise, that no ignore file and no setting excludes.
+
+    ``left_out`` gets the files and folders that are excluded, or linked, and that an import could find all the same.
+    """
+    for found in _walk(str(folder), excluded, _rules_for(folder), suffixes, left_out):
         if isinstance(found, Path):
             yield found
 
@@ -134,7 +145,11 @@ def _rules_for(folder: Path) -> tuple[_IgnoreRules, ...]:
 
 
 def _walk(
-    folder: str, excluded: Excluded, rules: tuple[_IgnoreRules, ...], suffixes: tuple[str, ...]
+    folder: str,
+    excluded: Excluded,
+    rules: tuple[_IgnoreRules, ...],
+    suffixes: tuple[str, ...],
+    left_out: list[str] | None = None,
 ) -> Iterator[Path | Missing]:
     try:
         with os.scandir(folder) as entries:
@@ -151,18 +166,26 @@ def _walk(
         if entry.name in NEVER:
             continue
         is_folder = entry.is_dir(follow_symlinks=False)
-        if not is_folder and not entry.name.endswith(suffixes):
+        is_linked = not is_folder and not entry.name.endswith(suffixes)
+        if is_linked and not entry.is_symlink():
             continue
-        if rules and _ignored(os.path.abspath(entry.path), rules, is_folder=is_folder):
-            continue
-        if excluded is not nothing and excluded(Path(entry.path)):
+        if is_linked or _is_left_out(entry.path, rules, excluded, is_folder=is_folder):
+            if left_out is not None and entry.name.removesuffix(".py").isidentifier():
+                left_out.append(entry.path)
             continue
         if is_folder:
             folders.append(entry.path)
         elif _is_file(entry):
             yield Path(entry.path)
     for path in folders:
-        yield from _walk(path, excluded, rules, suffixes)
+        yield from _walk(path, excluded, rules, suffixes, left_out)
+
+
+def _is_left_out(path: str, rules: tuple[_IgnoreRules, ...], excluded: Excluded, *, is_folder: bool) -> bool:
+    """Whether an ignore file or a setting excludes a file or folder."""
+    if rules and _ignored(os.path.abspath(path), rules, is_folder=is_folder):
+        return True
+    return excluded is not nothing and excluded(Path(path))
 
 
 def _is_file(entry: os.DirEntry[str]) -> bool:

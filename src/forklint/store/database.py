@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from forklint.store import folder
-from forklint.store.errors import BusyError, DamagedError, StoreError, UnreachableError
+from forklint.store.errors import BusyError, DamagedError, RefusedError, StoreError, UnreachableError
 from forklint.store.lock import PATIENCE, PAUSE
 from forklint.store.schema import Schema
 
@@ -235,9 +235,11 @@ class Store:
         raise BusyError(f"{self._file} is in use by another run")
 
     def _connected(self, *, for_changes: bool) -> Tables | None:
-        from forklint.store.disk import Disk  # noqa: PLC0415 - imports SQLite, which takes 3 ms
-        from forklint.store.tables import Tables  # noqa: PLC0415
-
+        try:
+            from forklint.store.disk import Disk  # noqa: PLC0415 - imports SQLite, which takes 3 ms
+            from forklint.store.tables import Tables  # noqa: PLC0415
+        except ImportError:
+            raise RefusedError("nothing is stored: this Python was built without SQLite") from None
         if self._file is None:
             return Tables.make(None, self._schema)
         self._disk = self._disk or Disk(self._file, self._schema)

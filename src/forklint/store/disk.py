@@ -47,7 +47,7 @@ class Disk:
         self.check()
         self._take_part(for_changes=for_changes)
         try:
-            tables = self._open(for_changes=for_changes)
+            tables = self._open(for_changes=for_changes) if os.path.lexists(self.path) else None
             if tables is not None and tables.birth == distrusted:
                 tables.close()
                 raise DamagedError(f"{self.path} is damaged")
@@ -90,6 +90,8 @@ class Disk:
 
         False if another process has it open, or is about to do the same.
         """
+        with contextlib.suppress(DamagedError):
+            self.check()
         try:
             _remove_odd(self.path)
             if not self._lock.claim(0):

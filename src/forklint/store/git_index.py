@@ -1,6 +1,6 @@
 """Whether git tracks a file, read from its index without starting git.
 
-The format: https://git-scm.com/docs/index-format. An index of 5,000 entries takes 0.3 ms, 4 ms in version 4.
+The format: https://git-scm.com/docs/index-format. An index of 5,000 entries takes 0.9 ms, 2.5 in version 4.
 """
 
 from __future__ import annotations

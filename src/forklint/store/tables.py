@@ -58,7 +58,7 @@ class Tables:
     @classmethod
     def open(cls, path: Path, options: str, schema: Schema) -> Tables | None:
         """Open a file with the ``options`` of a URI; None if nothing was ever written to it."""
-        connection = _connected(f"{path.absolute().as_uri()}?{options}", str(path))
+        connection = _connected(_uri(path, options), str(path))
         tables = cls(connection, schema, str(path))
         try:
             if not tables._is_made():
@@ -73,8 +73,7 @@ class Tables:
     def make(cls, path: Path | None, schema: Schema, *, log: bool = False) -> Tables:
         """Make a new file, or a database in memory; ``log``: changes go into a write-ahead log first."""
         label = "the store in memory" if path is None else str(path)
-        target = ":memory:" if path is None else f"{path.absolute().as_uri()}?mode=rwc"
-        connection = _connected(target, label)
+        connection = _connected(":memory:" if path is None else _uri(path, "mode=rwc"), label)
         tables = cls(connection, schema, label)
         try:
             with tables._errors():
@@ -322,6 +321,12 @@ def _today() -> int:
 def _may_write(path: str) -> bool:
     effective = os.access in os.supports_effective_ids
     return all(os.access(each, os.W_OK, effective_ids=effective) for each in (path, os.path.dirname(path)))
+
+
+def _uri(path: Path, options: str) -> str:
+    """What SQLite opens; ``Path.as_uri`` would import a package for it."""
+    whole = path.absolute().as_posix().replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    return f"file://{'' if whole.startswith('/') else '/'}{whole}?{options}"
 
 
 def _connected(target: str, label: str) -> sqlite3.Connection:

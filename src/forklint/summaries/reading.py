@@ -6,12 +6,12 @@ import ast
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from forklint.summaries.spelling import base, decorators, spelt
 from forklint.summaries.summary import CLASS, FUNCTION, MODULE, STAR, Given, Import, Scope, Statement, Summary
+from forklint.summaries.top_level import ALL, exports, is_guard
 
 LONGEST_STRING = 80
 """Characters of the longest string constant that is kept."""
-ALL = "__all__"
-PARTIAL = "partial"
 SELF = "self"
 NAMES = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
 
@@ -21,25 +21,7 @@ def summarise(tree: ast.Module) -> Summary:
     walk = _Walk(tree)
     scopes = tuple(one.scope() for one in walk.scopes)
     mentions = any(ALL in one.binds or ALL in one.bare for one in walk.scopes if one.kind != FUNCTION)
-    return Summary(tuple(walk.imports), _exports(tree) if mentions else None, scopes, tuple(walk.statements))
-
-
-def spelt(node: ast.AST | None) -> str:
-    """An expression as ``Given`` spells it: its names and calls."""
-    if isinstance(node, ast.Name):
-        return node.id
-    if isinstance(node, ast.Attribute):
-        return f"{spelt(node.value)}.{node.attr}"
-    if isinstance(node, ast.Call):
-        callee = spelt(node.func)
-        if callee.rpartition(".")[2] == PARTIAL and node.args:
-            return f"{callee}({spelt(node.args[0])})"
-        return f"{callee}()"
-    if isinstance(node, ast.Subscript):
-        return f"{spelt(node.value)}[]"
-    if isinstance(node, (ast.Await, ast.Starred, ast.NamedExpr)):
-        return spelt(node.value)
-    return "?"
+    return Summary(tuple(walk.imports), exports(tree) if mentions else None, scopes, tuple(walk.statements))
 
 
 class _Open:
@@ -98,7 +80,7 @@ class _Walk:
         if isinstance(node, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             self._visit(node)
             return
-        if isinstance(node, ast.If) and node.orelse and _is_guard(node):
+        if isinstance(node, ast.If) and node.orelse and is_guard(node):
             self._top(ast.If(node.test, node.body, []))
             for other in node.orelse:
                 self._top(other)
@@ -108,7 +90,7 @@ class _Walk:
         self._visit(node)
         self._here = self.scopes[0] = whole
         names = (frozenset(alone.binds), frozenset(alone.bare), frozenset(alone.attributes))
-        self.statements.append(Statement(*names, is_guard=_is_guard(node), runs=alone.runs))
+        self.statements.append(Statement(*names, is_guard=is_guard(node), runs=alone.runs))
         for mine, its in (
             (whole.binds, alone.binds),
             (whole.bare, alone.bare),
@@ -315,7 +297,7 @@ class _Walk:
         self._all((*node.decorator_list, *arguments.defaults, *arguments.kw_defaults, node.returns))
         self._all(one.annotation for one in _parameters(arguments))
         inner = self._enter(FUNCTION, node.name)
-        inner.decorators = _decorators(node)
+        inner.decorators = decorators(node)
         inner.parameters = tuple(_starred(arguments))
         inner.binds.update(one.arg for one in _parameters(arguments))
         self._body(inner, node.body)
@@ -324,8 +306,8 @@ class _Walk:
         self._here.binds.add(node.name)
         self._all((*node.decorator_list, *node.bases, *(one.value for one in node.keywords)))
         inner = self._enter(CLASS, node.name)
-        inner.decorators = _decorators(node)
-        inner.bases = tuple(map(_base, node.bases))
+        inner.decorators = decorators(node)
+        inner.bases = tuple(map(base, node.bases))
         inner.keywords = tuple(one.arg or "**" for one in node.keywords)
         self._body(inner, node.body)
 
@@ -387,15 +369,6 @@ def _choices(value: ast.expr) -> Iterable[ast.expr]:
         yield value
 
 
-def _base(node: ast.expr) -> str:
-    written = spelt(node.value if isinstance(node, ast.Subscript) else node)
-    return written if all(part.isidentifier() for part in written.split(".")) else "?"
-
-
-def _decorators(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> tuple[str, ...]:
-    return tuple(map(spelt, node.decorator_list))
-
-
 def _parameters(arguments: ast.arguments) -> list[ast.arg]:
     extra = (one for one in (arguments.vararg, arguments.kwarg) if one is not None)
     return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *extra]
@@ -410,40 +383,3 @@ def _starred(arguments: ast.arguments) -> Iterable[str]:
     yield from (one.arg for one in arguments.kwonlyargs)
     if arguments.kwarg is not None:
         yield f"**{arguments.kwarg.arg}"
-
-
-def _is_guard(node: ast.stmt) -> bool:
-    """Whether a statement is ``if __name__ == "__main__":``, either way round."""
-    if not isinstance(node, ast.If) or not isinstance(node.test, ast.Compare):
-        return False
-    test = node.test
-    sides = [test.left, *test.comparators]
-    names = any(isinstance(one, ast.Name) and one.id == "__name__" for one in sides)
-    mains = any(isinstance(one, ast.Constant) and one.value == "__main__" for one in sides)
-    return len(sides) == 2 and isinstance(test.ops[0], ast.Eq) and names and mains
-
-
-def _exports(tree: ast.Module) -> frozenset[str] | None:
-    """The names in ``__all__``, if it is given a list or tuple of strings once, and is nowhere else changed."""
-    found: frozenset[str] | None = None
-    for statement in tree.body:
-        mentions = any(isinstance(node, ast.Name) and node.id == ALL for node in _shallow(statement))
-        if not mentions:
-            continue
-        value = statement.value if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None
-        if found is not None or not isinstance(value, (ast.List, ast.Tuple)):
-            return None
-        names = [one.value for one in value.elts if isinstance(one, ast.Constant) and isinstance(one.value, str)]
-        if len(names) != len(value.elts):
-            return None
-        found = frozenset(names)
-    return found
-
-
-def _shallow(node: ast.AST) -> Iterable[ast.AST]:
-    """Give a node and those below it, without entering functions."""
-    waiting = [node]
-    for one in waiting:
-        yield one
-        if not isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-            waiting += ast.iter_child_nodes(one)

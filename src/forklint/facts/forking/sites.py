@@ -20,6 +20,7 @@ from forklint.facts.starting.methods import asked_by, set_for
 from forklint.facts.starting.running.values import DEFAULT_METHOD
 from forklint.knowledge.starters import Starter, starters
 from forklint.model import Cell
+from forklint.project.graph import word_test
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, Module
 from forklint.project.nodes import nodes_below
@@ -131,13 +132,9 @@ def _mapping(project: Project, view: View, call: ast.Call) -> Site | None:
     processes = next(keyword.value for keyword in call.keywords if keyword.arg == NUMBER)
     amount = number_of(Follower(project).find(Expression(view.module, view.scope, processes)))
     several = verdict(amount) is Workers.SOME and amount != 1
-    if not several or not project.graph.any_reached(view.module.path, _names_datasets, "datasets"):
+    if not several or not project.graph.any_reached(view.module.path, word_test(b"datasets")):
         return None
     return Site(call, "map", tuple(_unwrapped(one) for one in call.args[:1]), DEFAULT)
-
-
-def _names_datasets(data: bytes) -> bool:
-    return b"datasets" in data
 
 
 def _own_process(project: Project, view: View, call: ast.Call) -> ClassFacts | None:

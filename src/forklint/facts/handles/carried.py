@@ -21,7 +21,7 @@ from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function
 from forklint.project.spelling import last_name
 from forklint.records import dataclass
-from forklint.summaries.reading import spelt
+from forklint.summaries.spelling import spelt
 
 PICKLING = ("__getstate__", "__reduce__", "__reduce_ex__", "__getnewargs__", "__getnewargs_ex__")
 STEPS_PER_CLASS = 5_000
@@ -168,9 +168,7 @@ class Handles:
 
     def _kept_through_parts(self, module: Module) -> dict[Opened, list[tuple[ClassFacts, frozenset[str]]]]:
         """The handles that objects of a module's classes keep in parts of theirs: the classes and the attributes."""
-        return self._project.answer(
-            "handles kept through parts", module, lambda: self._find_kept_through_parts(module)
-        )
+        return self._project.answer("handles kept through parts", module, lambda: self._find_kept_through_parts(module))
 
     def _find_kept_through_parts(self, module: Module) -> dict[Opened, list[tuple[ClassFacts, frozenset[str]]]]:
         found: dict[Opened, list[tuple[ClassFacts, frozenset[str]]]] = {}

@@ -265,7 +265,7 @@ class Lifetimes:
             self._expression(frame, statement)
         elif isinstance(statement, ast.Delete):
             for target in statement.targets:
-                frame.state.pop(self._key(frame, target), None)
+                frame.state.pop(frame.key(target), None)
         elif isinstance(statement, ast.Return):
             if statement.value is not None:
                 frame.returned |= self.value(frame, statement.value)
@@ -364,13 +364,7 @@ class Lifetimes:
             self._assign(frame, ast.Attribute(call.args[0], name.value, ast.Store()), held, statement)
 
     def _assign(
-        self,
-        frame: Frame,
-        target: ast.expr,
-        held: Values,
-        statement: ast.stmt | None,
-        *,
-        widen: bool = False,
+        self, frame: Frame, target: ast.expr, held: Values, statement: ast.stmt | None, *, widen: bool = False
     ) -> None:
         if isinstance(target, (ast.Tuple, ast.List)):
             source = statement.value if isinstance(statement, ast.Assign) else None
@@ -382,7 +376,7 @@ class Lifetimes:
             return
         if isinstance(target, ast.Subscript):
             target, held, widen = target.value, boxed(held), True
-        key = self._key(frame, target)
+        key = frame.key(target)
         if not key:
             return
         frame.state[key] = frame.state.get(key, NOTHING) | held if widen else held
@@ -390,10 +384,3 @@ class Lifetimes:
             for one in held:
                 stored = StoredHandle(one.opened, key[5:], frame.module, statement, one.via)
                 self.kept.setdefault((one.opened, key[5:]), stored)
-
-    def _key(self, frame: Frame, target: ast.expr) -> str:
-        if isinstance(target, ast.Name):
-            return target.id
-        if isinstance(target, ast.Attribute) and frame.me and shapes.is_name(target.value, frame.me):
-            return f"self.{target.attr}"
-        return ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from forklint.facts.handles.shapes import BOX_VIEWS, UNBOXING
@@ -34,9 +35,9 @@ NONE = Openings(frozenset(), frozenset(), frozenset())
 class OpeningCalls:
     """Looks for the names of a table of openers.
 
-    Passed over are a call that ``with`` closes on the spot, one whose value is dropped, and one of which nothing is used
-    but what a plain method returns (``open(path).read()``). A row for names that end in some suffix counts only where
-    that suffix is written in the file, one for calls with some keyword only where such a keyword is passed.
+    Passed over are a call that ``with`` closes on the spot, one whose value is dropped, and one of which nothing is
+    used but what a plain method returns (``open(path).read()``). A row for names that end in some suffix counts only
+    where that suffix is written in the file, one for calls with some keyword only where such a keyword is passed.
     """
 
     def __init__(self, table: Mapping[str, Handle]) -> None:
@@ -59,9 +60,7 @@ class OpeningCalls:
         names = (name for name, value in values if value.endswith(CALLED) and last_name(value[:-2]) in rows)
         return Openings(frozenset(named), frozenset(retained), frozenset(name for name in names if name.isidentifier()))
 
-    def _named(
-        self, summary: Summary, has: Callable[[re.Pattern[bytes]], bool]
-    ) -> Iterator[tuple[str, list[Handle]]]:
+    def _named(self, summary: Summary, has: Callable[[re.Pattern[bytes]], bool]) -> Iterator[tuple[str, list[Handle]]]:
         """Give the openers that a file names, by their last names, with their rows that are about this file."""
         names = {last_name(call) for scope in summary.scopes for call in scope.calls}
         names |= summary.by_name.keys()
@@ -90,7 +89,7 @@ def _are_asked(scope: Scope, rows: Iterable[Handle]) -> bool:
 def _derives(chain: str, named: Mapping[str, list[Handle]]) -> bool:
     """Whether a chain of calls has a method of a handle whose result keeps it open: ``connect().cursor``."""
     parts = chain.split(CALLED)
-    for call, rest in zip(parts, parts[1:], strict=False):
+    for call, rest in pairwise(parts):
         rows = named.get(last_name(call), ())
         method = rest.removeprefix(".").partition(".")[0].partition("[")[0]
         if rows and (not method or method in BOX_VIEWS | UNBOXING or any(method in row.derived for row in rows)):

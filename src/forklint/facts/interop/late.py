@@ -14,9 +14,10 @@ from forklint.facts.forking.programs import asked, budget_for, trace_of
 from forklint.facts.forking.sites import Site, sites_in
 from forklint.facts.forking.trace import Calls, Place, Program, Use, Way
 from forklint.facts.forking.walk import Walk
-from forklint.project.nodes import nodes_below
+from forklint.project.graph import Term
 from forklint.project.spelling import last_name
 from forklint.records import dataclass
+from forklint.summaries.terms import CALL, RENAMED
 
 if TYPE_CHECKING:
     from forklint.model import Cell
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 POISON, SETTER = "interop", "torch.set_num_interop_threads"
 SETTER_NAME = SETTER.rpartition(".")[2]
+SETTING = (Term(CALL, SETTER_NAME), Term(RENAMED, SETTER_NAME))
+"""What a file has that calls the setter by its own name, or gives it another."""
 CATCHES = {"RuntimeError", "Exception", "BaseException"}
 
 
@@ -62,22 +65,6 @@ def late_calls(project: Project, module: Module) -> Iterator[LateCall]:
     late = finder.found.values()
     alone = [one for one in late if one.site is None or one.call not in finder.found]
     yield from sorted(alone, key=lambda one: one.node.lineno)
-
-
-def calls_setter(data: bytes) -> bool:
-    """Whether a text calls the setter by its own name, or gives it another."""
-    if SETTER_NAME.encode() not in data:
-        return False
-    try:
-        nodes = list(nodes_below(ast.parse(data)))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return True
-    return any(
-        (isinstance(node, ast.Call) and _may_set(node))
-        or (isinstance(node, ast.alias) and node.name == SETTER_NAME)
-        or (isinstance(node, (ast.Assign, ast.AnnAssign)) and last_name(node.value or node) == SETTER_NAME)
-        for node in nodes
-    )
 
 
 def _may_set(call: ast.Call) -> bool:

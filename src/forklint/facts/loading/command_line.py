@@ -89,7 +89,8 @@ def option(follow: Follower, owner: Made, name: str) -> Found:
     if owner.name != PARSED:
         return NOTHING
     home, project = owner.call.module, follow.project
-    others = [path for path in project.graph.reached(home.path) if path != home.path and name in _options(project, path)]
+    reached = (path for path in project.graph.reached(home.path) if path != home.path)
+    others = [path for path in reached if name in _options(project, path)]
     if any(project.matches(path, DYNAMIC) for path in (home.path, *others)):
         return NOTHING
     for modules in ([home], [module for path in others if (module := project.module(path)) is not None]):

@@ -73,7 +73,8 @@ def _find_stores(follow: Follower, facts: ClassFacts, name: str) -> list[tuple[F
 
 def _sets_any(follow: Follower, facts: ClassFacts) -> bool:
     """Whether a class sets attributes of its objects whose names the text does not say."""
-    return follow.project.answer("sets attributes unnamed", facts, lambda: any(map(_is_dynamic, nodes_below(facts.node))))
+    find = lambda: any(map(_is_dynamic, nodes_below(facts.node)))  # noqa: E731 - it is short
+    return follow.project.answer("sets attributes unnamed", facts, find)
 
 
 def _is_dynamic(node: ast.AST) -> bool:

@@ -37,7 +37,7 @@ class Has(NamedTuple):
     """What a class by itself gives its objects."""
 
     names: frozenset[str]
-    """At most those that its body binds and its methods store."""
+    """Those that its body binds and its methods store."""
     bases: tuple[frozenset[Named], ...]
     """What each of its bases may be."""
     is_open: bool
@@ -208,7 +208,9 @@ class Screening:
 
     def _base(self, path: Path, written: str) -> frozenset[Named]:
         """What a base may be; nothing if that is surely not known to the facts."""
-        found = self._classes(path, written) if written != UNNAMED else frozenset[Named]()
+        if written == UNNAMED:
+            return frozenset()
+        found = self._classes(path, written)
         may_be_builtin = "." not in written and (not found or hasattr(builtins, written))
         return found | {f"builtins.{written}"} if may_be_builtin else found
 

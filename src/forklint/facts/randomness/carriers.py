@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from forklint.facts.datasets.classes import is_dataset
 from forklint.facts.handles.carried import init_path
 from forklint.facts.loading.loaders import workers_of
 from forklint.facts.loading.numbers import Workers
+from forklint.project.budget import Budget
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, Module
 from forklint.project.scopes import FUNCTIONS
 from forklint.project.spelling import last_name
+from forklint.summaries.terms import CALL
 
 MAX_HOPS = 8
 MOST_PLACES = 1_000
@@ -26,58 +29,63 @@ def carried_by(project: Project, facts: ClassFacts) -> ClassFacts | None:
 
     The class itself if a library's dataset keeps it, or a loader with workers collates by it.
     """
-    return project.answer("who carries a generator", facts, lambda: _Search(project, facts).carrier())
+    return project.answer("carried by", facts, lambda: _find_carrier(project, facts))
 
 
-class _Search:
-    """Looks for who has the objects of one class."""
-
-    def __init__(self, project: Project, facts: ClassFacts) -> None:
-        self._project = project
-        self._facts = facts
-        self._budget = project.budgets.of("following objects", MOST_PLACES)
-
-    def carrier(self) -> ClassFacts | None:
-        """The dataset that keeps one of them."""
-        name = self._facts.name
-        for module in self._project.mentioning(name):
-            for read in module.reads.get(name, ()):
-                call = module.parents.get(read)
-                if not isinstance(call, ast.Call) or call.func is not read:
-                    continue
-                if self._project.resolve(module, module.scope_at(call), read) == self._facts:
-                    found = self._receiver(module, call, MAX_HOPS)
-                    if found is not None:
-                        return found
-        return None
-
-    def _receiver(self, module: Module, node: ast.AST, hops: int) -> ClassFacts | None:
-        """The dataset that the value of an expression comes to."""
-        above = module.parents[node]
-        if hops <= 0 or not self._budget.spend():
-            return None
-        if isinstance(above, (ast.List, ast.Tuple, ast.keyword, ast.IfExp)):
-            return self._receiver(module, above, hops - 1)
-        if isinstance(above, ast.Call) and above.func is not node:
-            if last_name(above.func) in PASSES_ON:
-                return self._receiver(module, above, hops - 1)
-            return _taker(self._project, module, above, node, self._facts)
-        if isinstance(above, ast.Assign):
-            target = above.targets[0]
-            if isinstance(target, ast.Name):
-                return self._user(module, module.scope_at(above).node, target.id, hops)
-            if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self":
-                return _builder(self._project, module, above)
-        return None
-
-    def _user(self, module: Module, home: ast.AST, name: str, hops: int) -> ClassFacts | None:
-        """The dataset that what a name holds comes to, within the function or module that binds it."""
-        for other in module.reads.get(name, ()):
-            if isinstance(other, ast.Name) and (home is module.tree or home in module.above(other)):
-                found = self._receiver(module, other, hops - 1)
+def _find_carrier(project: Project, facts: ClassFacts) -> ClassFacts | None:
+    budget = project.budgets.of("following objects", MOST_PLACES)
+    for module in project.modules(project.where(CALL, facts.name)):
+        for read in module.reads.get(facts.name, ()):
+            call = module.parents.get(read)
+            if not isinstance(call, ast.Call) or call.func is not read:
+                continue
+            if project.resolve(module, module.scope_at(call), read) == facts:
+                found = _receiver(project, module, call, facts, budget)
                 if found is not None:
                     return found
-        return None
+    return None
+
+
+def _receiver(
+    project: Project, module: Module, made: ast.AST, facts: ClassFacts, budget: Budget
+) -> ClassFacts | None:
+    """The dataset that the value of an expression comes to."""
+    waiting, seen = [made], {made}
+    for _ in range(MAX_HOPS):
+        following: list[ast.AST] = []
+        for node in waiting:
+            if not budget.spend():
+                return None
+            above = module.parents[node]
+            if isinstance(above, ast.Call) and above.func is not node and last_name(above.func) not in PASSES_ON:
+                taker = _taker(project, module, above, node, facts)
+                if taker is not None:
+                    return taker
+            elif isinstance(above, ast.Assign) and _is_on_self(above.targets[0]):
+                builder = _builder(project, module, above)
+                if builder is not None:
+                    return builder
+            else:
+                following += [one for one in _next(module, node, above) if one not in seen]
+                seen.update(following)
+        waiting = following
+    return None
+
+
+def _next(module: Module, node: ast.AST, above: ast.AST) -> Iterator[ast.AST]:
+    """Give the expressions that have the value of one: what it is put into, the uses of the name that it is given."""
+    is_argument = isinstance(above, ast.Call) and above.func is not node
+    if is_argument or isinstance(above, (ast.List, ast.Tuple, ast.keyword, ast.IfExp)):
+        yield above
+    elif isinstance(above, ast.Assign) and isinstance(above.targets[0], ast.Name):
+        home = module.scope_at(above).node
+        for other in module.reads.get(above.targets[0].id, ()):
+            if isinstance(other, ast.Name) and (home is module.tree or home in module.above(other)):
+                yield other
+
+
+def _is_on_self(target: ast.expr) -> bool:
+    return isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self"
 
 
 def _builder(project: Project, module: Module, statement: ast.stmt) -> ClassFacts | None:
