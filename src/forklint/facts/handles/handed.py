@@ -6,9 +6,11 @@ import ast
 from collections.abc import Iterator
 
 from forklint.facts.datasets.classes import is_dataset
-from forklint.project.index import External, Project
+from forklint.project.budget import Budget
+from forklint.project.index import External, Project, Symbol
 from forklint.project.module import ClassFacts, Module
 from forklint.project.spelling import last_name
+from forklint.summaries.terms import CALL
 
 IN_WORKERS = frozenset({"collate_fn", "worker_init_fn"})
 """Arguments of a loader, besides the dataset, that its workers call."""
@@ -20,57 +22,64 @@ MOST_PLACES = 1_000
 
 def receiver(project: Project, kept: ClassFacts) -> ClassFacts | None:
     """The dataset that an object of a class is plainly handed to; the class itself, if a loader calls it."""
-    search = _Search(project, kept)
-    for module in project.mentioning(kept.name):
+    budget = project.budgets.of("following objects", MOST_PLACES)
+    for module in project.modules(project.where(CALL, kept.name)):
         for read in module.reads.get(kept.name, ()):
             call = module.parents.get(read)
             if not isinstance(call, ast.Call) or call.func is not read:
                 continue
             if project.resolve(module, module.scope_at(call), read) is kept:
-                found = next(search.outwards(module, call, MAX_STEPS), None)
+                found = next(_Search(project, module, kept, budget).receivers(call, MAX_STEPS), None)
                 if found is not None:
                     return found
     return None
 
 
 class _Search:
-    """Looks for who has the objects of one class."""
+    """Looks for who gets one object, in one module."""
 
-    def __init__(self, project: Project, kept: ClassFacts) -> None:
+    def __init__(self, project: Project, module: Module, kept: ClassFacts, budget: Budget) -> None:
         self._project = project
+        self._module = module
         self._kept = kept
-        self._budget = project.budgets.of("following objects", MOST_PLACES)
+        self._budget = budget
+        self._seen: set[ast.AST] = set()
 
-    def outwards(self, module: Module, node: ast.expr, steps: int) -> Iterator[ClassFacts]:
-        """Follow an expression into a list, an argument, a name that is bound once, until a dataset has it."""
+    def receivers(self, node: ast.expr, steps: int) -> Iterator[ClassFacts]:
+        """Follow an expression outwards: into a list, an argument, a name bound once, until a dataset has it."""
         if not self._budget.spend():
             return
         inside: ast.AST = node
-        above = module.parents.get(node)
+        above = self._module.parents.get(node)
         for _ in range(steps):
             if isinstance(above, (ast.List, ast.Tuple, ast.keyword)):
-                inside, above = above, module.parents.get(above)
+                inside, above = above, self._module.parents.get(above)
             elif isinstance(above, ast.Call) and inside is not above.func:
-                yield from self._of_call(module, above, inside)
-                symbol = self._project.resolve(module, module.scope_at(above), above.func)
+                symbol = self._project.resolve(self._module, self._module.scope_at(above), above.func)
+                yield from self._of_call(above, inside, symbol)
                 if not isinstance(symbol, (ClassFacts, External)) or not last_name(above.func)[:1].isupper():
                     return  # a function may do anything with it; a class most likely keeps it
-                inside, above = above, module.parents.get(above)
+                inside, above = above, self._module.parents.get(above)
             else:
                 break
         if isinstance(above, ast.Assign) and inside is above.value and len(above.targets) == 1 and steps > 1:
-            target = above.targets[0]
-            scope = module.scope_at(above)
-            if isinstance(target, ast.Name) and len(scope.bindings.get(target.id, ())) == 1:
-                for other in module.reads.get(target.id, ()):
-                    found = module.scope_at(other).find(target.id) if isinstance(other, ast.Name) else None
-                    if found is not None and found[0] is scope:
-                        yield from self.outwards(module, other, steps // 2)
+            for use in self._uses(above, above.targets[0]):
+                yield from self.receivers(use, steps // 2)
 
-    def _of_call(self, module: Module, call: ast.Call, inside: ast.AST) -> Iterator[ClassFacts]:
+    def _uses(self, statement: ast.Assign, target: ast.expr) -> Iterator[ast.Name]:
+        """Give the uses of a name that is bound by one statement alone, each once."""
+        scope = self._module.scope_at(statement)
+        if not isinstance(target, ast.Name) or len(scope.bindings.get(target.id, ())) != 1:
+            return
+        for use in self._module.reads.get(target.id, ()):
+            if isinstance(use, ast.Name) and use not in self._seen:
+                found = self._module.scope_at(use).find(use.id)
+                if found is not None and found[0] is scope:
+                    self._seen.add(use)
+                    yield use
+
+    def _of_call(self, call: ast.Call, inside: ast.AST, symbol: Symbol | None) -> Iterator[ClassFacts]:
         if isinstance(inside, ast.keyword) and inside.arg in IN_WORKERS and last_name(call.func).endswith("DataLoader"):
             yield self._kept
-            return
-        symbol = self._project.resolve(module, module.scope_at(call), call.func)
-        if isinstance(symbol, ClassFacts) and is_dataset(self._project, symbol):
+        elif isinstance(symbol, ClassFacts) and is_dataset(self._project, symbol):
             yield symbol
