@@ -23,7 +23,7 @@ from forklint.source.comments import uncommented
 from forklint.source.document import BrokenError, Document, UnreadableError
 from forklint.source.kinds import Kind, kind_of
 from forklint.source.paths import from_root, relative_to, shown
-from forklint.source.roots import find_root
+from forklint.source.roots import Extent, Roots
 
 if TYPE_CHECKING:
     from forklint.preset_linting import PresetLinter
@@ -334,10 +334,12 @@ class Linters:
         self._settings = settings
         self._options = options
         self._linters: dict[tuple[Path, Path | None], Linter] = {}
-        self._roots: dict[Path, Path] = {}
+        """By the folder that belongs to a project, and the file of its settings."""
+        self._roots = Roots()
+        self._extents: dict[Path, Extent] = {}
 
     def evidence(self) -> dict[tuple[Path, Path | None], Evidence]:
-        """What the reports so far rest on, by the roots and the settings' files of projects, without what was told."""
+        """What the reports so far rest on, by project, without what was told."""
         return {key: linter.project.evidence() for key, linter in self._linters.items()}
 
     def leave(self, linter: Linter) -> dict[tuple[Path, Path | None], Project]:
@@ -352,10 +354,10 @@ class Linters:
         """The Linter for a file; raises ConfigError."""
         absolute = from_root(path)
         settings = self._settings.for_file(absolute)
-        root = self._roots.get(absolute.parent)
-        if root is None:
-            root = self._roots[absolute.parent] = find_root(absolute)
-        key = (root, settings.source)
+        extent = self._extents.get(absolute.parent)
+        if extent is None:
+            extent = self._extents[absolute.parent] = self._roots.of(absolute)
+        key = (extent.walked, settings.source)
         if key not in self._linters:
-            self._linters[key] = Linter(Project(root, settings), self._options)
+            self._linters[key] = Linter(Project(extent, settings), self._options)
         return self._linters[key]

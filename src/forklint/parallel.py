@@ -53,7 +53,7 @@ class Job:
 
 
 Seen = dict[tuple[Path, Path | None], Evidence]
-"""What reports rest on, for each project: its root and the file of its settings."""
+"""What reports rest on, for each project: the folder that belongs to it, and the file of its settings."""
 
 
 def lint(

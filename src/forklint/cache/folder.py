@@ -12,7 +12,7 @@ from pathlib import Path
 from forklint.config import Settings
 from forklint.source.discovery import NEVER
 from forklint.source.paths import from_root
-from forklint.source.roots import ROOT_MARKS
+from forklint.source.roots import Extent
 from forklint.source.writing import replace
 
 NAME = ".forklint_cache"
@@ -28,15 +28,15 @@ LARGEST = 400_000_000
 """Bytes of the largest file that is read; ours have some hundred bytes for each file of the project."""
 
 
-def folder_of(root: Path, settings: Settings) -> Path | None:
+def folder_of(extent: Extent, settings: Settings) -> Path | None:
     """Where the findings of a project are kept; None where no settings say so and nothing marks its root.
 
     A file outside any project leaves nothing behind in the folder that it happens to lie in.
     """
     if settings.cache_dir:
         return from_root(settings.base / settings.cache_dir)
-    if any((root / mark).exists() for mark in ROOT_MARKS) and not (root / NAME).is_symlink():
-        return root / NAME
+    if extent.is_marked and not (extent.root / NAME).is_symlink():
+        return extent.root / NAME
     return None
 
 

@@ -18,17 +18,17 @@ from forklint.project.evidence import Evidence, digest
 from forklint.records import dataclass
 from forklint.source.kinds import Kind, kind_of
 from forklint.source.paths import from_root, shown
-from forklint.source.roots import Roots
+from forklint.source.roots import Extent, Roots
 
 Place = tuple[Path, Path | None]
-"""The root of a project and the file of its settings: what one linter stands for."""
+"""The folder that belongs to a project, and the file of its settings: what one linter stands for."""
 
 
 @dataclass
 class _Shelf:
     """One project of the run."""
 
-    root: Path
+    extent: Extent
     settings: Settings
     file: Path | None
     """Where its book is kept, if anywhere."""
@@ -100,13 +100,13 @@ class Lookup:
         return known[0] + name, known[1] + name, known[2]
 
     def _shelf(self, path: Path) -> _Shelf:
-        settings, root = self._finder.for_file(path), self._roots.of(path)
-        place = (root, settings.source)
+        settings, extent = self._finder.for_file(path), self._roots.of(path)
+        place = (extent.walked, settings.source)
         if place not in self._shelves:
-            request = identity.request(root, settings, self._variant)
-            cache = folder.folder_of(root, settings)
+            request = identity.request(extent, settings, self._variant)
+            cache = folder.folder_of(extent, settings)
             name = f"{identity.TAG}-{digest(request.encode(errors='surrogatepass'))}{folder.SUFFIX}"
-            shelf = self._shelves[place] = _Shelf(root, settings, cache / name if cache else None, request)
+            shelf = self._shelves[place] = _Shelf(extent, settings, cache / name if cache else None, request)
             self._open(shelf)
         return self._shelves[place]
 
@@ -116,7 +116,7 @@ class Lookup:
             shelf.book = self._unpacked(shelf, shelf.on_disk) or Book()
 
     def _unpacked(self, shelf: _Shelf, data: bytes | None) -> Book | None:
-        return unpack(data, str(shelf.root), self._program, shelf.request) if data is not None else None
+        return unpack(data, str(shelf.extent.root), self._program, shelf.request) if data is not None else None
 
     def _find(self, absolute: str, name: str, shelf: _Shelf) -> FileReport | None:
         if shelf.file is None or self._is_asked_for(name):
@@ -134,7 +134,7 @@ class Lookup:
 
     def _holds(self, shelf: _Shelf) -> bool:
         if shelf.holds is None:
-            standing = Standing(shelf.book, str(shelf.root), shelf.settings, self._begin)
+            standing = Standing(shelf.book, shelf.extent, shelf.settings, self._begin)
             shelf.holds = standing.holds()
             shelf.refreshed = standing.refreshed > 0
         return shelf.holds
@@ -154,7 +154,7 @@ class Lookup:
                 book.alone[absolute] = (stamp(absolute, self._begin), rows.of_report(report))
         book.stamps = {path: stamp(path, self._begin) for path in seen.contents}
         if not seen.is_consistent:
-            self._tell(f"{shelf.root}: files changed while they were linted, so their findings are not kept")
+            self._tell(f"{shelf.extent.walked}: files changed while they were linted, so their findings are not kept")
             return
         if self._holds(shelf):
             book.add(shelf.book)
@@ -166,7 +166,7 @@ class Lookup:
             other = self._unpacked(shelf, now_on_disk) if now_on_disk != shelf.on_disk else None
             if other is not None:  # another run has ended meanwhile
                 book.add(other)
-            folder.write(file, pack(book, str(shelf.root), self._program, shelf.request))
+            folder.write(file, pack(book, str(shelf.extent.root), self._program, shelf.request))
         except OSError as error:
             self._tell(f"{file}: findings are not kept: {error.strerror or error}")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from forklint.cache.book import Book
@@ -13,6 +13,7 @@ from forklint.project.evidence import OTHERS, PRESETS, PYTHON, Evidence, names_d
 from forklint.project.resolver import Resolver
 from forklint.source import discovery
 from forklint.source.kinds import PRESET_SUFFIXES, PYTHON_SUFFIXES
+from forklint.source.roots import Extent
 
 ANSWERS: dict[str, Callable[[str], int]] = {"file": os.path.isfile, "folder": os.path.isdir, "size": size}
 
@@ -20,10 +21,10 @@ ANSWERS: dict[str, Callable[[str], int]] = {"file": os.path.isfile, "folder": os
 class Standing:
     """The evidence of a book, compared with the disk as it is now."""
 
-    def __init__(self, book: Book, root: str, settings: Settings, now: int) -> None:
+    def __init__(self, book: Book, extent: Extent, settings: Settings, now: int) -> None:
         """``now``: nanoseconds; what was changed later may not be trusted to stay."""
         self._book = book
-        self._root = root
+        self._extent = extent
         self._settings = settings
         self._now = now
         self.refreshed = 0
@@ -67,13 +68,19 @@ class Standing:
         others = walks.pop(OTHERS, None)
         if not walks.keys() <= suffixes.keys() or (others is not None and PYTHON not in walks):
             return False
-        wanted = tuple(suffix for name in walks for suffix in suffixes[name])
-        excluded = self._settings.excludes if self._settings.exclude else discovery.nothing
-        found = list(discovery.walk(Path(self._root), excluded, wanted)) if wanted else []
-        of_each = {name: [path for path in found if path.name.endswith(suffixes[name])] for name in walks}
-        return all(paths_digest(of_each[name]) == known for name, known in walks.items()) and (
-            others is None or str(Resolver(Path(self._root)).has_others(of_each[PYTHON])) == others
+        found = self._walked({name: suffixes[name] for name in walks})
+        return all(paths_digest(found[name]) == known for name, known in walks.items()) and (
+            others is None or str(Resolver(self._extent).has_others(found[PYTHON])) == others
         )
+
+    def _walked(self, suffixes: Mapping[str, tuple[str, ...]]) -> dict[str, Sequence[Path]]:
+        """What each walk finds now, by its name."""
+        excluded = self._settings.excludes if self._settings.exclude else discovery.nothing
+        if self._extent.is_bounded:  # each has its own bound
+            return {name: discovery.walk(self._extent, excluded, wanted).paths for name, wanted in suffixes.items()}
+        together = tuple(suffix for wanted in suffixes.values() for suffix in wanted)
+        paths = discovery.walk(self._extent, excluded, together).paths if together else ()
+        return {name: [path for path in paths if path.name.endswith(wanted)] for name, wanted in suffixes.items()}
 
 
 def _listing(folder: str) -> str:

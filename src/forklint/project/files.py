@@ -12,15 +12,18 @@ from forklint.project.resolver import Resolver
 from forklint.project.witness import Witness
 from forklint.source import discovery, document
 from forklint.source.kinds import PRESET_SUFFIXES
+from forklint.source.roots import Extent
 
 
 class ProjectFiles:
-    """All files below one root, each read once. Whatever is concluded of a project has seen the disk through this."""
+    """All files of a project, each read once. Whatever is concluded of a project has seen the disk through this."""
 
-    def __init__(self, root: Path, settings: Settings) -> None:
-        self.root = root
+    def __init__(self, extent: Extent | Path, settings: Settings) -> None:
+        """Take a project's extent and settings; a folder alone stands for a marked root."""
+        self.extent = extent if isinstance(extent, Extent) else Extent(extent, extent)
+        self.root = self.extent.root
         self.settings = settings
-        self.resolver = Resolver(root)
+        self.resolver = Resolver(self.extent)
         self.witness = Witness()
         self._overlay: dict[Path, bytes] = {}
         self._unwritten: list[Path] = []
@@ -65,12 +68,12 @@ class ProjectFiles:
 
     @cached_property
     def _on_disk(self) -> tuple[Path, ...]:
-        return tuple(discovery.walk(self.root, self.settings.excludes))
+        return discovery.walk(self.extent, self.settings.excludes).paths
 
     @cached_property
     def presets(self) -> tuple[Path, ...]:
         """Every file of the project in YAML, TOML or JSON that is not ignored."""
-        return tuple(discovery.walk(self.root, self.settings.excludes, PRESET_SUFFIXES))
+        return discovery.walk(self.extent, self.settings.excludes, PRESET_SUFFIXES).paths
 
     def has_file(self, path: Path) -> bool:
         """Whether there is a file of this path on the disk."""

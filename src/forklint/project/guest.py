@@ -23,7 +23,7 @@ class GuestProject(Project):
     """
 
     def __init__(self, home: Project, guest: Module) -> None:
-        super().__init__(home.root, home.settings)
+        super().__init__(home.extent, home.settings)
         self._home = home
         self._guest = guest
         self.resolver = home.resolver

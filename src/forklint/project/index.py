@@ -17,6 +17,7 @@ from forklint.project.scopes import FUNCTIONS, Binding, Function, Kind, Scope
 from forklint.project.stars import Stars
 from forklint.records import dataclass
 from forklint.source import document
+from forklint.source.roots import Extent
 
 if TYPE_CHECKING:
     from forklint.source.outline import Outline
@@ -70,10 +71,10 @@ class Ancestry:
 
 
 class Project(ProjectFiles):
-    """All modules below one root, parsed when first asked for."""
+    """All modules of a project, parsed when first asked for."""
 
-    def __init__(self, root: Path, settings: Settings) -> None:
-        super().__init__(root, settings)
+    def __init__(self, extent: Extent | Path, settings: Settings) -> None:
+        super().__init__(extent, settings)
         self.graph = ImportGraph(self)
         self.families = Families(self)
         self.stars = Stars(self)

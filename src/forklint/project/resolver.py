@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from functools import cached_property
 from pathlib import Path
 
 from forklint.project.evidence import is_importable
+from forklint.source.roots import Extent
 
 
 class Resolver:
@@ -18,22 +18,19 @@ class Resolver:
     folder that holds its outermost package. Folders without ``__init__.py`` are namespace packages.
     """
 
-    def __init__(self, root: Path) -> None:
-        self.root = root
+    def __init__(self, extent: Extent) -> None:
+        self._extent = extent
+        self._root = str(extent.root)
         self.listings: dict[str, frozenset[str]] = {}
         """Each folder that was looked into, with the names in it that can be modules or packages."""
         self.folders: dict[str, bool] = {}
         """Each path that was asked whether it is a folder, and the answer."""
         self.others: bool | None = None
         """The answer of ``has_others``, if it was asked."""
-        self._bases: dict[str, tuple[str, ...]] = {}
+        self._searched: dict[str, tuple[str, ...]] = {}
         self._starts: dict[str, tuple[str, ...]] = {}
         self._found: dict[tuple[str, str, bool], Path | None] = {}
         self._packages: dict[tuple[str, str, bool], Path | None] = {}
-
-    @cached_property
-    def _root(self) -> str:
-        return str(self.root)
 
     def find(self, importer: Path, module: str, level: int = 0) -> Path | None:
         """Find the file of a module: ``a/b.py``, or ``a/b/__init__.py``; None if it is not the project's."""
@@ -75,6 +72,8 @@ class Resolver:
         return self.others
 
     def _has_others(self, known: Iterable[Path]) -> bool:
+        if not self._extent.is_marked:  # others' files may stand beside it
+            return True
         paths = set(map(str, known))
         for folder, folders, names in os.walk(self._root):
             if any(name.endswith(".py") and os.path.join(folder, name) not in paths for name in names):
@@ -123,12 +122,12 @@ class Resolver:
         return None
 
     def _search_path(self, folder: str) -> tuple[str, ...]:
-        known = self._bases.get(folder)
+        known = self._searched.get(folder)
         if known is None:
             base = folder
             while "__init__.py" in self._listing(base) and base not in {self._root, os.path.dirname(base)}:
                 base = os.path.dirname(base)
-            known = self._bases[folder] = self._above(base)
+            known = self._searched[folder] = self._above(base)
         return known
 
     def _above(self, start: str) -> tuple[str, ...]:
@@ -143,6 +142,8 @@ class Resolver:
         return known
 
     def _listing(self, folder: str) -> frozenset[str]:
+        if folder == self._root and self._extent.only_name is not None:
+            return frozenset({self._extent.only_name})
         known = self.listings.get(folder)
         if known is None:
             try:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forklint.records import dataclass
 from forklint.source.kinds import LINTED_SUFFIXES, PYTHON_SUFFIXES
 from forklint.source.paths import from_root
+from forklint.source.roots import INSTALLED, Extent
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -42,10 +45,14 @@ NEVER = frozenset(
         "buck-out",
         "forklint.toml",
         "node_modules",
-        "site-packages",
         "venv",
+        *INSTALLED,
     ]
 )
+MOST_FILES = 2_000
+"""So many files belong to a project that nothing marks; of the others, only those that are imported are read."""
+MOST_ENTRIES, MOST_IN_FOLDER = 200_000, 20_000
+"""So many entries are looked at to find them, of all folders and of one: there may be a million images in a folder."""
 
 
 @dataclass(frozen=True)
@@ -120,11 +127,46 @@ def _expand(path: Path, excluded: Excluded, forced: Excluded) -> Iterator[Path |
         yield Missing(path, "not a regular file")
 
 
-def walk(folder: Path, excluded: Excluded, suffixes: tuple[str, ...] = PYTHON_SUFFIXES) -> Iterator[Path]:
-    """Give the files below ``folder``, Python's unless told otherwise, that no ignore file and no setting excludes."""
-    for found in _walk(str(folder), excluded, _rules_for(folder), suffixes):
-        if isinstance(found, Path):
-            yield found
+@dataclass(frozen=True)
+class Walk:
+    """The files that a walk found."""
+
+    paths: tuple[Path, ...]
+    is_whole: bool = True
+    """Whether there are no more of them."""
+
+
+def walk(extent: Extent, excluded: Excluded, suffixes: tuple[str, ...] = PYTHON_SUFFIXES) -> Walk:
+    """Find a project's files, Python's unless told otherwise, that no ignore file and no setting excludes.
+
+    Of a project that is bounded, those of the nearest folders come first, and at most MOST_FILES.
+    """
+    folder, rules = str(extent.walked), _rules_for(extent.walked)
+    if extent.is_bounded:
+        return _walk_nearest(folder, excluded, rules, suffixes, is_flat=extent.is_flat)
+    return Walk(tuple(path for path in _walk(folder, excluded, rules, suffixes) if isinstance(path, Path)))
+
+
+def _walk_nearest(
+    folder: str, excluded: Excluded, rules: tuple[_IgnoreRules, ...], suffixes: tuple[str, ...], *, is_flat: bool
+) -> Walk:
+    """Walk level by level, up to MOST_FILES and MOST_ENTRIES."""
+    found: list[Path] = []
+    waiting, entries_left, is_whole = deque([(folder, rules)]), MOST_ENTRIES, True
+    while waiting and entries_left and len(found) <= MOST_FILES:
+        current, rules = waiting.popleft()
+        most = min(MOST_IN_FOLDER, entries_left)
+        listing = _listing(current, most + 1)
+        if isinstance(listing, Missing):
+            continue
+        entries_left -= min(len(listing), most)
+        if len(listing) > most:
+            is_whole = False
+            continue
+        folders, files, rules = _kept(current, listing, excluded, rules, suffixes)
+        found += files
+        waiting += () if is_flat else [(path, rules) for path in folders]
+    return Walk(tuple(found[:MOST_FILES]), is_whole=is_whole and not waiting and len(found) <= MOST_FILES)
 
 
 def _rules_for(folder: Path) -> tuple[_IgnoreRules, ...]:
@@ -136,17 +178,38 @@ def _rules_for(folder: Path) -> tuple[_IgnoreRules, ...]:
 def _walk(
     folder: str, excluded: Excluded, rules: tuple[_IgnoreRules, ...], suffixes: tuple[str, ...]
 ) -> Iterator[Path | Missing]:
+    listing = _listing(folder)
+    if isinstance(listing, Missing):
+        yield listing
+        return
+    folders, files, rules = _kept(folder, listing, excluded, rules, suffixes)
+    yield from files
+    for path in folders:
+        yield from _walk(path, excluded, rules, suffixes)
+
+
+def _listing(folder: str, most: int | None = None) -> list[os.DirEntry[str]] | Missing:
+    """The entries of a folder in the order of their names, at most so many of them."""
     try:
         with os.scandir(folder) as entries:
-            listing = sorted(entries, key=lambda entry: entry.name)
+            return sorted(islice(entries, most), key=lambda entry: entry.name)
     except OSError as error:
-        yield Missing(Path(folder), error.strerror or str(error))
-        return
+        return Missing(Path(folder), error.strerror or str(error))
+
+
+def _kept(
+    folder: str,
+    listing: list[os.DirEntry[str]],
+    excluded: Excluded,
+    rules: tuple[_IgnoreRules, ...],
+    suffixes: tuple[str, ...],
+) -> tuple[list[str], list[Path], tuple[_IgnoreRules, ...]]:
+    """The folders and files of a listing that are not left out, and the rules that hold below."""
     names = {entry.name for entry in listing}
     for name in IGNORE_FILES:
         if name in names:
             rules = (*rules, *_read_rules(Path(folder) / name))
-    folders = []
+    folders, files = [], []
     for entry in listing:
         if entry.name in NEVER:
             continue
@@ -160,9 +223,8 @@ def _walk(
         if is_folder:
             folders.append(entry.path)
         elif _is_file(entry):
-            yield Path(entry.path)
-    for path in folders:
-        yield from _walk(path, excluded, rules, suffixes)
+            files.append(Path(entry.path))
+    return folders, files, rules
 
 
 def _is_file(entry: os.DirEntry[str]) -> bool:
