@@ -8,9 +8,11 @@ from typing import Any
 
 from forklint.config import Settings
 from forklint.project.evidence import PRESETS, PYTHON, Evidence
+from forklint.project.path_roots import PathRoots
 from forklint.project.resolver import Resolver
 from forklint.project.witness import Witness
 from forklint.source import discovery, document
+from forklint.source.discovery import Walk
 from forklint.source.kinds import PRESET_SUFFIXES
 from forklint.source.roots import Extent
 
@@ -23,7 +25,8 @@ class ProjectFiles:
         self.extent = extent if isinstance(extent, Extent) else Extent(extent, extent)
         self.root = self.extent.root
         self.settings = settings
-        self.resolver = Resolver(self.extent)
+        self.path_roots = PathRoots(self)
+        self.resolver = Resolver(self.extent, self.path_roots)
         self.witness = Witness()
         self._overlay: dict[Path, bytes] = {}
         self._unwritten: list[Path] = []
@@ -56,19 +59,31 @@ class ProjectFiles:
             self._unwritten.append(path)
         self._overlay[path] = data
         self.forget()
+        if self.path_roots.has_changed(path):
+            self.forget_imports()
 
     def forget(self) -> None:
         """Forget what was concluded."""
         self._memories.clear()
 
+    def forget_imports(self) -> None:
+        """Forget what imports were found to mean."""
+        self.resolver.forget()
+
     @property
-    def files(self) -> tuple[Path, ...]:
+    def walked(self) -> tuple[Path, ...]:
         """Every Python file of the project that is not ignored, and those of which only the text is known."""
-        return (*self._on_disk, *self._unwritten)
+        return (*self.walk.paths, *self._unwritten)
+
+    @property
+    def is_left(self) -> bool:
+        """Whether imports may lead to files that were not walked, though they are not ignored."""
+        return self.extent.is_open or not self.walk.is_whole
 
     @cached_property
-    def _on_disk(self) -> tuple[Path, ...]:
-        return discovery.walk(self.extent, self.settings.excludes).paths
+    def walk(self) -> Walk:
+        """The Python files of the project on the disk."""
+        return discovery.walk(self.extent, self.settings.excludes)
 
     @cached_property
     def presets(self) -> tuple[Path, ...]:
@@ -85,12 +100,17 @@ class ProjectFiles:
 
     def evidence(self) -> Evidence:
         """What all conclusions rest on, without what was told when this was last asked for."""
-        walks = {PYTHON: self.__dict__.get("_on_disk"), PRESETS: self.__dict__.get("presets")}
+        walks = {PYTHON: self.walk.paths if "walk" in self.__dict__ else None, PRESETS: self.__dict__.get("presets")}
         return self.witness.news(self._bytes, self._overlay, self.resolver, walks)
 
     def memory(self, name: str) -> dict[Any, Any]:
         """A table in which some fact is kept, by the name of the fact; emptied when a file changes."""
         return self._memories.setdefault(name, {})
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that may say something of the project: those that were walked."""
+        return self.walked
 
     def shows(self, words: tuple[bytes, ...]) -> bool:
         """Whether any file of the project holds one of these words."""

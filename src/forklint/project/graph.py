@@ -111,13 +111,19 @@ class ImportGraph:
         """Whether all that can be imported from below the root is among the project's files, and none is ignored."""
         memory = self._project.memory("has no ignored files")
         if not memory:
-            memory[None] = not self._project.resolver.has_others(self._project.files)
+            project = self._project
+            memory[None] = not project.resolver.has_others(project.files) and project.path_roots.are_plain
         answer: bool = memory[None]
         return answer
 
     def forget(self, path: Path) -> None:
         """Forget the edges of a file that changed."""
         self.known.pop(path, None)
+
+    def forget_all(self) -> None:
+        """Forget all edges: imports mean something else now."""
+        self.known.clear()
+        self.edges.clear()
 
     def _find_imports(self, path: Path) -> dict[Path, None]:
         data = self._project.data(path)

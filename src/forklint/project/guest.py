@@ -50,5 +50,7 @@ class GuestProject(Project):
 
     @cached_property
     def files(self) -> tuple[Path, ...]:
-        """Every Python file of the project that is not ignored, and the notebook."""
-        return (*self._home.files, self._guest.path)
+        """The files that may say something of the project, and the notebook, with what it imports from outside."""
+        files = (*self._home.files, self._guest.path)
+        new = self.followed((self._guest.path,)) if self._home.is_left else ()
+        return tuple(dict.fromkeys((*files, *new)))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from forklint.project.scopes import FUNCTIONS, Binding, Function, Kind, Scope
 from forklint.project.stars import Stars
 from forklint.records import dataclass
 from forklint.source import document
+from forklint.source.discovery import MOST_FILES
 from forklint.source.roots import Extent
 
 if TYPE_CHECKING:
@@ -83,6 +85,31 @@ class Project(ProjectFiles):
         self._ancestries: dict[ClassFacts, Ancestry] = {}
         self._loaded = 0
 
+    # Files
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that may say something of the project: those that were walked, and what they import from outside.
+
+        Imports lead out of a project only where nothing marks it.
+        """
+        return (*self.walked, *self._followed)
+
+    @cached_property
+    def _followed(self) -> tuple[Path, ...]:
+        return tuple(self.followed(self.walked)) if self.is_left else ()
+
+    def followed(self, paths: Iterable[Path]) -> list[Path]:
+        """The files that some files reach by imports, without these themselves; not more than MOST_FILES."""
+        waiting = list(paths)
+        count, seen = len(waiting), set(waiting)
+        for path in waiting:
+            new = [target for target in self.graph.imports(path) if target not in seen]
+            new = new[: count + MOST_FILES - len(waiting)]
+            seen.update(new)
+            waiting += new
+        return waiting[count:]
+
     # Modules
 
     def replace(self, path: Path, data: bytes) -> None:
@@ -92,6 +119,12 @@ class Project(ProjectFiles):
         self._outlines.pop(path, None)
         self._ancestries.clear()
         self.graph.forget(path)
+        self.__dict__.pop("_followed", None)
+
+    def forget_imports(self) -> None:
+        """Forget what imports were found to mean."""
+        super().forget_imports()
+        self.graph.forget_all()
 
     def trim(self) -> None:
         """Forget all trees, and what was concluded from them, once they are many; they come back when asked for."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from forklint.project.evidence import is_importable
+from forklint.project.path_roots import PathRoots
 from forklint.source.roots import Extent
 
 
@@ -15,12 +16,15 @@ class Resolver:
 
     An absolute import is looked up beside a script (a file that is in no package), then in the folders
     above it up to the project's root, then in the root's ``src``. A file of a package starts from the
-    folder that holds its outermost package. Folders without ``__init__.py`` are namespace packages.
+    folder that holds its outermost package. What is found in none of these is looked up in the project's
+    path roots, which its files put on ``sys.path`` or install from a ``setup.py``: those that are added by
+    files near the importing one first. Folders without ``__init__.py`` are namespace packages.
     """
 
-    def __init__(self, extent: Extent) -> None:
+    def __init__(self, extent: Extent, path_roots: PathRoots | None = None) -> None:
         self._extent = extent
         self._root = str(extent.root)
+        self._path_roots = path_roots
         self.listings: dict[str, frozenset[str]] = {}
         """Each folder that was looked into, with the names in it that can be modules or packages."""
         self.folders: dict[str, bool] = {}
@@ -31,6 +35,11 @@ class Resolver:
         self._starts: dict[str, tuple[str, ...]] = {}
         self._found: dict[tuple[str, str, bool], Path | None] = {}
         self._packages: dict[tuple[str, str, bool], Path | None] = {}
+
+    def forget(self) -> None:
+        """Forget what imports were found to mean: the path roots have changed."""
+        self._found.clear()
+        self._packages.clear()
 
     def find(self, importer: Path, module: str, level: int = 0) -> Path | None:
         """Find the file of a module: ``a/b.py``, or ``a/b/__init__.py``; None if it is not the project's."""
@@ -55,15 +64,27 @@ class Resolver:
     def _find(self, start: str, parts: list[str], *, relative: bool) -> Path | None:
         if relative:
             return self._file(start, parts)
-        for base in self._above(start):
+        for base in self._bases(start, parts):
             found = self._file(base, parts)
             if found is not None:
                 return found
         return None
 
+    def _bases(self, start: str, parts: list[str]) -> Iterator[str]:
+        """Give the folders in which an absolute import is looked for."""
+        yield from self._above(start)
+        yield from self._elsewhere(start, parts)
+
+    def _elsewhere(self, start: str, parts: list[str]) -> tuple[str, ...]:
+        """The path roots that a module which is not in the usual places may be in."""
+        if self._path_roots is None or not parts:
+            return ()
+        return self._path_roots.holding(parts[0], start, self._listing)
+
     def has(self, start: str, name: str) -> bool:
         """Whether an absolute import of a name may mean something of the project, from where the search begins."""
-        return any(name in listing or f"{name}.py" in listing for listing in map(self._listing, self._above(start)))
+        usual = any(name in listing or f"{name}.py" in listing for listing in map(self._listing, self._above(start)))
+        return usual or bool(self._elsewhere(start, [name]))
 
     def has_others(self, known: Iterable[Path]) -> bool:
         """Whether an import may find a Python file below the root that is not among the known ones: those of a walk."""
@@ -92,7 +113,7 @@ class Resolver:
 
     def _find_package(self, start: str, module: str, *, relative: bool) -> Path | None:
         parts = [part for part in module.split(".") if part]
-        for base in (start,) if relative else self._above(start):
+        for base in (start,) if relative else self._bases(start, parts):
             folder = os.path.join(base, *parts)
             if parts and self._has_folder(base, parts) and self._is_folder(folder):
                 return Path(folder)

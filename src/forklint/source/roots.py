@@ -35,6 +35,11 @@ class Extent:
         return not self.is_marked and self.walked == self.root
 
     @property
+    def is_open(self) -> bool:
+        """Whether imports may lead to files that do not belong to the project."""
+        return not self.is_marked and (self.walked != self.root or self.is_flat) and self.only_name is None
+
+    @property
     def only_name(self) -> str | None:
         """The one name that resolves in the root; None if all names there do.
 
