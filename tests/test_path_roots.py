@@ -294,6 +294,13 @@ def test_a_namespace_package_in_a_path_root_is_found(project: Path) -> None:
     assert found(project) == ["words.py:9 FKL301"]
 
 
+def test_what_can_be_imported_from_a_folder_that_is_no_package_counts(project: Path) -> None:
+    assert Project(project, Settings()).graph.is_whole
+    (project / "lib").rename(project / "third-party")
+    write(project / "tools" / "paths.py", PATHS.replace("lib", "third-party"))
+    assert not Project(project, Settings()).graph.is_whole
+
+
 def test_a_file_that_does_not_parse_adds_nothing(project: Path) -> None:
     write(project / "tools" / "broken.py", 'sys.path.insert(0, "../lib"\n')
     assert found(project / "tools" / "words.py") == ["words.py:9 FKL301"]

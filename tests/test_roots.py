@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from pathlib import Path
 
@@ -10,9 +11,12 @@ import pytest
 from flake8_command import Flake8
 from hazards import SHORT_HAZARD as HAZARD
 
+from forklint import parallel
 from forklint.cache.folder import folder_of
+from forklint.cli import watch
 from forklint.config import Settings, SettingsFinder
 from forklint.engine import Linters, Options
+from forklint.parallel import Job
 from forklint.project.index import Project
 from forklint.source import discovery
 from forklint.source.roots import Extent, find_extent
@@ -32,6 +36,14 @@ class Words(Base):
         return self.env.stat()
 """
 """A finding of FKL301 in line 8, if the module is found and has a dataset in it."""
+READS = """\
+import yaml
+from torch.utils.data import DataLoader
+
+settings = yaml.safe_load(open("1.yaml"))
+for batch in DataLoader([1], num_workers=settings["workers"]):
+    print(batch)
+"""
 
 
 def write(path: Path, text: str = "") -> Path:
@@ -211,6 +223,97 @@ def test_findings_of_packages_side_by_side_are_kept_apart(forklint, tmp_path: Pa
 def test_nothing_is_kept_in_a_home_folder_though_it_is_marked(home: Path) -> None:
     assert folder_of(find_extent(home / "words" / "store.py"), Settings()) is None
     assert folder_of(find_extent(home / "taxes.py"), Settings()) is None
+
+
+def layouts(folder: Path) -> dict[str, Path]:
+    """A file to lint in a project of each kind that nothing marks."""
+    write(folder / "loose" / "conf.yaml", "workers: 2\n")
+    write(folder / "words" / "__init__.py")
+    write(folder / "photos" / "sort.py", HAZARD)
+    return {
+        "bounded": write(folder / "loose" / "data.py", HAZARD),
+        "package": write(folder / "words" / "store.py", HAZARD),
+        "flat": write(folder / "home" / "data.py", HAZARD),
+    }
+
+
+@pytest.mark.parametrize("kind", ["bounded", "package", "flat"])
+def test_where_a_folder_is_named_what_was_found_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    path = layouts(tmp_path)[kind]
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    (tmp_path / "kept").mkdir()
+    job = Job({"cache_dir": str(tmp_path / "kept")}, keeps=True)
+    first = parallel.lint(job, [path], 1)
+    assert [finding.code for finding in first[0].findings] == ["FKL301"]
+    anew: list[int] = []
+    lint_anew = parallel._lint_anew
+    monkeypatch.setattr(parallel, "_lint_anew", lambda *given: anew.append(1) or lint_anew(*given))
+    assert parallel.lint(job, [path], 1) == first
+    assert not anew
+    write(tmp_path / "photos" / "more.py")
+    assert parallel.lint(job, [path], 1) == first
+    assert not anew, "what stands beside has no say"
+    write(path.parent / "more.py", "from data import Words\n")
+    assert parallel.lint(job, [path], 1) == first
+    assert anew
+
+
+def test_what_was_found_is_kept_though_not_all_files_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(discovery, "MOST_FILES", 3)
+    for number in range(5):
+        write(tmp_path / "loose" / "conf" / f"{number}.yaml", "workers: 2\n")
+        write(tmp_path / "loose" / "more" / f"more{number}.py")
+    path = write(tmp_path / "loose" / "read.py", READS)
+    job = Job({"cache_dir": str(tmp_path / "kept")}, keeps=True)
+    first = parallel.lint(job, [path], 1)
+    assert [finding.code for finding in first[0].findings] == ["FKL201"]
+    monkeypatch.setattr(parallel, "_lint_anew", None)
+    assert parallel.lint(job, [path], 1) == first
+
+
+def test_a_notebook_in_the_home_folder_reads_what_it_imports(home: Path) -> None:
+    write(home / "taxes.py")
+    source = DERIVED.format(module="words.base").splitlines(keepends=True)
+    cell = {"cell_type": "code", "source": source, "metadata": {}, "outputs": [], "execution_count": None}
+    path = write(
+        home / "trial.ipynb", json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    )
+    linters = new_linters()
+    assert [finding.code for finding in linters.of(path).lint(path).findings] == ["FKL301"]
+    assert {one.parent for one in seen(linters)} <= {home, home / "words"}
+
+
+def test_nothing_is_looked_for_beside_a_project_that_nothing_marks(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    walked: list[str] = []
+    walk = os.walk
+    monkeypatch.setattr(os, "walk", lambda folder, *more: walked.append(folder) or walk(folder, *more))
+    assert not Project(find_extent(home / "words" / "base.py"), Settings()).graph.is_whole
+    assert not walked
+    write(home / "words" / "pyproject.toml")
+    assert Project(find_extent(home / "words" / "base.py"), Settings()).graph.is_whole
+    assert walked == [str(home / "words")]
+
+
+def test_a_watch_keeps_to_the_project(home: Path) -> None:
+    package, script = Extent(home, home / "words", is_marked=False), Extent(home, home, is_marked=False, is_flat=True)
+    assert watch._extents([home / "words" / "base.py", home / "words"]) == [package]
+    assert watch._extents([home / "words" / "base.py", home / "taxes.py"]) == [script, package]
+    assert watch._extents([home]) == [Extent(home, home)], "it was named"
+    assert watch._files([script], [], SettingsFinder()).keys() == {home / "taxes.py"}
+    assert watch._files([package], [], SettingsFinder()).keys() == set((home / "words").glob("*.py"))
+
+
+def test_cleaning_looks_no_further_than_what_was_named(forklint, home: Path) -> None:
+    write(home / "photos" / "pyproject.toml")
+    write(home / "photos" / "data.py", HAZARD)
+    forklint("photos", "-q", cwd=home)
+    kept = home / "photos" / ".forklint_cache"
+    assert kept.is_dir()
+    assert forklint("clean", "words", cwd=home).stdout == "nothing to remove\n"
+    assert kept.is_dir()
+    assert forklint("clean", cwd=home).stdout.startswith("removed photos/.forklint_cache")
 
 
 # How much of a folder that nothing marks
