@@ -316,6 +316,18 @@ def test_cleaning_looks_no_further_than_what_was_named(forklint, home: Path) -> 
     assert forklint("clean", cwd=home).stdout.startswith("removed photos/.forklint_cache")
 
 
+def test_a_home_folder_is_not_set_up_as_a_project(forklint, home: Path) -> None:
+    done = forklint("init", "--yes", cwd=home / "words")
+    assert done.returncode == 2
+    assert "up to the home folder" in done.stderr
+    assert not (home / "pyproject.toml").exists()
+    assert not (home / ".pre-commit-config.yaml").exists()
+    write(home / "work" / "setup.py")
+    done = forklint("init", "--yes", cwd=home / "work")
+    assert "no git repository, so no commit hook" in done.stdout
+    assert not (home / ".pre-commit-config.yaml").exists()
+
+
 # How much of a folder that nothing marks
 
 
