@@ -1,8 +1,8 @@
 """Who runs: the commands that are measured, each with the round that it runs in.
 
 A command is written as a user would type it. Words in capitals stand for what is in ``inputs``, for a folder of the
-contender's own (CACHE) or for the interpreter that has torch (PYTHON); the first word is a program of the environment
-of its tool.
+contender's own (CACHE), for the interpreter that has torch (PYTHON) or for ``bench/each_file.py`` (CLOCK); the first
+word is a program of the environment of its tool.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.inputs import Inputs
-from bench.measures import Command
+from bench.measures import LONGEST, Command
 from bench.peers import FORKLINT, Environment
+from bench.preparation import COMMENT, FUNCTION, Edit
 
 SIZES = (1_000, 10_000, 30_000, 100_000)
 SMALL_SIZES = (700, 1_400, 2_100)
@@ -28,7 +29,18 @@ UNBUILT = {"server": NOT_BUILT}
 """What rows ask for and forklint has not yet."""
 LINT = "--isolated --preview -j 2 --output-format concise"
 RUFF = "ruff check --isolated --select F,B,PL --output-format concise"
-FOUND = re.compile(r"(?m)^\S+\.py[:@]\d+:\d+\b")
+TY = "ty check --output-format concise --no-progress"
+PYREFLY = "pyrefly check -j 2 --skip-interpreter-query --progress-bar no --output-format min-text"
+MYPY = "mypy --config-file= --show-column-numbers --cache-dir /dev/null --ignore-missing-imports"
+FLAKE8 = "flake8 --isolated -j 2 --forklint-isolated PART"
+CLOCK = Path(__file__).with_name("each_file.py")
+"""What CLOCK stands for: the program that clocks file after file."""
+LARGE_FILE = 10_000
+WORST = 5
+"""So many of the slowest files are named."""
+LIMIT = 600.0
+"""Seconds after which a long command is ended."""
+FOUND = re.compile(r"(?m)^(?:ERROR )?\S+\.pyi?[:@]\d+:\d+\b")
 """The start of a line that tells of a finding, in the output of every tool here."""
 WORD = re.compile(r"[A-Z]{2,}(_\d+)?")
 
@@ -54,6 +66,23 @@ def trials(output: str) -> dict[str, float]:
     return told
 
 
+def worst(output: str) -> dict[str, float]:
+    """The files that take longest for their size, in times of the mean, out of what ``bench/each_file.py`` prints.
+
+    Counted are files without findings of more than LARGE_FILE bytes.
+    """
+    rows = [json.loads(line) for line in output.splitlines()]
+    pace = {row["path"]: row["seconds"] / row["bytes"] for row in rows if is_counted(row)}
+    mean = sum(pace.values()) / max(len(pace), 1)
+    slowest = sorted(pace, key=pace.__getitem__, reverse=True)[:WORST]
+    return {path: pace[path] / mean for path in slowest}
+
+
+def is_counted(row: Mapping[str, float]) -> bool:
+    """Whether a file is large enough for its size to matter, and nothing is found in it."""
+    return row["bytes"] > LARGE_FILE and not row["findings"]
+
+
 @dataclass(frozen=True)
 class Contender:
     """One command, in words that are shown, and what is to be known to run it."""
@@ -70,26 +99,60 @@ class Contender:
     watched: bool = False
     """Whether the memory of all its processes together is looked at while it runs."""
     facts: Callable[[str], dict[str, float]] = findings
+    longest: float = LONGEST
+    """Seconds after which it is ended and counts as not done."""
+    store: str = ""
+    """A command that fills a store, of which each run gets a copy of its own."""
+    before: str = ""
+    """A command that is run before each run, untimed."""
+    edit: Edit | None = None
+    """A change that is made before each run and taken back after it."""
 
     @property
     def inputs(self) -> list[str]:
         """The words that stand for what is linted."""
-        return [word for word in shlex.split(self.text) if WORD.fullmatch(word) and word not in {"CACHE", "PYTHON"}]
+        return [word for word in shlex.split(self.text) if is_input(word)]
+
+    @property
+    def all_inputs(self) -> list[str]:
+        """The same, with what is edited and what the commands before it are given."""
+        texts = f"{self.text} {self.store} {self.before} {self.edit.word if self.edit else ''}"
+        return [word.rpartition("=")[2] for word in shlex.split(texts) if is_input(word.rpartition("=")[2])]
+
+    @property
+    def preparation(self) -> str:
+        """What is done before each run, for a reader; empty if nothing is."""
+        edit = self.edit.words if self.edit else ""
+        return ", ".join(filter(None, ("a store that knows PROJECT" if self.store else "", self.before, edit)))
 
     def command(self, environment: Environment, inputs: Inputs, caches: Path, without: Collection[str] = ()) -> Command:
         """What is executed; ``without`` are words to leave out."""
-        program, *words = shlex.split(self.text)
-        found: list[str] = [*environment.command(program)]
-        for word in words:
-            if word == "CACHE":
-                found.append(str(caches / self.name))
-            elif word == "PYTHON":
-                found.append(sys.executable)
-            elif word in self.inputs:
-                found += map(str, inputs.of(word).paths)
-            elif word not in without:
-                found.append(word)
-        return Command(self.name, tuple(found), self.facts, self.watched, self.after)
+        words = filled_in(self.text, environment, inputs, caches / self.name, without)
+        return Command(self.name, words, self.facts, self.watched, self.after, self.longest)
+
+
+def is_input(word: str) -> bool:
+    """Whether a word stands for what is linted."""
+    return WORD.fullmatch(word) is not None and word not in {"CACHE", "PYTHON", "CLOCK"}
+
+
+def filled_in(
+    text: str, environment: Environment, inputs: Inputs, cache: Path, without: Collection[str] = ()
+) -> tuple[str, ...]:
+    """The words of a command, with paths in the place of those that stand for some; ``without`` are left out.
+
+    An option such as ``--root=CORPUS`` is repeated for each path of the input.
+    """
+    program, *words = shlex.split(text)
+    alone = {"CACHE": str(cache), "PYTHON": sys.executable, "CLOCK": str(CLOCK)}
+    found: list[str] = [*environment.command(program)]
+    for word in words:
+        option, equals, value = word.rpartition("=")
+        if is_input(value):
+            found += [f"{option}{equals}{path}" for path in inputs.of(value).paths]
+        elif word not in without:
+            found.append(alone.get(word, word))
+    return tuple(found)
 
 
 def _growth(files: int) -> Contender:
@@ -99,12 +162,43 @@ def _growth(files: int) -> Contender:
     return Contender(name, "growth", FORKLINT, text, 3 if few else 1, warm_up=few, after=less, watched=True)
 
 
+def _edited(name: str, given: str, edit: Edit, *, rounds: int = 99) -> Contender:
+    """A run after an edit, with a store that knows the project as it was before."""
+    text, store = (f"forklint {word} {LINT} --cache-dir CACHE" for word in (given, "PROJECT"))
+    whole = given == "PROJECT"
+    return Contender(name, "project", FORKLINT, text, rounds, not whole, longest=LIMIT, store=store, edit=edit)
+
+
+def _comment(word: str) -> Edit:
+    return Edit(word, COMMENT, words=f"a comment added as the first line of {word}")
+
+
 CONTENDERS = (
     Contender("forklint", "corpus", FORKLINT, f"forklint CORPUS {LINT} --no-cache"),
-    Contender("forklint-without-FKL501", "corpus", FORKLINT, f"forklint CORPUS {LINT} --no-cache --ignore FKL501"),
     Contender("forklint-warm", "corpus", FORKLINT, f"forklint CORPUS {LINT} --cache-dir CACHE"),
     Contender("ruff", "corpus", "ruff", f"{RUFF} --no-cache CORPUS"),
     Contender("ruff-warm", "corpus", "ruff", f"{RUFF} --cache-dir CACHE CORPUS"),
+    Contender("ty", "corpus", "ty", f"{TY} CORPUS", longest=LIMIT),
+    Contender("ty-resolving", "corpus", "ty", f"{TY} --extra-search-path=CORPUS CORPUS", 3, longest=LIMIT),
+    Contender("pyrefly", "corpus", "pyrefly", f"{PYREFLY} CORPUS", 3, longest=LIMIT),
+    Contender("forklint-part", "types", FORKLINT, f"forklint TENTH {LINT} --no-cache"),
+    Contender("mypy", "types", "mypy", f"{MYPY} TENTH", 3, longest=LIMIT),
+    Contender("forklint-project", "project", FORKLINT, f"forklint PROJECT {LINT} --no-cache", 5, longest=LIMIT),
+    Contender("ruff-project", "project", "ruff", f"{RUFF} --no-cache PROJECT", 5),
+    _edited("forklint-comment", "PROJECT", _comment("EDITED"), rounds=5),
+    _edited(
+        "forklint-function",
+        "PROJECT",
+        Edit("IMPORTED", FUNCTION, at_end=True, words="a function added at the end of IMPORTED"),
+        rounds=5,
+    ),
+    _edited("forklint-hook", "EDITED", _comment("EDITED")),
+    _edited("forklint-hook-finding", "FAULTY", _comment("FAULTY")),
+    Contender("forklint-one-file", "project", FORKLINT, f"forklint EDITED {LINT} --no-cache"),
+    Contender("import-libcst-alone", "project", FORKLINT, "python -c 'import libcst'", facts=nothing),
+    Contender("forklint-torch", "torch", FORKLINT, f"forklint TORCH {LINT} --no-cache", warm_up=False, longest=LIMIT),
+    Contender("ty-torch", "torch", "ty", f"{TY} TORCH", longest=LIMIT),
+    Contender("ty-torch-resolving", "torch", "ty", f"{TY} --project=TORCH TORCH", longest=LIMIT),
     Contender("torchfix", "sample", "torchfix", "torchfix -j 2 SAMPLE"),
     Contender("fixit", "sample", "fixit", "fixit lint SAMPLE"),
     Contender("forklint-sample", "sample", FORKLINT, f"forklint SAMPLE {LINT} --no-cache"),
@@ -113,8 +207,12 @@ CONTENDERS = (
     Contender("forklint-finding", "start", FORKLINT, "forklint FINDING --isolated --no-cache --output-format concise"),
     Contender("import-libcst", "start", FORKLINT, "python -c 'import libcst, click'", facts=nothing),
     Contender("flake8", "flake8", "flake8", "flake8 --isolated -j 2 PART"),
-    Contender("flake8-forklint", "flake8", FORKLINT, "flake8 --isolated -j 2 --forklint-isolated PART"),
+    Contender("flake8-forklint", "flake8", FORKLINT, FLAKE8, before="forklint clean PART"),
+    Contender("flake8-forklint-warm", "flake8", FORKLINT, FLAKE8),
     *map(_growth, sorted({*SIZES, *SMALL_SIZES})),
+    Contender(
+        "forklint-each-file", "files", FORKLINT, "python CLOCK CORPUS", 1, warm_up=False, facts=worst, longest=LIMIT
+    ),
     Contender(
         "verify",
         "verify",

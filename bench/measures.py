@@ -11,11 +11,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
 LONGEST = 1800.0
-"""Seconds after which a command is taken to hang."""
+"""Seconds after which a command is ended, unless it has a limit of its own."""
 LOOK = 0.1
 """Seconds between two looks at the memory of a command's processes."""
 MOST_MEMORY = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
@@ -38,6 +39,13 @@ class Command:
     watched: bool = False
     after: str = ""
     """A command that does less of the same: where that fails, this is not tried."""
+    longest: float = LONGEST
+    """Seconds after which it is ended."""
+    around: Callable[[], AbstractContextManager[None]] = nullcontext
+    """Entered before each run and left after it, untimed: what sets the stage, and puts it back even after a failure.
+
+    Raises FailedError where that cannot be done.
+    """
 
 
 @dataclass(frozen=True)
@@ -128,6 +136,11 @@ def measure(command: Command, folder: Path, variables: Mapping[str, str]) -> Tim
 
     A linter may exit with 0 or 1; whatever else happens is a failure: what crashes early would seem fast.
     """
+    with command.around():
+        return _measure(command, folder, variables)
+
+
+def _measure(command: Command, folder: Path, variables: Mapping[str, str]) -> Timing:
     printed, complained = folder / f"{command.name}.out", folder / f"{command.name}.err"
     with printed.open("wb") as out, complained.open("wb") as err:
         began = time.perf_counter()
@@ -140,7 +153,7 @@ def measure(command: Command, folder: Path, variables: Mapping[str, str]) -> Tim
             stderr=err,
             start_new_session=True,
         )
-        timer = threading.Timer(LONGEST, _kill, [process.pid])
+        timer = threading.Timer(command.longest, _kill, [process.pid])
         timer.daemon = True
         timer.start()
         watcher = _Watcher(process.pid) if command.watched else None
@@ -156,6 +169,8 @@ def measure(command: Command, folder: Path, variables: Mapping[str, str]) -> Tim
     together = watcher.end() if watcher else 0
     if together > MOST_MEMORY:
         raise FailedError(f"held {together / 1e9:.1f} GB after {wall:.0f} s, and was ended")
+    if process.returncode == -signal.SIGKILL and wall >= command.longest:
+        raise FailedError(f"not done after {command.longest:g} s")
     if process.returncode not in {0, 1} or b"Traceback (most recent" in complained.read_bytes():
         said = complained.read_text(encoding="utf-8", errors="replace").strip().splitlines()
         raise FailedError(f"ended with {process.returncode}: {said[-1] if said else 'nothing was said'}")

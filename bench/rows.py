@@ -7,13 +7,21 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bench.contenders import NOT_MEASURED, SIZES, SMALL_SIZES
-from bench.inputs import Input
+from bench.inputs import TORCH, Input
 from bench.measures import Series, deviation
 
 MEGABYTE = 1_000_000
+HOOK = 0.4
+"""Seconds that a commit hook may take for one changed file."""
+FIRST_COLD = 19.4
+"""Times of Ruff's CPU time that version 0.1 took for transformers without a store (median of four runs in turns)."""
+
+
+class UnmeasuredError(Exception):
+    """The timings hold nothing that a row speaks of; the message says what is lacking."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +49,8 @@ class Value:
     rounds: int
     limit: float | None = None
     """What it may be, where that was measured in the same rounds."""
+    note: str = ""
+    """What it is the value of, where the row does not say."""
 
 
 @dataclass(frozen=True)
@@ -95,22 +105,16 @@ def ratio(above: Sequence[float], below: Sequence[float]) -> Value:
     return Value(statistics.median(above) / statistics.median(below), deviation(rounds), len(rounds))
 
 
-def cold(times: Timings) -> Value:
-    """A cold run of all rules, in times of Ruff's."""
-    return ratio(times["forklint"].walls, times["ruff"].walls)
+def quotient(times: Timings) -> Value:
+    """The time of a row's first contender in times of the second's."""
+    first, second = times.series.values()
+    return ratio(first.walls, second.walls)
 
 
-def cold_without_501(times: Timings) -> Value:
-    """The same without the rule that has to know every class."""
-    return ratio(times["forklint-without-FKL501"].walls, times["ruff"].walls)
-
-
-def fkl501(times: Timings) -> Value:
-    """What that rule alone adds, as a part of Ruff's time."""
-    both = zip(times["forklint"].walls, times["forklint-without-FKL501"].walls, strict=False)
-    added = times["forklint"].wall - times["forklint-without-FKL501"].wall
-    ruff = times["ruff"].wall
-    return Value(added / ruff, deviation([one - other for one, other in both]) / ruff, len(times["ruff"].runs))
+def seconds(times: Timings) -> Value:
+    """The time of a row's first contender."""
+    first = next(iter(times.series.values()))
+    return Value(first.wall, first.spread, len(first.runs))
 
 
 def torchfix(times: Timings) -> Value:
@@ -118,40 +122,19 @@ def torchfix(times: Timings) -> Value:
     return ratio(times.per_line("torchfix"), times.per_line("forklint"))
 
 
-def torchfix_on_sample(times: Timings) -> Value:
-    """The same where both lint the sample, starting up included."""
-    return ratio(times["torchfix"].walls, times["forklint-sample"].walls)
-
-
 def fixit(times: Timings) -> Value:
     """How many times faster than Fixit for each line."""
     return ratio(times.per_line("fixit"), times.per_line("forklint"))
 
 
-def warm(times: Timings) -> Value:
-    """A run with nothing changed, in times of a cold one."""
-    return ratio(times["forklint-warm"].walls, times["forklint"].walls)
-
-
-def warm_ruff(times: Timings) -> Value:
-    """The same in times of Ruff's with its own cache."""
-    return ratio(times["forklint-warm"].walls, times["ruff-warm"].walls)
-
-
-def clean_file(times: Timings) -> Value:
-    """One file without a token of any rule, against the import of the library of its command line."""
-    return ratio(times["forklint-clean-file"].walls, times["import-click"].walls)
+def hook_with_finding(times: Timings) -> Value:
+    """One changed file with a finding, in seconds, against the import of the library that makes its fix."""
+    return replace(seconds(times), limit=times["import-libcst-alone"].wall + HOOK)
 
 
 def finding(times: Timings) -> Value:
     """One file with a finding, in seconds, against the imports that it cannot do without."""
-    ours = times["forklint-finding"]
-    return Value(ours.wall, ours.spread, len(ours.runs), 1.3 * times["import-libcst"].wall + 0.1)
-
-
-def flake8(times: Timings) -> Value:
-    """flake8 with the plugin, in times of flake8 without."""
-    return ratio(times["flake8-forklint"].walls, times["flake8"].walls)
+    return replace(seconds(times), limit=1.3 * times["import-libcst"].wall + 0.1)
 
 
 def growth(times: Timings) -> Value:
@@ -198,9 +181,14 @@ def verify(times: Timings) -> Value:
     return Value(statistics.median(beyond), deviation(beyond), len(beyond))
 
 
-def key_press(times: Timings) -> Value:
-    """From a key press to what the editor shows, in seconds."""
-    return Value(times["server"].wall, times["server"].spread, len(times["server"].runs))
+def worst_file(times: Timings) -> Value:
+    """CPU time over size of the file that is farthest above the mean, in times of the mean; named."""
+    runs = times["forklint-each-file"].runs
+    paces = runs[-1].facts
+    if not paces:
+        raise UnmeasuredError("no file without findings is that large")
+    worst = max(paces, key=paces.__getitem__)
+    return Value(paces[worst], 0, len(runs), note=worst)
 
 
 def _growing(sizes: Iterable[int]) -> tuple[str, ...]:
@@ -210,20 +198,128 @@ def _growing(sizes: Iterable[int]) -> tuple[str, ...]:
 LARGE = _growing(files for files in SIZES if files >= 10_000)
 
 ROWS = (
-    Row("cold", "cold lint of the corpus, all rules, against Ruff", "times", ("forklint", "ruff"), cold, 2),
     Row(
-        "cold-without-501",
-        "the same without FKL501",
-        "times",
-        ("forklint-without-FKL501", "ruff"),
-        cold_without_501,
+        "comment",
+        "one project, all again after a comment was added as the first line of one file",
+        "s",
+        ("forklint-comment",),
+        seconds,
+        1.5,
     ),
     Row(
-        "fkl501",
-        "what FKL501 alone adds, in times of Ruff's run",
+        "comment-ruff",
+        "the same against Ruff on the whole project",
         "times",
-        ("forklint", "forklint-without-FKL501", "ruff"),
-        fkl501,
+        ("forklint-comment", "ruff-project"),
+        quotient,
+        0.05 * FIRST_COLD,
+        words="at most 0.05 of version 0.1's cold lint",
+    ),
+    Row(
+        "comment-cold",
+        "the same against a cold lint of the project",
+        "times",
+        ("forklint-comment", "forklint-project"),
+        quotient,
+    ),
+    Row(
+        "project-cold",
+        "that project's cold lint, against Ruff",
+        "times",
+        ("forklint-project", "ruff-project"),
+        quotient,
+    ),
+    Row(
+        "function",
+        "all again after a function was added to a module that a third of the files import, against a cold lint",
+        "times",
+        ("forklint-function", "forklint-project"),
+        quotient,
+        0.1,
+    ),
+    Row(
+        "hook",
+        "one file named, its first line changed, the project known from an earlier run",
+        "s",
+        ("forklint-hook",),
+        seconds,
+        HOOK,
+    ),
+    Row(
+        "hook-finding",
+        "the same for a file with a finding",
+        "s",
+        ("forklint-hook-finding", "import-libcst-alone"),
+        hook_with_finding,
+        words=f"at most {HOOK:g} s beyond `python -c 'import libcst'`",
+    ),
+    Row(
+        "one-file",
+        "one file named, nothing known from earlier runs",
+        "s",
+        ("forklint-one-file",),
+        seconds,
+        1.5,
+    ),
+    Row("server", "server: from a key press to diagnostics", "s", ("server",), seconds, 0.15),
+    Row(
+        "cold-ty",
+        "cold lint of the corpus, all rules, against ty",
+        "times",
+        ("forklint", "ty"),
+        quotient,
+        1,
+        words="at most ty's time",
+    ),
+    Row(
+        "cold-ty-resolving",
+        "the same against ty where it finds the packages' imports of their own modules",
+        "times",
+        ("forklint", "ty-resolving"),
+        quotient,
+        quick=False,
+    ),
+    Row(
+        "cold-pyrefly",
+        "the same against pyrefly",
+        "times",
+        ("forklint", "pyrefly"),
+        quotient,
+    ),
+    Row("cold", "the same against Ruff", "times", ("forklint", "ruff"), quotient),
+    Row(
+        "cold-mypy",
+        "a part of the corpus, cold, against mypy",
+        "times",
+        ("forklint-part", "mypy"),
+        quotient,
+        quick=False,
+    ),
+    Row(
+        "torch",
+        f"PyTorch's own tree ({TORCH.version}), cold, against ty",
+        "times",
+        ("forklint-torch", "ty-torch"),
+        quotient,
+        1,
+        words="at most ty's time",
+        quick=False,
+    ),
+    Row(
+        "torch-resolving",
+        "the same against ty where it finds torch's imports of its own modules",
+        "times",
+        ("forklint-torch", "ty-torch-resolving"),
+        quotient,
+        quick=False,
+    ),
+    Row(
+        "warm-ruff",
+        "warm cache, nothing changed, against Ruff with its cache",
+        "times",
+        ("forklint-warm", "ruff-warm"),
+        quotient,
+        0.34,
     ),
     Row(
         "torchfix",
@@ -231,7 +327,7 @@ ROWS = (
         "times",
         ("forklint", "torchfix"),
         torchfix,
-        200,
+        100,
         at_least=True,
     ),
     Row(
@@ -239,7 +335,7 @@ ROWS = (
         "the sample alone, starting up included, faster than TorchFix",
         "times",
         ("torchfix", "forklint-sample"),
-        torchfix_on_sample,
+        quotient,
     ),
     Row(
         "fixit",
@@ -249,27 +345,11 @@ ROWS = (
         fixit,
     ),
     Row(
-        "warm",
-        "warm cache, nothing changed, against cold",
-        "times",
-        ("forklint", "forklint-warm"),
-        warm,
-        0.25,
-    ),
-    Row(
-        "warm-ruff",
-        "warm cache, nothing changed, against Ruff with its cache",
-        "times",
-        ("forklint-warm", "ruff-warm"),
-        warm_ruff,
-        3,
-    ),
-    Row(
         "clean-file",
         "one clean file, whole process, against `python -c 'import click'`",
         "times",
         ("forklint-clean-file", "import-click"),
-        clean_file,
+        quotient,
         1.5,
     ),
     Row(
@@ -282,11 +362,18 @@ ROWS = (
     ),
     Row(
         "flake8",
-        "flake8 with the plugin against without, on a part of the corpus",
+        "flake8 with the plugin against without, on a part of the corpus, nothing changed",
         "times",
-        ("flake8", "flake8-forklint"),
-        flake8,
+        ("flake8-forklint-warm", "flake8"),
+        quotient,
         1.05,
+    ),
+    Row(
+        "flake8-cold",
+        "the same, nothing known from earlier runs",
+        "times",
+        ("flake8-forklint", "flake8"),
+        quotient,
     ),
     Row(
         "growth",
@@ -323,7 +410,14 @@ ROWS = (
         50,
         quick=False,
     ),
-    Row("server", "server: from a key press to diagnostics", "s", ("server",), key_press, 0.15),
+    Row(
+        "worst-file",
+        "CPU time over size, files over 10 kB without findings: the worst against the mean",
+        "times",
+        ("forklint-each-file",),
+        worst_file,
+        20,
+    ),
     Row(
         "verify",
         "verify: time beyond the trials' own import of torch and iteration",
@@ -351,4 +445,7 @@ def outcome(row: Row, times: Timings, missing: Mapping[str, str]) -> Outcome:
     for name in row.contenders:
         if name not in times.series:
             return Outcome(row, None, missing.get(name, f"{NOT_MEASURED}: {name} was not run"))
-    return Outcome(row, row.compute(Timings({name: times[name] for name in row.contenders}, times.inputs)))
+    try:
+        return Outcome(row, row.compute(Timings({name: times[name] for name in row.contenders}, times.inputs)))
+    except UnmeasuredError as error:
+        return Outcome(row, None, f"{NOT_MEASURED}: {error}")

@@ -16,9 +16,9 @@ from fixture_cases import all_cases
 from hazards import SHORT_HAZARD as HAZARD
 
 from forklint import parallel
-from forklint.cache.folder import NAME
 from forklint.cli import main
 from forklint.source import discovery
+from forklint.store.folder import NAME
 
 Linted = Callable[..., list[str]]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from cache_projects import PRESET, Hands, make, reports, write
 
-from forklint.cache import stamps
+from forklint.store import stamps
 
 GRAIN = 30_000_000
 """Nanoseconds: as fine as the clock of a file system surely is here."""

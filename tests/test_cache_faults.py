@@ -18,10 +18,10 @@ import pytest
 from cache_projects import make, reports, write
 from hazards import SHORT_HAZARD as HAZARD
 
-from forklint.cache import identity
-from forklint.cache.folder import NAME
 from forklint.parallel import available_cores
-from forklint.project.evidence import digest
+from forklint.source.digest import digest
+from forklint.store import identity
+from forklint.store.folder import NAME
 
 
 @pytest.fixture

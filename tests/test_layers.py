@@ -14,6 +14,7 @@ LAYERS = [
     "knowledge",
     "source",
     "config",
+    "store",
     "project",
     "facts",
     "edits",

@@ -17,8 +17,8 @@ FIXTURES = Path(__file__).parent / "fixtures"
 COUNTING = """
 import json, sys
 sys.argv = ["forklint", *{arguments!r}]
-import ast, symtable
-counts = dict.fromkeys(("trees", "checks", "scopes", "edits", "files"), 0)
+import ast
+counts = dict.fromkeys(("parsed", "modules", "edits", "files"), 0)
 def counted(owner, name, what):
     kept = getattr(owner, name)
     def call(*args, **kwargs):
@@ -29,11 +29,10 @@ from forklint.engine import Linter
 from forklint.edits import tree
 from forklint.project import scopes
 from forklint.source import document
-counted(document, "parse", "trees")
-counted(symtable, "symtable", "checks")
-counted(scopes, "build", "scopes")
+counted(document, "parse", "parsed")
+counted(scopes, "build", "modules")
 counted(tree, "parse", "edits")
-counted(Linter, "lint", "files")
+counted(Linter, "watched", "files")
 from forklint.cli import main
 try:
     main()
@@ -52,7 +51,8 @@ HEAVY = ("libcst", "torch", "numpy", "rich", "ruamel", "pathspec", "watchfiles",
 HEAVY += ("asyncio", "multiprocessing", "concurrent.futures")
 NEEDLESS = (*HEAVY, "tomllib", "tomli", "tempfile", "importlib.resources")
 """For a file without any token."""
-KEEPING = ("hashlib", "json", "signal", "fcntl", "difflib", "forklint.baseline", "forklint.cache")
+KEEPING = ("hashlib", "json", "signal", "fcntl", "difflib", "sqlite3")
+KEEPING += ("forklint.baseline", "forklint.cache", "forklint.store")
 """For a run that keeps nothing, beside."""
 FOLLOWING = ("forklint.facts.handles.carried", "forklint.facts.hooks.methods", "forklint.facts.loading.rows")
 """For a file with a class of which the screens of all rules know that nothing is wrong with it."""
@@ -90,13 +90,13 @@ def plain(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_files_without_a_hazard_are_checked_and_never_made_into_trees(plain: Path) -> None:
-    assert counts_of(["."], plain) == {"trees": 0, "checks": 20, "scopes": 0, "edits": 0, "files": 20}
+def test_files_without_a_hazard_are_summarised_once_and_never_looked_into(plain: Path) -> None:
+    assert counts_of(["."], plain) == {"parsed": 20, "modules": 0, "edits": 0, "files": 20}
 
 
 def test_without_screens_each_file_is_parsed_once(plain: Path) -> None:
     counts = counts_of(["--no-screen", "."], plain)
-    assert (counts["trees"], counts["edits"], counts["files"]) == (20, 0, 20)
+    assert (counts["parsed"], counts["modules"], counts["edits"], counts["files"]) == (20, 20, 0, 20)
 
 
 def test_one_finding_costs_one_tree_of_each_kind(plain: Path) -> None:
@@ -106,12 +106,12 @@ def test_one_finding_costs_one_tree_of_each_kind(plain: Path) -> None:
         "    def __getitem__(self, index):\n        return self.env.stat()\n"
     )
     counts = counts_of(["."], plain)
-    assert (counts["trees"], counts["edits"]) == (1, 1)
+    assert (counts["parsed"], counts["modules"], counts["edits"]) == (22, 1, 1)
 
 
-def test_a_suppressed_line_of_another_tool_costs_no_tree(plain: Path) -> None:
+def test_a_suppressed_line_of_another_tool_is_not_looked_into(plain: Path) -> None:
     (plain / "other.py").write_text("import json  # noqa: F401\nimport os  # noqa\n")
-    assert counts_of(["other.py"], plain)["trees"] == 0
+    assert counts_of(["other.py"], plain)["modules"] == 0
 
 
 @pytest.mark.parametrize("arguments", [["--version"], ["--isolated", "tool0.py"]])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -10,9 +10,13 @@ from typing import TYPE_CHECKING
 
 from forklint.config import SettingsFinder
 from forklint.model import PLATFORMS, FileReport, Finding, Fix, Note, Severity, Span
-from forklint.project.evidence import Evidence
-from forklint.project.index import UNPARSABLE, Project
+from forklint.project.changes import UNPARSABLE
+from forklint.project.index import Project
+from forklint.project.library import Library
 from forklint.project.module import Module
+from forklint.project.places import with_places
+from forklint.project.questions import Cuts, Rests
+from forklint.project.seen import Seen
 from forklint.records import dataclass
 from forklint.rules import registry
 from forklint.rules.base import Rule, Suspect
@@ -30,6 +34,8 @@ if TYPE_CHECKING:
     from forklint.source.notebook import Notebook
 
 
+Place = tuple[Path, Path | None]
+"""The folder that belongs to a project, and the file of its settings."""
 MOST_KEPT = 512_000_000
 """Bytes of projects, in the measure of ``Project.weight``, which are kept, since a file of them may still come."""
 
@@ -77,6 +83,26 @@ class Linter:
 
     def lint(self, path: Path) -> FileReport:
         """Lint one file as it is on the disk."""
+        return self.watched(path)[0]
+
+    def watched(self, path: Path) -> tuple[FileReport, Rests]:
+        """Lint one file as it is on the disk; give what the report rests on, too."""
+        return self.project.questions.watched(lambda: self._lint(path))
+
+    def watched_bytes(self, path: Path, data: bytes) -> tuple[FileReport, Rests]:
+        """The same for one file as ``data`` has it."""
+        return self.project.questions.watched(lambda: self.lint_bytes(path, data))
+
+    def relint(self, path: Path) -> FileReport:
+        """The report of a file of the project as it is now, made anew only if something that it rests on changed."""
+        project = self.project
+        report = project.answer("report", path, lambda: self.lint_bytes(path, project.data(path)))
+        return with_places(report, self._module_at)
+
+    def _module_at(self, path: str) -> Module | None:
+        return self.project.module(Path(path))
+
+    def _lint(self, path: Path) -> FileReport:
         if kind_of(path) is Kind.PRESET and (skipped := self.presets.passed_over(path)) is not None:
             return skipped
         try:
@@ -84,7 +110,8 @@ class Linter:
         except UnreadableError as error:
             return FileReport(shown(path), notes=(Note(shown(path), f"cannot be read: {error}", failure=True),))
         if kind_of(path) is Kind.PRESET and self.presets.is_idle(path, data):
-            return FileReport(shown(path))  # the project need not keep it: there may be thousands with data
+            self.project.has_seen(from_root(path), data)  # it need not be kept: there may be thousands with data
+            return FileReport(shown(path))
         self.project.has_read(from_root(path), data)
         return self.lint_bytes(path, data)
 
@@ -155,7 +182,9 @@ class Linter:
                 continue
             try:
                 if not self.options.screen or self._may_hold(rule, module.path, data):
-                    found += [(rule, one, self._finding(path, module, rule, one)) for one in rule.suspects(module)]
+                    suspected, cuts = self._suspected(rule, path, module)
+                    found += suspected
+                    notes += rule.stopped(shown(path), cuts)
             except RecursionError:
                 ran.discard(rule.code)
                 notes.append(Note(shown(path), f"{rule.code} was left out: it nests too deeply to be followed"))
@@ -163,6 +192,7 @@ class Linter:
                 ran.discard(rule.code)
                 what = f"{rule.code} failed: {type(error).__name__}: {error}; please report it"
                 notes.append(Note(shown(path), what, failure=True))
+        ran -= {note.stopped for note in notes}
         is_asked = found or module.is_notebook or self._may_name_rules(data)
         comments = self._comments(module.document) if is_asked else []
         rows = suppressions.by_row(comments)
@@ -191,6 +221,12 @@ class Linter:
             notes += [Note(shown(path), words) for words in notebook.notes]
         findings = sorted(set(findings), key=lambda finding: finding.sort_key)
         return FileReport(shown(path), tuple(findings), tuple(notes), len(found) - len(kept), bool(kept))
+
+    def _suspected(self, rule: Rule, path: Path, module: Module) -> tuple[list[tuple[Rule, Suspect, Finding]], Cuts]:
+        """What a rule finds in a module, and what its budgets left unknown."""
+        return self.project.questions.with_cuts(
+            lambda: [(rule, one, self._finding(path, module, rule, one)) for one in rule.suspects(module)]
+        )
 
     def _finding(self, path: Path, module: Module, rule: Rule, suspect: Suspect) -> Finding:
         statement = module.statement_of(suspect.node)
@@ -330,19 +366,25 @@ def _with_fixes(kept: list[tuple[Rule, Suspect, Finding]], module: Module, *, pr
 class Linters:
     """Hands out the Linter of each file's project, made when first asked for."""
 
-    def __init__(self, settings: SettingsFinder, options: Options) -> None:
+    def __init__(
+        self,
+        settings: SettingsFinder,
+        options: Options,
+        library_of: Callable[[Place], Library | None] = lambda _: None,
+    ) -> None:
+        """``library_of`` gives what is known of a project already."""
         self._settings = settings
         self._options = options
-        self._linters: dict[tuple[Path, Path | None], Linter] = {}
-        """By the folder that belongs to a project, and the file of its settings."""
+        self._library_of = library_of
+        self._linters: dict[Place, Linter] = {}
         self._roots = Roots()
         self._extents: dict[Path, Extent] = {}
 
-    def evidence(self) -> dict[tuple[Path, Path | None], Evidence]:
-        """What the reports so far rest on, by project, without what was told."""
-        return {key: linter.project.evidence() for key, linter in self._linters.items()}
+    def news(self) -> dict[Place, Seen]:
+        """What was seen of the disk, for each project, without what this has given already."""
+        return {key: linter.project.news() for key, linter in self._linters.items()}
 
-    def leave(self, linter: Linter) -> dict[tuple[Path, Path | None], Project]:
+    def leave(self, linter: Linter) -> dict[Place, Project]:
         """Forget all projects but the one of a linter, once much is known of them; give those that were forgotten."""
         left = {key: one.project for key, one in self._linters.items() if one is not linter}
         if sum(project.weight for project in left.values()) < MOST_KEPT:
@@ -359,5 +401,5 @@ class Linters:
             extent = self._extents[absolute.parent] = self._roots.of(absolute)
         key = (extent.walked, settings.source)
         if key not in self._linters:
-            self._linters[key] = Linter(Project(extent, settings), self._options)
+            self._linters[key] = Linter(Project(extent, settings, self._library_of(key)), self._options)
         return self._linters[key]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from forklint.engine import Linter
 from forklint.model import Applicability, Edit, FileReport, Finding, Note
-from forklint.project.index import UNPARSABLE
+from forklint.project.changes import UNPARSABLE
 from forklint.records import dataclass
 from forklint.source import document
 from forklint.source.document import Document, UnreadableError
@@ -139,9 +139,10 @@ def _at_once(linter: Linter, path: Path, findings: Sequence[Finding]) -> list[Fi
     chosen = list(findings[:1])
     if not chosen or chosen[0].code not in {rule.code for rule in linter.rules if rule.local_fixes}:
         return chosen
-    heads = linter.project.families.classes_in(path)
+    summary = linter.project.summary(path)
+    heads = [summary.scopes[number] for number in summary.classes] if summary is not None else []
     names = {head.name for head in heads}
-    apart = {head.name.decode(errors="replace") for head in heads if not head.bases & names}
+    apart = {head.name for head in heads if names.isdisjoint(part for base in head.bases for part in base.split("."))}
     if _home(chosen[0]) not in apart:
         return chosen
     edits = set(chosen[0].fix.edits if chosen[0].fix else ())

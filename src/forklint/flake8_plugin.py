@@ -7,10 +7,12 @@ not given here, and what forklint could not do is reported as FKL000, on the fir
 from __future__ import annotations
 
 import argparse
+import atexit
 import gc
 import io
 import os
 import re
+import sys
 import tokenize
 from collections.abc import Callable, Iterator, Sequence
 from configparser import RawConfigParser
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from flake8.options.manager import OptionManager
 
     from forklint.engine import Linters
+    from forklint.incremental.lookup import Lookup
+    from forklint.incremental.stored_library import StoredLibrary
     from forklint.model import FileReport
 
 PREFIX = "FKL"
@@ -118,7 +122,7 @@ class Run:
 
     def __init__(self, options: argparse.Namespace) -> None:
         self._options = options
-        self._linters: Linters | None = None
+        self._round: Round | None = None
         self._filenames: Any = None
         self._seen: set[str] = set()
 
@@ -142,12 +146,8 @@ class Run:
         path = Path(os.path.abspath(filename))  # noqa: PTH100 - resolve() would follow links
         if kind_of(path) is not Kind.PYTHON:  # a preset that is named outright may well parse as Python
             return None
-        linter = self._linters_for(str(path)).of(path)
-        if linter.settings.excludes(path):
-            return None
-        known = linter.project.data(path)
         with collector_paused():
-            report = linter.lint_bytes(path, known if _reads_as(known, text) else _encoded(text))
+            report = self._round_for(str(path)).lint(path, text)
         self._set_aside()
         return report
 
@@ -163,33 +163,82 @@ class Run:
             gc.collect()
         gc.freeze()
 
-    def _linters_for(self, path: str) -> Linters:
-        if self._linters is None or self._options.filenames is not self._filenames or path in self._seen:
-            self._linters = self._new_linters()
+    def _round_for(self, path: str) -> Round:
+        if self._round is None or self._options.filenames is not self._filenames or path in self._seen:
+            if self._round is not None:
+                self._round.keep()
+            self._round = Round(self._options)
             self._filenames = self._options.filenames
             self._seen.clear()
         self._seen.add(path)
-        return self._linters
+        return self._round
 
-    def _new_linters(self) -> Linters:
+
+class Round:
+    """One set of files that flake8 lints in one process; reports of earlier rounds that still hold are used again."""
+
+    def __init__(self, given: argparse.Namespace) -> None:
         from forklint.config import SettingsFinder  # noqa: PLC0415
-        from forklint.engine import Linters, Options  # noqa: PLC0415
 
-        given = self._options
         overrides = {
             "platforms": given.forklint_platform,
             "target_python": given.forklint_target_python,
             "select": given.forklint_select,
             "ignore": given.forklint_ignore,
             "preview": given.forklint_preview,
+            "cache_dir": os.environ.get("FORKLINT_CACHE_DIR") or None,
         }
-        finder = SettingsFinder(
+        self._finder = SettingsFinder(
             {key: value for key, value in overrides.items() if value is not None},
             config=Path(given.forklint_config) if given.forklint_config else None,
             isolated=bool(given.forklint_isolated),
         )
-        options = Options(with_fixes=False, suppress=not given.disable_noqa, left_to_others=LEFT_TO_FLAKE8)
-        return Linters(finder, options)
+        self._suppress = not given.disable_noqa
+        self._linters: Linters | None = None
+        self._stored: Lookup | None = None
+        self._fresh: dict[str, tuple[FileReport, bytes]] = {}
+        if not os.environ.get("FORKLINT_NO_CACHE"):
+            self._open()
+
+    def _open(self) -> None:
+        from forklint.incremental.lookup import Lookup  # noqa: PLC0415
+
+        self._stored = Lookup(self._finder, (), f"flake8 suppress={self._suppress}", frozenset(), _say_nothing)
+        _at_exit(self.keep)
+
+    def lint(self, path: Path, text: str) -> FileReport | None:
+        """Lint a file, or take the report that is stored; None if the settings exclude it."""
+        if self._finder.for_file(path).excludes(path):
+            return None
+        data = _read(path)
+        is_on_disk = _reads_as(data, text)
+        session = self._stored.session(path) if self._stored is not None and is_on_disk else None
+        if session is not None:
+            known = session.find({str(path): str(path)}).get(str(path))
+            if known is not None:
+                return known
+        linter = self._all_linters().of(path)
+        report, rests = linter.watched_bytes(path, data if is_on_disk else _encoded(text))
+        if session is not None:
+            self._fresh[str(path)] = report, linter.project.encoded(rests)
+        return report
+
+    def _all_linters(self) -> Linters:
+        if self._linters is None:
+            from forklint.engine import Linters, Options  # noqa: PLC0415
+
+            options = Options(with_fixes=False, suppress=self._suppress, left_to_others=LEFT_TO_FLAKE8)
+            self._linters = Linters(self._finder, options, self._library)
+        return self._linters
+
+    def _library(self, place: tuple[Path, Path | None]) -> StoredLibrary | None:
+        return self._stored.library(place) if self._stored is not None else None
+
+    def keep(self) -> None:
+        """Store the reports that were made."""
+        fresh, self._fresh = self._fresh, {}
+        if self._stored is not None and self._linters is not None and fresh:
+            self._stored.keep(fresh, self._linters.news())
 
 
 def _reads_as(data: bytes, text: str) -> bool:
@@ -215,6 +264,28 @@ def _encoded(text: str) -> bytes:
 
 def _on_one_line(text: str) -> str:
     return " ".join(text.splitlines())
+
+
+def _read(path: Path) -> bytes:
+    """What is in a file; nothing if it cannot be read."""
+    from forklint.store.stamps import content_of  # noqa: PLC0415
+
+    return content_of(str(path))
+
+
+def _at_exit(call: Callable[[], None]) -> None:
+    """Have something called when this process ends: flake8's own processes run no ``atexit``."""
+    multiprocessing = sys.modules.get("multiprocessing")
+    if multiprocessing is not None and multiprocessing.parent_process() is not None:
+        from multiprocessing.util import Finalize  # noqa: PLC0415
+
+        Finalize(None, call, exitpriority=1)
+    else:
+        atexit.register(call)
+
+
+def _say_nothing(_: str) -> None:
+    pass
 
 
 # Readers of options: those of the configuration, for texts. argparse shows the message of an ArgumentTypeError alone.

@@ -83,6 +83,8 @@ class Link:
     message: str
     notebook_cell: int | None = None
     """As in Finding."""
+    node: int = field(default=-1, compare=False)
+    """The number of the node in its module, by which it is found again when rows have changed; -1 for none."""
 
 
 @dataclass(frozen=True)
@@ -162,6 +164,8 @@ class Note:
     """True if forklint could not do its work there: the exit code is then 2."""
     only_if_named: bool = False
     """Whether it is worth a word only where the file was named outright."""
+    stopped: str = ""
+    """Code of a rule whose budget ran out in the file, so that it may find less: worth a word only with --verbose."""
 
 
 @dataclass(frozen=True)

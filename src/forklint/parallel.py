@@ -6,21 +6,26 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forklint.config import SettingsFinder
 from forklint.dealing import Deck
 from forklint.model import FileReport
-from forklint.project.evidence import Evidence
+from forklint.project.library import Library
+from forklint.project.seen import Seen
 from forklint.records import dataclass
 from forklint.source.paths import from_root
 
 if TYPE_CHECKING:
+    from multiprocessing.context import BaseContext
+
     from forklint.engine import Linters
     from forklint.fixing import Fixed
 
+SHARES = 8
+"""Into so many shares for each process the files of a project are cut that are summarised."""
 FEW = 24
 """So few files are linted faster in one process than a second one starts."""
 MAX_PASSES = 5
@@ -45,15 +50,12 @@ class Job:
         """Where the settings of each file come from."""
         return SettingsFinder(self.overrides, config=self.config, isolated=self.isolated)
 
-    def linters(self) -> Linters:
-        """New linters, with nothing known of any project."""
+    def linters(self, libraries: Libraries | None = None) -> Linters:
+        """New linters, with nothing known of any project but ``libraries``."""
         from forklint.engine import Linters, Options  # noqa: PLC0415 - all rules; not where all is known
 
-        return Linters(self.settings(), Options(screen=self.screen, with_fixes=self.with_fixes, named=self.named))
-
-
-Seen = dict[tuple[Path, Path | None], Evidence]
-"""What reports rest on, for each project: the folder that belongs to it, and the file of its settings."""
+        options = Options(screen=self.screen, with_fixes=self.with_fixes, named=self.named)
+        return Linters(self.settings(), options, (libraries or {}).get)
 
 
 def lint(
@@ -63,34 +65,63 @@ def lint(
 
     What is known of earlier runs is not done again if the job says so; ``tell`` hears why something is not kept.
     """
+    count = processes or available_cores()
     if not job.keeps:
-        return _lint_anew(job, files, processes)[0]
-    from forklint.cache.lookup import Lookup  # noqa: PLC0415 - a run that keeps nothing needs none of it
+        return [one for one, _ in _lint_anew(job, files, count, {}).reports]
+    from forklint.incremental.lookup import Lookup  # noqa: PLC0415 - a run that keeps nothing needs none of it
 
     variant = f"screen={job.screen} fixes={job.with_fixes}"
     lookup = Lookup(job.settings(), files, variant, job.named, tell or _say_nothing)
-    fresh, seen = _lint_anew(job, lookup.missing, processes) if lookup.missing else ([], {})
-    return lookup.complete(fresh, seen)
+    done = _lint_anew(job, lookup.missing, count, lookup.libraries()) if lookup.missing else Done()
+    return lookup.complete(done.reports, done.seen, done.libraries)
 
 
 def _say_nothing(_: str) -> None:
     pass
 
 
-def _lint_anew(job: Job, files: Sequence[Path], processes: int | None) -> tuple[list[FileReport], Seen]:
-    """Lint files, whatever is kept; give what the reports rest on beside them, if the job keeps any."""
-    count = min(processes or available_cores(), max(1, len(files) // FEW))
+def _lint_anew(job: Job, files: Sequence[Path], processes: int, stored: Libraries) -> Done:
+    """Lint files, with what is stored of their projects."""
+    count = min(processes, max(1, len(files) // FEW))
+    libraries = {**stored, **_gathered(job, files, count, stored)}
     if count == 1:
-        return _lint_with(job.linters(), files, keeps=job.keeps)
-    import multiprocessing  # noqa: PLC0415 - not needed for a few files
+        done = _lint_with(job.linters(libraries), files, keeps=job.keeps)
+        return replace(done, libraries=libraries)
+    from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415 - not needed for a few files
+
+    context = _context()
+    deck = Deck(files, count, context)
+    with ProcessPoolExecutor(count, mp_context=context, initializer=_start, initargs=(job, deck, libraries)) as pool:
+        waiting = [pool.submit(_lint_run) for _ in range(len(deck))]
+        runs = sorted((one.result() for one in waiting), key=lambda run: run.place)
+    return Done.together([run.done for run in runs], libraries)
+
+
+def _gathered(job: Job, files: Sequence[Path], processes: int, stored: Libraries) -> Libraries:
+    """Summarise the files of those projects of which most are to be linted, if nothing is stored of them."""
+    if len(files) < FEW:
+        return {}
+    from forklint.incremental import gathering  # noqa: PLC0415 - not needed for a few files
+
+    wanted = gathering.wanted(job.settings(), files, stored)
+    if processes == 1:
+        alone = {place: gathering.gather(map(str, walked.paths)) for place, walked in wanted.items()}
+        return {place: gathering.GatheredLibrary(walked, alone[place]) for place, walked in wanted.items()}
     from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415
 
-    context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
-    deck = Deck(files, count, context)
-    with ProcessPoolExecutor(count, mp_context=context, initializer=_start, initargs=(job, deck)) as pool:
-        done = [pool.submit(_lint_run) for _ in range(len(deck))]
-        runs = sorted((one.result() for one in done), key=lambda run: run.place)
-    return _together((run.reports, run.seen) for run in runs)
+    with ProcessPoolExecutor(processes, mp_context=_context(), initializer=_ignore_interrupts) as pool:
+        shares = {place: gathering.in_shares(own.paths, processes * SHARES) for place, own in wanted.items()}
+        parts = {place: [pool.submit(gathering.gather, share) for share in some] for place, some in shares.items()}
+        return {
+            place: gathering.GatheredLibrary(own, (one for part in parts[place] for one in part.result()))
+            for place, own in wanted.items()
+        }
+
+
+def _context() -> BaseContext:
+    import multiprocessing  # noqa: PLC0415 - not needed for a few files
+
+    return multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
 
 
 def fix_all(job: Job, files: Sequence[Path], processes: int | None, *, unsafe: bool, write: bool) -> list[Fixed]:
@@ -140,14 +171,38 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
+Libraries = Mapping[tuple[Path, Path | None], Library]
+"""What is known of projects, by the folders that belong to them and the files of their settings."""
+Reports = list[tuple[FileReport, bytes]]
+"""Reports, each with what it rests on as ``project.rests`` writes it, if that is wanted."""
+
+
+@dataclass(frozen=True)
+class Done:
+    """What came of linting some files."""
+
+    reports: Reports = field(default_factory=list)
+    seen: dict[tuple[Path, Path | None], Seen] = field(default_factory=dict)
+    """What was seen of the disk, for each project."""
+    libraries: Libraries = field(default_factory=dict)
+
+    @staticmethod
+    def together(parts: Sequence[Done], libraries: Libraries) -> Done:
+        """What came of several parts, in their order."""
+        done = Done(libraries=libraries)
+        for part in parts:
+            done.reports.extend(part.reports)
+            _add(done.seen, part.seen)
+        return done
+
+
 @dataclass(frozen=True)
 class Run:
     """What was found in a run of files."""
 
     place: tuple[int, int]
     """Its place among all runs."""
-    reports: list[FileReport]
-    seen: Seen
+    done: Done
 
 
 @dataclass(frozen=True)
@@ -164,45 +219,42 @@ _worker: Worker | None = None
 """Made once by ``_start``, in each process."""
 
 
-def _start(job: Job, deck: Deck) -> None:
+def _start(job: Job, deck: Deck, libraries: Libraries) -> None:
     global _worker  # noqa: PLW0603 - a pool's initializer has no other way to leave something behind
+    _ignore_interrupts()
+    _worker = Worker(job.linters(libraries), job.keeps, deck, deck.seat())
+
+
+def _ignore_interrupts() -> None:
     import signal  # noqa: PLC0415 - as multiprocessing
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the first process too, which ends this one
-    _worker = Worker(job.linters(), job.keeps, deck, deck.seat())
 
 
 def _lint_run() -> Run:
     assert _worker is not None  # noqa: S101 - the pool ran _start
     place, files = _worker.deck.take(_worker.seat)
-    return Run(place, *_lint_with(_worker.linters, files, keeps=_worker.keeps))
+    return Run(place, _lint_with(_worker.linters, files, keeps=_worker.keeps))
 
 
-def _lint_with(linters: Linters, files: Iterable[Path], *, keeps: bool) -> tuple[list[FileReport], Seen]:
+def _lint_with(linters: Linters, files: Iterable[Path], *, keeps: bool) -> Done:
     gc.disable()  # trees live as long as their project, so there is nothing to collect: a third of the time otherwise
-    reports, seen = [], Seen()
+    done = Done()
     last = None
     for path in files:
         linter = linters.of(path)
         left = linters.leave(linter) if linter is not last else {}
         last = linter
         if left:
-            _add(seen, {key: project.evidence() for key, project in left.items()} if keeps else {})
+            _add(done.seen, {key: project.news() for key, project in left.items()} if keeps else {})
             left.clear()
             gc.collect()
-        reports.append(linter.lint(path))
-    _add(seen, linters.evidence() if keeps else {})
-    return reports, seen
+        report, rests = linter.watched(path)
+        done.reports.append((report, linter.project.encoded(rests) if keeps else b""))
+    _add(done.seen, linters.news() if keeps else {})
+    return done
 
 
-def _together(parts: Iterable[tuple[list[FileReport], Seen]]) -> tuple[list[FileReport], Seen]:
-    reports, seen = [], Seen()
-    for some, news in parts:
-        reports += some
-        _add(seen, news)
-    return reports, seen
-
-
-def _add(seen: Seen, news: Seen) -> None:
-    for place, evidence in news.items():
-        seen.setdefault(place, Evidence()).add(evidence)
+def _add(seen: dict[tuple[Path, Path | None], Seen], news: Mapping[tuple[Path, Path | None], Seen]) -> None:
+    for place, some in news.items():
+        seen.setdefault(place, Seen()).add(some)

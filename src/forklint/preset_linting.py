@@ -8,6 +8,7 @@ from pathlib import Path
 
 from forklint.model import FileReport, Finding, Note
 from forklint.project.index import Project
+from forklint.project.questions import Cuts
 from forklint.records import dataclass
 from forklint.rules import registry
 from forklint.rules.base import PresetSuspect, Rule
@@ -39,10 +40,7 @@ class PresetLinter:
 
     def passed_over(self, path: Path) -> FileReport | None:
         """What is said of a file that is not read, since it is too large; None for any other."""
-        try:
-            size = path.stat().st_size
-        except OSError:
-            return None
+        size = self.project.size(from_root(path))
         return _skipped(path, TOO_LARGE) if size > presets.LARGEST[presets.format_of(path)] else None
 
     def lint(self, path: Path, data: bytes) -> FileReport:
@@ -81,10 +79,13 @@ class PresetLinter:
             if rule.code not in ran:
                 continue
             try:
-                found += [(rule, one, self._finding(path, preset, rule, one)) for one in rule.preset_suspects(preset)]
+                suspected, cuts = self._suspected(rule, path, preset)
+                found += suspected
+                notes += rule.stopped(shown(path), cuts)
             except Exception as error:  # noqa: BLE001 - a fault in one rule is said and costs that rule alone
                 ran.discard(rule.code)
                 notes.append(_fault(shown(path), rule, error))
+        ran -= {note.stopped for note in notes}
         comments = preset.suppressions() if self.suppress else []
         rows, whole = suppressions.by_row(comments), suppressions.of_file(comments)
         kept = [item for item in found if not suppressions.silenced(item[2], rows, whole)]
@@ -98,6 +99,14 @@ class PresetLinter:
             findings |= {replace(one, path=shown(path), project_path=where) for one in idle}
         ordered = sorted(findings, key=lambda finding: finding.sort_key)
         return FileReport(shown(path), tuple(ordered), tuple(notes), len(found) - len(kept))
+
+    def _suspected(
+        self, rule: Rule, path: Path, preset: Preset
+    ) -> tuple[list[tuple[Rule, PresetSuspect, Finding]], Cuts]:
+        """What a rule finds in a file of settings, and what its budgets left unknown."""
+        return self.project.questions.with_cuts(
+            lambda: [(rule, one, self._finding(path, preset, rule, one)) for one in rule.preset_suspects(preset)]
+        )
 
     def _finding(self, path: Path, preset: Preset, rule: Rule, suspect: PresetSuspect) -> Finding:
         return Finding(

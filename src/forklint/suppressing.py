@@ -16,7 +16,7 @@ from forklint.edits.text import split_lines
 from forklint.engine import Linter
 from forklint.fixing import line_named, write_atomically
 from forklint.model import Edit, FileReport, Finding, Note
-from forklint.project.index import UNPARSABLE
+from forklint.project.changes import UNPARSABLE
 from forklint.records import dataclass
 from forklint.rules.syntax_error import SyntaxFault
 from forklint.rules.unused_suppression import UnusedSuppression

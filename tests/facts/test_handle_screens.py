@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from fixture_cases import Case, all_cases
+from forklint.facts.handles.tokens import OpenerTokens
 
 from forklint.config import Settings, SettingsFinder
 from forklint.engine import Linters, Options
@@ -13,7 +14,6 @@ from forklint.facts.datasets.classes import is_dataset
 from forklint.facts.datasets.screening import screen
 from forklint.facts.handles.carried import Handles
 from forklint.facts.handles.screening import HandleScreen
-from forklint.facts.handles.tokens import OpenerTokens
 from forklint.knowledge.handles import openers
 from forklint.project.index import Project
 

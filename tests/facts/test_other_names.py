@@ -1,4 +1,4 @@
-"""What else a project calls something, and which classes may inherit from it, as read from awkward text."""
+"""What else a project calls something, and which classes may inherit from it, however it is written."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from forklint.config import Settings
 from forklint.facts.loading.loaders import loaders
 from forklint.project.guest import GuestProject
 from forklint.project.index import Project
-from forklint.project.renames import by_part, names_for
 
 RENAMED = {
     "from torch.utils.data import DataLoader as DL": {"DL"},
@@ -20,7 +19,9 @@ RENAMED = {
     "Loader = (\n    torch.utils.data.DataLoader\n)": {"Loader"},
     "Loader = \\\n    DataLoader\n": {"Loader"},
     "Train = Valid = DataLoader;": {"Train", "Valid"},
-    "Set, Loader = Dataset, DataLoader": {"Set", "Loader"},
+    "Set, Loader = Dataset, DataLoader": {"Loader"},
+    "Loader = Fast if fast else DataLoader": {"Loader"},
+    "self.kind = DataLoader": {"kind"},
     "if fast:\n    Loader = Fast\nelse:\n    Loader = DataLoader\n": {"Loader"},
     "make = functools.partial(DataLoader, num_workers=2)": {"make"},
     "make = partial(\n    torch.utils.data.DataLoader,\n    num_workers=2)": {"make"},
@@ -36,6 +37,7 @@ RENAMED = {
     "same = kind == DataLoader": set(),
     "MyDataLoader = DataLoaders": set(),
 }
+LOADER = frozenset({"DataLoader"})
 HEIRS = {
     "plain": "from base import Base\nclass Heir(Base): pass",
     "by another name": "from base import Base as B\nclass Heir(B): pass",
@@ -60,7 +62,7 @@ def project(root: Path, **files: str) -> Project:
 @pytest.mark.parametrize("text", RENAMED, ids=repr)
 def test_what_a_loader_is_called(tmp_path: Path, text: str) -> None:
     made = project(tmp_path, other="x = 1", train=text)
-    assert names_for(made, frozenset({"DataLoader"})) == {"DataLoader", *RENAMED[text]}
+    assert made.hierarchy.heirs(LOADER) == {"DataLoader", *RENAMED[text]}
 
 
 def test_a_name_is_followed_from_file_to_file(tmp_path: Path) -> None:
@@ -70,15 +72,7 @@ def test_a_name_is_followed_from_file_to_file(tmp_path: Path) -> None:
         b="from a import Ours\nmake = partial(Ours, 4)",
         c="import b\nbuild = b.make",
     )
-    assert names_for(made, frozenset({"DataLoader"})) == {"DataLoader", "Base", "Ours", "make", "build"}
-
-
-def test_some_letters_stand_for_many_names() -> None:
-    words = {b"DataLoader", b"StatefulDataLoader", b"create_loader", b"make_dataloader", b"TrainingArguments"}
-    parts = by_part(words)
-    assert len(parts) < len(words)
-    assert {word for some in parts.values() for word in some} == words
-    assert all(part in word for part, some in parts.items() for word in some)
+    assert made.hierarchy.heirs(LOADER) == {"DataLoader", "Base", "Ours", "make", "build"}
 
 
 @pytest.mark.parametrize("how", HEIRS)
@@ -114,5 +108,37 @@ def test_loaders_by_other_names_are_found(tmp_path: Path) -> None:
 def test_a_notebook_has_names_of_its_own(tmp_path: Path) -> None:
     made = project(tmp_path, train="x = 1")
     notebook = made.load(write(tmp_path / "run.ipynb", "from torch.utils.data import DataLoader as DL"))
-    assert names_for(GuestProject(made, notebook), frozenset({"DataLoader"})) == {"DataLoader", "DL"}
-    assert names_for(made, frozenset({"DataLoader"})) == {"DataLoader"}
+    assert GuestProject(made, notebook).hierarchy.heirs(LOADER) == {"DataLoader", "DL"}
+    assert made.hierarchy.heirs(LOADER) == {"DataLoader"}
+
+
+CALLING = {
+    "loader = DataLoader(x)": True,
+    "loader = torch.utils.data.DataLoader(\n    x)": True,
+    "make = functools.partial(DataLoader, num_workers=2)": True,
+    "run(partial(data.DataLoader, num_workers=2))": True,
+    "from other import Ours\nloader = Ours(x)": True,
+    "import other\nloader = other.make(x)": True,
+    "class Mine(DataLoader):\n    pass": False,
+    "def DataLoader(x):\n    return x": False,
+    "isinstance(x, (DataLoader, list))": False,
+    "# DataLoader(x)\ntext = 'DataLoader(x)'": False,
+}
+
+
+@pytest.mark.parametrize("text", CALLING, ids=repr)
+def test_what_may_call_a_loader(tmp_path: Path, text: str) -> None:
+    other = "from torch.utils.data import DataLoader\nclass Ours(DataLoader): pass\nmake = Ours\n"
+    made = project(tmp_path, other=other, train=text)
+    assert made.hierarchy.may_call(LOADER, tmp_path / "train.py") == CALLING[text]
+
+
+def test_a_function_elsewhere_leaves_what_may_call_a_loader_as_it_was(tmp_path: Path) -> None:
+    made = project(tmp_path, other="from torch.utils.data import DataLoader as DL\n", train="DL(x)\n", plain="x = 1\n")
+    assert [path.stem for path in made.files if made.hierarchy.may_call(LOADER, path)] == ["train"]
+    before = made.questions.found
+    made.replace(tmp_path / "plain.py", b"def run(loader):\n    return loader  # DataLoader\n")
+    assert [path.stem for path in made.files if made.hierarchy.may_call(LOADER, path)] == ["train"]
+    assert made.questions.found - before <= 3
+    made.replace(tmp_path / "other.py", b"x = 1\n")
+    assert [path.stem for path in made.files if made.hierarchy.may_call(LOADER, path)] == []

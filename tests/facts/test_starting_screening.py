@@ -14,7 +14,6 @@ from forklint.facts.starting.screening import may_start
 from forklint.model import Cell
 from forklint.project.index import Project
 from forklint.rules.missing_main_guard import MissingMainGuard, runs_something
-from forklint.source.parts import Parts, UnclearTextError
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 GUARD = re.compile(rb"if __name__ == .__main__.:")
@@ -22,10 +21,6 @@ GUARD = re.compile(rb"if __name__ == .__main__.:")
 
 def project_of(folder: Path) -> Project:
     return Project(folder, SettingsFinder({}, config=None, isolated=True).for_file(folder / "any.py"))
-
-
-def cut(text: bytes) -> Parts:
-    return Parts(Path("any.py"), text)
 
 
 def starts(project: Project, path: Path) -> bool:
@@ -104,20 +99,3 @@ def test_what_a_script_names_decides(tmp_path: Path, script: str, passes: bool) 
     (tmp_path / "script.py").write_text(script)
     rule = MissingMainGuard(project_of(tmp_path))
     assert rule.may_hold(tmp_path / "script.py", script.encode()) is passes
-
-
-def test_strings_and_comments_are_no_code() -> None:
-    parts = cut(
-        b"'''\ndef fake(): \"\n'''\nA = 'it\\'s' + start() + \"#\" + '\\\\' + more()  # don't()\n"
-        b"def real(a='''x\n\n'''):\n    return f'{inner()} {{}}'\nB = rest(\n)\n"
-    )
-    assert {"start", "more", "rest", "A", "B"} <= parts.top.bare
-    assert not {"fake", "don"} & parts.top.bare
-    assert "real" in parts.defined
-    assert any("inner" in part.bare for part in parts.under("real"))
-
-
-@pytest.mark.parametrize("text", [b"a = 'open\n", b"a = 1\rb = 2\n", b"x = 1 '\n"])
-def test_what_cannot_be_cut_is_not_judged(text: bytes) -> None:
-    with pytest.raises(UnclearTextError):
-        _ = cut(text).top

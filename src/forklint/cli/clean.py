@@ -6,12 +6,12 @@ from pathlib import Path
 
 import click
 
-from forklint.cache import folder
 from forklint.cli.ending import Failure, one_line_errors
 from forklint.config import ConfigError, SettingsFinder
 from forklint.report import count, visible
 from forklint.source.paths import shown
 from forklint.source.roots import find_extent
+from forklint.store import folder
 
 
 @click.command(options_metavar="[OPTIONS]")

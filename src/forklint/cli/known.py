@@ -82,9 +82,8 @@ class Baselines:
         if any(finding.code == SyntaxFault.code for finding in report.findings):
             return frozenset([SyntaxFault.code])
         settings, path, codes = self._finder.for_file(Path(report.path)), Path(report.path), registry.codes()
-        return frozenset(
-            code for code in settings.enabled(codes) if not settings.ignored_in(path, code, codes[code][0])
-        )
+        judged = settings.enabled(codes) - {note.stopped for note in report.notes}
+        return frozenset(code for code in judged if not settings.ignored_in(path, code, codes[code][0]))
 
 
 def _read(path: Path) -> Counts:

@@ -76,14 +76,21 @@ def print_fixed(results: Sequence[Fixed], findings: Sequence[Finding], options: 
     click.echo(f"{len(applied)} fixed{tail}, {summary.findings} left")
 
 
-def print_notes(reports: Sequence[FileReport], named: Collection[str] | None, *, verbose: bool) -> None:
+def print_notes(
+    reports: Sequence[FileReport], named: Collection[str] | None, *, verbose: bool, stopped: bool = False
+) -> None:
     """Print the notes that a user must see: failures, and files without a finding that were passed over.
 
     ``named`` are the paths that the user gave, as shown; None for every note on a file that is not meant for us.
+    ``stopped``: also those on rules whose budgets ran out.
     """
     for report in reports:
         for note in report.notes:
             if note.only_if_named and named is not None and note.path not in named:
+                continue
+            if note.stopped:
+                if stopped:
+                    say(f"{note.path}: {note.message}")
                 continue
             if note.failure or verbose or not report.findings:
                 say(f"{note.path}: {note.message}")

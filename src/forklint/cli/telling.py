@@ -47,11 +47,11 @@ class Ran:
 def tell(ran: Ran, finder: SettingsFinder, options: dict[str, Any]) -> int:
     """Print what came of a run; gives the exit code."""
     verbose = any(options[name] for name in ("verbose", "fix", "diff")) or bool(ran.closing)
-    print_notes(ran.reports, ran.named, verbose=verbose)
+    print_notes(ran.reports, ran.named, verbose=verbose, stopped=options["verbose"])
     if options["diff"]:
         print_differences(ran.fixed)
         return _exit_code(ran, finder, options)
-    outcome = outcome_of(ran, finder, fix_only=options["fix_only"])
+    outcome = outcome_of(ran, finder, fix_only=options["fix_only"], stopped=options["verbose"])
     with output_to(options["output_file"]):
         print_findings(outcome, options)
         if options["fix"]:
@@ -69,8 +69,8 @@ def tell(ran: Ran, finder: SettingsFinder, options: dict[str, Any]) -> int:
     return _exit_code(ran, finder, options)
 
 
-def outcome_of(ran: Ran, finder: SettingsFinder, *, fix_only: bool = False) -> Outcome:
-    """What the run has to tell, for the formats."""
+def outcome_of(ran: Ran, finder: SettingsFinder, *, fix_only: bool = False, stopped: bool = False) -> Outcome:
+    """What the run has to tell, for the formats; with ``stopped``, also which rules ran out of their budgets."""
     return Outcome(
         [] if fix_only else all_findings(ran.reports),
         notes=[
@@ -79,7 +79,8 @@ def outcome_of(ran: Ran, finder: SettingsFinder, *, fix_only: bool = False) -> O
                 note
                 for report in ran.reports
                 for note in report.notes
-                if not note.only_if_named or ran.named is None or note.path in ran.named
+                if (not note.only_if_named or ran.named is None or note.path in ran.named)
+                and (not note.stopped or stopped)
             ),
         ],
         files=[report.path for report in ran.reports],

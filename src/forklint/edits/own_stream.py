@@ -17,6 +17,7 @@ from forklint.model import Applicability
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import Function, Kind, Scope
+from forklint.summaries.terms import WORD, last_name
 
 PROPERTY = """
 _{stem}_generator = _{stem}_seed = None
@@ -102,12 +103,11 @@ def _check_family(project: Project, facts: ClassFacts, statement: ast.stmt, attr
 def _is_stored_outside(project: Project, attribute: str) -> bool:
     """Whether any code stores an attribute of this name on something other than ``self``."""
     return any(
-        isinstance(node, ast.Attribute)
-        and node.attr == attribute
-        and isinstance(node.ctx, ast.Store)
-        and getattr(node.value, "id", "") != "self"
-        for module in project.mentioning(f".{attribute}")
-        for node in ast.walk(module.tree)
+        last_name(store) == attribute and store != f"self.{attribute}"
+        for path in project.where(WORD, attribute)
+        if (summary := project.summary(path)) is not None
+        for scope in summary.scopes
+        for store in scope.stores
     )
 
 

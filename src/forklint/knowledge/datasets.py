@@ -22,10 +22,12 @@ def homes() -> frozenset[str]:
     return _names("home")
 
 
-@cache
-def base_names() -> frozenset[bytes]:
-    """The last parts of the names of the known classes of datasets; any that ends in "Dataset" may be one besides."""
-    return frozenset(name.rpartition(".")[2].encode() for name in bases())
+def is_base(name: str) -> bool:
+    """Whether a class from outside the project, by its qualified name, makes its subclasses datasets."""
+    home, _, last = name.rpartition(".")
+    if name in bases() or (name.partition(".")[0] in packages() and last.endswith("Dataset")):
+        return True
+    return home in homes() and last[:1].isupper()
 
 
 @cache

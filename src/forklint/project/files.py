@@ -1,43 +1,74 @@
-"""The files of a project, as bytes: what is in them, which there are, and what was concluded from them."""
+"""The files of a project, as bytes: what is in them and which there are. Whatever is read is noted as a fact."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from forklint.config import Settings
-from forklint.project.evidence import PRESETS, PYTHON, Evidence
-from forklint.project.path_roots import PathRoots
+from forklint.project.budget import Budgets
+from forklint.project.changes import changed_searches, matching, written
+from forklint.project.library import Library
+from forklint.project.questions import Fact, Questions, Rests
 from forklint.project.resolver import Resolver
-from forklint.project.witness import Witness
+from forklint.project.rests import Encoder
+from forklint.project.seen import Seen, question
 from forklint.source import discovery, document
+from forklint.source.digest import digest
 from forklint.source.discovery import Walk
 from forklint.source.kinds import PRESET_SUFFIXES
 from forklint.source.roots import Extent
+
+T = TypeVar("T")
 
 
 class ProjectFiles:
     """All files of a project, each read once. Whatever is concluded of a project has seen the disk through this."""
 
-    def __init__(self, extent: Extent | Path, settings: Settings) -> None:
-        """Take a project's extent and settings; a folder alone stands for a marked root."""
+    def __init__(self, extent: Extent | Path, settings: Settings, library: Library | None = None) -> None:
+        """Take a project's extent, its settings and what is known of it; a folder alone stands for a marked root."""
         self.extent = extent if isinstance(extent, Extent) else Extent(extent, extent)
         self.root = self.extent.root
+        if library is not None and library.files is not None:
+            self._walk = Walk(library.files, library.left_out)
+        if library is not None and library.presets is not None:
+            self._presets = library.presets
         self.settings = settings
-        self.path_roots = PathRoots(self)
-        self.resolver = Resolver(self.extent, self.path_roots)
-        self.witness = Witness()
+        self.questions = Questions()
+        self.budgets = Budgets(self.questions)
+        self.resolver = Resolver(self.extent, self.questions, self.elsewhere)
         self._overlay: dict[Path, bytes] = {}
         self._unwritten: list[Path] = []
         self._bytes: dict[Path, bytes] = {}
-        self._signs: dict[tuple[bytes, ...], bool] = {}
+        self.asked: dict[str, int] = {}
+        self._sought: dict[bytes, None] = {}
+        self._patterns: dict[str, re.Pattern[bytes]] = {}
+        self._digests: dict[Path, str] = {}
+        self._reported: dict[str, int] = {}
+        self._encoder = Encoder()
         self._memories: dict[str, dict[Any, Any]] = {}
         self.weight = 0
         """About how many bytes of memory the project holds."""
 
+    def answer(
+        self, name: str, key: Hashable, find: Callable[[], T], *inside: T, compared: bool = False
+    ) -> T:
+        """Give a remembered answer, as ``Questions.answer`` does; ``inside`` is what it is while it is being found."""
+        if inside:
+            return self.questions.answer(name, key, find, inside[0], compared=compared)
+        return self.questions.answer(name, key, find, compared=compared)
+
     def data(self, path: Path) -> bytes:
         """Bytes of a project file (as replaced, if it was); empty if it cannot be read."""
+        self.questions.note(("text", str(path)))
+        return self.bytes_of(path)
+
+    def bytes_of(self, path: Path) -> bytes:
+        """Bytes of a project file, for a caller that notes by itself what of them its answer rests on."""
         known = self._overlay.get(path, self._bytes.get(path))
         if known is None:
             try:
@@ -53,75 +84,160 @@ class ProjectFiles:
             self._bytes[path] = data
             self.weight += len(data)
 
-    def replace(self, path: Path, data: bytes) -> None:
-        """From now on see ``data`` as the content of ``path``; what was concluded so far is forgotten."""
-        if path not in self._overlay and not path.exists():  # text of a file that is still to be written
-            self._unwritten.append(path)
-        self._overlay[path] = data
-        self.forget()
-        if self.path_roots.has_changed(path):
-            self.forget_imports()
-
     def forget(self) -> None:
         """Forget what was concluded."""
         self._memories.clear()
-
-    def forget_imports(self) -> None:
-        """Forget what imports were found to mean."""
-        self.resolver.forget()
+        self.questions.forget_all()
 
     @property
-    def walked(self) -> tuple[Path, ...]:
+    def files(self) -> tuple[Path, ...]:
         """Every Python file of the project that is not ignored, and those of which only the text is known."""
-        return (*self.walk.paths, *self._unwritten)
+        self.questions.note(("files",))
+        return self.all_files()
+
+    def all_files(self) -> tuple[Path, ...]:
+        """``files``, for a caller that notes by itself what its answer rests on."""
+        return self.walked_files()
+
+    def walked_files(self) -> tuple[Path, ...]:
+        """The files that belong to the project, likewise."""
+        return (*self._walk.paths, *self._unwritten)
+
+    @cached_property
+    def _walk(self) -> Walk:
+        return discovery.walk(self.extent, self.settings.excludes)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all that an import can find is among ``files``."""
+        self.questions.note(("left out",))
+        return bool(self.all_files()) and self.extent.is_marked and not self._walk.left_out
 
     @property
     def is_left(self) -> bool:
-        """Whether imports may lead to files that were not walked, though they are not ignored."""
-        return self.extent.is_open or not self.walk.is_whole
+        """Whether imports may lead to files that were not walked, though nothing ignores them."""
+        if self.extent.is_open or not self.extent.is_bounded:
+            return self.extent.is_open
+        self.questions.note(("left out",))
+        return bool(self._walk.left_out)
 
-    @cached_property
-    def walk(self) -> Walk:
-        """The Python files of the project on the disk."""
-        return discovery.walk(self.extent, self.settings.excludes)
-
-    @cached_property
+    @property
     def presets(self) -> tuple[Path, ...]:
         """Every file of the project in YAML, TOML or JSON that is not ignored."""
+        self.questions.note(("presets",))
+        return self._presets
+
+    @cached_property
+    def _presets(self) -> tuple[Path, ...]:
         return discovery.walk(self.extent, self.settings.excludes, PRESET_SUFFIXES).paths
+
+    def elsewhere(self, name: str, start: str) -> tuple[str, ...]:
+        """The folders in which a top-level module is looked for after the usual ones."""
+        return ()
 
     def has_file(self, path: Path) -> bool:
         """Whether there is a file of this path on the disk."""
-        return self.witness.has_file(path)
+        return bool(self._ask("file", path, path.is_file))
 
     def size(self, path: Path) -> int:
         """How many bytes a file has; -1 if there is none."""
-        return self.witness.size(path)
+        return self._ask("size", path, lambda: _size(path))
 
-    def evidence(self) -> Evidence:
-        """What all conclusions rest on, without what was told when this was last asked for."""
-        walks = {PYTHON: self.walk.paths if "walk" in self.__dict__ else None, PRESETS: self.__dict__.get("presets")}
-        return self.witness.news(self._bytes, self._overlay, self.resolver, walks)
+    def _ask(self, kind: str, path: Path, find: Callable[[], int]) -> int:
+        self.questions.note((kind, str(path)))
+        key = question(kind, path)
+        if key not in self.asked:
+            self.asked[key] = int(find())
+        return self.asked[key]
+
+    def has_seen(self, path: Path, data: bytes) -> None:
+        """Take note of a file that was read elsewhere and need not be kept."""
+        self.questions.note(("text", str(path)))
+        self._digests[path] = digest(data)
+
+    def digest(self, path: Path) -> str:
+        """What stands for the content of a file."""
+        known = self._digests.get(path)
+        if known is None:
+            known = self._digests[path] = digest(self.bytes_of(path))
+        return known
+
+    def news(self) -> Seen:
+        """What was seen of the disk since this was last asked."""
+        for path in self._new("bytes", self._bytes):
+            self.digest(path)
+        folders = self.resolver.folders
+        asked = {**{key: self.asked[key] for key in self._new("asked", self.asked)}}
+        asked |= {question("folder", path): int(folders[path]) for path in self._new("folders", folders)}
+        walk, presets = self.__dict__.get("_walk"), self.__dict__.get("_presets")
+        groups, self._encoder.groups = self._encoder.groups, {}
+        return Seen(
+            {str(path): self._digests[path] for path in self._new("contents", self._digests)},
+            files=tuple(map(str, walk.paths)) if walk is not None else None,
+            presets=tuple(map(str, presets)) if presets is not None else None,
+            folders={
+                folder: tuple(sorted(self.resolver.listings[folder]))
+                for folder in self._new("listings", self.resolver.listings)
+            },
+            paths=asked,
+            left_out=walk.left_out if walk is not None else None,
+            patterns=set(self._new("patterns", self._patterns)),
+            sought={text.decode(errors="surrogateescape") for text in self._new("sought", self._sought)},
+            groups=groups,
+            is_consistent=not self._overlay,
+        )
+
+    def encoded(self, rests: Rests) -> bytes:
+        """What something rests on, as numbers (see ``rests``)."""
+        return self._encoder.encode(rests)
+
+    def _new(self, name: str, table: Mapping[Any, Any]) -> list[Any]:
+        """The keys that a table, to which things are only added, has more than when it was last asked for."""
+        before, self._reported[name] = self._reported.get(name, 0), len(table)
+        return list(islice(table, before, None))
 
     def memory(self, name: str) -> dict[Any, Any]:
         """A table in which some fact is kept, by the name of the fact; emptied when a file changes."""
         return self._memories.setdefault(name, {})
 
-    @property
-    def files(self) -> tuple[Path, ...]:
-        """The files that may say something of the project: those that were walked."""
-        return self.walked
+    def texts(self) -> list[tuple[Path, bytes]]:
+        """The project's files with what is in them."""
+        return [(path, self.data(path)) for path in self.files]
+
+    # Searches over bytes
+
+    def containing(self, text: bytes) -> tuple[Path, ...]:
+        """The files of the project whose bytes hold a text, in the order of ``files``."""
+
+        def search() -> tuple[Path, ...]:
+            self._sought[text] = None
+            self.questions.note(("contains", text.decode(errors="surrogateescape")))
+            return tuple(path for path in self.all_files() if text in self.bytes_of(path))
+
+        return self.answer("containing", text, search)
+
+    def searches_changed(self, path: Path, before: bytes, after: bytes) -> Iterator[Fact]:
+        """Give the facts of searches over bytes that a file answers otherwise than before."""
+        yield from changed_searches(path, before, after, self._sought, self._patterns.values())
 
     def shows(self, words: tuple[bytes, ...]) -> bool:
         """Whether any file of the project holds one of these words."""
-        if words not in self._signs:
-            self._signs[words] = any(word in self.data(path) for path in self.files for word in words)
-        return self._signs[words]
+        return any(self.containing(word) for word in words)
 
-    def texts(self) -> list[tuple[Path, bytes]]:
-        """The project's files with what is in them."""
-        memory = self.memory("texts of files")
-        if None not in memory:
-            memory[None] = [(path, self.data(path)) for path in self.files]
-        texts: list[tuple[Path, bytes]] = memory[None]
-        return texts
+    def matches(self, path: Path, pattern: re.Pattern[bytes], words: tuple[bytes, ...] = ()) -> bool:
+        """Whether a pattern is found in the bytes of a file; each match holds one of ``words``, if there are any."""
+
+        def search() -> bool:
+            self._patterns[written(pattern)] = pattern
+            self.questions.note(matching(path, pattern))
+            data = self.bytes_of(path)
+            return (not words or any(word in data for word in words)) and pattern.search(data) is not None
+
+        return self.answer("matches", (path, pattern.pattern), search, compared=True)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return -1

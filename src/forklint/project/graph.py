@@ -1,270 +1,387 @@
-"""Who imports whom, read from bytes alone: enough to pass over files without parsing anything."""
+"""Who imports whom, from the summaries of files, and what is reached by imports.
+
+A search walks wherever it likes; what its answer rests on is noted afterwards, as a proof. That a file reaches one
+that passes a test rests on the way there alone. That it reaches none rests on all that it reaches, which files that
+import each other in circles have in common: each circle is a question of its own, answered as a whole.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cached_property
+from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import cache, partial
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from forklint.project.changes import written
+from forklint.project.circles import Circle, Circles
+from forklint.source.digest import digest
+from forklint.summaries.summary import STAR
+from forklint.summaries.terms import IMPORTED
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
+    from forklint.project.questions import Fact
+    from forklint.summaries.summary import Import
 
-WORD = b"import"
-AFTER = b" \t\f(*"
-"""What may follow the word ``import`` in a statement."""
-SOURCE = re.compile(rb"from(?=[ \t\f.])([.\w\x80-\xff \t\f]+)")
-NAME = re.compile(rb"[A-Za-z_\x80-\xff][\w.\x80-\xff]*")
-NAMES = re.compile(rb"[ \t\f]*(\([^)]*\)|[^\n]*)")
-FEW = 64
-"""So many files are read on the way from one file to another before all files of the project are."""
-Statement = tuple[int, bytes, bytes]
-"""The dots before the module that names are imported from, the module (neither for ``import a, b``), and the names."""
-OWN_PACKAGE: Statement = (1, b"", b"")
-"""What each file of a package imports, though it does not say so."""
-Test = Callable[[bytes], bool]
+T = TypeVar("T")
+
+
+class Term(NamedTuple):
+    """A test that files pass which have a term (see ``summaries.terms``)."""
+
+    kind: str
+    name: str
+
+
+class Words(NamedTuple):
+    """A test that files pass in whose bytes a pattern is found; each match holds one of ``words``, if there are any."""
+
+    pattern: re.Pattern[bytes]
+    words: tuple[bytes, ...] = ()
+
+
+Test = Term | Words
+
+
+@cache
+def word_test(word: bytes) -> Words:
+    """A test that files pass which hold a text anywhere."""
+    return Words(re.compile(re.escape(word)), (word,))
+PACKAGE = "__init__.py"
+EDGES = frozenset({"imports", "summary", "entry", "folder", "file", "files", "path roots"})
+"""Kinds of facts on which edges may rest."""
 
 
 class ImportGraph:
-    """The byte-level import graph of a project. It names too many edges rather than too few.
+    """The import graph of a project: all that may be imported, wherever in a file that is.
 
     A graph with a ``home`` is that of one more file, which no other imports.
     """
 
-    def __init__(self, project: Project, home: ImportGraph | None = None) -> None:
-        self._project = project
+    def __init__(self, project: Project, home: ImportGraph | None = None, guest: Path | None = None) -> None:
+        self.project = project
         self._home = home
-        self.known: dict[Path, tuple[Path, ...]] = {} if home is None else home.known
-        """What each file may import, as far as it was asked for."""
-        self.edges: dict[tuple[str, Statement], tuple[Path, ...]] = {} if home is None else home.edges
-        """What each statement may import, by where the search begins."""
+        self._guest = guest
+        self._circles = Circles(self.imports)
+        self._hops: dict[tuple[str, str], dict[Path, Path | None]] = {}
+        """By test, what is known of files: the next one on the way to a file that passes, which leads to
+        itself; None for a file that reaches none. As far as anybody asked, and while no file changes."""
+        self._settled: set[Path] = set()
+        """The files whose circles are known, with the digests of all edges below them."""
 
     def imports(self, path: Path) -> tuple[Path, ...]:
-        """Project files that a file may import directly."""
-        known = self.known.get(path)
-        if known is None:
-            known = self.known[path] = tuple(self._find_imports(path))
-        return known
-
-    def any_reached(self, path: Path, test: Test, name: str) -> bool:
-        """Whether the file or any project file that it reaches passes ``test``; ``name`` keeps the answers apart."""
-        home = self._home
+        """Project files that a file may import directly, in the order in which it names them, its package first."""
+        home = self._home_of(path)
         if home is not None:
-            here = test(self._project.data(path))
-            return here or any(home.any_reached(target, test, name) for target in self.imports(path))
-        memory = self._project.memory(f"{name} reached")
-        if not memory:
-            memory[None] = _Reach(self, self._project, test)
-        reach: _Reach = memory[None]
-        return reach.holds(path)
+            return self._borrowed(lambda: home.imports(path))
+        find = lambda: tuple(self._find_imports(path))  # noqa: E731 - it is short
+        return self.project.answer("what a file imports", path, find, compared=True)
+
+    def any_reached(self, path: Path, test: Test) -> bool:
+        """Whether the file or any project file that it reaches passes a test."""
+        home = self._home_of(path)
+        if home is not None:
+            return self._borrowed(lambda: home.any_reached(path, test))
+        if self._home is not None:
+            return self._passes(path, test) or any(self.any_reached(one, test) for one in self.imports(path))
+        key = (path, *_named(test))
+        return self.project.answer("reaches", key, lambda: self._reaches(path, test), compared=True)
 
     def reached(self, path: Path) -> tuple[Path, ...]:
         """The file and all project files that importing it may run, nearest first."""
-        seen = {path: None}
-        waiting = [path]
-        for current in waiting:
-            new = [target for target in self.imports(current) if target not in seen]
-            seen.update(dict.fromkeys(new))
-            waiting += new
-        return tuple(seen)
+        home = self._home
+        if home is None:
+            find = lambda: self.reached_in_order((path,))  # noqa: E731 - it is short
+            return self.project.answer("what a file reaches", path, find, compared=True)
+        if path != self._guest:
+            return self._borrowed(lambda: home.reached(path))
+        targets = self.imports(path)
+        return (path, *self._borrowed(lambda: home.reached_in_order(targets)))
+
+    def reached_in_order(self, paths: tuple[Path, ...]) -> tuple[Path, ...]:
+        """Some files and all project files that importing one of them may run, nearest first."""
+        for path in paths:
+            self._all_below(path)
+        return tuple(self._aside(lambda: self._follow(paths)))
+
+    def reached_from(self, paths: Iterable[Path]) -> frozenset[Path]:
+        """Some files and all project files that importing one of them may run."""
+        known = tuple(paths)
+        if self._home is None:
+            return frozenset(self.reached_in_order(known))
+        return frozenset(one for path in known for one in self.reached(path))
 
     def reaches(self, first: Path, second: Path) -> bool:
-        """Whether importing one file may run another, or both are the same; kept, as it is often asked of few files."""
-        memory = self._project.memory("what a file reaches")
-        if first not in memory:
-            found = frozenset(self.reached(first))
-            known = (memory.get(target) for target in self.imports(first))
-            memory[first] = next((one for one in known if one == found), found)  # files in a circle share theirs
-        return second in memory[first]
+        """Whether importing one file may run another, or both are the same."""
+        home = self._home_of(first)
+        if home is not None:
+            return self._borrowed(lambda: home.reaches(first, second))
+        if self._home is not None:
+            return first == second or any(self.reaches(target, second) for target in self.imports(first))
+        self._all_below(first)
+        return self._aside(lambda: self._circles.leads(first, second))
+
+    def importers(self, path: Path) -> tuple[Path, ...]:
+        """The files of the project that import a file directly."""
+        find = lambda: tuple(self._find_importers(path))  # noqa: E731 - it is short
+        return self.project.answer("who imports a file", path, find, compared=True)
 
     def reaching(self, paths: Iterable[Path]) -> frozenset[Path]:
-        """All files of ``importers`` from which one of some files is reached, these themselves included."""
+        """All files of the project from which one of some files is reached, these themselves included."""
         seen = set(paths)
         waiting = list(seen)
-        importers = self.importers
         while waiting:
-            new = [source for source in importers.get(waiting.pop(), ()) if source not in seen]
+            new = [source for source in self.importers(waiting.pop()) if source not in seen]
             seen.update(new)
             waiting += new
         return frozenset(seen)
 
-    @property
-    def importers(self) -> Mapping[Path, list[Path]]:
-        """Each file of the project, and each that these reach though it is ignored, with those that import it."""
-        memory = self._project.memory("who imports a file")
-        if not memory:
-            found: dict[Path, list[Path]] = {path: [] for path in self._project.files}
-            waiting = list(found)
-            for path in waiting:
-                for target in self.imports(path):
-                    if target not in found:
-                        found[target] = []
-                        waiting.append(target)
-                    found[target].append(path)
-            memory[None] = found
-        importers: dict[Path, list[Path]] = memory[None]
-        return importers
+    def forget(self, changed: Iterable[Fact] | None = None) -> None:
+        """Forget what was found on the way to answers, once files have changed: all that may rest on some facts."""
+        self._hops.clear()
+        if changed is None or any(fact[0] in EDGES for fact in changed):
+            self._circles.forget()
+            self._settled.clear()
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether all that can be imported from below the root is among the project's files, and none is ignored."""
-        memory = self._project.memory("has no ignored files")
-        if not memory:
-            project = self._project
-            memory[None] = not project.resolver.has_others(project.files) and project.path_roots.are_plain
-        answer: bool = memory[None]
-        return answer
-
-    def forget(self, path: Path) -> None:
-        """Forget the edges of a file that changed."""
-        self.known.pop(path, None)
-
-    def forget_all(self) -> None:
-        """Forget all edges: imports mean something else now."""
-        self.known.clear()
-        self.edges.clear()
+    # Edges
 
     def _find_imports(self, path: Path) -> dict[Path, None]:
-        data = self._project.data(path)
-        found: dict[Path, None] = {}
-        if WORD not in data:
-            return found
-        edges, starts = self.edges, dict[int, str]()
-        for statement in (OWN_PACKAGE, *statements(data)):
-            level = statement[0]
-            start = starts.get(level)
-            if start is None:
-                start = starts[level] = self._project.resolver.start(path, level)
-            known = edges.get((start, statement))
-            if known is None:
-                known = edges[start, statement] = tuple(self._targets(start, *statement))
-            for target in known:
-                found[target] = None
+        resolver = self.project.resolver
+        own = resolver.find(path, "", level=1)  # a file of a package runs the package, though it does not say so
+        found: dict[Path, None] = {own: None} if own is not None else {}
+        named: dict[tuple[int, str], list[str]] = {}
+        for one in self.project.imports(path):
+            attributes = named.setdefault((one.level, one.module), [])
+            if one.attribute:
+                attributes.append(one.attribute)
+        for (level, module), attributes in named.items():
+            start, relative = resolver.start(path, level), level > 0
+            *packages, last = self._modules(start, module, relative=relative)
+            found.update((one, None) for one in (*packages, last) if one is not None)
+            for attribute in attributes if last is None or last.name == PACKAGE else ():
+                found.update(dict.fromkeys(self._parts(start, module, last, attribute, relative=relative)))
         found.pop(path, None)
         return found
 
-    def _targets(self, start: str, level: int, source: bytes, names: bytes) -> Iterator[Path]:
-        """Give the files that a statement may import, by what stands in it."""
-        if not source and not level:
-            for part in names.split(b","):
-                name = NAME.search(part)
-                if name is not None:
-                    yield from self._packages(start, name[0].decode(errors="replace"), relative=False)
-            return
-        module = source.decode(errors="replace")
-        if not level and not self._project.resolver.has(start, module.partition(".")[0]):
-            return
-        yield from self._packages(start, module, relative=level > 0)
-        for one in NAME.findall(names):
-            dotted = f"{module}.{one.decode(errors='replace')}".strip(".")
-            found = self._project.resolver.find_from(start, dotted, relative=level > 0)
-            if found is not None:
-                yield found
+    def _modules(self, start: str, module: str, *, relative: bool) -> tuple[Path | None, ...]:
+        """The packages on the way to a module, as importing ``a.b`` runs ``a`` first, and it itself, as far as ours."""
+        key = (start, module, relative)
+        find = lambda: tuple(self._find_modules(start, module, relative=relative))  # noqa: E731 - it is short
+        return self.project.answer("modules on the way", key, find, compared=True)
 
-    def _packages(self, start: str, module: str, *, relative: bool) -> Iterator[Path]:
-        """Give a module and each package on the way to it: importing ``a.b`` runs ``a`` first."""
-        parts = module.split(".") if module else []
-        if not relative and not self._project.resolver.has(start, parts[0]):
+    def _find_modules(self, start: str, module: str, *, relative: bool) -> Iterator[Path | None]:
+        resolver, parts = self.project.resolver, module.split(".") if module else []
+        if not relative and not resolver.has(start, parts[0]):
+            yield None
             return
         for length in range(0 if relative else 1, len(parts) + 1):
-            found = self._project.resolver.find_from(start, ".".join(parts[:length]), relative=relative)
-            if found is not None:
-                yield found
+            yield resolver.find_from(start, ".".join(parts[:length]), relative=relative)
 
+    def _parts(
+        self, start: str, module: str, package: Path | None, attribute: str, *, relative: bool
+    ) -> Iterator[Path]:
+        """Give the modules of a package that a statement may import from it by a name, or all that its stars name."""
+        resolver = self.project.resolver
+        if package is None:
+            top = module.partition(".")[0]
+            if relative or resolver.has(start, top):  # a folder without ``__init__.py``
+                found = resolver.find_from(start, f"{module}.{attribute}".strip("."), relative=relative)
+                yield from [found] if found is not None else []
+            return
+        for name in self._exports(package) if attribute == STAR else (attribute,):
+            found = resolver.find_from(str(package.parent), name, relative=True)
+            yield from [found] if found is not None else []
 
-class _Reach:
-    """Which files reach one that passes a test, by imports.
+    def _exports(self, path: Path) -> tuple[str, ...]:
+        """The names in ``__all__`` where it is written out: a star runs the modules among them."""
 
-    A few files are followed forwards, so that one file of a large project is judged by those that it imports alone;
-    when more are asked for, the files that pass are looked for in the whole project, and followed backwards.
-    """
+        def find() -> tuple[str, ...]:
+            summary = self.project.summary(path)
+            return tuple(sorted(summary.exports or ())) if summary is not None else ()
 
-    def __init__(self, graph: ImportGraph, project: Project, test: Test) -> None:
-        self._graph = graph
-        self._project = project
-        self._test = test
-        self._passes: dict[Path, bool] = {}
-        self._never: set[Path] = set()
+        return self.project.answer("names in __all__", path, find, compared=True)
 
-    def holds(self, path: Path) -> bool:
-        """Whether the file passes, or reaches one that does."""
-        seen, waiting = {path}, [path]
-        while waiting:
-            current = waiting.pop()
-            if self._is_passing(current):
-                return True
-            if len(self._passes) > FEW:
-                if self._nowhere:
-                    return False
-                if current in self._graph.importers:
-                    if current in self._backwards:
-                        return True
-                    continue
-            new = [one for one in self._graph.imports(current) if one not in seen and one not in self._never]
+    def _find_importers(self, path: Path) -> Iterator[Path]:
+        seen = {path}
+        for source in self._may_import(path):
+            if source not in seen:
+                seen.add(source)
+                if path in self.imports(source):
+                    yield source
+
+    def _may_import(self, path: Path) -> Iterator[Path]:
+        """Give the files whose imports name a module or its package, and those that a package's own files are."""
+        folder = path.parent
+        is_package = path.name == PACKAGE
+        yield from self.project.where(IMPORTED, folder.name if is_package else path.stem)
+        if is_package:
+            yield from (one for one in self.project.files if folder in one.parents)
+        package = (folder.parent if is_package else folder) / PACKAGE
+        if (folder.name if is_package else path.stem) in self._exports(package):
+            yield from self.importers(package)
+
+    # What is reached
+
+    def _follow(self, paths: Iterable[Path], known: Collection[Path] = ()) -> list[Path]:
+        """Some files and all that they reach, nearest first, without those that are known."""
+        waiting = list(paths)
+        seen = {*waiting, *known}
+        for current in waiting:
+            new = [target for target in self.imports(current) if target not in seen]
             seen.update(new)
             waiting += new
-        self._never |= seen
+        return waiting
+
+    def _all_below(self, path: Path) -> None:
+        """Rest on all edges that are reached from a file."""
+        if path not in self._settled:
+            new = self._aside(lambda: self._follow((path,), self._settled))
+            self._aside(lambda: self._settle(new, self._below))
+            self._settled.update(new)
+        self._below(self._circle(path))
+
+    def _below(self, circle: Circle) -> str:
+        find = lambda: self._digest(circle.head)  # noqa: E731 - it is short
+        return self.project.answer("edges below", circle.head, find, compared=True)
+
+    def _digest(self, head: Path) -> str:
+        circle = self._circle(head)
+        lines = [f"{path}>{target}" for path in circle.members for target in self.imports(path)]
+        return digest("\n".join([*lines, *map(self._below, self._next(circle))]).encode(errors="surrogatepass"))
+
+    def _circle(self, path: Path) -> Circle:
+        return self._aside(lambda: self._circles.of(path))
+
+    def _next(self, circle: Circle) -> list[Circle]:
+        """The circles that one leads to directly."""
+        targets = [target for member in circle.members for target in self.imports(member)]
+        return [one for one in self._aside(lambda: self._circles.ordered(targets)) if one != circle]
+
+    def _reaches(self, path: Path, test: Test) -> bool:
+        if self._is_plain(path) and not self._passes(path, test) and self._nowhere(test):
+            return False
+        way = self._aside(lambda: self._way(path, test))
+        if not way:
+            return self._any_below(self._circle(path), test)[0]
+        return all(self._leads(*step) for step in pairwise(way)) and self._passes(way[-1], test)
+
+    def _is_plain(self, path: Path) -> bool:
+        """Whether imports of a file are looked for in folders that can be packages, and in no others."""
+        folder = path.parent
+        return self.project.root in (folder, *folder.parents) and all(
+            part.isidentifier() for part in folder.relative_to(self.project.root).parts
+        )
+
+    def _nowhere(self, test: Test) -> bool:
+        """Whether nothing passes that can be imported, since no file does, and none is ignored."""
+
+        def find() -> bool:
+            if isinstance(test, Term):
+                return not self.project.where(*test) and is_whole()
+            paths = dict.fromkeys(path for word in test.words for path in self.project.containing(word))
+            return bool(test.words) and not any(self._passes(path, test) for path in paths) and is_whole()
+
+        def is_whole() -> bool:
+            return self.project.is_whole and self.project.path_roots.are_plain
+
+        return self.project.answer("passes nowhere", _named(test), find, compared=True)
+
+    def _leads(self, path: Path, target: Path) -> bool:
+        """Whether a file imports another; rests on the statement that says so, and on no other."""
+        return self.project.answer("imports another", (path, target), lambda: self._prove(path, target), compared=True)
+
+    def _prove(self, path: Path, target: Path) -> bool:
+        package = partial(self.project.resolver.find, path, "", 1)
+        if self._aside(package) == target:
+            return package() == target
+        for one in self.project.imports(path):
+            named = partial(self._named, path, one)
+            if target in self._aside(named):
+                return target in named()
         return False
 
-    def _is_passing(self, path: Path) -> bool:
-        known = self._passes.get(path)
-        if known is None:
-            known = self._passes[path] = self._test(self._project.data(path))
-        return known
+    def _named(self, path: Path, one: Import) -> tuple[Path | None, ...]:
+        """The files that one import of a file names."""
+        start, relative = self.project.resolver.start(path, one.level), one.level > 0
+        modules = self._modules(start, one.module, relative=relative)
+        if not one.attribute or (modules[-1] is not None and modules[-1].name != PACKAGE):
+            return modules
+        return (*modules, *self._parts(start, one.module, modules[-1], one.attribute, relative=relative))
 
-    @cached_property
-    def _nowhere(self) -> bool:
-        """Whether no file that can be imported passes."""
-        return not any(map(self._is_passing, self._project.files)) and self._graph.is_whole
+    def _way(self, path: Path, test: Test) -> list[Path]:
+        """A way from a file to one that passes; empty if there is none."""
+        hops = self._hops.setdefault(_named(test), {})
+        if path not in hops:
+            self._decide(path, test, hops)
+        way: list[Path] = []
+        following = hops[path]
+        at = path
+        while following is not None:
+            way.append(at)
+            if following == at:
+                break
+            at, following = following, hops[following]
+        return way
 
-    @cached_property
-    def _backwards(self) -> frozenset[Path]:
-        return self._graph.reaching(path for path in self._graph.importers if self._is_passing(path))
+    def _decide(self, path: Path, test: Test, hops: dict[Path, Path | None]) -> None:
+        """Find out whether a file reaches one that passes, by the shortest way to what is known already."""
+        before = {path: path}
+        waiting = [path]
+        for current in waiting:
+            if hops.get(current) is not None or self._passes(current, test):
+                hops.setdefault(current, current)
+                while current != path:
+                    hops[before[current]] = current
+                    current = before[current]  # noqa: PLW2901 - the way back
+                return
+            for target in self.imports(current):
+                if target not in before and hops.get(target, target) is not None:
+                    before[target] = current
+                    waiting.append(target)
+        hops.update(dict.fromkeys(before))
+        self._settle(before, lambda circle: self._any_below(circle, test))
+
+    def _any_below(self, circle: Circle, test: Test) -> tuple[bool, tuple[Path, ...]]:
+        """Whether anything passes that the files of a circle reach, and these files: one answer for all of them."""
+        find = lambda: self._find_below(circle.head, test)  # noqa: E731 - it is short
+        return self.project.answer("circle reaches", (circle.head, *_named(test)), find, compared=True)
+
+    def _find_below(self, head: Path, test: Test) -> tuple[bool, tuple[Path, ...]]:
+        circle = self._circle(head)
+        following = self._next(circle)  # notes how the circle hangs together, and what it leads to
+        found = any(self._passes(one, test) for one in circle.members) or any(
+            self._any_below(one, test)[0] for one in following
+        )
+        return found, circle.members
+
+    def _passes(self, path: Path, test: Test) -> bool:
+        if isinstance(test, Term):
+            return path in self.project.where(*test)
+        return self.project.matches(path, *test)
+
+    def _settle(self, paths: Iterable[Path], ask: Callable[[Circle], object]) -> None:
+        """Ask for circles in their order: a long chain of questions below one another is never asked at once."""
+        for circle in self._circles.ordered(paths):
+            ask(circle)
+
+    def _aside(self, find: Callable[[], T]) -> T:
+        return self.project.questions.aside(find)
+
+    # A file that is a guest
+
+    def _home_of(self, path: Path) -> ImportGraph | None:
+        return self._home if path != self._guest else None
+
+    def _borrowed(self, find: Callable[[], T]) -> T:
+        """An answer of the home project, with all that it rests on there."""
+        assert self._home is not None  # noqa: S101 - the callers asked
+        value, rests = self._home.project.questions.watched(find)
+        self.project.questions.note_all(rests)
+        return value
 
 
-def statements(data: bytes) -> Iterator[Statement]:
-    """Give what may be import statements in a text; one in a string counts, one written with semicolons, too."""
-    if b"\\\n" in data or b"\\\r" in data:
-        data = data.replace(b"\\\r\n", b" ").replace(b"\\\n", b" ").replace(b"\\\r", b" ")
-    if b"\r" in data:
-        data = data.replace(b"\r", b"\n")
-    at = data.find(WORD)
-    while at >= 0:
-        after = at + len(WORD)
-        if data[after : after + 1] in AFTER:
-            head = data[data.rfind(b"\n", 0, at) + 1 : at].strip()
-            source = _source(head) if head else b""
-            if source is not None:
-                module = source.lstrip(b".")
-                yield len(source) - len(module), module, _names(data, after)
-        at = data.find(WORD, after)
-
-
-def _source(head: bytes) -> bytes | None:
-    """The module in what stands before the word ``import``; empty if nothing does, None if that is no statement."""
-    cut = max(head.rfind(b":"), head.rfind(b";")) + 1
-    head = head[cut:].strip() if cut else head
-    if not head:
-        return b""
-    if not head.startswith(b"from"):
-        return None
-    found = SOURCE.fullmatch(head)
-    return b"".join(found[1].split()) if found is not None else None
-
-
-def _names(data: bytes, start: int) -> bytes:
-    """What stands behind the word ``import``, over several lines if in parentheses, without comments there."""
-    found = NAMES.match(data, start)
-    names = found[1] if found is not None else b""
-    if b"#" not in names:
-        return names
-    if not names.startswith(b"("):
-        return names.partition(b"#")[0]
-    kept, end = [], start - 1
-    while end < len(data):  # a comment may hold what looks like the end
-        begin, end = end + 1, data.find(b"\n", end + 1) % (len(data) + 1)
-        kept.append(data[begin:end].partition(b"#")[0])
-        if b")" in kept[-1]:
-            break
-    return b" ".join(kept)
+def _named(test: Test) -> tuple[str, str]:
+    """What tells a test from others."""
+    return (test.kind, test.name) if isinstance(test, Term) else ("", written(test.pattern))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from forklint.project.families import Families
 from forklint.project.graph import ImportGraph
@@ -12,7 +13,9 @@ from forklint.project.index import Project
 from forklint.project.module import Module
 
 if TYPE_CHECKING:
-    from forklint.source.outline import Outline
+    from forklint.summaries.summary import Summary
+
+T = TypeVar("T")
 
 
 class GuestProject(Project):
@@ -26,31 +29,48 @@ class GuestProject(Project):
         super().__init__(home.extent, home.settings)
         self._home = home
         self._guest = guest
-        self.resolver = home.resolver
-        self.witness = home.witness
-        self.graph = ImportGraph(self, home.graph)
+        self._modules[guest.path] = guest
+        self.resolver.listings = home.resolver.listings
+        self.resolver.folders = home.resolver.folders
+        self.asked = home.asked
+        self.graph = ImportGraph(self, home.graph, guest.path)
         self.families = Families(self, home.families.known)
 
     def data(self, path: Path) -> bytes:
         """Bytes of a file as rules see them: of the notebook those of its program."""
-        return self._guest.document.code if path == self._guest.path else self._home.data(path)
+        self.questions.note(("text", str(path)))
+        return self.bytes_of(path)
+
+    def bytes_of(self, path: Path) -> bytes:
+        """Bytes of a project file, for a caller that notes by itself what of them its answer rests on."""
+        return self._guest.source.code if path == self._guest.path else self._home.bytes_of(path)
 
     def load(self, path: Path) -> Module:
         """The module of a file; raises what ``Project.load`` raises."""
+        self.questions.note(("tree", str(path)))
         return self._guest if path == self._guest.path else self._home.load(path)
 
-    def outline(self, path: Path) -> Outline | None:
-        """The outline of a file; none of the notebook."""
-        return None if path == self._guest.path else self._home.outline(path)
+    def peek(self, path: Path) -> Summary | None:
+        """The summary of a file, for a caller that notes by itself what of it its answer rests on."""
+        return super().peek(path) if path == self._guest.path else self._home.peek(path)
 
     @cached_property
-    def presets(self) -> tuple[Path, ...]:
-        """Every file of the project in YAML, TOML or JSON that is not ignored."""
+    def _presets(self) -> tuple[Path, ...]:
         return self._home.presets
 
-    @cached_property
-    def files(self) -> tuple[Path, ...]:
-        """The files that may say something of the project, and the notebook, with what it imports from outside."""
-        files = (*self._home.files, self._guest.path)
+    def all_files(self) -> tuple[Path, ...]:
+        """The files of the project, and the notebook with what it imports from outside."""
+        files = (*self._borrowed(self._home.all_files), self._guest.path)
         new = self.followed((self._guest.path,)) if self._home.is_left else ()
         return tuple(dict.fromkeys((*files, *new)))
+
+    def adding(self) -> tuple[Path, ...]:
+        """The files that make modules importable from further folders, perhaps the notebook among them."""
+        files = self._borrowed(self._home.adding)
+        return (*files, self._guest.path) if self.added(self._guest.path) else files
+
+    def _borrowed(self, find: Callable[[], T]) -> T:
+        """An answer of the project, with all that it rests on there."""
+        value, rests = self._home.questions.watched(find)
+        self.questions.note_all(rests)
+        return value

@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import gc
+import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from forklint.config import Settings
+from forklint.project.changes import UNPARSABLE, State, changed, move, parsed
 from forklint.project.families import Families
 from forklint.project.files import ProjectFiles
 from forklint.project.graph import ImportGraph
+from forklint.project.hierarchy import Hierarchy
+from forklint.project.library import Library
 from forklint.project.module import ClassFacts, FunctionFacts, Module
+from forklint.project.path_roots import PathRoots
 from forklint.project.scopes import FUNCTIONS, Binding, Function, Kind, Scope
 from forklint.project.stars import Stars
+from forklint.project.terms import TermIndex
 from forklint.records import dataclass
 from forklint.source import document
 from forklint.source.discovery import MOST_FILES
 from forklint.source.roots import Extent
-
-if TYPE_CHECKING:
-    from forklint.source.outline import Outline
+from forklint.summaries.reading import summarise
+from forklint.summaries.summary import Import, PathRoot, Summary
+from forklint.summaries.terms import ANY, PATH_ROOT, WORD
 
 
 @dataclass(frozen=True)
@@ -49,13 +54,12 @@ class Value:
 
 
 Symbol = External | Package | Module | ClassFacts | FunctionFacts | Value
-UNPARSABLE = (SyntaxError, RecursionError, MemoryError, ValueError)
-"""What ``ast`` raises for a text that it refuses."""
 TREE = 40
 """A tree takes about so many times the memory of its source."""
 MOST_LOADED = 96_000_000
 """Bytes of source whose trees are kept at a time. Fewer, and files that import each other in circles are parsed again
 and again."""
+Test = Callable[[bytes], object] | re.Pattern[bytes]
 MAX_HOPS = 24
 """How many aliases and re-exports are followed for one name."""
 
@@ -73,58 +77,58 @@ class Ancestry:
 
 
 class Project(ProjectFiles):
-    """All modules of a project, parsed when first asked for."""
+    """All modules of a project, summarised and parsed when first asked for."""
 
-    def __init__(self, extent: Extent | Path, settings: Settings) -> None:
-        super().__init__(extent, settings)
+    def __init__(self, extent: Extent | Path, settings: Settings, library: Library | None = None) -> None:
+        """``library``: what is known of the files already."""
+        super().__init__(extent, settings, library)
+        self.path_roots = PathRoots(self)
+        self._library = library
         self.graph = ImportGraph(self)
         self.families = Families(self)
         self.stars = Stars(self)
+        self.terms = TermIndex(self, library)
+        self.hierarchy = Hierarchy(self)
         self._modules: dict[Path, Module | None] = {}
-        self._outlines: dict[Path, Outline | None] = {}
-        self._ancestries: dict[ClassFacts, Ancestry] = {}
+        self._summaries: dict[Path, Summary | None] = {}
         self._loaded = 0
 
-    # Files
-
-    @property
-    def files(self) -> tuple[Path, ...]:
-        """The files that may say something of the project: those that were walked, and what they import from outside.
-
-        Imports lead out of a project only where nothing marks it.
-        """
-        return (*self.walked, *self._followed)
-
-    @cached_property
-    def _followed(self) -> tuple[Path, ...]:
-        return tuple(self.followed(self.walked)) if self.is_left else ()
-
-    def followed(self, paths: Iterable[Path]) -> list[Path]:
-        """The files that some files reach by imports, without these themselves; not more than MOST_FILES."""
-        waiting = list(paths)
-        count, seen = len(waiting), set(waiting)
-        for path in waiting:
-            new = [target for target in self.graph.imports(path) if target not in seen]
-            new = new[: count + MOST_FILES - len(waiting)]
-            seen.update(new)
-            waiting += new
-        return waiting[count:]
-
-    # Modules
+    # Changes
 
     def replace(self, path: Path, data: bytes) -> None:
-        """From now on see ``data`` as the content of ``path``; what was concluded so far is forgotten."""
-        super().replace(path, data)
-        self._modules.pop(path, None)
-        self._outlines.pop(path, None)
-        self._ancestries.clear()
-        self.graph.forget(path)
-        self.__dict__.pop("_followed", None)
+        """From now on see ``data`` as the content of ``path``; what rests on a part that changed is forgotten."""
+        before = self.state(path) if self.questions.has_answers else None
+        if path not in self._overlay and not path.exists():  # text of a file that is still to be written
+            self._unwritten.append(path)
+        module = self._modules.pop(path, None)
+        self._overlay[path] = data
+        self._digests.pop(path, None)
+        self._memories.clear()
+        self._summaries.pop(path, None)
+        self.terms.forget(path)
+        if before is None:
+            self.graph.forget()
+            return
+        after = self.state(path)
+        facts = {*changed(path, before, after), *self.searches_changed(path, before.data, after.data)}
+        if module is not None and after.tree is not None and ("tree", str(path)) not in facts:
+            move(module.tree, after.tree)  # whatever was concluded of its nodes still holds
+            module.source = document.decode(path, data)
+            self._modules[path] = module
+        self.questions.forget(facts)
+        self.graph.forget(facts)
 
-    def forget_imports(self) -> None:
-        """Forget what imports were found to mean."""
-        super().forget_imports()
-        self.graph.forget_all()
+    def state(self, path: Path) -> State:
+        """A file as the project sees it now."""
+        data, module = self.bytes_of(path), self._modules.get(path)
+        tree = module.tree if module is not None else parsed(path, self.bytes_of(path))
+        exists = path in self._overlay or path.exists()
+        return State(data, self.peek(path), self.terms.of(path), tree, exists)
+
+    def forget(self) -> None:
+        """Forget what was concluded."""
+        super().forget()
+        self.graph.forget()
 
     def trim(self) -> None:
         """Forget all trees, and what was concluded from them, once they are many; they come back when asked for."""
@@ -132,47 +136,112 @@ class Project(ProjectFiles):
             self.weight -= TREE * self._loaded
             self._loaded = 0
             self._modules.clear()
-            self._ancestries.clear()
             self.forget()
             gc.collect()
+
+    # Files that are only imported
+
+    def all_files(self) -> tuple[Path, ...]:
+        """The files that were walked, and those that they import from outside, where nothing marks the project."""
+        return (*self.walked_files(), *self.followed_files())
+
+    def followed_files(self) -> tuple[Path, ...]:
+        """Those that are only imported."""
+        return self.answer("files imported from outside", None, self._follow, compared=True) if self.is_left else ()
+
+    def _follow(self) -> tuple[Path, ...]:
+        self.questions.note(("files",))
+        return self.followed(self.walked_files())
+
+    def followed(self, paths: tuple[Path, ...]) -> tuple[Path, ...]:
+        """The files that some files reach by imports, without these themselves; not more than MOST_FILES."""
+        waiting, seen = list(paths), set(paths)
+        for path in waiting:
+            new = [target for target in self.graph.imports(path) if target not in seen]
+            new = new[: len(paths) + MOST_FILES - len(waiting)]
+            seen.update(new)
+            waiting += new
+        return tuple(waiting[len(paths) :])
+
+    # Path roots
+
+    def elsewhere(self, name: str, start: str) -> tuple[str, ...]:
+        """The path roots in which a top-level module is looked for."""
+        return self.path_roots.holding(name, start)
+
+    def adding(self) -> tuple[Path, ...]:
+        """The files that make modules importable from further folders."""
+        return self.where(PATH_ROOT, ANY)
+
+    def added(self, path: Path) -> tuple[PathRoot, ...]:
+        """The folders that a file makes modules importable from."""
+        self.questions.note(("path roots", str(path)))
+        summary = self.peek(path)
+        return summary.path_roots if summary is not None else ()
+
+    # Summaries
+
+    def summary(self, path: Path) -> Summary | None:
+        """The summary of a project file; None if it cannot be read or parsed."""
+        self.questions.note(("summary", str(path)))
+        return self.peek(path)
+
+    def imports(self, path: Path) -> tuple[Import, ...]:
+        """The imports of a project file, anywhere in it."""
+        self.questions.note(("imports", str(path)))
+        summary = self.peek(path)
+        return summary.imports if summary is not None else ()
+
+    def peek(self, path: Path) -> Summary | None:
+        """The summary of a file, for a caller that notes by itself what of it its answer rests on."""
+        if path not in self._summaries:
+            self._summaries[path] = self._summarised(path)
+        return self._summaries[path]
+
+    def _summarised(self, path: Path) -> Summary | None:
+        module = self._modules.get(path)
+        if module is None and self._library is not None:
+            with contextlib.suppress(KeyError):
+                return self._library.summary(self.digest(path))
+        tree = module.tree if module is not None else parsed(path, self.bytes_of(path))
+        try:
+            return summarise(tree) if tree is not None else None
+        except RecursionError:
+            return None
+
+    def where(self, kind: str, name: str) -> tuple[Path, ...]:
+        """The files that have a term of a kind (see ``summaries.terms``), in the order of ``files``."""
+        return self.terms.where(kind, name)
+
+    # Modules
 
     def is_loaded(self, path: Path) -> bool:
         """Whether the tree of a file is at hand."""
         return self._modules.get(path) is not None
 
-    def outline(self, path: Path) -> Outline | None:
-        """The outline of a project file; None if it cannot be read that way."""
-        if path not in self._outlines:
-            from forklint.source import outline  # noqa: PLC0415 - few rules ask
-
-            try:
-                doc = document.decode(path, self.data(path))
-            except document.UnreadableError:
-                self._outlines[path] = None
-            else:
-                is_plain = doc.encoding == "utf-8" or doc.data.isascii()
-                self._outlines[path] = outline.read(doc.text, doc.code) if is_plain else None
-        return self._outlines[path]
-
     def surely_parses(self, path: Path) -> bool:
-        """Whether ``load`` would surely take a file; False where that is not known without parsing."""
-        return self._outlines.get(path) is not None or document.surely_parses(path, self.data(path))
+        """Whether ``load`` would surely take a file; False where that is not known."""
+        return self.summary(path) is not None
 
     def load(self, path: Path) -> Module:
         """The module of a project file.
 
         Raises UnreadableError if it is not text, and what UNPARSABLE names if ``ast`` refuses it.
         """
+        note = self.questions.note
+        note(("tree", str(path)))
         known = self._modules.get(path)
         if known is None:
-            doc = document.decode(path, self.data(path))
-            known = self._modules[path] = Module(path, doc, document.parse(doc), doc.notebook is not None)
+            doc = document.decode(path, self.bytes_of(path))
+            is_notebook = doc.notebook is not None
+            known = self._modules[path] = Module(path, doc, document.parse(doc), is_notebook, note)
             self._loaded += len(doc.data)
             self.weight += TREE * len(doc.data)
         return known
 
     def module(self, path: Path) -> Module | None:
         """The module of a project file; None if it cannot be read, parsed or followed."""
+        self.questions.note(("tree", str(path)))
         try:
             known = self.load(path) if self._modules.get(path, ...) is not None else None
             _ = known and known.scope  # fails here if it nests too deeply, rather than in the story of another file
@@ -180,17 +249,30 @@ class Project(ProjectFiles):
             known = self._modules[path] = None
         return known
 
-    def mentioning(self, word: str, test: Callable[[bytes], object] = bool) -> Iterator[Module]:
+    def mentioning(self, word: str, test: Test | None = None) -> Iterator[Module]:
         """Give the project's modules whose text holds a word, the cheap way to find users of a name.
 
-        Those whose text does not pass ``test`` are not parsed.
+        Those whose text a pattern does not find are not parsed.
         """
-        memory = self.memory("files that mention")
-        if word not in memory:
-            texts, wanted = self.texts(), word.encode()
-            memory[word] = [path for path, data in texts if wanted in data]
-        for path in memory[word]:
-            module = self.module(path) if test(self.data(path)) else None
+        return self._passing(self.where(WORD, word) if word.isidentifier() else self.containing(word.encode()), test)
+
+    def holding(self, text: bytes, test: Test | None = None) -> Iterator[Module]:
+        """Give the project's modules whose bytes hold a text; those that a pattern does not find are not parsed."""
+        return self._passing(self.containing(text), test)
+
+    def modules(self, paths: Iterable[Path]) -> Iterator[Module]:
+        """Give the modules of some files, those that can be parsed."""
+        return (module for module in map(self.module, paths) if module is not None)
+
+    def _passing(
+        self, paths: Iterable[Path], test: Test | None
+    ) -> Iterator[Module]:
+        for path in paths:
+            if isinstance(test, re.Pattern):
+                passes = self.matches(path, test)
+            else:
+                passes = test is None or bool(test(self.data(path)))
+            module = self.module(path) if passes else None
             if module is not None:
                 yield module
 
@@ -229,13 +311,8 @@ class Project(ProjectFiles):
         if found is None:
             return self._from_star(module, name, hops) if module.scope.stars else None
         home, bindings = found
-        memory = self.memory("lookup")
-        key = (home, name)
-        if key not in memory:
-            memory[key] = None  # a name that is bound to itself means nothing
-            memory[key] = self._bound(module, home, bindings, hops)
-        symbol: Symbol | None = memory[key]
-        return symbol
+        # a name that is bound to itself means nothing
+        return self.answer("what a name is", (home, name), lambda: self._bound(module, home, bindings, hops), None)
 
     def _bound(self, module: Module, home: Scope, bindings: list[Binding], hops: int) -> Symbol | None:
         if all(binding.kind is Kind.IMPORT for binding in bindings):
@@ -255,13 +332,8 @@ class Project(ProjectFiles):
         return Value(module, home, binding)
 
     def _from_star(self, module: Module, name: str, hops: int) -> Symbol | None:
-        memory = self.memory("star")
-        key = (module, name)
-        if key not in memory:
-            memory[key] = None  # stars in a circle add nothing
-            memory[key] = self._find_in_stars(module, name, hops)
-        symbol: Symbol | None = memory[key]
-        return symbol
+        # stars in a circle add nothing
+        return self.answer("what stars give", (module, name), lambda: self._find_in_stars(module, name, hops), None)
 
     def _find_in_stars(self, module: Module, name: str, hops: int) -> Symbol | None:
         for star in module.scope.stars:
@@ -335,13 +407,13 @@ class Project(ProjectFiles):
 
     def ancestry(self, facts: ClassFacts) -> Ancestry:
         """A class with all that it inherits from."""
-        known = self._ancestries.get(facts)
-        if known is None:
-            classes: dict[ClassFacts, None] = {}
-            external: dict[str, None] = {}
-            complete = self._climb(facts, classes, external)
-            known = self._ancestries[facts] = Ancestry(tuple(classes), tuple(external), complete)
-        return known
+        return self.answer("ancestry", facts, lambda: self._find_ancestry(facts))
+
+    def _find_ancestry(self, facts: ClassFacts) -> Ancestry:
+        classes: dict[ClassFacts, None] = {}
+        external: dict[str, None] = {}
+        complete = self._climb(facts, classes, external)
+        return Ancestry(tuple(classes), tuple(external), complete)
 
     def _climb(self, facts: ClassFacts, classes: dict[ClassFacts, None], external: dict[str, None]) -> bool:
         if facts in classes:
@@ -368,7 +440,7 @@ class Project(ProjectFiles):
         """Give the project's classes that inherit from a class, at any depth, in any file."""
         names, seen, found = [facts.name], {facts.name}, set()
         while names:
-            for path, name in self.families.with_base(names.pop()):
+            for path, name in self.hierarchy.with_base(names.pop()):
                 module = self.module(path)
                 for other in module.classes if module is not None else ():
                     if other.name == name and other not in found and facts in self.ancestry(other).classes[1:]:

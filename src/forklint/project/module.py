@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
 
-from forklint.model import Span
+from forklint.model import Link, Span
 from forklint.project import scopes
 from forklint.project.nodes import nodes_below, parents_below
+from forklint.project.questions import Fact
 from forklint.project.scopes import FUNCTIONS, Function, Scope
 from forklint.records import dataclass
 from forklint.source.document import Document
@@ -20,17 +21,27 @@ class Module:
     """A parsed module: its tree, its names, its classes and functions."""
 
     path: Path
-    document: Document
+    source: Document
+    """Its text; who reads it asks for ``document``."""
     tree: ast.Module
     is_notebook: bool = False
+    note: Callable[[Fact], None] | None = None
+    """Told of what is read beyond the tree."""
 
     def __repr__(self) -> str:
         return f"Module({self.path})"
 
+    @property
+    def document(self) -> Document:
+        """The text of the module, comments and layout included."""
+        if self.note is not None:
+            self.note(("text", str(self.path)))
+        return self.source
+
     @cached_property
     def scope(self) -> Scope:
         """The module's own scope, with all others below it."""
-        return scopes.build(self.tree, has_walrus=":=" in self.document.text)
+        return scopes.build(self.tree, has_walrus=":=" in self.source.text)
 
     @cached_property
     def all_scopes(self) -> tuple[Scope, ...]:
@@ -47,6 +58,11 @@ class Module:
     def scope_of(self) -> dict[ast.AST, Scope]:
         """The scope that each class or function of the module opens."""
         return {scope.node: scope for scope in self.all_scopes}
+
+    @cached_property
+    def numbers(self) -> dict[ast.AST, int]:
+        """The number by which the module's summary knows the scope of each class or function."""
+        return {scope.node: number for number, scope in enumerate(self.all_scopes)}
 
     @cached_property
     def classes(self) -> tuple[ClassFacts, ...]:
@@ -78,6 +94,27 @@ class Module:
     def nodes(self) -> tuple[ast.AST, ...]:
         """Every node of the module, level by level, but for operators and contexts."""
         return tuple(nodes_below(self.tree))
+
+    def returns_of(self, function: Function) -> tuple[ast.Return, ...]:
+        """The ``return`` statements in a function, those of functions in it included."""
+        found = self._returns.get(function)
+        if found is None:
+            found = tuple(node for node in nodes_below(function) if isinstance(node, ast.Return))
+            self._returns[function] = found
+        return found
+
+    @cached_property
+    def _returns(self) -> dict[Function, tuple[ast.Return, ...]]:
+        return {}
+
+    def number_of(self, node: ast.AST) -> int:
+        """The place of a node among ``nodes``: the same for two texts that differ in comments and layout alone."""
+        return next((number for number, one in enumerate(self.nodes) if one is node), -1)
+
+    def link(self, node: ast.AST, message: str) -> Link:
+        """Make a step of a chain that points to a node of this module."""
+        span = self.span(node)
+        return Link(str(self.path), span.row, span.column, message, node=self.number_of(node))
 
     def statement_of(self, node: ast.AST) -> ast.stmt:
         """The statement that a node belongs to: itself, or the nearest above."""
@@ -120,14 +157,14 @@ class Module:
 
     def line_named(self, node: ast.AST) -> str:
         """The line of a node in words, in a notebook with its cell: ``line 3 of cell 2``."""
-        span, notebook = self.span(node), self.document.notebook
+        span, notebook = self.span(node), self.document.notebook  # what names a line rests on the text
         if notebook is None:
             return f"line {span.row}"
         cell, local = notebook.local(span)
         return f"line {local.row} of cell {cell}"
 
     def _column(self, row: int, offset: int) -> int:
-        line = self.document.lines[row - 1]
+        line = self.source.lines[row - 1]
         return 1 + (offset if line.isascii() else len(line.encode()[:offset].decode(errors="replace")))
 
     def header_rows(self, statement: ast.stmt) -> tuple[int, int]:

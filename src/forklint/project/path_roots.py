@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
-from functools import cached_property
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from forklint.knowledge.libraries import libraries
-from forklint.records import dataclass
-from forklint.source import document, path_roots
-from forklint.source.path_roots import PathRoot
+from forklint.summaries.path_roots import CWD, SETUP, SETUP_FILE
 
 if TYPE_CHECKING:
-    from forklint.project.files import ProjectFiles
+    from forklint.project.index import Project
+    from forklint.summaries.summary import PathRoot
 
-Listing = Callable[[str], frozenset[str]]
 
-
-@dataclass(frozen=True)
-class PlacedRoot:
+class Placed(NamedTuple):
     """A folder that a file of the project makes modules importable from."""
 
     folder: str
@@ -32,113 +27,82 @@ class PlacedRoot:
         """Whether code whose imports begin in a folder stands below the file that adds the root, or in the root."""
         return _is_within(start, self.added_in) or _is_within(start, self.folder)
 
+    def nearness(self, start: str) -> tuple[bool, int]:
+        """What is more, the more this has to do with code whose imports begin in a folder."""
+        return self.concerns(start), len(os.path.commonpath([self.added_in, start]))
+
+
+class Holder(NamedTuple):
+    """A path root with something of a name in it."""
+
+    root: Placed
+    is_module: bool
+    """Whether it is a module, or a package with ``__init__.py``."""
+
 
 class PathRoots:
-    """Finds the path roots of a project, once they are needed: that takes a look into each file.
+    """Answers for one project."""
 
-    They are not needed for a name that no file or folder of the project has, nor for one of Python's own modules.
-    """
+    def __init__(self, project: Project) -> None:
+        self._project = project
 
-    def __init__(self, files: ProjectFiles) -> None:
-        self._files = files
-        self._added: dict[Path, tuple[PathRoot, ...]] | None = None
-        """What each file adds that adds something; None until it is needed."""
-        self._holders: dict[str, tuple[PlacedRoot, ...]] | None = None
-        self._nearest: dict[tuple[str, str], tuple[str, ...]] = {}
+    def holding(self, name: str, start: str) -> tuple[str, ...]:
+        """The path roots in which a top-level name is looked up from the folder where the search begins, in order.
 
-    def holding(self, name: str, start: str, listing: Listing) -> tuple[str, ...]:
-        """The path roots in which there is a module or package of a top-level name.
-
-        ``start`` is the folder in which the search begins: roots that were added near it come first. ``listing``
-        gives the names in a folder that can be modules or packages.
+        None for Python's own modules and for libraries that the tables speak of, whatever copies there are of them.
+        Where a name is a library as often, or a mere folder, it is the project's own near the root alone.
         """
-        if self._holders is None:
-            if not self._may_be_ours(name):
-                return ()
-            self._holders = self._find_holders(listing)
-        holders = self._holders.get(name)
-        if holders is None:
+        if name in sys.stdlib_module_names or name in libraries().always:
             return ()
-        key = (name, start)
-        if key not in self._nearest:
-            searched = [one for one in holders if one.concerns(start) or _is_surely_ours(name, one.folder, listing)]
-            searched.sort(key=lambda one: (one.concerns(start), _shared(one.added_in, start)), reverse=True)
-            self._nearest[key] = tuple(dict.fromkeys(one.folder for one in searched))
-        return self._nearest[key]
+        found = self._project.answer("path roots with a name", name, lambda: tuple(self._holders(name)), compared=True)
+        if not found:
+            return ()
+        is_known = name in libraries().ambiguous
+        roots = [one.root for one in found if one.root.concerns(start) or (one.is_module and not is_known)]
+        roots.sort(key=lambda one: one.nearness(start), reverse=True)
+        return tuple(dict.fromkeys(one.folder for one in roots))
 
     @property
     def are_plain(self) -> bool:
         """Whether all of them can be reached from the project's root by folders that could be packages."""
-        root = self._files.extent.walked
+        root = self._project.extent.walked
         return all(part.isidentifier() for one in self._placed() for part in Path(one.folder).relative_to(root).parts)
 
-    def has_changed(self, path: Path) -> bool:
-        """Take note that a file says something else now; gives whether that changes the path roots."""
-        if self._added is None or self._added.get(path, ()) == self._read(path):
-            return False
-        self._added = self._holders = None
-        self._nearest.clear()
-        return True
-
-    def _may_be_ours(self, name: str) -> bool:
-        return name in self._names and name not in sys.stdlib_module_names and name not in libraries().always
-
-    @cached_property
-    def _names(self) -> frozenset[str]:
-        """The names that modules and packages of the project have, wherever they stand."""
-        root, folders = self._files.extent.walked, set[Path]()
-        for parent in {path.parent for path in self._files.walked}:
-            folder = parent
-            while folder not in folders and root in folder.parents:
-                folders.add(folder)
-                folder = folder.parent
-        return frozenset({folder.name for folder in folders} | {path.stem for path in self._files.walked})
-
-    def _find_holders(self, listing: Listing) -> dict[str, tuple[PlacedRoot, ...]]:
-        found: dict[str, dict[PlacedRoot, None]] = {}
+    def _holders(self, name: str) -> Iterator[Holder]:
+        holds = self._project.resolver.holds
         for one in self._placed():
-            for entry in listing(one.folder):
-                name = entry.removesuffix(".py")
-                if name != "__init__" and self._may_be_ours(name):
-                    found.setdefault(name, {})[one] = None
-        return {name: tuple(holders) for name, holders in found.items()}
+            has_file, has_entry = holds(one.folder, f"{name}.py"), holds(one.folder, name)
+            if has_file or has_entry:
+                yield Holder(one, has_file or holds(str(Path(one.folder, name)), "__init__.py"))
 
-    def _placed(self) -> tuple[PlacedRoot, ...]:
-        if self._added is None:
-            self._added = {path: added for path in self._files.walked if (added := self._read(path))}
-        root = self._files.extent.walked
-        usual = {self._files.root, self._files.root / "src"}
-        found = [
-            PlacedRoot(str(folder), str(path.parent))
-            for path, added in self._added.items()
-            for one in added
-            for folder in path_roots.placed(one, path, root)
-            if folder not in usual
-        ]
-        return tuple(dict.fromkeys(found))
+    def _placed(self) -> tuple[Placed, ...]:
+        return self._project.answer("path roots", None, lambda: tuple(dict.fromkeys(self._place())), compared=True)
 
-    def _read(self, path: Path) -> tuple[PathRoot, ...]:
-        data = self._files.data(path)
-        if not path_roots.may_add(path.name, data):
-            return ()
-        try:
-            return path_roots.path_roots(document.parse(document.decode(path, data)))
-        except (document.UnreadableError, SyntaxError, RecursionError, MemoryError, ValueError):
-            return ()
+    def _place(self) -> Iterator[Placed]:
+        """Give each path root with each folder of a file that adds it."""
+        root = self._project.extent.walked
+        usual = {self._project.root, self._project.root / "src"}
+        for path in self._project.adding():
+            for one in self._project.added(path):
+                yield from (Placed(str(to), str(path.parent)) for to in placed(one, path, root) if to not in usual)
 
 
-def _is_surely_ours(name: str, folder: str, listing: Listing) -> bool:
-    """Whether a name means what is in a path root for files that have nothing to do with that.
+def placed(one: PathRoot, file: Path, root: Path) -> tuple[Path, ...]:
+    """The folders that a path root of a file means, none of them outside ``root``.
 
-    It does where it is a module or a package with ``__init__.py``, and no library has the name.
+    The working directory is the root or the folder of the file: it depends on where a program is started.
     """
-    is_module = f"{name}.py" in listing(folder) or "__init__.py" in listing(str(Path(folder, name)))
-    return is_module and name not in libraries().ambiguous
+    if "\0" in one.path or (one.base == SETUP and file.name != SETUP_FILE):
+        return ()
+    bases = (root, file.parent) if one.base == CWD else (file.parent,)
+    found = [_descend(base, one.path) for base in bases]
+    return tuple(dict.fromkeys(path for path in found if path == root or root in path.parents))
 
 
-def _shared(one: str, other: str) -> int:
-    """How much of their paths two folders have in common."""
-    return len(os.path.commonpath([one, other]))
+def _descend(base: Path, relative: str) -> Path:
+    for part in relative.split("/"):
+        base = base.parent if part == ".." else base / part
+    return base
 
 
 def _is_within(folder: str, outer: str) -> bool:

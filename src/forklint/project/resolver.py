@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from forklint.project.evidence import is_importable
-from forklint.project.path_roots import PathRoots
+from forklint.project.questions import Questions
+from forklint.project.seen import importable
 from forklint.source.roots import Extent
+
+Elsewhere = Callable[[str, str], tuple[str, ...]]
+
+
+def nowhere(_name: str, _start: str) -> tuple[str, ...]:
+    """Where else to look, if there is nothing."""
+    return ()
 
 
 class Resolver:
@@ -21,25 +28,17 @@ class Resolver:
     files near the importing one first. Folders without ``__init__.py`` are namespace packages.
     """
 
-    def __init__(self, extent: Extent, path_roots: PathRoots | None = None) -> None:
+    def __init__(self, extent: Extent, questions: Questions | None = None, elsewhere: Elsewhere | None = None) -> None:
+        """``elsewhere`` gives the path roots with something of a top-level name, by it and where a search begins."""
         self._extent = extent
         self._root = str(extent.root)
-        self._path_roots = path_roots
+        self._elsewhere = elsewhere or nowhere
+        self._questions = questions or Questions()
         self.listings: dict[str, frozenset[str]] = {}
         """Each folder that was looked into, with the names in it that can be modules or packages."""
         self.folders: dict[str, bool] = {}
         """Each path that was asked whether it is a folder, and the answer."""
-        self.others: bool | None = None
-        """The answer of ``has_others``, if it was asked."""
-        self._searched: dict[str, tuple[str, ...]] = {}
         self._starts: dict[str, tuple[str, ...]] = {}
-        self._found: dict[tuple[str, str, bool], Path | None] = {}
-        self._packages: dict[tuple[str, str, bool], Path | None] = {}
-
-    def forget(self) -> None:
-        """Forget what imports were found to mean: the path roots have changed."""
-        self._found.clear()
-        self._packages.clear()
 
     def find(self, importer: Path, module: str, level: int = 0) -> Path | None:
         """Find the file of a module: ``a/b.py``, or ``a/b/__init__.py``; None if it is not the project's."""
@@ -56,10 +55,9 @@ class Resolver:
 
     def find_from(self, start: str, module: str, *, relative: bool) -> Path | None:
         """Find the file of a module from where the search begins."""
+        parts = [part for part in module.split(".") if part]
         key = (start, module, relative)
-        if key not in self._found:
-            self._found[key] = self._find(start, [part for part in module.split(".") if part], relative=relative)
-        return self._found[key]
+        return self._questions.answer("file of a module", key, lambda: self._find(start, parts, relative=relative))
 
     def _find(self, start: str, parts: list[str], *, relative: bool) -> Path | None:
         if relative:
@@ -73,43 +71,20 @@ class Resolver:
     def _bases(self, start: str, parts: list[str]) -> Iterator[str]:
         """Give the folders in which an absolute import is looked for."""
         yield from self._above(start)
-        yield from self._elsewhere(start, parts)
-
-    def _elsewhere(self, start: str, parts: list[str]) -> tuple[str, ...]:
-        """The path roots that a module which is not in the usual places may be in."""
-        if self._path_roots is None or not parts:
-            return ()
-        return self._path_roots.holding(parts[0], start, self._listing)
+        if parts:
+            yield from self._elsewhere(parts[0], start)
 
     def has(self, start: str, name: str) -> bool:
         """Whether an absolute import of a name may mean something of the project, from where the search begins."""
-        usual = any(name in listing or f"{name}.py" in listing for listing in map(self._listing, self._above(start)))
-        return usual or bool(self._elsewhere(start, [name]))
-
-    def has_others(self, known: Iterable[Path]) -> bool:
-        """Whether an import may find a Python file below the root that is not among the known ones: those of a walk."""
-        if self.others is None:
-            self.others = self._has_others(known)
-        return self.others
-
-    def _has_others(self, known: Iterable[Path]) -> bool:
-        if not self._extent.is_marked:  # others' files may stand beside it
-            return True
-        paths = set(map(str, known))
-        for folder, folders, names in os.walk(self._root):
-            if any(name.endswith(".py") and os.path.join(folder, name) not in paths for name in names):
-                return True
-            folders[:] = [name for name in folders if name.isidentifier()]
-            if any(os.path.islink(os.path.join(folder, name)) for name in folders):
-                return True
-        return False
+        usual = any(self.holds(base, name) or self.holds(base, f"{name}.py") for base in self._above(start))
+        return usual or bool(self._elsewhere(name, start))
 
     def is_package(self, importer: Path, module: str, level: int = 0) -> Path | None:
         """Find the folder of a namespace package (one without ``__init__.py``); None if there is none."""
-        key = (self.start(importer, level), module, level > 0)
-        if key not in self._packages:
-            self._packages[key] = self._find_package(key[0], module, relative=level > 0)
-        return self._packages[key]
+        start = self.start(importer, level)
+        key = (start, module, level > 0)
+        find = lambda: self._find_package(start, module, relative=level > 0)  # noqa: E731 - it is short
+        return self._questions.answer("folder of a package", key, find)
 
     def _find_package(self, start: str, module: str, *, relative: bool) -> Path | None:
         parts = [part for part in module.split(".") if part]
@@ -121,35 +96,34 @@ class Resolver:
 
     def _has_folder(self, base: str, parts: list[str]) -> bool:
         for part in parts:
-            if part not in self._listing(base):
+            if not self.holds(base, part):
                 return False
             base = os.path.join(base, part)
         return True
 
     def _file(self, base: str, parts: list[str]) -> Path | None:
         if not parts:
-            return Path(base, "__init__.py") if "__init__.py" in self._listing(base) else None
+            return Path(base, "__init__.py") if self.holds(base, "__init__.py") else None
         if not self._has_folder(base, parts[:-1]):
             return None
         folder = os.path.join(base, *parts[:-1])
-        listing = self._listing(folder)
         last = parts[-1]
-        if last in listing:
+        if self.holds(folder, last):
             package = os.path.join(folder, last)
-            if "__init__.py" in self._listing(package):
+            if self.holds(package, "__init__.py"):
                 return Path(package, "__init__.py")
-        if f"{last}.py" in listing:
+        if self.holds(folder, f"{last}.py"):
             return Path(folder, f"{last}.py")
         return None
 
     def _search_path(self, folder: str) -> tuple[str, ...]:
-        known = self._searched.get(folder)
-        if known is None:
-            base = folder
-            while "__init__.py" in self._listing(base) and base not in {self._root, os.path.dirname(base)}:
-                base = os.path.dirname(base)
-            known = self._searched[folder] = self._above(base)
-        return known
+        return self._questions.answer("search path", folder, lambda: self._find_search_path(folder))
+
+    def _find_search_path(self, folder: str) -> tuple[str, ...]:
+        base = folder
+        while self.holds(base, "__init__.py") and base not in {self._root, os.path.dirname(base)}:
+            base = os.path.dirname(base)
+        return self._above(base)
 
     def _above(self, start: str) -> tuple[str, ...]:
         """The folders in which an absolute import is looked for, from the first of them."""
@@ -162,19 +136,25 @@ class Resolver:
             known = self._starts[start] = tuple(dict.fromkeys(bases))
         return known
 
+    def holds(self, folder: str, name: str) -> bool:
+        """Whether a folder has an entry that can be a module or a package."""
+        self._questions.note(("entry", folder, name))
+        return name in self._listing(folder)
+
     def _listing(self, folder: str) -> frozenset[str]:
         if folder == self._root and self._extent.only_name is not None:
             return frozenset({self._extent.only_name})
         known = self.listings.get(folder)
         if known is None:
             try:
-                known = frozenset(filter(is_importable, os.listdir(folder)))
+                known = frozenset(importable(os.listdir(folder)))
             except OSError:
                 known = frozenset()
             self.listings[folder] = known
         return known
 
     def _is_folder(self, path: str) -> bool:
+        self._questions.note(("folder", path))
         known = self.folders.get(path)
         if known is None:
             known = self.folders[path] = os.path.isdir(path)

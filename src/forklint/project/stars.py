@@ -1,26 +1,45 @@
-"""Which files may give a name to one that imports all that they have, judged by bytes alone."""
+"""Which files may give a name to one that imports all that they have, by their summaries.
+
+A star takes the names in ``__all__``, else those that the top level binds, or takes by a star of its own, without a
+leading underscore (the Python language reference, "The import statement").
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from forklint.records import dataclass
-from forklint.source import exports
-from forklint.source.outline import imports_of
+from forklint.summaries.summary import STAR
+from forklint.summaries.top_level import ALL
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
 
 
-@dataclass(frozen=True)
-class Under:
-    """The files under the stars of a file, at any depth."""
 
-    listing: dict[bytes, list[Path]]
-    """Those whose ``__all__`` is written out, by the names in it."""
-    others: list[Path]
+class Surface(NamedTuple):
+    """What the top level of a file says of what a star takes from it."""
+
+    binds: frozenset[str] | None
+    """None for a file without a summary, of which nothing is known."""
+    exports: frozenset[str] | None
+    """The names in ``__all__``, where they are surely written out."""
+    is_computed: bool
+    """Whether there is an ``__all__`` that is not."""
+
+    def has(self, name: str) -> bool:
+        """Whether the file may bind a name other than by a star."""
+        return self.binds is None or name in self.binds
+
+    def lets(self, name: str) -> bool:
+        """Whether a star may take a name, if the file has it."""
+        if self.exports is not None:
+            return name in self.exports
+        return self.is_computed or not name.startswith("_")
+
+
+UNKNOWN = Surface(None, None, is_computed=True)
 
 
 class Stars:
@@ -31,62 +50,43 @@ class Stars:
 
     def may_give(self, path: Path, name: str) -> bool:
         """Whether a file may give a name to who imports all that it has."""
-        listed = self._listed(path)
-        if listed is not None:
-            return name.encode() in listed
-        return not exports.hides(self._project.data(path), name) and bool(self.giving(path, name))
+        surface = self._surface(path)
+        return surface.lets(name) and (surface.exports is not None or bool(self.giving(path, name)))
 
     def giving(self, path: Path, name: str) -> tuple[Path, ...]:
         """The files that may bind a name which is looked for in a file: itself, and those under its stars."""
-        memory = self._project.memory("files that give a name")
-        if (path, name) not in memory:
-            memory[path, name] = tuple(self._giving(path, name))
-        found: tuple[Path, ...] = memory[path, name]
-        return found
+        return self._project.answer(
+            "files that give a name", (path, name), lambda: tuple(self._giving(path, name)), compared=True
+        )
 
-    def imported_whole(self, path: Path) -> list[Path]:
+    def imported_whole(self, path: Path) -> tuple[Path, ...]:
         """The files of the project from which a file imports all."""
-        memory = self._project.memory("files that are imported whole")
-        if path not in memory:
-            data = self._project.data(path)
-            stars = imports_of(data).get("*", ()) if exports.may_have_star(data) else ()
-            found = (self._project.resolver.find(path, star.module, star.level) for star in stars)
-            memory[path] = [target for target in found if target is not None]
-        targets: list[Path] = memory[path]
-        return targets
+        return self._project.answer("files imported whole", path, lambda: self._imported_whole(path), compared=True)
 
     def _giving(self, path: Path, name: str) -> Iterator[Path]:
-        data = self._project.data
-        if exports.may_bind(data(path), name):
-            yield path
-        under = self._under(path)
-        yield from under.listing.get(name.encode(), ())
-        for at in under.others:
-            if exports.may_bind(data(at), name) and not exports.hides(data(at), name):
+        found, waiting = {path}, [path]
+        for at in waiting:
+            surface = self._surface(at)
+            if at != path and not surface.lets(name):
+                continue
+            if surface.has(name) or (at != path and surface.exports is not None):
                 yield at
+            new = [target for target in self.imported_whole(at) if target not in found]
+            found.update(new)
+            waiting += new
 
-    def _under(self, path: Path) -> Under:
-        memory = self._project.memory("files under stars")
-        if path not in memory:
-            memory[path] = under = Under({}, [])
-            found, waiting = {path}, [path]
-            while waiting:
-                for at in self.imported_whole(waiting.pop()):
-                    if at in found:
-                        continue
-                    found.add(at)
-                    waiting.append(at)
-                    listed = self._listed(at)
-                    if listed is None:
-                        under.others.append(at)
-                    for name in listed or ():
-                        under.listing.setdefault(name, []).append(at)
-        known: Under = memory[path]
-        return known
+    def _imported_whole(self, path: Path) -> tuple[Path, ...]:
+        stars = (one for one in self._project.imports(path) if one.attribute == STAR)
+        found = (self._project.resolver.find(path, star.module, star.level) for star in stars)
+        return tuple(target for target in found if target is not None)
 
-    def _listed(self, path: Path) -> frozenset[bytes] | None:
-        memory = self._project.memory("names in __all__")
-        if path not in memory:
-            memory[path] = exports.written_out(self._project.data(path))
-        listed: frozenset[bytes] | None = memory[path]
-        return listed
+    def _surface(self, path: Path) -> Surface:
+        return self._project.answer("what a star takes", path, lambda: self._find_surface(path), compared=True)
+
+    def _find_surface(self, path: Path) -> Surface:
+        summary = self._project.summary(path)
+        if summary is None:
+            return UNKNOWN
+        top = summary.top
+        is_computed = summary.exports is None and (ALL in top.binds or ALL in top.bare)
+        return Surface(top.binds, summary.exports, is_computed)

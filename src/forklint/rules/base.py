@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from forklint.edits.proposal import Proposal
-from forklint.model import Cell, Fix, Link, Severity, Span
+from forklint.model import Cell, Fix, Link, Note, Severity, Span
 from forklint.records import dataclass
 
 if TYPE_CHECKING:
     from forklint.edits.tree import Tree
     from forklint.project.index import Project
     from forklint.project.module import Module
+    from forklint.project.questions import Cuts
     from forklint.source.presets import Preset
 
 
@@ -110,7 +111,15 @@ class Rule(ABC):
 
     def reaches_tokens(self, path: Path) -> bool:
         """Whether the file, or a project file that it reaches by imports, holds the rule's tokens."""
-        return self.project.graph.any_reached(path, self.holds_tokens, self.code)
+        from forklint.project.graph import Words
+
+        return self.project.graph.any_reached(path, Words(self.pattern, self.words))
+
+    def reaches(self, path: Path, word: bytes) -> bool:
+        """Whether the file, or a project file that it reaches by imports, holds a word."""
+        from forklint.project.graph import word_test
+
+        return self.project.graph.any_reached(path, word_test(word))
 
     @abstractmethod
     def suspects(self, module: Module) -> Iterable[Suspect]:
@@ -138,8 +147,14 @@ class Rule(ABC):
 
     def link(self, module: Module, node: ast.AST, message: str) -> Link:
         """Make a step of a chain that points to a node of a module."""
-        span = module.span(node)
-        return Link(str(module.path), span.row, span.column, message)
+        return module.link(node, message)
+
+    def stopped(self, path: str, cuts: Cuts) -> list[Note]:
+        """Say what budgets have left unknown in a file."""
+        return [
+            Note(path, f"{self.code} stopped {what} after {steps:,} steps", stopped=self.code)
+            for what, steps in sorted(cuts.items())
+        ]
 
     @classmethod
     def page(cls) -> Page:

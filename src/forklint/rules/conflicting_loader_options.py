@@ -103,7 +103,7 @@ class ConflictingLoaderOptions(Rule):
             return False
         from forklint.facts.loading.screening import may_set_up_loader
 
-        return may_set_up_loader(self.project, path, data)
+        return may_set_up_loader(self.project, path)
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Find the options that a loader refuses, and memory pinned in vain."""

@@ -120,13 +120,8 @@ class HandleInInit(Rule):
 
         return SharedHandles(self.project, self._handles)
 
-    @cached_property
-    def tokens(self) -> bytes:  # type: ignore[override]
-        """A call of anything that opens a handle, as the table and the project's settings have it."""
-        return self._screen.tokens.pattern.pattern
-
     def may_hold(self, path: Path, data: bytes) -> bool:
-        """Something is opened here, or where a call or base class leads, and the file has to do with datasets."""
+        """Something is opened here, or where a call or base class leads, and it has to do with datasets."""
         if not (b"class " in data or b"=" in data or NESTED.search(data)):
             return False  # what is opened is kept by a name or by an object that gets it
         return self._screen.may_store(path)

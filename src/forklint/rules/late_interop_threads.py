@@ -14,7 +14,7 @@ from forklint.rules.base import Rule, Suspect
 
 if TYPE_CHECKING:
     from forklint.edits.tree import Tree
-    from forklint.facts.forking.walk import Place
+    from forklint.facts.forking.trace import Place
     from forklint.facts.interop.late import LateCall
     from forklint.project.module import Module
 
@@ -76,8 +76,10 @@ class LateInteropThreads(Rule):
     words = (SETS.encode(),)
 
     def may_hold(self, path: Path, data: bytes) -> bool:
-        """The call is here, or in a module that this one reaches."""
-        return self.reaches_tokens(path)
+        """The call is here, or in a module that this one reaches; many a text only mentions it."""
+        from forklint.facts.interop.late import SETTING
+
+        return self.reaches_tokens(path) and any(self.project.graph.any_reached(path, one) for one in SETTING)
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Calls that come too late, or what leads to one."""

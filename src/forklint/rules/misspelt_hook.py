@@ -118,7 +118,7 @@ class MisspeltHook(Rule):
             return False  # nothing is given by a keyword, nor by an entry of a mapping
         from forklint.facts.loading.screening import may_set_up_loader
 
-        if not may_set_up_loader(self.project, path, data):
+        if not may_set_up_loader(self.project, path):
             return False
         return any(keyword_meant(first or second) for first, second in KEYWORDS.findall(data))
 

@@ -15,13 +15,13 @@ from forklint.rules.base import Rule, Suspect
 if TYPE_CHECKING:
     from forklint.edits.tree import Tree
     from forklint.facts.forking.poisoned import Poisoned
-    from forklint.facts.forking.walk import Use
+    from forklint.facts.forking.trace import Use
     from forklint.project.module import Module
 
-IN_LOADERS = re.compile(rb"(?:polars|jax|numba)\b")
-"""What a DataLoader's workers meet, too."""
-IMPORTS = (b"import", b"from", b"\\\n", b"\\\r\n")
-"""One of these stands before it where it is imported, on its line or at the end of the one above."""
+MET = (b"polars", b"jax", b"numba")
+"""Libraries whose threads a DataLoader's workers meet, too."""
+IMPORTED = re.compile(rb"(?:import|from|\\\r?\n)[^\n]*?(?:polars|jax|numba)\b")
+"""One of them in a line that imports, or that goes on from the line above."""
 
 
 class PoisonedFork(Rule):
@@ -97,13 +97,14 @@ class PoisonedFork(Rule):
             return False
         from forklint.facts.forking.sites import may_start
         from forklint.facts.loading.screening import may_make_loader
+        from forklint.project.graph import Words
 
-        if may_start(self.project, data):
+        if may_start(self.project, path):
             return self.reaches_tokens(path)
         return (
             (b"oader" in data or b"TrainingArguments" in data)
-            and may_make_loader(self.project, data)
-            and self.project.graph.any_reached(path, _is_met_by_workers, "FKL203 loaders")
+            and may_make_loader(self.project, path)
+            and self.project.graph.any_reached(path, Words(IMPORTED, MET))
         )
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
@@ -158,17 +159,6 @@ class PoisonedFork(Rule):
             yield Proposal(f"start it by spawn: `{how}`", Applicability.DISPLAY)
         if found.poison.name == "openmp":
             yield Proposal("call `torch.set_num_threads(1)` first thing in the child", Applicability.DISPLAY)
-
-
-def _is_met_by_workers(data: bytes) -> bool:
-    if not (b"polars" in data or b"jax" in data or b"numba" in data):
-        return False
-    for match in IN_LOADERS.finditer(data):
-        line = data.rfind(b"\n", 0, match.start())
-        before = data[max(0, line - 2) : match.start()]
-        if any(word in before for word in IMPORTS):
-            return True
-    return False
 
 
 def _message(found: Poisoned, module: Module) -> str:

@@ -125,7 +125,7 @@ class RngInInit(Rule):
         """A generator is made, or a worker is seeded, and the file or one that it reaches has to do with torch."""
         if not (self._may_keep(data) or self._may_seed(data)):
             return False
-        return b"torch" in data or self.project.graph.any_reached(path, lambda text: b"torch" in text, "torch")
+        return b"torch" in data or self.reaches(path, b"torch")
 
     def _may_keep(self, data: bytes) -> bool:
         """Whether a generator is plainly kept, or made where something is that workers run."""

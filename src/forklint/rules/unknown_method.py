@@ -90,10 +90,7 @@ class UnknownMethod(Rule):
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """Something dotted, torch imported here or in a module that this one reaches, and a name that may lack."""
-        if not self._is_asked(path, data):
-            return False
-        # an outline costs more than a tree at hand
-        return self.project.is_loaded(path) or self._screening.may_lack(path)
+        return self._is_asked(path, data) and self._screening.may_lack(path)
 
     def _is_asked(self, path: Path, data: bytes) -> bool:
         return b"." in data and self.reaches_tokens(path)

@@ -97,7 +97,7 @@ class UnshardedIterable(Rule):
         """Something that gives samples, in a file that speaks of datasets and has to do with torch."""
         if not super().may_hold(path, data) or not _may_give(data):
             return False
-        return b"torch" in data or self.project.graph.any_reached(path, lambda text: b"torch" in text, "torch")
+        return b"torch" in data or self.reaches(path, b"torch")
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Iterable datasets of this module that every worker gives whole."""

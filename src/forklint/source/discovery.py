@@ -54,6 +54,9 @@ MOST_FILES = 2_000
 MOST_ENTRIES, MOST_IN_FOLDER = 200_000, 20_000
 """So many entries are looked at to find them, of all folders and of one: there may be a million images in a folder."""
 
+FOREIGN = frozenset({"node_modules", "site-packages", "venv"})
+"""Folders whose files belong to no project, though their names could be those of packages."""
+
 
 @dataclass(frozen=True)
 class Missing:
@@ -132,8 +135,10 @@ class Walk:
     """The files that a walk found."""
 
     paths: tuple[Path, ...]
+    left_out: tuple[str, ...] = ()
+    """The files and folders that are excluded, linked or beyond a bound, and that an import could find all the same."""
     is_whole: bool = True
-    """Whether there are no more of them."""
+    """Whether no bound ended the walk."""
 
 
 def walk(extent: Extent, excluded: Excluded, suffixes: tuple[str, ...] = PYTHON_SUFFIXES) -> Walk:
@@ -144,7 +149,9 @@ def walk(extent: Extent, excluded: Excluded, suffixes: tuple[str, ...] = PYTHON_
     folder, rules = str(extent.walked), _rules_for(extent.walked)
     if extent.is_bounded:
         return _walk_nearest(folder, excluded, rules, suffixes, is_flat=extent.is_flat)
-    return Walk(tuple(path for path in _walk(folder, excluded, rules, suffixes) if isinstance(path, Path)))
+    left_out: list[str] = []
+    found = _walk(folder, excluded, rules, suffixes, left_out)
+    return Walk(tuple(path for path in found if isinstance(path, Path)), tuple(left_out))
 
 
 def _walk_nearest(
@@ -152,6 +159,7 @@ def _walk_nearest(
 ) -> Walk:
     """Walk level by level, up to MOST_FILES and MOST_ENTRIES."""
     found: list[Path] = []
+    left_out: list[str] = []
     waiting, entries_left, is_whole = deque([(folder, rules)]), MOST_ENTRIES, True
     while waiting and entries_left and len(found) <= MOST_FILES:
         current, rules = waiting.popleft()
@@ -162,11 +170,13 @@ def _walk_nearest(
         entries_left -= min(len(listing), most)
         if len(listing) > most:
             is_whole = False
+            left_out.append(current)
             continue
-        folders, files, rules = _kept(current, listing, excluded, rules, suffixes)
+        folders, files, rules = _kept(current, listing, excluded, rules, suffixes, left_out)
         found += files
         waiting += () if is_flat else [(path, rules) for path in folders]
-    return Walk(tuple(found[:MOST_FILES]), is_whole=is_whole and not waiting and len(found) <= MOST_FILES)
+    beyond = [*map(str, found[MOST_FILES:]), *(path for path, _ in waiting)][:1]
+    return Walk(tuple(found[:MOST_FILES]), (*left_out, *beyond), is_whole=is_whole and not beyond)
 
 
 def _rules_for(folder: Path) -> tuple[_IgnoreRules, ...]:
@@ -176,16 +186,20 @@ def _rules_for(folder: Path) -> tuple[_IgnoreRules, ...]:
 
 
 def _walk(
-    folder: str, excluded: Excluded, rules: tuple[_IgnoreRules, ...], suffixes: tuple[str, ...]
+    folder: str,
+    excluded: Excluded,
+    rules: tuple[_IgnoreRules, ...],
+    suffixes: tuple[str, ...],
+    left_out: list[str] | None = None,
 ) -> Iterator[Path | Missing]:
     listing = _listing(folder)
     if isinstance(listing, Missing):
         yield listing
         return
-    folders, files, rules = _kept(folder, listing, excluded, rules, suffixes)
+    folders, files, rules = _kept(folder, listing, excluded, rules, suffixes, left_out)
     yield from files
     for path in folders:
-        yield from _walk(path, excluded, rules, suffixes)
+        yield from _walk(path, excluded, rules, suffixes, left_out)
 
 
 def _listing(folder: str, most: int | None = None) -> list[os.DirEntry[str]] | Missing:
@@ -197,12 +211,13 @@ def _listing(folder: str, most: int | None = None) -> list[os.DirEntry[str]] | M
         return Missing(Path(folder), error.strerror or str(error))
 
 
-def _kept(
+def _kept(  # noqa: PLR0913, PLR0917 - one step of a walk, which has so many sides
     folder: str,
     listing: list[os.DirEntry[str]],
     excluded: Excluded,
     rules: tuple[_IgnoreRules, ...],
     suffixes: tuple[str, ...],
+    left_out: list[str] | None,
 ) -> tuple[list[str], list[Path], tuple[_IgnoreRules, ...]]:
     """The folders and files of a listing that are not left out, and the rules that hold below."""
     names = {entry.name for entry in listing}
@@ -214,17 +229,25 @@ def _kept(
         if entry.name in NEVER:
             continue
         is_folder = entry.is_dir(follow_symlinks=False)
-        if not is_folder and not entry.name.endswith(suffixes):
+        is_linked = not is_folder and not entry.name.endswith(suffixes)
+        if is_linked and not entry.is_symlink():
             continue
-        if rules and _ignored(os.path.abspath(entry.path), rules, is_folder=is_folder):
-            continue
-        if excluded is not nothing and excluded(Path(entry.path)):
+        if is_linked or _is_left_out(entry.path, rules, excluded, is_folder=is_folder):
+            if left_out is not None and entry.name.removesuffix(".py").isidentifier():
+                left_out.append(entry.path)
             continue
         if is_folder:
             folders.append(entry.path)
         elif _is_file(entry):
             files.append(Path(entry.path))
     return folders, files, rules
+
+
+def _is_left_out(path: str, rules: tuple[_IgnoreRules, ...], excluded: Excluded, *, is_folder: bool) -> bool:
+    """Whether an ignore file or a setting excludes a file or folder."""
+    if rules and _ignored(os.path.abspath(path), rules, is_folder=is_folder):
+        return True
+    return excluded is not nothing and excluded(Path(path))
 
 
 def _is_file(entry: os.DirEntry[str]) -> bool:

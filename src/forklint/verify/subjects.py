@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from forklint.project.graph import word_test
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts
 from forklint.verify.words import Judgement, Subject, Verdict
@@ -120,7 +121,7 @@ def scripts_reaching(
             continue
         if script.name == "conftest.py" or path not in project.graph.reached(script):
             continue
-        if project.graph.any_reached(script, lambda text: word in text, word.decode()):
+        if project.graph.any_reached(script, word_test(word)):
             yield script
 
 

@@ -138,14 +138,14 @@ def _attribute(project: Project, module: Module, scope: Scope, node: ast.Attribu
 
 def _stored(project: Project, method: Function) -> dict[str, list[ast.expr]]:
     """What a method puts into each attribute of ``self``."""
-    memory = project.memory("what a method stores on self")
-    if method not in memory:
-        stored: dict[str, list[ast.expr]] = {}
-        for statement in (node for node in nodes_below(method) if isinstance(node, ast.Assign)):
-            for target in statement.targets:
-                owner = target.value if isinstance(target, ast.Attribute) else None
-                if isinstance(target, ast.Attribute) and isinstance(owner, ast.Name) and owner.id == "self":
-                    stored.setdefault(target.attr, []).append(statement.value)
-        memory[method] = stored
-    found: dict[str, list[ast.expr]] = memory[method]
-    return found
+    return project.answer("what a method stores on self", method, lambda: _find_stored(method))
+
+
+def _find_stored(method: Function) -> dict[str, list[ast.expr]]:
+    stored: dict[str, list[ast.expr]] = {}
+    for statement in (node for node in nodes_below(method) if isinstance(node, ast.Assign)):
+        for target in statement.targets:
+            owner = target.value if isinstance(target, ast.Attribute) else None
+            if isinstance(target, ast.Attribute) and isinstance(owner, ast.Name) and owner.id == "self":
+                stored.setdefault(target.attr, []).append(statement.value)
+    return stored

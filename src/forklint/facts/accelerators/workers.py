@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from functools import partial
 from typing import TYPE_CHECKING
 
 from forklint.facts.accelerators.devices import may_use, used_by
@@ -83,11 +82,10 @@ class WorkerUses:
                     yield use
 
     def _uses(self, module: Module, node: ast.AST) -> str:
-        memory = self.project.memory("accelerator uses")
-        if node not in memory:
-            is_call = isinstance(node, ast.Call) and may_use(node)
-            memory[node] = used_by(self.project, module, module.scope_at(node), node) if is_call else ""  # type: ignore[arg-type]
-        return str(memory[node])
+        if not isinstance(node, ast.Call) or not may_use(node):
+            return ""
+        find = lambda: str(used_by(self.project, module, module.scope_at(node), node))  # noqa: E731 - it is short
+        return self.project.answer("accelerator uses", node, find)
 
     def _of(self, module: Module, runs: Function | ast.Lambda, loading: Loading) -> Iterator[WorkerUse]:
         facts = FunctionFacts(module, runs) if not isinstance(runs, ast.Lambda) else None
@@ -115,18 +113,18 @@ class WorkerUses:
 
     def _running(self) -> dict[tuple[Module, Function | ast.Lambda], Loading]:
         """Every function that workers run, with a loader whose workers do."""
-        memory = self.project.memory("run by workers")
-        if "all" not in memory:
-            found: dict[tuple[Module, Function | ast.Lambda], Loading] = {}
-            for module in self.project.mentioning("Loader", partial(may_make_loader, self.project)):
-                for scope, call, _, method in self._sites.loaders(module):
-                    for part, value in self._sites.given(module, scope, call):
-                        given, loading = Expression(module, scope, value), Loading(module, call, part, method)
-                        for key, one in self._reached(given, loading):
-                            found.setdefault(key, one)
-            memory["all"] = found
-        known: dict[tuple[Module, Function | ast.Lambda], Loading] = memory["all"]
-        return known
+        return self.project.answer("run by workers", None, self._find_running)
+
+    def _find_running(self) -> dict[tuple[Module, Function | ast.Lambda], Loading]:
+        found: dict[tuple[Module, Function | ast.Lambda], Loading] = {}
+        paths = (path for path in self.project.containing(b"Loader") if may_make_loader(self.project, path))
+        for module in self.project.modules(paths):
+            for scope, call, _, method in self._sites.loaders(module):
+                for part, value in self._sites.given(module, scope, call):
+                    given, loading = Expression(module, scope, value), Loading(module, call, part, method)
+                    for key, one in self._reached(given, loading):
+                        found.setdefault(key, one)
+        return found
 
     def _reached(
         self, given: Expression, loading: Loading

@@ -6,9 +6,10 @@ import ast
 
 from forklint.facts.loading.datasets import given_to_loaders
 from forklint.facts.loading.following import Follower
-from forklint.knowledge.datasets import bases, entries, homes, loading_words, packages
+from forklint.knowledge.datasets import entries, is_base, loading_words
+from forklint.project.graph import word_test
 from forklint.project.index import Project
-from forklint.project.module import ClassFacts
+from forklint.project.module import ClassFacts, Module
 
 
 def is_dataset(project: Project, facts: ClassFacts) -> bool:
@@ -18,10 +19,7 @@ def is_dataset(project: Project, facts: ClassFacts) -> bool:
     DataLoader, and for one with ``__getitem__`` and ``__len__`` in a module that has to do with torch, unless
     the project makes such objects for something else.
     """
-    memory = project.memory("is_dataset")
-    if facts not in memory:
-        memory[facts] = _is_dataset(project, facts)
-    return bool(memory[facts])
+    return project.answer("is a dataset", facts, lambda: _is_dataset(project, facts))
 
 
 def _is_dataset(project: Project, facts: ClassFacts) -> bool:
@@ -32,7 +30,7 @@ def _is_dataset(project: Project, facts: ClassFacts) -> bool:
         return False
     methods = {name for owner in ancestry.classes for name in owner.methods}
     if {"__getitem__", "__len__"} <= methods and project.graph.any_reached(
-        facts.module.path, lambda data: b"torch" in data, "torch"
+        facts.module.path, word_test(b"torch")
     ):
         return not _is_used_otherwise(project, facts)
     return bool(methods & set(entries())) and _goes_to_loader(project, facts)
@@ -40,14 +38,7 @@ def _is_dataset(project: Project, facts: ClassFacts) -> bool:
 
 def inherits_dataset(project: Project, facts: ClassFacts) -> bool:
     """Whether a class is a dataset by what it inherits from, however it is used."""
-    return any(_is_base(name) for name in project.ancestry(facts).external)
-
-
-def _is_base(name: str) -> bool:
-    package, home, last = name.partition(".")[0], name.rpartition(".")[0], name.rpartition(".")[2]
-    if name in bases() or (package in packages() and last.endswith("Dataset")):
-        return True
-    return home in homes() and last[:1].isupper()
+    return any(is_base(name) for name in project.ancestry(facts).external)
 
 
 def _is_used_otherwise(project: Project, facts: ClassFacts) -> bool:
@@ -56,18 +47,33 @@ def _is_used_otherwise(project: Project, facts: ClassFacts) -> bool:
     That is so in a project that loads nothing with workers, and where a model makes one: a bank of features, say,
     that ``forward`` looks up.
     """
+    kinds = project.ancestry(facts).classes
     makers = [
         (module, node)
-        for kind in project.ancestry(facts).classes
+        for kind in kinds
         for module in project.mentioning(kind.name)
-        for node in module.nodes
-        if isinstance(node, ast.Call) and project.resolve(module, module.scope_at(node), node.func) is kind
+        for node in _made_in(project, module).get(kind, ())
     ]
     if makers and not project.shows(loading_words()):
         return True
     around = ((module, above) for module, node in makers for above in module.above(node))
     classes = (module.class_facts(above) for module, above in around if isinstance(above, ast.ClassDef))
     return any(name.endswith("nn.Module") for one in classes for name in project.ancestry(one).external)
+
+
+def _made_in(project: Project, module: Module) -> dict[ClassFacts, list[ast.Call]]:
+    """The classes of the project of which a module makes objects, with the calls."""
+    return project.answer("classes that a module makes", module, lambda: _find_made_in(project, module))
+
+
+def _find_made_in(project: Project, module: Module) -> dict[ClassFacts, list[ast.Call]]:
+    found: dict[ClassFacts, list[ast.Call]] = {}
+    for node in module.nodes:
+        if isinstance(node, ast.Call):
+            symbol = project.resolve(module, module.scope_at(node), node.func)
+            if isinstance(symbol, ClassFacts):
+                found.setdefault(symbol, []).append(node)
+    return found
 
 
 def _goes_to_loader(project: Project, facts: ClassFacts) -> bool:

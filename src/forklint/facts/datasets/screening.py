@@ -1,97 +1,152 @@
-"""Which files may define datasets, or what datasets keep: judged by names, before anything is parsed."""
+"""Which classes may be datasets, or what datasets keep: judged by summaries, before anything is parsed.
+
+Each question is about one class or one file: a class is followed up to its bases, and down to what may inherit from it.
+"""
 
 from __future__ import annotations
 
-from functools import partial
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forklint.knowledge.datasets import base_names, entries
-from forklint.records import dataclass
-from forklint.source import headings
+from forklint.knowledge.datasets import entries, is_base
+from forklint.project.meanings import Definition, Meanings
+from forklint.summaries.summary import CLASS, FUNCTION
+from forklint.summaries.terms import CALL, WORD
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
 
-ITEM, LENGTH = b"__getitem__", b"__len__"
-LOADER = b"DataLoader"
-IN_WORKERS = (b"collate_fn", b"worker_init_fn")
+MAP_STYLE = frozenset({"__getitem__", "__len__"})
+LOADER = re.compile(rb"DataLoader")
+IN_WORKERS = frozenset({"collate_fn", "worker_init_fn"})
 """Arguments of a loader, besides the dataset, that its workers call."""
+MOST_NAMES = 64
+"""So many names of classes are looked at for what may inherit from one class."""
+MOST_FILES = 256
+"""So many files are looked at that mention one class. Where there are more, it may be anything in them."""
 
 
-@dataclass(frozen=True)
-class Screen:
-    """What the names of a project say of its datasets: too much rather than too little."""
+class DatasetScreen:
+    """Answers for the files of one project."""
 
-    names: frozenset[bytes]
-    """Every name that a dataset may go by."""
-    near: frozenset[bytes]
-    """Every word of the files that define datasets, or what these inherit from."""
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._meanings = Meanings(project)
 
-    def may_reach_workers(self, classes: tuple[headings.Head, ...]) -> bool:
-        """Whether an object of one of these classes may be a dataset, a part of one, or of a class inherited from."""
-        return any(one.name in self.near for one in classes)
+    def may_be_dataset(self, definition: Definition) -> bool:
+        """Whether ``is_dataset`` may hold for a class."""
+        return self._project.answer(
+            "may be a dataset", definition, lambda: self._may_be_dataset(definition), compared=True
+        )
 
+    def defines_dataset(self, path: Path) -> bool:
+        """Whether a file may define a dataset."""
+        return self._project.answer(
+            "may define a dataset", path, lambda: any(map(self.may_be_dataset, self.classes_in(path))), compared=True
+        )
 
-def screen(project: Project) -> Screen:
-    """The names of a project's datasets; a class is one for ``is_dataset`` only if its name is among them."""
-    memory = project.memory("names of datasets")
-    if "all" not in memory:
-        memory["all"] = _screen(project)
-    found: Screen = memory["all"]
-    return found
+    def makes_dataset(self, path: Path) -> bool:
+        """Whether a file may make an object of a dataset of the project."""
+        return self._project.answer(
+            "may make a dataset", path, lambda: self._makes_dataset(path), compared=True
+        )
 
+    def reaches_workers(self, definition: Definition) -> bool:
+        """Whether an object of a class may be a dataset, a part of one, of a class inherited from, or handed to one."""
+        return self._project.answer(
+            "may reach workers", definition, lambda: self._reaches_workers(definition), compared=True
+        )
 
-def called_beside(project: Project) -> frozenset[bytes]:
-    """What is called in files that make a dataset, or name what workers call: it may be handed to these."""
-    makers, families = making(project), project.families
-    named = (path for path in project.files if any(word in families.text(path) for word in IN_WORKERS))
-    return frozenset().union(*(headings.called(families.text(path)) for path in makers.union(named)))
+    def is_named_beside_dataset(self, name: str) -> bool:
+        """Whether a file with a word may define a dataset."""
+        paths = self._project.where(WORD, name)
+        return len(paths) > MOST_FILES or any(map(self.defines_dataset, paths))
 
+    def classes_in(self, path: Path) -> Iterator[Definition]:
+        """Give the classes of a file."""
+        summary = self._project.summary(path)
+        for number in summary.classes if summary is not None else ():
+            yield Definition(path, number)
 
-def making(project: Project) -> frozenset[Path]:
-    """The files that may make a dataset."""
-    memory = project.memory("files that make datasets")
-    if None not in memory:
-        calling = project.families.calling(screen(project).names)
-        memory[None] = frozenset(path for path, names in calling if _calls_one(project.families.text(path), names))
-    found: frozenset[Path] = memory[None]
-    return found
+    def _may_be_dataset(self, definition: Definition) -> bool:
+        lineage = self._meanings.lineage(definition)
+        if lineage.is_cut or any(map(is_base, lineage.outside)):
+            return True
+        methods = frozenset[str]().union(*map(self._methods, lineage.classes))
+        if methods >= MAP_STYLE:
+            return True
+        return bool(methods) and not methods.isdisjoint(entries()) and self._is_named_beside_loader(definition)
 
+    def _methods(self, definition: Definition) -> frozenset[str]:
+        """The methods of a class by which a dataset is told."""
+        return self._project.answer(
+            "methods of datasets", definition, lambda: self._find_methods(definition), compared=True
+        )
 
-def _screen(project: Project) -> Screen:
-    families = project.families
-    known = base_names()
-    words = {word for word in families.base_words() if word.endswith(b"Dataset") or word in known}
-    defined = _methods(project)
-    callers = tuple(name.encode() for name in entries())
-    by_entry = families.heirs(name for name, methods in defined.items() if not methods.isdisjoint(callers))
-    loading = [path for path in project.files if LOADER in project.data(path)]
-    loaded = {word for path in loading for word in families.words(path)} if by_entry else set()
-    names = families.heirs(words)
-    names |= _with(project, defined, ITEM) & _with(project, defined, LENGTH)
-    names |= by_entry & loaded
-    homes = families.homes(families.bases(names))
-    near = frozenset(word for path in homes for word in families.words(path))
-    return Screen(names, near)
+    def _find_methods(self, definition: Definition) -> frozenset[str]:
+        summary = self._project.summary(definition.path)
+        methods = summary.methods(definition.number) if summary is not None else {}
+        return frozenset(methods) & MAP_STYLE.union(entries())
 
+    def _is_named_beside_loader(self, definition: Definition) -> bool:
+        paths = self._project.where(WORD, self._meanings.scope(definition).name)
+        return len(paths) > MOST_FILES or any(self._project.matches(path, LOADER) for path in paths)
 
-def _methods(project: Project) -> dict[bytes, set[bytes]]:
-    """The names of classes with those methods of theirs by which a dataset is told."""
-    wanted = tuple({ITEM, LENGTH, *(name.encode() for name in entries())})
-    found: dict[bytes, set[bytes]] = {}
-    for path in project.files:
-        classes = project.families.classes_in(path)
-        if classes:
-            ask = partial(headings.methods, owners=classes, names=wanted)
-            for name, methods in project.families.read("methods of datasets", path, ask).items():
-                found.setdefault(name, set()).update(methods)
-    return found
+    def _makes_dataset(self, path: Path) -> bool:
+        made = {one for found in self._meanings.calls(path).values() for one in found}
+        summary = self._project.summary(path)
+        if summary is None:
+            return False
+        for scope in summary.scopes:  # `cls(...)` in a method of the class
+            if scope.kind == FUNCTION and scope.parameters and scope.parameters[0] in scope.calls:
+                made.add(Definition(path, scope.parent))
+        return any(self._is_class(one) and self.may_be_dataset(one) for one in made)
 
+    def _is_class(self, definition: Definition) -> bool:
+        return self._meanings.scope(definition).kind == CLASS
 
-def _calls_one(text: bytes, names: frozenset[bytes]) -> bool:
-    return any(True for name in names for _ in headings.calls(text, name))
+    def _reaches_workers(self, definition: Definition) -> bool:
+        name = self._meanings.scope(definition).name
+        return (
+            self.may_be_dataset(definition)
+            or self.is_named_beside_dataset(name)
+            or self._is_handed_on(name)
+            or self._has_heir(name)
+        )
 
+    def _is_handed_on(self, name: str) -> bool:
+        """Whether a file that makes objects of a class may hand them to a dataset, or to workers."""
+        paths = self._project.where(CALL, name)
+        return len(paths) > MOST_FILES or any(self._hands_on(path) for path in paths)
 
-def _with(project: Project, defined: dict[bytes, set[bytes]], method: bytes) -> frozenset[bytes]:
-    return project.families.heirs(name for name, methods in defined.items() if method in methods)
+    def _hands_on(self, path: Path) -> bool:
+        return self._project.answer(
+            "may hand to workers", path, lambda: self._passes_function(path) or self.makes_dataset(path), compared=True
+        )
+
+    def _passes_function(self, path: Path) -> bool:
+        summary = self._project.summary(path)
+        return summary is not None and any(not scope.passed.isdisjoint(IN_WORKERS) for scope in summary.scopes)
+
+    def _has_heir(self, name: str) -> bool:
+        """Whether a dataset may inherit from a class of a name."""
+        seen, waiting = {name}, [name]
+        while waiting:
+            for path, heir in self._project.hierarchy.with_base(waiting.pop()):
+                if self._defines(path, heir):
+                    return True
+                if heir not in seen:
+                    seen.add(heir)
+                    waiting.append(heir)
+            if len(seen) > MOST_NAMES:
+                return True
+        return False
+
+    def _defines(self, path: Path, name: str) -> bool:
+        """Whether a class of a name in a file may be a dataset."""
+        summary = self._project.summary(path)
+        numbers = summary.by_name.get(name, ()) if summary is not None else ()
+        definitions = [Definition(path, number) for number in numbers]
+        return any(self._is_class(one) and self.may_be_dataset(one) for one in definitions)

@@ -105,11 +105,8 @@ class _Judge:
         home = _function_of(self._module, setting.statement)
         if home is None:
             return False
-        memory = self._project.memory("torch's threads set")
-        if home not in memory:
-            memory[home] = any(isinstance(node, ast.Call) and self._sets_threads(node) for node in nodes_below(home))
-        is_told: bool = memory[home]
-        return is_told
+        calls = (node for node in nodes_below(home) if isinstance(node, ast.Call))
+        return self._project.answer("sets torch's threads", home, lambda: any(map(self._sets_threads, calls)))
 
     def _sets_threads(self, call: ast.Call) -> bool:
         if last_name(call.func) != "set_num_threads":
@@ -156,11 +153,7 @@ class _Judge:
 
 def environment_of(project: Project) -> Environment:
     """The tables with the project's own rows."""
-    memory = project.memory("environment")
-    if not memory:
-        memory[""] = Environment(project.settings.env_vars)
-    found: Environment = memory[""]
-    return found
+    return project.answer("tables of the environment", "", lambda: Environment(project.settings.env_vars))
 
 
 @dataclass(frozen=True)
@@ -176,14 +169,14 @@ class Launch:
 
 def launches(project: Project, module: Module) -> list[Launch]:
     """The calls of a module that start another program or a child process, or call a function that does."""
-    memory = project.memory("launches")
-    if module.path not in memory:
-        memory[module.path] = []  # functions that call each other
-        launchers = environment_of(project).launchers
-        nodes = [node for node in module.nodes if isinstance(node, ast.Call)]
-        memory[module.path] = [launch for call in nodes if (launch := _launch(project, module, launchers, call))]
-    found: list[Launch] = memory[module.path]
-    return found
+    # functions that call each other start nothing
+    return project.answer("launches", module, lambda: _find_launches(project, module), [])
+
+
+def _find_launches(project: Project, module: Module) -> list[Launch]:
+    launchers = environment_of(project).launchers
+    nodes = [node for node in module.nodes if isinstance(node, ast.Call)]
+    return [launch for call in nodes if (launch := _launch(project, module, launchers, call))]
 
 
 def _launch(project: Project, module: Module, launchers: Launchers, call: ast.Call) -> Launch | None:

@@ -78,12 +78,14 @@ def _started(project: Project, environment: Environment, module: Module, stop: a
     if stop is not None and module.parents.get(stop) is not module.tree:
         run.until(module.scope, module.tree.body, stop)
         return run
-    memory = project.memory("whole runs")
-    if module.path not in memory:
-        memory[module.path] = whole = _Run(project, environment, module)
-        whole.until(module.scope, module.tree.body, None)
-    run.take(memory[module.path], stop)
+    run.take(project.answer("whole runs", module, lambda: _whole(project, environment, module)), stop)
     return run
+
+
+def _whole(project: Project, environment: Environment, module: Module) -> _Run:
+    whole = _Run(project, environment, module)
+    whole.until(module.scope, module.tree.body, None)
+    return whole
 
 
 def outermost_definition(module: Module, node: ast.AST) -> Function | ast.ClassDef | None:
@@ -101,10 +103,7 @@ def first_use(project: Project, module: Module, definition: Function | ast.Class
         return None
     if definition.decorator_list:
         return definition
-    memory = project.memory("first uses")
-    if module.path not in memory:
-        memory[module.path] = _first_uses(module)
-    index: int | None = memory[module.path].get(definition.name)
+    index = project.answer("first uses", module, lambda: _first_uses(module)).get(definition.name)
     return None if index is None else module.tree.body[index]
 
 

@@ -23,10 +23,7 @@ def is_put_back(project: Project, module: Module, setting: Setting, home: ast.AS
         value = symbol.binding.value if isinstance(symbol, Value) else None
         if isinstance(symbol, Value) and value is not None and _reads(project, module, symbol.scope, value):
             return _variable_read(value) in {"", setting.name}
-    memory = project.memory("variables removed")
-    if home not in memory:
-        memory[home] = _removed(project, module, home)
-    removed: dict[str, int] = memory[home]
+    removed = project.answer("variables removed", home, lambda: _removed(project, module, home))
     last = max(removed.get(setting.name, 0), removed.get(EVERYTHING, 0))
     return last > setting.statement.lineno or _is_patched(project, module, setting.statement)
 

@@ -41,12 +41,12 @@ def settings_in(project: Project, module: Module) -> list[Setting]:
     """Every variable that a module sets by a name that is written in it, in source order."""
     if not may_set(module.document.code):
         return []
-    memory = project.memory("settings of the environment")
-    if module.path not in memory:
-        finder = _Finder(project, module)
-        memory[module.path] = [setting for statement in module.ordinals for setting in finder.settings(statement)]
-    found: list[Setting] = memory[module.path]
-    return found
+    return project.answer("settings of the environment", module, lambda: _find_settings(project, module))
+
+
+def _find_settings(project: Project, module: Module) -> list[Setting]:
+    finder = _Finder(project, module)
+    return [setting for statement in module.ordinals for setting in finder.settings(statement)]
 
 
 def is_environ(project: Project, module: Module, scope: Scope, expression: ast.expr) -> bool:

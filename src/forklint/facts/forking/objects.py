@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 
 from forklint.knowledge.poisons import poisons
+from forklint.project.budget import Budget
 from forklint.project.index import External, Project
 from forklint.project.index import Value as Bound
 from forklint.project.module import ClassFacts, FunctionFacts, Module
@@ -49,13 +50,14 @@ class View:
 class Objects:
     """Answers for one project."""
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Project, budget: Budget) -> None:
         self._project = project
+        self._budget = budget
         self._visiting: set[tuple[object, str]] = set()
 
     def of(self, view: View, node: ast.expr, depth: int = MAX_DEPTH) -> Thing | None:
         """What an expression gives; None if that is not certain."""
-        if depth <= 0:
+        if depth <= 0 or not self._budget.spend():
             return None
         if isinstance(node, ast.Await | ast.NamedExpr):
             return self.of(view, node.value, depth)
@@ -123,21 +125,7 @@ class Objects:
 
     def _stored(self, method: Function) -> Mapping[str, Sequence[ast.expr]]:
         """What a method puts into each attribute of its object, None left out."""
-        memory = self._project.memory("what a method puts into attributes")
-        if method not in memory:
-            found: dict[str, list[ast.expr]] = {}
-            for node in nodes_below(method):
-                targets = node.targets if isinstance(node, ast.Assign) else []
-                if isinstance(node, ast.AnnAssign) and node.value is not None:
-                    targets = [node.target]
-                names = {t.attr for t in targets if isinstance(t, ast.Attribute) and _is_self(t, method)}
-                value = node.value if names else None  # type: ignore[attr-defined]
-                if value is not None and not (isinstance(value, ast.Constant) and value.value is None):
-                    for name in names:
-                        found.setdefault(name, []).append(value)
-            memory[method] = found
-        stored: Mapping[str, Sequence[ast.expr]] = memory[method]
-        return stored
+        return self._project.answer("what a method puts into attributes", method, lambda: _stored(method))
 
     def _of_call(self, view: View, node: ast.Call, depth: int) -> Thing | None:
         symbol = self._project.resolve(view.module, view.scope, node.func)
@@ -146,7 +134,8 @@ class Objects:
         if isinstance(symbol, ClassFacts):
             kind = poisons().of_bases(self._project.ancestry(symbol).external)
             if kind:
-                return None if self._is_small(symbol) else kind
+                is_small = self._project.answer("is a small model", symbol, lambda: self._has_small_layers(symbol))
+                return None if is_small else kind
             return Instance(symbol, tuple(self._given(view, node, symbol, depth).items()))
         if isinstance(symbol, FunctionFacts) and symbol.owner is None:
             return self._returned(symbol, depth)
@@ -184,12 +173,12 @@ class Objects:
     def _returned(self, facts: FunctionFacts, depth: int) -> Thing | None:
         """What a project function returns, whatever its arguments."""
         view = View(facts.module, facts.scope)
-        returns = [node.value for node in nodes_below(facts.node) if isinstance(node, ast.Return)]
+        returns = [node.value for node in facts.module.returns_of(facts.node)]
         if not returns or facts.node.decorator_list:
             return None
         return _agreed(self.of(view, value, depth - 2) if value is not None else None for value in returns)
 
-    def _is_small(self, facts: ClassFacts) -> bool:
+    def _has_small_layers(self, facts: ClassFacts) -> bool:
         """Whether all layers of a model are so small that torch computes them with one thread."""
         layers = [
             (node, name)
@@ -201,6 +190,20 @@ class Objects:
             return False
         linear = [node for node, name in layers if name == "Linear"]
         return bool(linear) and all(_is_small(node, "torch.nn.Linear") for node in linear)
+
+
+def _stored(method: Function) -> dict[str, list[ast.expr]]:
+    found: dict[str, list[ast.expr]] = {}
+    for node in nodes_below(method):
+        targets = node.targets if isinstance(node, ast.Assign) else []
+        if isinstance(node, ast.AnnAssign) and node.value is not None:
+            targets = [node.target]
+        names = {t.attr for t in targets if isinstance(t, ast.Attribute) and _is_self(t, method)}
+        value = node.value if names else None  # type: ignore[attr-defined]
+        if value is not None and not (isinstance(value, ast.Constant) and value.value is None):
+            for name in names:
+                found.setdefault(name, []).append(value)
+    return found
 
 
 def made_kind(call: ast.Call, name: str) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 import math
-import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from forklint.facts.forking.objects import View
 from forklint.facts.loading.arithmetic import number_of
@@ -20,10 +20,10 @@ from forklint.facts.starting.methods import asked_by, set_for
 from forklint.facts.starting.running.values import DEFAULT_METHOD
 from forklint.knowledge.starters import Starter, starters
 from forklint.model import Cell
+from forklint.project.graph import word_test
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, Module
 from forklint.project.nodes import nodes_below
-from forklint.project.renames import may_call, names_for
 from forklint.project.scopes import FUNCTIONS, Binding
 from forklint.project.spelling import argument, last_name
 from forklint.records import dataclass
@@ -35,7 +35,8 @@ TASKS = frozenset(
 """Methods of a pool or executor whose first argument is run by a child."""
 READ = ("__getitem__", "__getitems__", "__iter__")
 """What a DataLoader's worker calls on a dataset."""
-MAPPING = re.compile(rb"num_proc\s*=")
+NUMBER = "num_proc"
+"""The keyword by which ``map`` of a dataset is told how many processes to start."""
 UNKNOWN, DEFAULT = "?", ""
 
 
@@ -73,31 +74,44 @@ class Site:
         return tuple(cell for cell in settings.cells if cell.start_method == "fork") if method == DEFAULT else ()
 
 
-def may_start(project: Project, data: bytes) -> bool:
-    """Whether a text may start processes in another way than by a loader, judged by bytes alone."""
-    named = b"Process" in data or b"Pool" in data
-    return (named and may_call(project, STARTERS, data)) or (b"num_proc" in data and MAPPING.search(data) is not None)
+def may_start(project: Project, path: Path) -> bool:
+    """Whether a file may start processes in another way than by a loader."""
+    return project.hierarchy.may_call(STARTERS, path) or project.answer(
+        "gives a number of processes", path, lambda: _gives_number(project, path), compared=True
+    )
+
+
+def _gives_number(project: Project, path: Path) -> bool:
+    summary = project.summary(path)
+    return summary is not None and any(NUMBER in scope.passed for scope in summary.scopes)
+
+
+def names_of_sites(project: Project) -> frozenset[str]:
+    """Last names of the calls that may be a site."""
+    return loader_names(project) | project.hierarchy.heirs(STARTERS) | {"map"}
 
 
 def sites_in(project: Project, module: Module) -> dict[ast.Call, tuple[Site, tuple[Cell, ...]]]:
     """The calls of a module from which on there are forked children, and the cells where these are forked."""
-    memory = project.memory("sites of forks")
-    if module.path not in memory:
-        found = memory[module.path] = {}
-        named = loader_names(project) | names_for(project, STARTERS) | {"map"}
-        calls = [node for node in module.nodes if isinstance(node, ast.Call) and last_name(node.func) in named]
-        for node in calls:
-            site = _site(project, View(module, module.scope_at(node)), node)
-            cells = site.cells(project, module) if site is not None else ()
-            if cells:
-                found[node] = (site, cells)
-    sites: dict[ast.Call, tuple[Site, tuple[Cell, ...]]] = memory[module.path]
-    return sites
+    # while they are being looked for there are none
+    return project.answer("sites of forks", module, lambda: _find_sites(project, module), {})
+
+
+def _find_sites(project: Project, module: Module) -> dict[ast.Call, tuple[Site, tuple[Cell, ...]]]:
+    found: dict[ast.Call, tuple[Site, tuple[Cell, ...]]] = {}
+    named = names_of_sites(project)
+    calls = [node for node in module.nodes if isinstance(node, ast.Call) and last_name(node.func) in named]
+    for node in calls:
+        site = _site(project, View(module, module.scope_at(node)), node)
+        cells = site.cells(project, module) if site is not None else ()
+        if site is not None and cells:
+            found[node] = (site, cells)
+    return found
 
 
 def _site(project: Project, view: View, call: ast.Call) -> Site | None:
     """The site that a call is; None if it is none, or if its children are not forked for certain."""
-    if last_name(call.func) == "map" and any(keyword.arg == "num_proc" for keyword in call.keywords):
+    if last_name(call.func) == "map" and any(keyword.arg == NUMBER for keyword in call.keywords):
         return _mapping(project, view, call)
     row = loader_row(project, view.module, view.scope, call)
     if row is not None:
@@ -115,10 +129,10 @@ def _site(project: Project, view: View, call: ast.Call) -> Site | None:
 
 def _mapping(project: Project, view: View, call: ast.Call) -> Site | None:
     """``map`` of a Hugging Face dataset with several processes."""
-    processes = next(keyword.value for keyword in call.keywords if keyword.arg == "num_proc")
+    processes = next(keyword.value for keyword in call.keywords if keyword.arg == NUMBER)
     amount = number_of(Follower(project).find(Expression(view.module, view.scope, processes)))
     several = verdict(amount) is Workers.SOME and amount != 1
-    if not several or not project.graph.any_reached(view.module.path, lambda data: b"datasets" in data, "datasets"):
+    if not several or not project.graph.any_reached(view.module.path, word_test(b"datasets")):
         return None
     return Site(call, "map", tuple(_unwrapped(one) for one in call.args[:1]), DEFAULT)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 from forklint.facts.environment.settings import Setting, settings_in
 from forklint.facts.forking.objects import View, made_kind
 from forklint.facts.forking.poisoned import within_child
+from forklint.facts.forking.programs import budget_for
 from forklint.facts.forking.sites import Site, sites_in
 from forklint.knowledge.poisons import poisons
 from forklint.knowledge.tokenizers import VARIABLE
@@ -18,12 +20,14 @@ from forklint.project.scopes import FUNCTIONS, Kind
 from forklint.records import dataclass
 
 if TYPE_CHECKING:
-    from forklint.facts.forking.walk import Place, Use
+    from forklint.facts.forking.trace import Place, Use
     from forklint.model import Cell
+    from forklint.project.budget import Budget
     from forklint.project.index import Project
     from forklint.project.module import FunctionFacts, Module
 
 POISON = "tokenizers"
+TOKENIZER = re.compile(rb"okenizer")
 OFF = frozenset({"", "off", "false", "f", "no", "n", "0"})
 """Values that the library takes for false, whatever their case; it takes any other for true."""
 MOST_MODULES = 300
@@ -58,7 +62,8 @@ def kept_parallel(project: Project, module: Module) -> Iterator[Kept]:
     sites = [(other, site, cells) for other in program for site, cells in sites_in(project, other).values()]
     if made is None or not sites or not all(_is_on(one) for one in settings):
         return
-    tokenizing = next(_tokenizing(project, sites), None)
+    budget = budget_for(project, [module.tree], 1)
+    tokenizing = next(_tokenizing(project, sites, budget), None)
     (home, site, _), task, use = tokenizing or (sites[0], None, None)
     cells = tuple(dict.fromkeys(cell for _, _, cells in sites for cell in cells))
     for setting in on:
@@ -88,7 +93,7 @@ def _program(project: Project, module: Module) -> Iterator[Module]:
 
 def _made(project: Project, module: Module) -> tuple[Module, ast.Call] | None:
     """The first call of a module that makes a fast tokenizer."""
-    if b"okenizer" not in module.document.code:
+    if not project.matches(module.path, TOKENIZER):
         return None
     for node in module.nodes:
         if isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
@@ -102,12 +107,14 @@ def _made(project: Project, module: Module) -> tuple[Module, ast.Call] | None:
 Found = tuple[tuple["Module", Site, tuple["Cell", ...]], "FunctionFacts", "Use"]
 
 
-def _tokenizing(project: Project, sites: list[tuple[Module, Site, tuple[Cell, ...]]]) -> Iterator[Found]:
+def _tokenizing(
+    project: Project, sites: list[tuple[Module, Site, tuple[Cell, ...]]], budget: Budget
+) -> Iterator[Found]:
     """The forks whose children tokenize several texts at once, each with the function and the call."""
     for home, site, cells in sites:
         view = View(home, home.scope_at(site.call))
         for target in site.targets:
-            for task, use, _ in within_child(project, view, target):
+            for task, use, _ in within_child(project, view, target, budget):
                 if use.poison == POISON and _are_several(use.path[-1]):
                     yield (home, site, cells), task, use
 

@@ -1,60 +1,33 @@
 """Follow code as it runs, noting what starts threads that no child has and what wants them.
 
 Statements in order; loops and ``with`` run once, calls of project functions, methods and constructors are entered.
-What stands in a branch counts within the branch, and no longer after it.
+What stands in a branch counts within the branch, and no longer after it. Imports are noted, not followed.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from forklint.facts.forking.objects import Instance, Objects, Thing, View
+from forklint.facts.forking.trace import Calls, Event, Imports, MayHappen, Place, Trace, TurnsOff, Use, Way
 from forklint.facts.machines.devices import devices
 from forklint.knowledge.poisons import DecoratorRow, poisons
 from forklint.knowledge.starters import iteration
+from forklint.project.budget import Budget
 from forklint.project.guard import asks_for_name
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Function, bodies, expressions, statements
 from forklint.project.spelling import is_static, last_name
-from forklint.records import dataclass
 
 MAX_DEPTH = 6
 """How many calls deep."""
 MAX_ENTRIES = 3
 """How often one function is entered in one walk."""
-MAX_CALLS = 4_000
-"""How many calls are looked at in one walk; nothing is concluded from more."""
-
-
-@dataclass(frozen=True)
-class Place:
-    """A call or an import, and the module it stands in."""
-
-    module: Module
-    node: ast.Call | ast.Import | ast.ImportFrom
-
-    @property
-    def text(self) -> str:
-        """The call, or the import, in a few words."""
-        return f"{ast.unparse(self.node.func)}()" if isinstance(self.node, ast.Call) else ast.unparse(self.node)
-
-
-@dataclass(frozen=True)
-class Use:
-    """A call that starts what is left behind by a fork, or wants it."""
-
-    poison: str
-    who: str
-    starts: bool
-    hangs: bool
-    path: tuple[Place, ...]
-    """From the code at hand, through the calls that lead there, to the call itself."""
-
-
 Entered = tuple[FunctionFacts, Instance | None]
 """A function, and the object that it is a method of."""
 
@@ -65,43 +38,42 @@ class Walk:
     def __init__(
         self,
         project: Project,
-        on_call: Callable[[View, ast.Call, Walk], None] | None = None,
+        budget: Budget,
+        asked: frozenset[str] = frozenset(),
         *,
-        root: Module | None = None,
-        imports: bool = True,
+        is_program: bool = False,
+        imported: bool = False,
     ) -> None:
-        """Call ``on_call`` before each call is followed; with ``root``, that module's imports are followed, too.
-
-        Without ``imports``, they are not, and the rest goes as it would with them.
-        """
+        """Take the last names of calls that are ``asked`` for, and whether a program is followed, or an import."""
         self._project = project
-        self._is_program = root is not None
-        self._imported = {root.path} if root is not None and imports else None
-        self._objects = Objects(project)
-        self._on_call = on_call
+        self._budget = budget
+        self._asked = asked
+        self._is_program = is_program
+        self._is_imported = imported
+        self._objects = Objects(project, budget)
         self._entered: dict[Function, int] = {}
         self._active: list[Function] = []
-        self._path: tuple[Place, ...] = ()
-        self._calls = 0
-        self._importing = 0
-        self.uses: list[Use] = []
-        """What has certainly happened so far."""
-        self.off: set[str] = set()
-        """Poisons of which nothing happens any more, since the program turned them off."""
+        self._path: Way = ()
+        self._events: list[Event] = []
+
+    @property
+    def trace(self) -> Trace:
+        """What the code does that was followed so far."""
+        return tuple(self._events)
 
     # Statements
 
-    def top(self, module: Module, *, imported: bool = False) -> None:
-        """Follow a module's top level: as a script, or as what another file imports, without its main guard."""
-        self._importing += imported
+    def top(self, module: Module) -> None:
+        """Follow a module's top level."""
         self.block(View(module, module.scope), module.tree.body)
-        self._importing -= imported
 
     def block(self, view: View, body: list[ast.stmt]) -> bool:
-        """Follow statements; True if what comes after the block does not run."""
+        """Follow statements; True if what comes after the block does not run, or is not known."""
         return any(self._statement(view, statement) for statement in body)
 
     def _statement(self, view: View, statement: ast.stmt) -> bool:
+        if not self._budget.spend():
+            return True
         for expression in expressions(statement):
             self.expression(view, expression)
         if isinstance(statement, (ast.Return, ast.Raise, ast.Continue, ast.Break)):
@@ -133,62 +105,57 @@ class Walk:
 
     def _branches(self, view: View, statement: ast.If) -> None:
         if _is_main_guard(statement):
-            if not self._importing:
+            if not self._is_imported:
                 self.block(view, statement.body)
             return
         for body in (statement.body, statement.orelse):
             self._branch(view, body)
 
     def _branch(self, view: View, body: list[ast.stmt]) -> None:
-        """Follow what may not run: what happens there is forgotten after it, what is turned off is not."""
-        before = list(self.uses)
+        """Follow what may not run."""
+        before, self._events = self._events, []
         self.block(view, body)
-        self.uses = before
+        if self._events:
+            before.append(MayHappen(tuple(self._events)))
+        self._events = before
 
     def _import(self, view: View, statement: ast.Import | ast.ImportFrom) -> None:
-        """Run the project modules that an import runs for the first time."""
-        for target in imported_modules(self._project, view.module, statement) if self._imported is not None else ():
-            if self._imported is None or target.path in self._imported or self._importing >= MAX_DEPTH:
-                continue
-            self._imported.add(target.path)
-            path, active = self._path, self._active
-            self._path, self._active = (*path, Place(view.module, statement)), []
-            self._importing += 1
-            self.block(View(target, target.scope), target.tree.body)
-            self._importing -= 1
-            self._path, self._active = path, active
+        """Note the project files that an import runs."""
+        files = tuple(imported_files(self._project, view.module, statement)) if self._is_program else ()
+        if files:
+            self._events.append(Imports(files, (*self._path, Place(view.module, statement))))
 
     # Expressions
 
     def expression(self, view: View, node: ast.expr) -> None:
         """Follow the calls of an expression that it makes when it is evaluated, inner ones first."""
         for call in calls_now(node):
-            self._calls += 1
-            if self._calls <= MAX_CALLS:
-                self._call(view, call)
+            if not self._budget.spend():
+                return
+            self._call(view, call)
 
     def _call(self, view: View, call: ast.Call) -> None:
-        if self._on_call is not None:
-            self._on_call(view, call, self)
+        if last_name(call.func) in self._asked:
+            self._events.append(Calls(view, call, self._path_to(view, call)))
         symbol = self._project.resolve(view.module, view.scope, call.func)
         name = symbol.name if isinstance(symbol, External) else ""
         if name and not _asks_for_several(call):
-            self.off |= {row.name for row in poisons().poisons.values() if name in row.off}
+            off = frozenset(row.name for row in poisons().poisons.values() if name in row.off)
+            self._events += [TurnsOff(off)] if off else []
         use = self._use(view, call, name)
         if use is not None:
-            if use.poison not in self.off:
-                self.uses.append(use)
+            self._events.append(use)
             return
         found = self.target(view, call.func, call)
         if found is not None:
             self.enter(found, self.arguments(view, found, call.args, call.keywords), Place(view.module, call))
 
-    def path_to(self, view: View, call: ast.Call) -> tuple[Place, ...]:
+    def _path_to(self, view: View, call: ast.Call) -> Way:
         """The way to a call that is about to be followed."""
         return (*self._path, Place(view.module, call))
 
     def _use(self, view: View, call: ast.Call, name: str) -> Use | None:
-        path = self.path_to(view, call)
+        path = self._path_to(view, call)
         row = poisons().function(name)
         if row is not None:
             return Use(row.poison, row.who, row.starts, row.hangs, path)
@@ -314,8 +281,8 @@ def calls_now(node: ast.AST) -> Iterator[ast.Call]:
         yield node
 
 
-def imported_modules(project: Project, module: Module, statement: ast.Import | ast.ImportFrom) -> Iterator[Module]:
-    """The project modules that an import names, packages on the way included."""
+def imported_files(project: Project, module: Module, statement: ast.Import | ast.ImportFrom) -> Iterator[Path]:
+    """The project files that an import names, packages on the way included."""
     if isinstance(statement, ast.Import):
         names = [
             (".".join(alias.name.split(".")[: n + 1]), 0)
@@ -327,9 +294,8 @@ def imported_modules(project: Project, module: Module, statement: ast.Import | a
         names = [(base, level), *((f"{base}.{alias.name}".strip("."), level) for alias in statement.names)]
     for name, level in names:
         path = project.resolver.find(module.path, name, level)
-        found = project.module(path) if path is not None else None
-        if found is not None:
-            yield found
+        if path is not None:
+            yield path
 
 
 def _may_leave(statement: ast.stmt) -> bool:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from functools import cached_property
+from functools import partial
 
 from forklint.facts.datasets.classes import is_dataset
 from forklint.facts.datasets.workers import NOT_IN_WORKERS, attribute_nodes, attributes_read, worker_methods
@@ -21,11 +20,14 @@ from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function
 from forklint.project.spelling import last_name
 from forklint.records import dataclass
+from forklint.summaries.spelling import spelt
 
 PICKLING = ("__getstate__", "__reduce__", "__reduce_ex__", "__getnewargs__", "__getnewargs_ex__")
 INIT_PATH = ("__init__", "__post_init__", "__len__")
 """What has run in the parent by the time workers start: a sampler has asked for the length."""
 PROCESS_CHECKS = ("getpid", "register_at_fork")
+MAX_NESTING = 4
+"""Through so many objects, each of which makes the next, a handle is followed."""
 
 
 @dataclass(frozen=True)
@@ -59,88 +61,62 @@ class Handles:
         self._project = project
         self.screen = screen
         """What is known of files before they are parsed."""
-
-    @cached_property
-    def openers(self) -> dict[str, Handle]:
+        self.openers: dict[str, Handle] = openers(project.settings.handles)
         """Qualified name to row, the project's own rows included."""
-        return openers(self._project.settings.handles)
 
-    def kept_by(self, facts: ClassFacts) -> tuple[StoredHandle, ...]:
+    def kept_by(self, facts: ClassFacts, nesting: int = MAX_NESTING) -> tuple[StoredHandle, ...]:
         """The handles that an object of a class still holds once it is built and its length was read."""
-        memory = self._project.memory("kept_by")
-        if facts not in memory:
-            memory[facts] = ()  # a class that builds itself keeps nothing new
-            if self._may_open(facts):
-                memory[facts] = self._follow(facts)
-        found: tuple[StoredHandle, ...] = memory[facts]
-        return found
+        if not nesting or not self._may_open(facts):
+            return ()
+        return self._project.answer("handles kept", (facts, nesting), lambda: self._follow(facts, nesting))
 
     def _may_open(self, facts: ClassFacts) -> bool:
-        """Whether the text on the way through ``__init__``, or of what it calls, holds an opener: most does not."""
-        return any(self._leads_to_opener(function) for function in init_path(self._project, facts))
+        """Whether what is on the way through ``__init__``, or what it calls, names an opener: most does not."""
+        return self._project.answer(
+            "builds by openers", facts, lambda: any(map(self._leads_to_opener, init_path(self._project, facts)))
+        )
 
     def _leads_to_opener(self, function: FunctionFacts) -> bool:
-        """Whether the text of a method, or of a class or function of the project that it calls, holds an opener."""
-        memory = self._project.memory("leads to opener")
-        if function.node not in memory:
-            called = (symbol for symbol in self._called(function) if isinstance(symbol, (ClassFacts, FunctionFacts)))
-            keeps = self._is_within(self._keeping_rows(function.module), function)
-            memory[function.node] = keeps or any(self.opens(symbol) for symbol in called)
-        return bool(memory[function.node])
+        """Whether a method, or a class or function of the project that it calls, names an opener."""
+        return self._project.answer("leads to openers", function.node, lambda: self._find_leads(function))
+
+    def _find_leads(self, function: FunctionFacts) -> bool:
+        if _number(function) in self.screen.openings(function.module.path).retained:
+            return True
+        called = (symbol for symbol in self._called(function) if isinstance(symbol, (ClassFacts, FunctionFacts)))
+        return any(map(self.opens, called))
 
     def _called(self, function: FunctionFacts) -> Iterator[Symbol | None]:
-        """What a method calls by a name of something that opens handles; another name need not be resolved."""
-        module, scope, names = function.module, function.scope, self.screen.opening_names
-        for node in nodes_below(function.node) if names is None or names else ():
-            if isinstance(node, ast.Call) and (names is None or last_name(node.func) in names):
+        """What a method calls that may open handles; another name need not be resolved."""
+        module, scope, calls = function.module, function.scope, self.screen.leading(function.module.path)
+        for node in nodes_below(function.node) if calls else ():
+            if isinstance(node, ast.Call) and spelt(node.func) in calls:
                 yield self._project.resolve(module, scope, node.func)
 
     def opens(self, facts: ClassFacts | FunctionFacts) -> bool:
-        """Whether the text of a class or function holds the name of an opener, followed by a parenthesis."""
-        return self._is_within(self._opening_rows(facts.module), facts)
-
-    def _is_within(self, rows: list[int], facts: ClassFacts | FunctionFacts) -> bool:
-        following = bisect_left(rows, facts.node.lineno)
-        return following < len(rows) and rows[following] <= (facts.node.end_lineno or facts.node.lineno)
-
-    def _opening_rows(self, module: Module) -> list[int]:
-        """The lines of a module that hold the name of an opener, followed by a parenthesis."""
-        memory = self._project.memory("rows with openers")
-        if module not in memory:
-            names = self.screen.names(module.path)
-            text = _text(module) if names else b""
-            memory[module] = _rows(text, self.screen.tokens.named(text, names))
-        rows: list[int] = memory[module]
-        return rows
-
-    def _keeping_rows(self, module: Module) -> list[int]:
-        """Those of them of which something may be kept."""
-        memory = self._project.memory("rows with openers that are kept")
-        if module not in memory:
-            names = self.screen.names(module.path)
-            text = _text(module) if names else b""
-            memory[module] = _rows(text, self.screen.tokens.places(text, names))
-        rows: list[int] = memory[module]
-        return rows
+        """Whether a class or function calls something by the name of an opener, or is called like one."""
+        return _number(facts) in self.screen.openings(facts.module.path).named
 
     def open_in(self, module: Module) -> bool:
-        """Whether the text of a module holds the name of an opener, followed by a parenthesis."""
-        return bool(self._opening_rows(module))
+        """Whether a module calls something by the name of an opener."""
+        return bool(self.screen.openings(module.path).named)
 
-    def _follow(self, facts: ClassFacts) -> tuple[StoredHandle, ...]:
-        lifetimes = Lifetimes(self._project, facts, self.openers, self._built, self.opens)
+    def _follow(self, facts: ClassFacts, nesting: int) -> tuple[StoredHandle, ...]:
+        def built(part: ClassFacts) -> Values:
+            """What an object that is made on the way holds: the handles it keeps, marked as coming through it."""
+            kept = self.kept_by(part, nesting - 1)
+            return frozenset(Held(k.opened, via=k.via or part) for k in kept) if kept else NOTHING
+
+        lifetimes = Lifetimes(self._project, facts, self.openers, built, self.opens)
         state: State = {}
         for name in INIT_PATH:
             method = self._project.method(facts, name)
             if method is not None:
                 state = lifetimes.run(method[0].module, method[1], state)
+        if lifetimes.is_spent:
+            return ()
         alive = {(held.opened, name[5:]) for name, values in state.items() for held in values}
         return tuple(kept for key, kept in lifetimes.kept.items() if key in alive)
-
-    def _built(self, facts: ClassFacts) -> Values:
-        """What an object of a class holds: the handles it keeps itself, marked as coming through it."""
-        kept = self.kept_by(facts)
-        return frozenset(Held(k.opened, via=k.via or facts) for k in kept) if kept else NOTHING
 
     def carried_from(self, module: Module) -> Iterator[Carried]:
         """Give the handles that statements of a module store on objects that workers get; each handle once."""
@@ -172,10 +148,9 @@ class Handles:
     def _carried_within(self, keeper: ClassFacts, opened: Opened, kept: tuple[StoredHandle, ...]) -> Carried | None:
         """Find a dataset that keeps an object of ``keeper``, a reader."""
         for module in self._project.mentioning(keeper.name):
-            for dataset in module.classes:
-                held = {one.attribute for one in self.kept_by(dataset) if one.opened == opened and one.via is not None}
-                if held and is_dataset(self._project, dataset):
-                    return self._judge(keeper, dataset, opened, kept, held)
+            for dataset, attributes in self._kept_through_parts(module).get(opened, ()):
+                if is_dataset(self._project, dataset):
+                    return self._judge(keeper, dataset, opened, kept, set(attributes))
         taker = receiver(self._project, keeper)
         if taker is None:
             return None
@@ -183,6 +158,23 @@ class Handles:
         users = [method for name, method in keeper.methods.items() if name not in NOT_IN_WORKERS]
         used = any(node.attr in judged.attributes for method in users for node in attribute_nodes(method))
         return replace(judged, used=used)
+
+    def _kept_through_parts(self, module: Module) -> dict[Opened, list[tuple[ClassFacts, frozenset[str]]]]:
+        """The handles that objects of a module's classes keep in parts of theirs: the classes and the attributes."""
+        return self._project.answer(
+            "handles kept through parts", module, lambda: self._find_kept_through_parts(module)
+        )
+
+    def _find_kept_through_parts(self, module: Module) -> dict[Opened, list[tuple[ClassFacts, frozenset[str]]]]:
+        found: dict[Opened, list[tuple[ClassFacts, frozenset[str]]]] = {}
+        for facts in module.classes:
+            parts: dict[Opened, set[str]] = {}
+            for one in self.kept_by(facts):
+                if one.via is not None:
+                    parts.setdefault(one.opened, set()).add(one.attribute)
+            for opened, attributes in parts.items():
+                found.setdefault(opened, []).append((facts, frozenset(attributes)))
+        return found
 
     def _judge(
         self,
@@ -221,23 +213,12 @@ class Handles:
         return False
 
 
-def _text(module: Module) -> bytes:
-    return "\n".join(module.document.lines).encode()
-
-
-def _rows(text: bytes, places: Iterable[int]) -> list[int]:
-    """The lines, from 1, in which places of a text stand, in their order."""
-    rows, row, last = [], 1, 0
-    for place in places:
-        row += text.count(b"\n", last, place)
-        last = place
-        rows.append(row)
-    return rows
+def _number(facts: ClassFacts | FunctionFacts) -> int:
+    return facts.module.numbers[facts.node]
 
 
 def init_path(project: Project, facts: ClassFacts) -> Iterator[FunctionFacts]:
     """Give the methods that may run while an object is built and its length is read."""
-    memory = project.memory("attributes_read")
     names, seen = list(INIT_PATH), set(INIT_PATH)
     owners = project.ancestry(facts).classes
     while names:
@@ -246,9 +227,8 @@ def init_path(project: Project, facts: ClassFacts) -> Iterator[FunctionFacts]:
             function = owner.methods.get(name)
             if function is not None:
                 yield FunctionFacts(owner.module, function)
-                if function not in memory:
-                    memory[function] = attributes_read(function)
-                new = memory[function] - seen
+                read = project.answer("attributes that are read", function, partial(attributes_read, function))
+                new = read - seen
                 seen |= new
                 names += new
 

@@ -29,14 +29,17 @@ from forklint.facts.handles.held import (
     without,
 )
 from forklint.facts.handles.openers import Openers
+from forklint.facts.handles.screening import MAX_DEPTH
 from forklint.knowledge.handles import Handle
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import FUNCTIONS, Function, parameters
 from forklint.project.spelling import is_static
 
-MAX_DEPTH = 6
-"""How many calls deep a handle is followed."""
+MOST_CALLS = 500
+"""So many calls of the project's functions are entered for one class."""
+MOST_STATEMENTS = 20_000
+"""So many statements are followed for one class, each as often as it is come to."""
 
 
 class Lifetimes:
@@ -60,8 +63,14 @@ class Lifetimes:
         self._built = built
         self._opens = opens
         self._active: list[Function] = []
+        self._calls = self._statements = 0
         self.kept: dict[tuple[Opened, str], StoredHandle] = {}
         """Where each handle was first stored under each attribute."""
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether there was more to follow than is followed: then nothing is known."""
+        return self._calls > MOST_CALLS or self._statements > MOST_STATEMENTS
 
     def run(self, module: Module, function: Function, state: State) -> State:
         """Follow a method from ``state`` (attributes as ``self.x``); gives the attributes' state on return."""
@@ -83,7 +92,8 @@ class Lifetimes:
 
     def _call(self, frame: Frame, call: ast.Call, module: Module, function: Function, *, bound: bool) -> Values:
         """Enter a project function; what it does to the object's attributes happens here as well."""
-        if function in self._active or len(self._active) >= MAX_DEPTH:
+        self._calls += 1
+        if function in self._active or len(self._active) >= MAX_DEPTH or self.is_spent:
             return NOTHING
         names = [argument.arg for argument in parameters(function)][1 if bound else 0 :]
         arguments = {name: self.value(frame, argument) for name, argument in zip(names, call.args, strict=False)}
@@ -251,6 +261,9 @@ class Lifetimes:
         return current
 
     def _statement(self, frame: Frame, statement: ast.stmt) -> State | None:
+        self._statements += 1
+        if self.is_spent:
+            return None
         if isinstance(statement, ast.Assign):
             held = self.value(frame, statement.value)
             for target in statement.targets:

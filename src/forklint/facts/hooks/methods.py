@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from forklint.facts.datasets.classes import is_dataset
 from forklint.facts.hooks.meaning import meant_hook
@@ -95,12 +96,15 @@ def _could_be(method: Function, hook: Hook) -> bool:
 
 def _is_mentioned(project: Project, name: str) -> bool:
     """Whether any file of the project uses the name, in code or text, other than to define it."""
+    return any(project.matches(path, _mention(name)) for path in project.containing(name.encode()))
+
+
+@cache
+def _mention(name: str) -> re.Pattern[bytes]:
     word = name.encode()
-    used = re.compile(rb"(?<!def )(?<!\w)" + word + rb"(?!\w)")
     if name.startswith("_"):
-        return any(word in project.data(path) and used.search(project.data(path)) for path in project.files)
-    called = re.compile(rb"\.[ \t]*" + word + rb"(?!\w)|[\"']" + word + rb"[\"']")
-    return any(word in project.data(path) and called.search(project.data(path)) for path in project.files)
+        return re.compile(rb"(?<!def )(?<!\w)" + word + rb"(?!\w)")
+    return re.compile(rb"\.[ \t]*" + word + rb"(?!\w)|[\"']" + word + rb"[\"']")
 
 
 def _is_abstract(facts: ClassFacts) -> bool:

@@ -5,22 +5,29 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from forklint.facts.forking.objects import View
 from forklint.facts.forking.poisoned import within_child
+from forklint.facts.forking.programs import asked, budget_for, trace_of
 from forklint.facts.forking.sites import Site, sites_in
-from forklint.facts.forking.walk import Place, Use, Walk
-from forklint.project.nodes import nodes_below
+from forklint.facts.forking.trace import Calls, Place, Program, Use, Way
+from forklint.facts.forking.walk import Walk
+from forklint.project.graph import Term
 from forklint.project.spelling import last_name
 from forklint.records import dataclass
+from forklint.summaries.terms import CALL, RENAMED
 
 if TYPE_CHECKING:
     from forklint.model import Cell
     from forklint.project.index import Project
-    from forklint.project.module import Module
+    from forklint.project.module import FunctionFacts, Module
 
 POISON, SETTER = "interop", "torch.set_num_interop_threads"
+SETTER_NAME = SETTER.rpartition(".")[2]
+SETTING = (Term(CALL, SETTER_NAME), Term(RENAMED, SETTER_NAME))
+"""What a file has that calls the setter by its own name, or gives it another."""
 CATCHES = {"RuntimeError", "Exception", "BaseException"}
 
 
@@ -31,7 +38,7 @@ class LateCall:
     node: ast.expr | ast.stmt
     """Where the two ways part, in the module at hand."""
     before: Use
-    late: tuple[Place, ...]
+    late: Way
     """The way to the call that raises."""
     site: Site | None = None
     """The fork between the two, if the call is made by a child."""
@@ -49,39 +56,56 @@ class LateCall:
 def late_calls(project: Project, module: Module) -> Iterator[LateCall]:
     """Give the late calls of a module, run as a script and function by function, each place once."""
     finder = _Finder(project, module)
-    Walk(project, finder.met, root=module).top(module)
-    for function in module.functions:
-        if any(isinstance(node, ast.Call) and _may_set(node) for node in nodes_below(function.node)):
-            walk = Walk(project, finder.met, root=module)
-            walk.top(module, imported=True)
-            walk.block(View(module, function.scope), function.node.body)
+    setting = [node for node in module.nodes if isinstance(node, ast.Call) and _may_set(node)]
+    around = {above for call in setting for above in module.above(call)}
+    functions = [function for function in module.functions if function.node in around]
+    finder.play(None, len(functions) + 1)
+    for function in functions:
+        finder.play(function, len(functions) + 1)
     late = finder.found.values()
     alone = [one for one in late if one.site is None or one.call not in finder.found]
     yield from sorted(alone, key=lambda one: one.node.lineno)
 
 
 def _may_set(call: ast.Call) -> bool:
-    return last_name(call.func) == "set_num_interop_threads"
+    return last_name(call.func) == SETTER_NAME
 
 
 class _Finder:
+    """Plays the programs that a module is: as a script, and each function once the module was imported."""
+
     def __init__(self, project: Project, module: Module) -> None:
         self._project = project
         self._module = module
         self._sites = sites_in(project, module)
         self.found: dict[ast.AST, LateCall] = {}
 
-    def met(self, view: View, call: ast.Call, walk: Walk) -> None:
+    def play(self, function: FunctionFacts | None, number: int) -> None:
+        """Play the module as a script, or a function of it; it is one of a ``number`` of programs."""
+        body = [function.node] if function is not None else [self._module.tree]
+        budget = budget_for(self._project, body, number)
+        walk = Walk(self._project, budget, asked(self._project), is_program=True)
+        if function is None:
+            walk.top(self._module)
+        else:
+            walk.block(View(self._module, function.scope), function.node.body)
+        program = Program(budget, {self._module.path}, partial(trace_of, self._project), self._met)
+        if function is not None:
+            program.play(trace_of(self._project, self._module.path))
+        program.play(walk.trace)
+
+    def _met(self, event: Calls, path: Way, program: Program) -> None:
         """Judge a call that sets the number, or that forks children which do."""
-        before = next((use for use in walk.uses if use.poison == POISON and use.starts), None)
+        before = next((use for use in program.uses if use.poison == POISON and use.starts), None)
         if before is None or _is_caught(before.path):
             return
+        view, call = event.view, event.call
         if _may_set(call) and self._project.qualified(view.module, view.scope, call.func) == SETTER:
-            self._note(LateCall(call, before, walk.path_to(view, call)))
+            self._note(LateCall(call, before, path))
         elif view.module is self._module and call in self._sites:
             site, cells = self._sites[call]
             for target in site.targets:
-                for _, use, _ in within_child(self._project, view, target):
+                for _, use, _ in within_child(self._project, view, target, program.budget):
                     if use.poison == POISON:
                         self._note(LateCall(call, before, use.path, site, cells))
 
@@ -104,7 +128,7 @@ class _Finder:
         return own[-1] if own else None
 
 
-def _is_caught(path: tuple[Place, ...]) -> bool:
+def _is_caught(path: Way) -> bool:
     """Whether a call on the way stands in a ``try`` that catches a RuntimeError, or in a ``with suppress``."""
     return any(_is_inside(place) for place in path)
 

@@ -11,17 +11,13 @@ if TYPE_CHECKING:
     from forklint.facts.loading.following import Follower
 
 
+NOT_KNOWN = Arguments(open=True)
+
+
 def of_call(follow: Follower, call: Expression) -> Arguments:
     """Read the arguments of a call, with those that ``*args`` and ``**kwargs`` are known to hold."""
-    memory = follow.project.memory("arguments of a call")
     key = (call.node, call.frame)
-    if key not in memory:
-        given = _of_call(follow, call)
-        if given.open and follow.was_cut:
-            return given
-        memory[key] = given
-    found: Arguments = memory[key]
-    return found
+    return follow.gather("arguments of a call", key, lambda: _of_call(follow, call), NOT_KNOWN)
 
 
 def _of_call(follow: Follower, call: Expression) -> Arguments:

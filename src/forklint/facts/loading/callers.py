@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,8 +13,8 @@ from forklint.knowledge.loading import names as listed
 from forklint.project.index import External
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
-from forklint.project.scopes import Kind
 from forklint.records import dataclass
+from forklint.summaries.terms import WORD
 
 if TYPE_CHECKING:
     from forklint.facts.loading.following import Follower
@@ -52,14 +51,8 @@ class _Target:
 
 def of(follow: Follower, function: FunctionFacts) -> Callers:
     """Find the calls of a function in the whole project."""
-    memory = follow.project.memory("who calls a function")
-    if function.node not in memory:
-        if not follow.may_search():
-            return HANDED_ON
-        memory[function.node] = HANDED_ON  # asked for again while it is looked for
-        memory[function.node] = _find(follow, _target(follow.project, function))
-    found: Callers = memory[function.node]
-    return found
+    find = lambda: _find(follow, _target(follow.project, function))  # noqa: E731 - it is short
+    return follow.gather("who calls a function", function.node, find, HANDED_ON, searches=1)
 
 
 def _target(project: Project, function: FunctionFacts) -> _Target:
@@ -98,15 +91,15 @@ def _find(follow: Follower, target: _Target) -> Callers:
 
 def _named(project: Project, module: Module, name: str) -> list[ast.Name | ast.Attribute]:
     """The places where a module reads a name, or an attribute of that name."""
-    memory = project.memory("where names are read")
-    if module not in memory:
-        places: dict[str, list[ast.Name | ast.Attribute]] = {}
-        for node in module.nodes:
-            if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
-                places.setdefault(node.id if isinstance(node, ast.Name) else node.attr, []).append(node)
-        memory[module] = places
-    found: list[ast.Name | ast.Attribute] = memory[module].get(name, [])
-    return found
+    return project.answer("where names are read", module, lambda: _reads(module)).get(name, [])
+
+
+def _reads(module: Module) -> dict[str, list[ast.Name | ast.Attribute]]:
+    places: dict[str, list[ast.Name | ast.Attribute]] = {}
+    for node in module.nodes:
+        if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
+            places.setdefault(node.id if isinstance(node, ast.Name) else node.attr, []).append(node)
+    return places
 
 
 def _mentions(project: Project, words: frozenset[str]) -> list[tuple[Module, str]] | None:
@@ -119,33 +112,21 @@ def _mentions(project: Project, words: frozenset[str]) -> list[tuple[Module, str
             return None
         for module in filter(None, map(project.module, paths)):
             found.append((module, word))
-            aliases |= dict.fromkeys(_aliases(module, word))
+            aliases |= dict.fromkeys(_aliases(project, module, word))
         for alias in aliases:
             found += [(module, alias) for module in filter(None, map(project.module, _paths(project, alias) or ()))]
     return found
 
 
-def _paths(project: Project, word: str) -> list[Path] | None:
+def _paths(project: Project, word: str) -> tuple[Path, ...] | None:
     """The files in which a name stands as a whole word; None if they are too many."""
-    wanted = word.encode()
-    whole = re.compile(rb"%s(?<!\w%s)\b" % (wanted, wanted))  # found faster than one that begins with \b
-    found: list[Path] = []
-    for path in project.files:
-        data = project.data(path)
-        if wanted in data and whole.search(data):
-            found.append(path)
-            if len(found) > MOST_MODULES:
-                return None
-    return found
+    found = project.where(WORD, word)
+    return found if len(found) <= MOST_MODULES else None
 
 
-def _aliases(module: Module, word: str) -> Iterator[str]:
+def _aliases(project: Project, module: Module, word: str) -> Iterator[str]:
     """Give the other names under which a module imports something."""
-    if f"{word} as " in module.document.text:
-        for scope in module.all_scopes:
-            for name, bindings in scope.bindings.items():
-                if name != word and any(b.kind is Kind.IMPORT and b.attribute == word for b in bindings):
-                    yield name
+    return (one.alias for one in project.imports(module.path) if one.attribute == word != one.alias)
 
 
 def _is_it(project: Project, module: Module, node: ast.expr, target: _Target) -> bool:

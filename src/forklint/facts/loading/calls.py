@@ -28,7 +28,6 @@ from forklint.project.nodes import nodes_below
 
 if TYPE_CHECKING:
     from forklint.facts.loading.following import Follower
-    from forklint.facts.loading.values import Arguments
 
 ENDS = (ast.Return, ast.Raise, ast.If, ast.With, ast.Try, ast.Match, ast.While, ast.For)
 """Statements at the end of a function after which it may not fall through to None."""
@@ -47,7 +46,7 @@ def find(follow: Follower, source: Expression) -> Found:
     if isinstance(symbol, ClassFacts):
         return Found(Instance(symbol, arguments.of_call(follow, source)))
     if isinstance(symbol, FunctionFacts) and symbol.owner is None:
-        return returned(follow, symbol, arguments.of_call(follow, source), None)
+        return returned(follow, symbol, source, None)
     if isinstance(node.func, ast.Attribute):
         return _method(follow, source, node.func)
     return NOTHING
@@ -111,12 +110,12 @@ def _method(follow: Follower, source: Expression, func: ast.Attribute) -> Found:
         found = follow.project.method(value.facts, func.attr)
         if found is not None:
             function = FunctionFacts(found[0].module, found[1])
-            return returned(follow, function, arguments.of_call(follow, source), value)
+            return returned(follow, function, source, value)
     if isinstance(value, Ref) and isinstance(value.symbol, ClassFacts):
         found = follow.project.method(value.symbol, func.attr)
         if found is not None and func.attr != "__init__":
             function = FunctionFacts(found[0].module, found[1])
-            return returned(follow, function, arguments.of_call(follow, source), Instance(value.symbol))
+            return returned(follow, function, source, Instance(value.symbol))
     return NOTHING
 
 
@@ -132,13 +131,12 @@ def _got(follow: Follower, source: Expression, owner: Found, given: list[ast.exp
     return NOTHING if found.known and names.is_set_elsewhere(follow, source.module, key.value) else found
 
 
-def returned(follow: Follower, function: FunctionFacts, given: Arguments, receiver: Instance | None) -> Found:
-    """What a function of the project returns, if each of its ``return`` statements gives the same."""
-    if not _is_plain(follow, function):
+def returned(follow: Follower, function: FunctionFacts, call: Expression, receiver: Instance | None) -> Found:
+    """What a call of a function of the project gives, if each of its ``return`` statements gives the same."""
+    is_again = call.frame is not None and call.frame.enters(function)
+    if is_again or not _is_plain(follow, function) or not isinstance(function.node.body[-1], ENDS):
         return NOTHING
-    frame = Frame(function, given, receiver)
-    if not isinstance(function.node.body[-1], ENDS):
-        return NOTHING
+    frame = Frame(function, arguments.of_call(follow, call), receiver, call.frame)
     return agreed(
         follow.find(Expression(function.module, function.scope, statement.value, frame))
         for statement in scopes.statements(function.node.body)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forklint.facts.loading.values import (
@@ -25,18 +26,21 @@ from forklint.project import entries
 from forklint.project.index import External
 from forklint.project.module import ClassFacts
 from forklint.project.spelling import last_name, text_of
+from forklint.summaries.terms import last_name as last_part
 
 if TYPE_CHECKING:
     from forklint.facts.loading.following import Follower
+    from forklint.project.index import Project
     from forklint.project.module import FunctionFacts, Module
 
 PARSED = "argparse.Namespace"
 """Stands for what a parser gives."""
 DYNAMIC = re.compile(
-    r"setattr\(\s*(?:\w*args|\w*opts?|\w*config|\w*cfg|\w*hparams)\s*,\s*[^\"'\s]|\.__dict__\.update\("
-    r"|\bvars\(\w+\)(?:\.update\(|\[[^\]]*\]\s*=)|\.set_defaults\(\s*\*\*"
+    rb"setattr\(\s*(?:\w*args|\w*opts?|\w*config|\w*cfg|\w*hparams)\s*,\s*[^\"'\s]|\.__dict__\.update\("
+    rb"|\bvars\(\w+\)(?:\.update\(|\[[^\]]*\]\s*=)|\.set_defaults\(\s*\*\*"
 )
 """Code that sets options whose names the text does not say."""
+FLAGS = re.compile(rb"DEFINE_")
 
 
 def method(source: Expression, owner: Made, name: str) -> Found:
@@ -84,23 +88,30 @@ def option(follow: Follower, owner: Made, name: str) -> Found:
         return _flag(follow, owner.call.module, name)
     if owner.name != PARSED:
         return NOTHING
-    home = owner.call.module
-    reached = [module for path in follow.project.graph.reached(home.path) if (module := _parsed(follow, path, name))]
-    if any(DYNAMIC.search(module.document.text) for module in dict.fromkeys((home, *reached))):
+    home, project = owner.call.module, follow.project
+    reached = (path for path in project.graph.reached(home.path) if path != home.path)
+    others = [path for path in reached if name in _options(project, path)]
+    if any(project.matches(path, DYNAMIC) for path in (home.path, *others)):
         return NOTHING
-    for modules in ([home], [module for module in reached if module is not home]):
+    for modules in ([home], [module for path in others if (module := project.module(path)) is not None]):
         added = [call for module in modules for call in _added(module, name)]
         if added:
             return agreed(_default(follow, call, name) for call in added)
     return NOTHING
 
 
-def _parsed(follow: Follower, path: object, name: str) -> Module | None:
-    """The module of a file that may add an option of that name."""
-    data = follow.project.data(path)  # type: ignore[arg-type]
-    words = (name.encode(), name.replace("_", "-").encode())
-    wanted = b"add_argument" in data and any(word in data for word in words)
-    return follow.project.module(path) if wanted else None  # type: ignore[arg-type]
+def _options(project: Project, path: Path) -> frozenset[str]:
+    """The names that options of a file may have, if it adds any."""
+    return project.answer("options of a file", path, lambda: _find_options(project, path), compared=True)
+
+
+def _find_options(project: Project, path: Path) -> frozenset[str]:
+    summary = project.summary(path)
+    scopes = summary.scopes if summary is not None else ()
+    if not any(last_part(call) == "add_argument" for scope in scopes for call in scope.calls):
+        return frozenset()
+    texts = (text.lstrip("-").replace("-", "_") for scope in scopes for text in scope.strings)
+    return frozenset(texts).union(*(scope.passed for scope in scopes))
 
 
 def _added(module: Module, name: str) -> Iterator[Expression]:
@@ -148,14 +159,14 @@ def _flag_of(call: ast.expr) -> str:
 
 def _flag(follow: Follower, home: Module, name: str) -> Found:
     """What a flag of absl holds: ``DEFINE_integer("name", 4, ...)``."""
-    found = []
-    for path in follow.project.graph.reached(home.path):
-        module = follow.project.module(path) if b"DEFINE_" in follow.project.data(path) else None
-        for node in module.nodes if module is not None else ():
-            if module is not None and isinstance(node, ast.Call) and _defines(node, name):
-                call = Expression(module, module.scope_at(node), node)
-                found.append(_told(follow, call, node.args[1], f"--{name}"))
-    return agreed(found)
+    project = follow.project
+    paths = [path for path in project.graph.reached(home.path) if project.matches(path, FLAGS)]
+    return agreed(
+        _told(follow, Expression(module, module.scope_at(node), node), node.args[1], f"--{name}")
+        for module in map(project.module, paths)
+        for node in (module.nodes if module is not None else ())
+        if module is not None and isinstance(node, ast.Call) and _defines(node, name)
+    )
 
 
 def _defines(call: ast.Call, name: str) -> bool:

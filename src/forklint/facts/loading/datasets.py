@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from forklint.project.module import Module
 
 MAX_DEPTH = 12
+MOST_LOOKS = 200
+"""So many expressions are looked at for one dataset."""
+MOST_SEARCHES = 8
+"""For so many functions their callers are looked for."""
 WRAPPED = frozenset({"dataset", "datasets", "data"})
 """The parameters by which a wrapper takes what it wraps."""
 
@@ -42,24 +46,23 @@ def class_of(follow: Follower, source: Source) -> ClassFacts | None:
 
 def _searched(follow: Follower, source: Source) -> _Search:
     search = _Search(follow)
-    with follow.one_question():
-        search.look(source, MAX_DEPTH)
+    search.look(source, MAX_DEPTH)
     return search
 
 
 def given_to_loaders(follow: Follower, module: Module) -> frozenset[ClassFacts]:
     """The classes of the datasets that a module gives to whatever is called a DataLoader, known or not."""
-    memory = follow.project.memory("datasets given to loaders")
-    if module not in memory:
-        found: set[ClassFacts] = set()
-        for node in module.nodes:
-            if isinstance(node, ast.Call) and _loads(follow, module, node):
-                given = [keyword.value for keyword in node.keywords if keyword.arg == "dataset"] or node.args[:1]
-                for source in given:
-                    found.update(classes_of(follow, Expression(module, module.scope_at(node), source)))
-        memory[module] = frozenset(found)
-    known: frozenset[ClassFacts] = memory[module]
-    return known
+    return follow.project.answer("datasets given to loaders", module, lambda: _given(follow, module), frozenset())
+
+
+def _given(follow: Follower, module: Module) -> frozenset[ClassFacts]:
+    found: set[ClassFacts] = set()
+    for node in module.nodes:
+        if isinstance(node, ast.Call) and _loads(follow, module, node):
+            given = [keyword.value for keyword in node.keywords if keyword.arg == "dataset"] or node.args[:1]
+            for source in given:
+                found.update(classes_of(follow, Expression(module, module.scope_at(node), source)))
+    return frozenset(found)
 
 
 def _loads(follow: Follower, module: Module, call: ast.Call) -> bool:
@@ -105,10 +108,12 @@ class _Search:
         self.complete = True
         """Whether every way was followed to its end: a class, or None."""
         self._seen: set[ast.AST] = set()
+        self._searched: set[ast.AST] = set()
+        """The functions whose callers were asked for."""
 
     def look(self, source: Source, depth: int) -> None:
         """Add the classes of what a source holds."""
-        if isinstance(source, Setting) or depth <= 0:
+        if isinstance(source, Setting) or depth <= 0 or len(self._seen) > MOST_LOOKS:
             self.complete = False
             return
         if source.node in self._seen or (isinstance(source.node, ast.Constant) and source.node.value is None):
@@ -156,6 +161,10 @@ class _Search:
     def _parameter(self, function: FunctionFacts, name: str, depth: int) -> None:
         from forklint.facts.loading import parameters  # noqa: PLC0415 - a circle otherwise
 
+        self._searched.add(function.node)
+        if len(self._searched) > MOST_SEARCHES:
+            self.complete = False
+            return
         known = callers.of(self.follow, function)
         given = [one.get(name, parameters.position(function, name)) for one in known.calls]
         self.complete &= not known.escapes and not known.by_default and None not in given

@@ -85,11 +85,7 @@ def locate(project: Project, importer: Path, text: str) -> Path | None:
 
 def load(project: Project, path: Path) -> Preset | None:
     """Read a file of settings of the project; None if it cannot be read, or is too large for one."""
-    memory = project.memory("presets read")
-    if path not in memory:
-        memory[path] = _load(project, path)
-    found: Preset | None = memory[path]
-    return found
+    return project.answer("preset read", path, lambda: _load(project, path))
 
 
 def _load(project: Project, path: Path) -> Preset | None:
@@ -296,11 +292,7 @@ def targets(follow: Follower, words: frozenset[str]) -> list[Arguments]:
 
 
 def _all_targets(project: Project) -> list[tuple[Setting, str]]:
-    memory = project.memory("classes that files name")
-    if "all" not in memory:
-        memory["all"] = list(_find_targets(project))
-    found: list[tuple[Setting, str]] = memory["all"]
-    return found
+    return project.answer("classes that files name", None, lambda: list(_find_targets(project)))
 
 
 def _find_targets(project: Project) -> Iterator[tuple[Setting, str]]:

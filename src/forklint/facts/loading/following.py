@@ -6,9 +6,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from forklint.facts.loading import (
     arithmetic,
@@ -41,68 +40,125 @@ from forklint.project.module import ClassFacts, FunctionFacts, Module
 if TYPE_CHECKING:
     from forklint.project.index import Project
 
+T = TypeVar("T")
 MAX_DEPTH = 40
 """How many places are followed one behind the other."""
-MAX_STEPS = 600
-"""How many expressions are looked at for one question."""
-MAX_SEARCHES = 8
-"""For how many functions the project is searched for their callers, for one question."""
+MAX_STEPS = 3000
+"""How many expressions are looked at for one question, one that is needed twice counted twice."""
+MAX_SEARCHES = 24
+"""For how many functions the project is searched for their callers, for one question, counted likewise."""
+
+
+class Cost(NamedTuple):
+    """What finding an answer takes when nothing is known yet: a property of the question, whoever asks."""
+
+    steps: int = 0
+    depth: int = 0
+    searches: int = 0
+
+    @property
+    def is_too_much(self) -> bool:
+        """Whether no question may cost as much."""
+        return self.steps > MAX_STEPS or self.depth > MAX_DEPTH or self.searches > MAX_SEARCHES
+
+    def and_below(self, cost: Cost) -> Cost:
+        """With that of another question, which is asked on the way."""
+        return Cost(self.steps + cost.steps, max(self.depth, cost.depth + 1), self.searches + cost.searches)
+
+    def without_own_depth(self) -> Cost:
+        """Of an answer that is no deeper than what it is made of."""
+        return Cost(self.steps, self.depth - 1, self.searches)
+
+
+TOO_MUCH = Cost(MAX_STEPS + 1, MAX_DEPTH + 1, MAX_SEARCHES + 1)
+
+
+class _TooMuchError(Exception):
+    """The outermost question costs too much: it is given up, and all that is still open below it."""
 
 
 class Follower:
-    """Follows the expressions of one project; what it found for a question is kept."""
+    """Follows the expressions of one project; what it found for a question is remembered, with what that costs.
+
+    What costs too much is unknown, and so is whatever needs it: each question has the same budget, so that its answer
+    does not depend on who asks, nor on what was asked before.
+    """
 
     def __init__(self, project: Project) -> None:
         self.project = project
-        self._running: set[object] = set()
-        self._steps = 0
-        self._searches = 0
-        self._asking = False
-        self.was_cut = False
-        """Whether something was left out, so that nothing known now may be known another time."""
+        self._cost = Cost()
+        """Of the question at hand, so far."""
+        self._open = 0
+        """How many questions are being answered, each for the one before."""
+        self._spent = Cost()
+        """What the outermost of them has cost so far."""
 
     def find(self, source: Source) -> Found:
         """Say what a source holds; NOTHING where it cannot be known, as where two branches differ."""
         if isinstance(source, Setting):
             return files.held(self, source)
-        key = (source.node, source.frame)
-        memory = self.project.memory("what an expression holds")
-        if key in memory:
-            known: Found = memory[key]
-            return known
-        if not self._running and not self._asking:
-            self._steps, self._searches = 0, 0
-        self._steps += 1
-        if key in self._running or len(self._running) >= MAX_DEPTH or self._steps > MAX_STEPS:
-            self.was_cut = True
-            return NOTHING
-        before, self.was_cut = self.was_cut, False
-        self._running.add(key)
-        try:
-            found = FINDERS.get(type(source.node), _nothing)(self, source)
-        finally:
-            self._running.remove(key)
-        if found.known or not self.was_cut or not self._running:
-            memory[key] = found
-        self.was_cut |= before
-        return found
+        finder = FINDERS.get(type(source.node), _nothing)
+        if finder is _constant or finder is _nothing:
+            return finder(self, source)
+        return self.ask("what an expression holds", (source.node, source.frame), lambda: finder(self, source), NOTHING)
 
-    @contextmanager
-    def one_question(self) -> Iterator[None]:
-        """All that is asked within shares what one question may cost."""
-        outermost = not self._asking and not self._running
-        if outermost:
-            self._asking, self._steps, self._searches = True, 0, 0
-        try:
-            yield
-        finally:
-            self._asking = self._asking and not outermost
+    def ask(self, name: str, key: Hashable, find: Callable[[], T], unknown: T) -> T:
+        """The answer to a question that may ask others; ``unknown`` where it costs too much, or asks for itself."""
 
-    def may_search(self) -> bool:
-        """Whether another search of the project is worth its time for this question."""
-        self._searches += 1
-        self.was_cut |= self._searches > MAX_SEARCHES
-        return self._searches <= MAX_SEARCHES
+        def measured() -> tuple[T, Cost]:
+            outer, self._cost = self._cost, Cost(1)
+            if not self._open:
+                self._spent = Cost()
+            self._open += 1
+            try:
+                self._spend(Cost(1), self._open - 1)
+                value, cost = find(), self._cost
+            except _TooMuchError:
+                if self._open > 1:
+                    raise
+                value, cost = unknown, TOO_MUCH
+            finally:
+                self._open -= 1
+                self._cost = outer
+            return (unknown if cost.is_too_much else value), cost
+
+        return self._charged(name, key, measured, unknown)
+
+    def gather(self, name: str, key: Hashable, find: Callable[[], T], unknown: T, searches: int = 0) -> T:
+        """The same for an answer made of several: what costs too much is unknown in it, and the rest stands."""
+
+        def measured() -> tuple[T, Cost]:
+            outer, self._cost = self._cost, Cost(1, 0, searches)
+            try:
+                if self._open:
+                    self._spend(self._cost, self._open - 1)
+                value = find()
+                return value, self._cost.without_own_depth()
+            finally:
+                self._cost = outer
+
+        return self._charged(name, key, measured, unknown)
+
+    def _charged(self, name: str, key: Hashable, measured: Callable[[], tuple[T, Cost]], unknown: T) -> T:
+        known = True
+
+        def find() -> tuple[T, Cost]:
+            nonlocal known
+            known = False
+            return measured()
+
+        value, cost = self.project.answer(name, key, find, (unknown, Cost()))
+        if known and self._open:
+            self._spend(cost, self._open + cost.depth)
+        self._cost = self._cost.and_below(cost)
+        return value
+
+    def _spend(self, cost: Cost, depth: int) -> None:
+        """Let the outermost question pay, which is given up if it cannot."""
+        spent = self._spent
+        self._spent = Cost(spent.steps + cost.steps, depth, spent.searches + cost.searches)
+        if self._spent.is_too_much:
+            raise _TooMuchError
 
     def table(self, source: Source) -> Table | None:
         """The entries of the mapping that a source holds; None if it is none, or not known."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import field
-from functools import cached_property
+from pathlib import Path
+from typing import TypeVar
 
 from forklint.facts.loading import arguments, arithmetic, callers, datasets, names
 from forklint.facts.loading.following import Follower
@@ -32,7 +33,10 @@ from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Scope
 from forklint.project.spelling import last_name
 from forklint.records import dataclass
+from forklint.summaries.terms import CALL
 
+T = TypeVar("T")
+PARTIALS = "partial"
 MOST_ASKED = 60
 """Of so many loaders it is asked which dataset they get."""
 
@@ -65,10 +69,15 @@ class Loader:
     plain: bool = field(default=False, compare=False)
     """Whether the options are what the call itself gives, whatever it calls."""
 
-    @cached_property
+    @property
     def given(self) -> Arguments:
         """What the library's own constructor gets."""
-        return arguments.of_call(self.follow, self.call) if self.plain else _given(self.follow, self.call)
+        if self.plain:
+            return arguments.of_call(self.follow, self.call)
+        return self._answer("arguments of a loader", lambda: _given(self.follow, self.call))
+
+    def _answer(self, name: str, find: Callable[[], T]) -> T:
+        return self.follow.project.answer(name, (self.call.node, self.call.frame, self.plain), find)
 
     @property
     def open(self) -> bool:
@@ -91,9 +100,12 @@ class Loader:
             return found
         return told(found, source, name)
 
-    @cached_property
+    @property
     def workers(self) -> WorkerCount:
         """Its number of workers."""
+        return self._answer("workers of a loader", self._find_workers)
+
+    def _find_workers(self) -> WorkerCount:
         threads = self.value(self.row.threads) if self.row.threads else None
         if threads is not None and not _is_off(threads):
             return WorkerCount(Workers.UNKNOWN)
@@ -104,9 +116,12 @@ class Loader:
         kind = verdict(number)
         return WorkerCount(kind, found.by_default, found.links, number) if kind is not Workers.UNKNOWN else UNKNOWN
 
-    @cached_property
+    @property
     def datasets(self) -> tuple[ClassFacts, ...]:
         """The classes of the project of which its dataset may be, those inside of wrappers included."""
+        return self._answer("datasets of a loader", self._find_datasets)
+
+    def _find_datasets(self) -> tuple[ClassFacts, ...]:
         if not self.row.positions:
             return datasets.of_consumer(self.follow, self.call)
         source = self.option("dataset") or self.option(self.row.positions[0])
@@ -127,20 +142,14 @@ def _is_off(found: Found) -> bool:
 
 def loaders(project: Project) -> tuple[Loader, ...]:
     """Every loader that the code of the project makes."""
-    memory = project.memory("all loaders")
-    if "all" not in memory:
-        memory["all"] = tuple(loader for module in _modules(project) for loader in loaders_of(project, module))
-    found: tuple[Loader, ...] = memory["all"]
-    return found
+    return project.answer(
+        "all loaders", None, lambda: tuple(one for module in _modules(project) for one in loaders_of(project, module))
+    )
 
 
 def loaders_of(project: Project, module: Module) -> tuple[Loader, ...]:
     """The loaders that one module makes."""
-    memory = project.memory("loaders of a module")
-    if module not in memory:
-        memory[module] = tuple(_find(project, module))
-    found: tuple[Loader, ...] = memory[module]
-    return found
+    return project.answer("loaders of a module", module, lambda: tuple(_find(project, module)))
 
 
 def loaders_for(project: Project, facts: ClassFacts) -> tuple[Loader, ...]:
@@ -148,36 +157,45 @@ def loaders_for(project: Project, facts: ClassFacts) -> tuple[Loader, ...]:
 
     A module whose imports do not lead to the class is not asked; nor are more than MOST_ASKED loaders.
     """
-    memory = project.memory("loaders for a class")
-    if facts not in memory:
-        family = {facts, *project.subclasses(facts)}
-        homes = {one.module.path for one in family}
+    return project.answer("loaders for a class", facts, lambda: _find_for(project, facts))
+
+
+def _find_for(project: Project, facts: ClassFacts) -> tuple[Loader, ...]:
+    family = {facts, *project.subclasses(facts)}
+    homes = frozenset(one.module.path for one in family)
+    modules = project.modules(_leading_to(project, homes))
+    asked = [loader for module in modules for loader in loaders_of(project, module)][:MOST_ASKED]
+    return tuple(loader for loader in asked if family & set(loader.datasets))
+
+
+def _leading_to(project: Project, homes: frozenset[Path]) -> tuple[Path, ...]:
+    """The files that may make loaders and whose imports lead to one of some files."""
+
+    def find() -> tuple[Path, ...]:
         reaches = project.graph.reaches
-        modules = (module for module in _modules(project) if any(reaches(module.path, home) for home in homes))
-        asked = [loader for module in modules for loader in loaders_of(project, module)][:MOST_ASKED]
-        memory[facts] = tuple(loader for loader in asked if family & set(loader.datasets))
-    found: tuple[Loader, ...] = memory[facts]
-    return found
+        return tuple(path for path in _makers(project) if any(reaches(path, home) for home in homes))
+
+    return project.answer("makers of loaders that lead to a file", homes, find, compared=True)
 
 
 def never_has_workers(project: Project, facts: ClassFacts) -> bool:
     """Whether loaders of the project get objects of a class, and each of them surely has no workers."""
-    memory = project.memory("never has workers")
-    if facts not in memory:
-        counts = [loader.workers for loader in loaders_for(project, facts)]
-        memory[facts] = bool(counts) and all(one.kind is Workers.NONE and not one.by_default for one in counts)
-    return bool(memory[facts])
+    return project.answer("never has workers", facts, lambda: _has_none(project, facts), compared=True)
+
+
+def _has_none(project: Project, facts: ClassFacts) -> bool:
+    counts = [loader.workers for loader in loaders_for(project, facts)]
+    return bool(counts) and all(one.kind is Workers.NONE and not one.by_default for one in counts)
 
 
 def loader_at(project: Project, call: Expression) -> Loader | None:
-    """The loader that a call makes; None if it makes none. The same each time, with what was asked of it."""
-    memory = project.memory("loaders by their calls")
-    node = call.node
-    if node not in memory:
-        row = loader_row(project, call.module, call.scope, node) if isinstance(node, ast.Call) else None
-        memory[node] = Loader(call, row, Follower(project)) if row is not None else None
-    found: Loader | None = memory[node]
-    return found
+    """The loader that a call makes; None if it makes none."""
+    return project.answer("loader of a call", call.node, lambda: _find_at(project, call))
+
+
+def _find_at(project: Project, call: Expression) -> Loader | None:
+    row = loader_row(project, call.module, call.scope, call.node) if isinstance(call.node, ast.Call) else None
+    return Loader(call, row, Follower(project)) if row is not None else None
 
 
 def workers_of(project: Project, module: Module, scope: Scope, call: ast.Call) -> Workers | None:
@@ -198,18 +216,22 @@ def count_given(project: Project, call: Expression, row: Starter) -> WorkerCount
 
 
 def _modules(project: Project) -> Iterator[Module]:
-    """Give the modules in whose text something is called that may be a loader, or is given to a partial."""
-    memory = project.memory("files that may make loaders")
-    if "all" not in memory:
-        memory["all"] = [path for path in project.files if may_make_loader(project, project.data(path))]
-    for path in memory["all"]:
-        module = project.module(path)
-        if module is not None:
-            yield module
+    """Give the modules that may make a loader, or a partial that will."""
+    return project.modules(_makers(project))
+
+
+def _makers(project: Project) -> tuple[Path, ...]:
+    """The files that may make a loader, or a partial that will."""
+
+    def find() -> tuple[Path, ...]:
+        calling = {path for name in (*loader_names(project), PARTIALS) for path in project.where(CALL, name)}
+        return tuple(path for path in project.files if path in calling and may_make_loader(project, path))
+
+    return project.answer("files that may make loaders", None, find, compared=True)
 
 
 def _find(project: Project, module: Module) -> Iterator[Loader]:
-    words = loader_names(project) | {"partial"}
+    words = loader_names(project) | {PARTIALS}
     for node in module.nodes:
         if isinstance(node, ast.Call) and last_name(node.func) in words and not _is_named_partial(module, node):
             loader = loader_at(project, Expression(module, module.scope_at(node), node))
@@ -220,7 +242,7 @@ def _find(project: Project, module: Module) -> Iterator[Loader]:
 def _is_named_partial(module: Module, call: ast.Call) -> bool:
     """Whether a call makes a partial that has a name: the calls of that name make the loaders."""
     above = module.parents.get(call)
-    is_partial = last_name(call.func) == "partial"
+    is_partial = last_name(call.func) == PARTIALS
     return is_partial and isinstance(above, ast.Assign) and isinstance(above.targets[0], ast.Name)
 
 

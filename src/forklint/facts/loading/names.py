@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forklint.facts.loading import parameters
@@ -28,6 +30,7 @@ from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Binding, Kind, Scope
 from forklint.project.spelling import is_name
+from forklint.summaries.terms import WORD
 
 if TYPE_CHECKING:
     from forklint.facts.loading.following import Follower
@@ -174,27 +177,41 @@ def _set_in_block(module: Module, binding: Binding, node: ast.Subscript) -> ast.
 
 def is_set_elsewhere(follow: Follower, home: Module, name: str) -> bool:
     """Whether code that has to do with a module sets an attribute or key of that name on anything but ``self``."""
-    project = follow.project
-    return any(
-        module is home or project.graph.reaches(module.path, home.path) or project.graph.reaches(home.path, module.path)
-        for module in setters(project, name)
+    find = lambda: _is_set_near(follow.project, home.path, name)  # noqa: E731 - it is short
+    return follow.project.answer("is set elsewhere", (home.path, name), find, compared=True)
+
+
+def _is_set_near(project: Project, home: Path, name: str) -> bool:
+    reaches = project.graph.reaches
+    return any(path == home or reaches(path, home) or reaches(home, path) for path in setters(project, name))
+
+
+def setters(project: Project, name: str) -> tuple[Path, ...]:
+    """The files that set an attribute or key of that name on anything but ``self``."""
+
+    def find() -> tuple[Path, ...]:
+        paths = project.where(WORD, name) if name.isidentifier() else project.containing(name.encode())
+        return tuple(path for path in paths if _sets_in(project, path, name))
+
+    return project.answer("files that set a name", name, find, compared=True)
+
+
+def _sets_in(project: Project, path: Path, name: str) -> bool:
+    """Whether a file does; its text must look like it, so that few are parsed."""
+
+    def find() -> bool:
+        module = project.module(path) if project.matches(path, _setting(name)) else None
+        return module is not None and _sets(module, name)
+
+    return project.answer("sets a name", (path, name), find, compared=True)
+
+
+@cache
+def _setting(name: str) -> re.Pattern[bytes]:
+    word = re.escape(name.encode())
+    return re.compile(
+        rb"(?:\.%s|[\"']%s[\"']\s*\])\s*(?::[^=\n]*|,[^\n]*)?[-+*/|]?=(?!=)|setattr\([^\n]*%s" % (word, word, word)
     )
-
-
-def setters(project: Project, name: str) -> tuple[Module, ...]:
-    """The modules that set an attribute or key of that name on anything but ``self``."""
-    memory = project.memory("modules that set a name")
-    if name not in memory:
-        plain = name.encode()
-        word = re.escape(plain)
-        shape = re.compile(
-            rb"(?:\.%s|[\"']%s[\"']\s*\])\s*(?::[^=\n]*|,[^\n]*)?[-+*/|]?=(?!=)|setattr\([^\n]*%s" % (word, word, word)
-        )
-        paths = [path for path, data in project.texts() if plain in data and shape.search(data)]
-        modules = [module for path in paths if (module := project.module(path)) is not None]
-        memory[name] = tuple(module for module in modules if _sets(module, name))
-    found: tuple[Module, ...] = memory[name]
-    return found
 
 
 def _sets(module: Module, name: str) -> bool:

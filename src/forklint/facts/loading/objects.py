@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from typing import TYPE_CHECKING
 
 from forklint.facts.loading import calls
@@ -24,13 +23,13 @@ from forklint.knowledge.loading import names as listed
 from forklint.project import entries, scopes
 from forklint.project.module import ClassFacts, FunctionFacts
 from forklint.project.nodes import nodes_below
-from forklint.project.spelling import first_parameter
+from forklint.project.spelling import first_parameter, is_name, text_of
 
 if TYPE_CHECKING:
     from forklint.facts.loading.following import Follower
 
 HPARAMS = "hparams"
-DYNAMIC = re.compile(r"setattr\(\s*self\s*,\s*(?![\"'])|self\.__dict__(?:\.update|\[[^\]]*\]\s*=|\s*=)")
+NO_ARGUMENTS = Arguments()
 
 
 def attribute(follow: Follower, owner: Instance, name: str) -> Found:
@@ -38,7 +37,7 @@ def attribute(follow: Follower, owner: Instance, name: str) -> Found:
     facts = owner.facts
     if name == HPARAMS:
         return _hyperparameters(follow, owner)
-    if any(_sets_any(one) for one in follow.project.ancestry(facts).classes):
+    if any(_sets_any(follow, one) for one in follow.project.ancestry(facts).classes):
         return NOTHING
     stores = _stores(follow, facts, name)
     if owner.made is None and any(_has_own(heir, name) for heir in follow.project.subclasses(facts)):
@@ -49,7 +48,7 @@ def attribute(follow: Follower, owner: Instance, name: str) -> Found:
     if found is not None:
         function = FunctionFacts(found[0].module, found[1])
         if any(isinstance(mark, ast.Name) and mark.id == "property" for mark in found[1].decorator_list):
-            frame = Frame(function, Arguments(), owner)
+            frame = Frame(function, NO_ARGUMENTS, owner)
             returns = [s.value for s in scopes.statements(found[1].body) if isinstance(s, ast.Return)]
             values = [Expression(function.module, function.scope, value, frame) for value in returns if value]
             return agreed(follow.find(value) for value in values)
@@ -59,25 +58,38 @@ def attribute(follow: Follower, owner: Instance, name: str) -> Found:
 
 def _stores(follow: Follower, facts: ClassFacts, name: str) -> list[tuple[FunctionFacts, ast.expr | None]]:
     """What methods of a class, its bases and its subclasses assign to an attribute of ``self``; None for no value."""
-    memory = follow.project.memory("what methods assign")
-    key = (facts, name)
-    if key in memory:
-        known: list[tuple[FunctionFacts, ast.expr | None]] = memory[key]
-        return known
+    return follow.project.answer("what methods assign", (facts, name), lambda: _find_stores(follow, facts, name))
+
+
+def _find_stores(follow: Follower, facts: ClassFacts, name: str) -> list[tuple[FunctionFacts, ast.expr | None]]:
     found: list[tuple[FunctionFacts, ast.expr | None]] = []
     for owner in follow.project.ancestry(facts).classes:
         for function in owner.methods.values():
             this = FunctionFacts(owner.module, function)
             first = first_parameter(function)
             found += [(this, value) for value in _assigned(function, first, name)]
-    memory[key] = found
     return found
 
 
-def _sets_any(facts: ClassFacts) -> bool:
+def _sets_any(follow: Follower, facts: ClassFacts) -> bool:
     """Whether a class sets attributes of its objects whose names the text does not say."""
-    lines = facts.module.document.lines[facts.node.lineno - 1 : facts.node.end_lineno]
-    return any(DYNAMIC.search(line) for line in lines)
+    find = lambda: any(map(_is_dynamic, nodes_below(facts.node)))  # noqa: E731 - it is short
+    return follow.project.answer("sets attributes unnamed", facts, find)
+
+
+def _is_dynamic(node: ast.AST) -> bool:
+    """Whether a node is ``setattr(self, name, ...)``, or changes ``self.__dict__`` as a whole or by a key."""
+    if isinstance(node, ast.Call):
+        if isinstance(node.func, ast.Attribute):
+            return node.func.attr == "update" and _is_table_of_self(node.func.value)
+        is_setting = is_name(node.func, "setattr") and len(node.args) > 1 and is_name(node.args[0], "self")
+        return is_setting and not text_of(node.args[1])
+    inside = node.value if isinstance(node, ast.Subscript) else node
+    return isinstance(getattr(node, "ctx", None), ast.Store) and _is_table_of_self(inside)
+
+
+def _is_table_of_self(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == "__dict__" and is_name(node.value, "self")
 
 
 def _has_own(facts: ClassFacts, name: str) -> bool:

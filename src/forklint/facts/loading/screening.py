@@ -1,4 +1,4 @@
-"""Which files may call what makes a loader: judged by names, before anything is parsed."""
+"""Which files may call what makes a loader: judged by names, before any tree is looked at."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forklint.knowledge.starters import starters
-from forklint.project.renames import may_call, names_for
 from forklint.project.spelling import last_name
 
 if TYPE_CHECKING:
@@ -16,20 +15,28 @@ if TYPE_CHECKING:
 
 def loader_names(project: Project) -> frozenset[str]:
     """The last names by which the project may call what makes a loader."""
-    return names_for(project, _listed(project))
+    return project.hierarchy.heirs(_listed(project))
 
 
-def may_make_loader(project: Project, data: bytes) -> bool:
-    """Whether a text may call what makes a loader, judged by bytes alone."""
-    return may_call(project, _listed(project), data)
+def may_make_loader(project: Project, path: Path) -> bool:
+    """Whether a file may call what makes a loader."""
+    return project.hierarchy.may_call(_listed(project), path)
 
 
-def may_set_up_loader(project: Project, path: Path, data: bytes) -> bool:
-    """Whether a text may call what makes a loader, or a loader's ``__init__`` from that of a subclass."""
-    memory = project.memory("files with subclasses of loaders")
-    if not memory:
-        memory[None] = {home for name in loader_names(project) for home, _ in project.families.with_base(name)}
-    return may_make_loader(project, data) or (b"__init__" in data and path in memory[None])
+def may_set_up_loader(project: Project, path: Path) -> bool:
+    """Whether a file may call what makes a loader, or a loader's ``__init__`` from that of a subclass."""
+    return may_make_loader(project, path) or project.answer(
+        "may set up a loader", path, lambda: _has_heir(project, path), compared=True
+    )
+
+
+def _has_heir(project: Project, path: Path) -> bool:
+    """Whether a file calls an ``__init__``, and has a class that may inherit from a loader."""
+    summary = project.summary(path)
+    if summary is None or not any(call.endswith(".__init__") for scope in summary.scopes for call in scope.calls):
+        return False
+    bases = {part for number in summary.classes for base in summary.scopes[number].bases for part in base.split(".")}
+    return not bases.isdisjoint(loader_names(project))
 
 
 def may_be_loader(project: Project, call: ast.Call) -> bool:
@@ -39,9 +46,9 @@ def may_be_loader(project: Project, call: ast.Call) -> bool:
 
 
 def _listed(project: Project) -> frozenset[str]:
-    memory = project.memory("names of loaders")
-    if not memory:
-        rows = starters(project.settings.starters).items()
-        memory[None] = frozenset(name.rpartition(".")[2] for name, row in rows if row.is_loader)
-    names: frozenset[str] = memory[None]
-    return names
+    return project.answer("names of loaders", None, lambda: _last_names(project), compared=True)
+
+
+def _last_names(project: Project) -> frozenset[str]:
+    rows = starters(project.settings.starters).items()
+    return frozenset(name.rpartition(".")[2] for name, row in rows if row.is_loader)

@@ -31,13 +31,7 @@ class Expression:
 
     def link(self, message: str) -> Link:
         """Make a step of a chain that points here."""
-        return link(self.module, self.node, message)
-
-
-def link(module: Module, node: ast.AST, message: str) -> Link:
-    """Make a step of a chain that points to a node of a module."""
-    span = module.span(node)
-    return Link(str(module.path), span.row, span.column, message)
+        return self.module.link(self.node, message)
 
 
 @dataclass(frozen=True)
@@ -87,6 +81,17 @@ class Frame:
     given: Arguments
     receiver: Instance | None = None
     """What ``self`` is."""
+    within: Frame | None = field(default=None, compare=False)
+    """The call in whose function this one stands."""
+
+    def enters(self, function: FunctionFacts) -> bool:
+        """Whether it is a call of a function, or stands within one: a function that calls itself tells nothing."""
+        frame: Frame | None = self
+        while frame is not None:
+            if frame.function.node is function.node:
+                return True
+            frame = frame.within
+        return False
 
 
 @dataclass(frozen=True)

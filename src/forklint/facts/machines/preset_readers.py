@@ -36,21 +36,14 @@ class PresetReaders:
 
     def find(self) -> list[Reader]:
         """The places that certainly name the file, by its path or, if no other preset has it, by its name alone."""
-        memory = self.project.memory("readers of presets")
-        if self.path not in memory:
-            memory[self.path] = self._found()
-        found: list[Reader] = memory[self.path]
-        return found
+        return self.project.answer("readers of presets", self.path, self._found)
 
     def _found(self) -> list[Reader]:
         name, stem = self.path.name.encode(), self.path.stem.encode()
-        found = []
-        for file in self.project.files:
-            data = self.project.data(file)
-            if name in data or (stem in data and b"config_name" in data):
-                module = self.project.module(file)
-                found += [Reader(module, node) for node in self._namings(module)] if module is not None else []
-        return found[:MOST_READERS]
+        containing = self.project.containing
+        naming = {*containing(name), *set(containing(stem)).intersection(containing(b"config_name"))}
+        modules = self.project.modules(file for file in self.project.files if file in naming)
+        return [Reader(module, node) for module in modules for node in self._namings(module)][:MOST_READERS]
 
     def _namings(self, module: Module) -> Iterator[ast.expr]:
         for node in module.nodes:

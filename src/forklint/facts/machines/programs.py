@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from forklint.knowledge import presets
@@ -20,6 +20,7 @@ from forklint.project.spelling import last_name, text_of
 
 QUOTED_MPS = re.compile(rb"""(?<![=!]=)(?<![=!]= )["']mps(?::0)?["']""")
 """The name of the device where it is not compared with another: it may be a choice."""
+QUOTES = (b'"mps', b"'mps")
 PLAINLY_OTHER = (b"torch.cuda", b".cuda(", b'"cuda', b"'cuda")
 """One of these stands in almost every file that speaks of CUDA, and saves the parsing."""
 MAYBE_OTHER = (b"cuda", b"gpu", b"xpu", b"xla", b"hpu", b"npu", b"tpu", b"rocm", b"auto", b"accelerat", b"nvidia")
@@ -30,18 +31,15 @@ LONGEST_WORD = 40
 
 def mps_only(project: Project, module: Module) -> Path | None:
     """The file that makes a module's program one for MPS alone; None if it is none."""
-    known = project.memory("programs for mps alone")
-    if module.path not in known:
-        known[module.path] = _find(project, module.path)
-    found: Path | None = known[module.path]
-    return found
+    path = module.path
+    return project.answer("programs for mps alone", path, lambda: _find(project, path), compared=True)
 
 
 def _find(project: Project, path: Path) -> Path | None:
     candidates = may_choose(project)
     if not candidates or _speaks_of_others(project, path):
         return None
-    members = closure(set(project.graph.reaching((path,))), project.graph.imports)
+    members = _program(project, path)
     if members.isdisjoint(candidates) or any(_plainly_speaks(project, member) for member in members):
         return None  # known without parsing anything
     chosen = {member for member in members & candidates if _chooses(project, member)}
@@ -52,55 +50,54 @@ def _find(project: Project, path: Path) -> Path | None:
 
 def may_choose(project: Project) -> frozenset[Path]:
     """Files of a project that may choose the device ``mps`` and speak of no other accelerator, by bytes alone."""
-    known = project.memory("may choose mps")
-    if not known:
-        known["all"] = frozenset(
-            path
-            for path, data in project.texts()
-            if (b'"mps' in data or b"'mps" in data) and QUOTED_MPS.search(data) and not _plainly_speaks(project, path)
+
+    def find() -> frozenset[Path]:
+        quoted = {path for text in QUOTES for path in project.containing(text)}
+        return frozenset(
+            path for path in quoted if project.matches(path, QUOTED_MPS) and not _plainly_speaks(project, path)
         )
-    found: frozenset[Path] = known["all"]
-    return found
+
+    return project.answer("may choose mps", None, find, compared=True)
 
 
-def closure(start: set[Path], step: Callable[[Path], Iterable[Path]]) -> set[Path]:
-    """Give some files and all that ``step`` leads to from them."""
-    seen, waiting = set(start), list(start)
-    while waiting:
-        for path in step(waiting.pop()):
-            if path not in seen:
-                seen.add(path)
-                waiting.append(path)
-    return seen
+def _program(project: Project, path: Path) -> frozenset[Path]:
+    """All that the importers of a file and the file itself import, at any depth."""
+    graph = project.graph
+    return project.answer("program of a file", path, lambda: graph.reached_from(graph.reaching((path,))), compared=True)
 
 
 def _chooses(project: Project, path: Path) -> bool:
     """Whether one of the files that may choose ``mps`` does."""
-    if _speaks_of_others(project, path):
-        return False
-    module = project.module(path)
-    return module is not None and any(_is_choice(module, node) for node in module.nodes)
+
+    def find() -> bool:
+        module = None if _speaks_of_others(project, path) else project.module(path)
+        return module is not None and any(_is_choice(module, node) for node in module.nodes)
+
+    return project.answer("chooses mps", path, find, compared=True)
 
 
 def _plainly_speaks(project: Project, path: Path) -> bool:
-    known = project.memory("speaks plainly of other accelerators")
-    if path not in known:
+    def find() -> bool:
         data = project.data(path)
-        known[path] = any(word in data for word in PLAINLY_OTHER)
-    return bool(known[path])
+        return any(word in data for word in PLAINLY_OTHER)
+
+    return project.answer("speaks plainly of other accelerators", path, find, compared=True)
 
 
 def _speaks_of_others(project: Project, path: Path) -> bool:
     """Whether a file speaks of an accelerator that is not MPS; comments and docstrings need not count."""
-    known = project.memory("speaks of other accelerators")
-    if path not in known:
-        known[path] = _plainly_speaks(project, path)
-        small = b"" if known[path] else project.data(path).lower()
-        if any(word in small for word in MAYBE_OTHER):
-            module = project.module(path)
-            other = presets.listed("others", "cuda") | presets.listed("others", "any")
-            known[path] = module is None or any(not other.isdisjoint(presets.words(name)) for name in _names(module))
-    return bool(known[path])
+
+    def find() -> bool:
+        if _plainly_speaks(project, path):
+            return True
+        small = project.data(path).lower()
+        if not any(word in small for word in MAYBE_OTHER):
+            return False
+        module = project.module(path)
+        other = presets.listed("others", "cuda") | presets.listed("others", "any")
+        return module is None or any(not other.isdisjoint(presets.words(name)) for name in _names(module))
+
+    return project.answer("speaks of other accelerators", path, find, compared=True)
 
 
 def _names(module: Module) -> Iterator[str]:

@@ -44,10 +44,8 @@ def _expects_forkserver(project: Project) -> bool:
     oldest, newest = project.settings.target_python
     if oldest >= (3, 14) or (3, 14) <= newest < NEWEST_PYTHON:
         return True
-    memory = project.memory("names a Python with forkserver")
-    if "answer" not in memory:
-        memory["answer"] = any(FORKSERVER_PYTHON.search(_text(project, name)) for name in VERSION_FILES)
-    return bool(memory["answer"])
+    find = lambda: any(FORKSERVER_PYTHON.search(_text(project, name)) for name in VERSION_FILES)  # noqa: E731 - short
+    return project.answer("names a Python with forkserver", None, find, compared=True)
 
 
 def _text(project: Project, name: str) -> str:

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from forklint.facts.loading.rows import loader_row
 from forklint.facts.machines.meant import Machines
 from forklint.facts.machines.platforms import DARWIN
-from forklint.facts.machines.programs import closure
 from forklint.facts.machines.worker_counts import Count, beside
 from forklint.facts.machines.worker_flow import mentions
 from forklint.facts.starting.methods import set_in
@@ -90,7 +89,7 @@ class WorkerOptions:
                         yield reader
 
     def _reaches(self, first: Module, second: Module) -> bool:
-        return second.path in closure({first.path}, self.project.graph.imports)
+        return self.project.graph.reaches(first.path, second.path)
 
     def _reader(self, module: Module, call: ast.Call, count: Count) -> Reader | None:
         given = next((value for name, value in entries.of_call(call) if presets.count_kind(name) == "certain"), None)

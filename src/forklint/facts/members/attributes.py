@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
+from pathlib import Path
 
 from forklint.facts.members import members
 from forklint.facts.members.members import ClassMembers
@@ -16,8 +17,12 @@ from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.spelling import dotted
 from forklint.records import dataclass
+from forklint.summaries.terms import WORD
 
-STORED = re.compile(r"self\.(\w+)(?:[ \t]*:[^=\n]+)?[ \t]*=(?!=)")
+SELF = "self"
+SETTING = b"setattr("
+SETTERS = re.compile(rb"setattr\(")
+ADDING = re.compile(r"setattr\(|__dict__|__class__")
 HARMLESS_DECORATORS = frozenset({"dataclass", "dataclasses.dataclass", "final", "typing.final"})
 HARMLESS_DECORATORS |= {"total_ordering", "functools.total_ordering", "typing_extensions.final"}
 EVERY_OBJECT = frozenset(dir(object))
@@ -42,7 +47,7 @@ class Has:
 
 
 class Attributes:
-    """Answers for the classes of one project; remembers what it found until a file changes."""
+    """Answers for the classes of one project."""
 
     def __init__(self, project: Project) -> None:
         self.project = project
@@ -74,11 +79,7 @@ class Attributes:
 
     def has(self, facts: ClassFacts) -> Has | None:
         """All that an object of this class has; None if its classes do not tell."""
-        memory = self._memory("has")
-        if facts not in memory:
-            memory[facts] = self._has(facts)
-        found = memory[facts]
-        return found if isinstance(found, Has) else None
+        return self.project.answer("attributes.has", facts, lambda: self._has(facts))
 
     def _has(self, facts: ClassFacts) -> Has | None:
         ancestry = self.project.ancestry(facts)
@@ -98,23 +99,21 @@ class Attributes:
 
     def members(self, facts: ClassFacts) -> ClassMembers:
         """What the class's own body declares."""
-        memory = self._memory("members")
-        if facts not in memory:
-            memory[facts] = members.members_of(facts.node)
-        found = memory[facts]
-        assert isinstance(found, ClassMembers)  # noqa: S101 - this method alone fills the table
-        return found
+        return self.project.answer("attributes.members", facts, lambda: members.members_of(facts.node))
 
-    def _memory(self, fact: str) -> dict[object, object]:
-        return self.project.memory(f"attributes.{fact}")
+    def _stored(self, facts: ClassFacts) -> frozenset[str]:
+        """Names that are stored to through ``self`` in the class's body."""
+        path, qualname = facts.module.path, facts.qualname
+        find = lambda: self._find_stored(path, qualname)  # noqa: E731 - it is short
+        return self.project.answer("attributes.stored", (path, qualname), find, compared=True)
 
-    def _stored(self, facts: ClassFacts) -> set[str]:
-        """Names that the class's text plainly assigns through ``self``."""
-        memory = self._memory("stored")
-        if facts not in memory:
-            memory[facts] = set(STORED.findall(segment(facts.module, facts.node)))
-        found = memory[facts]
-        return found if isinstance(found, set) else set()
+    def _find_stored(self, path: Path, qualname: str) -> frozenset[str]:
+        summary = self.project.summary(path)
+        if summary is None:
+            return frozenset()
+        alike = (number for number in summary.classes if summary.qualname(number) == qualname)
+        stores = (store for number in alike for at in summary.below(number) for store in summary.scopes[at].stores)
+        return frozenset(name for me, _, name in (one.partition(".") for one in stores) if me == SELF)
 
     def _is_open(self, facts: ClassFacts) -> bool:
         """Whether something may give its objects what its body does not declare."""
@@ -134,10 +133,12 @@ class Attributes:
 
     def is_patched(self, facts: ClassFacts) -> bool:
         """Whether a file gives the class attributes under computed names from outside."""
+        setting = self.project.containing(SETTING)
         pattern = re.compile(rb"setattr\(\s*(?:\w+\.)*" + facts.name.encode() + rb"\s*,")
-        if any(pattern.search(self.project.data(module.path)) for module in self.project.mentioning(facts.name)):
+        mentioning = self.project.where(WORD, facts.name) if setting else ()
+        if any(self.project.matches(path, pattern) for path in set(setting).intersection(mentioning)):
             return True
-        return "setattr(" in facts.module.document.text and any(_outside_setters(facts.module))
+        return self.project.matches(facts.module.path, SETTERS) and any(_outside_setters(facts.module))
 
     def may_add(self, module: Module, callee: str) -> bool:
         """Whether a function, by its name in a module, may add attributes to an object that it gets."""
@@ -146,8 +147,7 @@ class Attributes:
         expression = ast.parse(callee, mode="eval").body
         symbol = self.project.resolve(module, module.scope, expression)
         if isinstance(symbol, (FunctionFacts, ClassFacts)):
-            text = segment(symbol.module, symbol.node)
-            return "setattr(" in text or "__dict__" in text or "__class__" in text
+            return says(self.project, symbol, ADDING)
         if isinstance(symbol, External):
             return not is_known_package(symbol.name)
         return False
@@ -157,6 +157,20 @@ def is_known_package(name: str) -> bool:
     """Whether functions of this package (by the qualified name of one) add no methods to what they get."""
     package = name.partition(".")[0]
     return package in {"torch", "builtins", "numpy"} or package in sys.stdlib_module_names
+
+
+def says(project: Project, facts: ClassFacts | FunctionFacts, pattern: re.Pattern[str]) -> bool:
+    """Whether a pattern is found in the source lines of a definition, comments included."""
+    path, qualname = facts.module.path, facts.qualname
+
+    def find() -> bool:
+        module = project.module(path)
+        scopes = module.all_scopes if module is not None else ()
+        return module is not None and any(
+            pattern.search(segment(module, scope.node)) for scope in scopes if scope.qualname == qualname
+        )
+
+    return project.answer("words of a definition", (path, qualname, pattern.pattern), find, compared=True)
 
 
 def segment(module: Module, node: ast.stmt | ast.Module) -> str:

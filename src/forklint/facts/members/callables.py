@@ -17,17 +17,20 @@ def callables(project: Project, facts: ClassFacts, *, attributes: bool = True) -
 
     Left out are properties, and attributes of which one assignment at least is not known to give a callable.
     """
-    memory = project.memory(f"callables.{attributes}")
-    if facts not in memory:
-        values: dict[str, list[bool]] = {}
-        for owner in project.ancestry(facts).classes:
-            for name, can_be_called in _given(project, owner):
-                values.setdefault(name, []).append(can_be_called)
-        methods = {name for owner in project.ancestry(facts).classes for name in owner.methods}
-        certain = {name for name, given in values.items() if all(given)}
-        memory[facts] = frozenset(certain if attributes else certain & methods)
-    found: frozenset[str] = memory[facts]
-    return found
+    values = project.answer("attributes that can be called", facts, lambda: _values(project, facts))
+    certain = frozenset(name for name, given in values.items() if all(given))
+    if attributes:
+        return certain
+    return certain & {name for owner in project.ancestry(facts).classes for name in owner.methods}
+
+
+def _values(project: Project, facts: ClassFacts) -> dict[str, list[bool]]:
+    """By name: for each value that the class or a base gives it, whether that can be called."""
+    values: dict[str, list[bool]] = {}
+    for owner in project.ancestry(facts).classes:
+        for name, can_be_called in _given(project, owner):
+            values.setdefault(name, []).append(can_be_called)
+    return values
 
 
 def _given(project: Project, facts: ClassFacts) -> Iterator[tuple[str, bool]]:

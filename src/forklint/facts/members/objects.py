@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 from forklint.facts.members.attributes import Attributes, missed_on_classes, segment
 from forklint.facts.members.callables import callables
@@ -19,6 +20,7 @@ from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Binding, Function, Kind, Scope
 from forklint.project.spelling import dotted, first_parameter, hides_arguments, is_name, is_static, last_name
 from forklint.records import dataclass
+from forklint.summaries.terms import WORD
 
 Owner = ClassFacts | ApiNames
 Made = dict[tuple[Scope, str], tuple[Owner, set[str]]]
@@ -28,6 +30,8 @@ CALLED = {me: re.compile(me + r"\.(\w+)[ \t]*\(") for me in ("self", "cls")}
 TAIL = re.compile(r"\.(\w+)[ \t]*\(")
 STORED_OBJECT = re.compile(r"\bself\.(\w+)[ \t]*=[ \t]*((?:\w+\.)*_*[A-Z]\w*)\(")
 OF_OWN = re.compile(r"self\.(\w+)\.(\w+)[ \t]*\(")
+STORES = rb"\.%b\b[ \t]*(?::[^=\n]+)?(?:[-+*/|&]?=(?!=)|,[^\n()]*=)"
+QUOTED = rb"[\"']%b[\"']"
 WRAPPERS = frozenset({"torch.nn.DataParallel", "torch.nn.parallel.DistributedDataParallel"})
 """They keep a module under ``.module`` and hand none of its methods on."""
 
@@ -140,11 +144,17 @@ class Objects:
 
     def _is_stored_once(self, attribute: str) -> bool:
         """Whether one line of the project alone names an attribute as something to store to, and no text names it."""
-        stores = re.compile(rb"\.%b\b[ \t]*(?::[^=\n]+)?(?:[-+*/|&]?=(?!=)|,[^\n()]*=)" % attribute.encode())
-        quoted = re.compile(rb"[\"']%b[\"']" % attribute.encode())
-        data = [self.project.data(path) for path in self.project.files]
-        holding = [text for text in data if attribute.encode() in text]
-        return sum(len(stores.findall(text)) for text in holding) == 1 and not any(map(quoted.search, holding))
+        found = [self._stores_of(path, attribute) for path in self.project.where(WORD, attribute)]
+        return sum(count for count, _ in found) == 1 and not any(is_quoted for _, is_quoted in found)
+
+    def _stores_of(self, path: Path, attribute: str) -> tuple[int, bool]:
+        """How many lines of a file name an attribute as something to store to; whether a text is its name."""
+
+        def find() -> tuple[int, bool]:
+            data, name = self.project.data(path), attribute.encode()
+            return len(re.findall(STORES % name, data)), re.search(QUOTED % name, data) is not None
+
+        return self.project.answer("stores of an attribute", (path, attribute), find, compared=True)
 
     def _owner_of(self, module: Module, scope: Scope, binding: Binding) -> Owner | None:
         """The class of the object that a variable surely is, or the class itself that it names."""
@@ -287,7 +297,11 @@ class Objects:
         return near
 
     def _is_method_somewhere(self, name: str) -> bool:
-        return any(name in facts.methods for module in self.project.mentioning(name) for facts in module.classes)
+        return self.project.answer("is a method", name, lambda: self._find_method(name), compared=True)
+
+    def _find_method(self, name: str) -> bool:
+        summaries = (self.project.summary(path) for path in self.project.where(WORD, name))
+        return any(name in one.methods(number) for one in summaries if one is not None for number in one.classes)
 
 
 def takes(function: Function, call: ast.Call) -> bool:

@@ -1,4 +1,4 @@
-"""Whether a name may be missing in a file, judged by outlines: what needs no tree is told apart from what does.
+"""Whether a name may be missing in a file, judged by summaries: what needs no tree is told apart from what does.
 
 It answers no only where `objects.lacking` and `torch_names.misspelt` surely find nothing. So it takes a name for
 there only if the class itself binds it, or a base that is followed to its file, and follows only what can be read in
@@ -7,34 +7,41 @@ one way: whatever else a name may mean to them, they say nothing then.
 
 from __future__ import annotations
 
-import re
+import builtins
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
-from forklint.facts.members.attributes import EVERY_OBJECT, missed_on_classes
+from forklint.facts.members.attributes import EVERY_OBJECT, HARMLESS_DECORATORS, missed_on_classes
+from forklint.facts.members.members import INVENTING
+from forklint.facts.members.receivers import SELF, Calls, made_by
 from forklint.facts.members.suppliers import BASE_NAME
 from forklint.facts.members.torch_names import is_misspelt
 from forklint.knowledge.torch_api import class_names, torch_class, torch_module
-from forklint.project.index import MAX_HOPS, Project
-from forklint.records import dataclass
-from forklint.source.constructions import called_on, constructions, may_be_alias
-from forklint.source.outline import ClassOutline, Import, Outline
+from forklint.project.index import Project
+from forklint.project.meanings import INSIDE, MODULE, Definition, Meanings, Place
+from forklint.summaries.summary import CLASS, FUNCTION, Summary
 
-ABSTRACT = re.compile(rb"\babstract|\bNotImplemented(?:Error)?\b")
-INVENTING = frozenset({"__getattr__", "__getattribute__", "__new__", "__init_subclass__"})
-
-
-@dataclass(frozen=True)
-class Placed:
-    """A class of the project and its file."""
-
-    path: Path
-    outline: ClassOutline
-
-
-Named = Placed | str | None
+SELVES = (SELF, "cls")
+UNNAMED = "?"
+"""A base that is no dotted name."""
+STATIC = "staticmethod"
+ABSTRACT = "abstract"
+NOT_IMPLEMENTED = frozenset({"NotImplemented", "NotImplementedError"})
+OPENING = INVENTING | {"__init_subclass__"}
+Named = Definition | str | None
 """A class of the project, the qualified name of something outside it, or None where only a tree can tell."""
+
+
+class Has(NamedTuple):
+    """What a class by itself gives its objects."""
+
+    names: frozenset[str]
+    """Those that its body binds and its methods store."""
+    bases: tuple[frozenset[Named], ...]
+    """What each of its bases may be."""
+    is_open: bool
+    """Whether something surely may give its objects other names."""
 
 
 class Screening:
@@ -42,228 +49,230 @@ class Screening:
 
     def __init__(self, project: Project) -> None:
         self.project = project
+        self._meanings = Meanings(project)
 
     def may_lack(self, path: Path) -> bool:
         """Whether a name that is called or taken in a file may be missing where it is looked for."""
-        memory = self.project.memory("members that may lack")
-        if path not in memory:
-            outline = self.project.outline(path)
-            memory[path] = outline is None or (
-                _may_misspell(outline)
-                or self._may_lack_own(path, outline)
-                or self._may_lack_made(path, outline)
-                or self._may_lack_kept(path, outline)
-                or self._may_lack_named(path, outline)
-            )
-        answer: bool = memory[path]
-        return answer
+        return self.project.answer("may lack members", path, lambda: self._may_lack(path), compared=True)
 
-    def _may_lack_own(self, path: Path, outline: Outline) -> bool:
-        """Whether a class may lack what is called on ``self``."""
-        return any(
-            self._lacks(Placed(path, one), one.called)
-            for one in outline.classes
-            if not one.called <= one.names and not BASE_NAME.search(one.name) and not ABSTRACT.search(one.body)
+    def _may_lack(self, path: Path) -> bool:
+        summary = self.project.summary(path)
+        if summary is None or _may_misspell(summary):
+            return True
+        calls = Calls(summary)
+        return (
+            self._may_lack_own(path, summary, calls)
+            or self._may_lack_made(path, summary, calls)
+            or self._may_lack_kept(path, summary, calls)
+            or self._may_lack_named(path, summary, calls)
         )
 
-    def _may_lack_made(self, path: Path, outline: Outline) -> bool:
-        """Whether an object that a variable is given may lack what is called on it."""
-        made = self._made(path, outline)
-        if made is None:
-            return True
-        owners: dict[str, list[Named]] = {}
-        for variable, callees in made.items():
-            for callee in callees:
-                if callee not in owners:
-                    owners[callee] = self._owners(path, outline, callee)
-            known = [owner for callee in callees for owner in owners[callee]]
-            called = called_on(variable, outline.data) - EVERY_OBJECT if known else None
-            if called and any(self._named_lacks(owner, called) for owner in known):
+    # What is called on what
+
+    def _may_lack_own(self, path: Path, summary: Summary, calls: Calls) -> bool:
+        """Whether a class may lack what is called on ``self``."""
+        for number in summary.classes:
+            scope, on = summary.scopes[number], calls.on_variables(number)
+            called = frozenset(name for me in SELVES for name in on.get(me, ())) - scope.binds
+            lacks = called and self._lacks(Definition(path, number), called)
+            if lacks and not BASE_NAME.search(scope.name) and not _is_abstract(summary, number):
                 return True
         return False
 
-    def _made(self, path: Path, outline: Outline) -> dict[str, set[str]] | None:
-        """What the variables of a file may be given, as `constructions` has it."""
-        memory = self.project.memory("constructions")
-        if path not in memory:
-            memory[path] = constructions(outline.data, outline.by_name)
-        made: dict[str, set[str]] | None = memory[path]
-        return made
-
-    def _may_lack_kept(self, path: Path, outline: Outline) -> bool:
-        """Whether an object that is kept on ``self`` may lack what is called on it; torch's own are not judged."""
-        for one in outline.classes:
-            for attribute in one.called_on_kept.keys() & one.kept.keys() if one.called_on_kept else ():
-                called = frozenset(one.called_on_kept[attribute])
-                owners = (owner for callee in one.kept[attribute] for owner in self._owners(path, outline, callee))
-                if any(not isinstance(owner, str) and self._named_lacks(owner, called) for owner in owners):
+    def _may_lack_made(self, path: Path, summary: Summary, calls: Calls) -> bool:
+        """Whether an object that a variable is given may lack what is called on it."""
+        for variable, values in summary.by_target.items():
+            if not variable.isidentifier():
+                continue
+            for number, value in values:
+                callee = made_by(value, summary) if summary.scopes[number].kind != CLASS else ""
+                called = calls.on_variables(number).get(variable, set()) - EVERY_OBJECT if callee else set()
+                if called and any(self._named_lacks(one, called) for one in self._owners(path, callee)):
                     return True
         return False
 
-    def _may_lack_named(self, path: Path, outline: Outline) -> bool:
+    def _may_lack_kept(self, path: Path, summary: Summary, calls: Calls) -> bool:
+        """Whether an object that is kept on ``self`` may lack what is called on it; torch's own are not judged."""
+        for target, values in summary.by_target.items():
+            me, _, attribute = target.partition(".")
+            if me != SELF or not attribute.isidentifier():
+                continue
+            for number, value in values:
+                callee = made_by(value, summary)
+                called = calls.on_kept(number).get(attribute) if callee else None
+                owners = self._owners(path, callee) if called else ()
+                if called and any(not isinstance(one, str) and self._named_lacks(one, called) for one in owners):
+                    return True
+        return False
+
+    def _may_lack_named(self, path: Path, summary: Summary, calls: Calls) -> bool:
         """Whether a class of the file, or a class or an object that it imports, may lack what is called on it."""
-        for name, classes in outline.by_name.items():
-            called = missed_on_classes(called_on(name, outline.data))
-            if called and any(self._lacks(Placed(path, one), frozenset(called)) for one in classes):
+        on = calls.on_variables(0)
+        for number in summary.classes:
+            called = missed_on_classes(on.get(summary.scopes[number].name, set()))
+            if called and self._lacks(Definition(path, number), called):
                 return True
-        for alias, imports in outline.imports.items():
-            ours = [one for one in (self._place(path, bound) for bound in imports) if one is not None]
-            called = missed_on_classes(called_on(alias, outline.data) - EVERY_OBJECT) if ours else set()
-            owners = (owner for one in ours for owner in self._shared(*one)) if called else ()
-            if called and any(self._named_lacks(owner, frozenset(called)) for owner in owners):
+        for alias in on.keys() & summary.by_alias.keys():
+            is_member = any(one.attribute for one in summary.by_alias[alias])
+            called = missed_on_classes(on[alias] - EVERY_OBJECT) if is_member else set()
+            if called and any(self._named_lacks(one, called) for one in self._imported(path, alias)):
                 return True
         return False
 
-    def _place(self, path: Path, bound: Import) -> tuple[Path, str] | None:
-        """The file of the project, and the name in it, that an import binds; None if it is a module, or not ours."""
-        if bound.attribute in {"", "*"}:
-            return None
-        target = self.project.resolver.find(path, bound.module, bound.level)
-        return (target, bound.attribute) if target is not None else None
+    # Of what class an object is
 
-    def _shared(self, path: Path, name: str) -> tuple[Named, ...]:
-        """Classes that a name of a file may be or be an object of: those of which something can be said, or None."""
-        memory = self.project.memory("members that are shared")
-        if (path, name) not in memory:
-            memory[path, name] = tuple(self._find_shared(path, name))
-        found: tuple[Named, ...] = memory[path, name]
-        return found
-
-    def _find_shared(self, path: Path, name: str) -> Iterator[Named]:
-        waiting, seen = [(path, name)], {(path, name)}
-        while waiting:
-            for at, outline, wanted in self._mentioning(*waiting.pop()):
-                if outline is None:
-                    yield None
-                    continue
-                yield from self._defined(at, outline, wanted)
-                for one in outline.imports.get(wanted, ()):
-                    place = self._place(at, one)
-                    if place is not None and place not in seen:
-                        seen.add(place)
-                        waiting.append(place)
-
-    def _mentioning(self, path: Path, name: str) -> Iterator[tuple[Path, Outline | None, str]]:
-        """A file and those under its stars, if their top level has a name; and those that may, without an outline."""
-        for at in self.project.stars.giving(path, name):
-            outline = self.project.outline(at)
-            if outline is None or name in outline.mentioned:
-                yield at, outline, name
-
-    def _defined(self, path: Path, outline: Outline, name: str) -> Iterator[Named]:
-        """Classes that a name of a file may be, or be an object of, by what that file itself says."""
-        yield from (Placed(path, one) for one in outline.by_name.get(name, ()))
-        made = self._made(path, outline)
-        if made is None or self._may_be_alias(path, outline, name):
-            yield None
-        for callee in made.get(name, ()) if made else ():
-            yield from self._owners(path, outline, callee)
-
-    def _may_be_alias(self, path: Path, outline: Outline, name: str) -> bool:
-        memory = self.project.memory("names that may be aliases")
-        if (path, name) not in memory:
-            memory[path, name] = may_be_alias(name, outline.data)
-        answer: bool = memory[path, name]
-        return answer
-
-    def _owners(self, path: Path, outline: Outline, callee: str) -> list[Named]:
+    def _owners(self, path: Path, callee: str) -> list[Named]:
         """Classes that a callee may be, wherever it is called: those of which something can be said, or None."""
-        root, _, rest = callee.partition(".")
-        if root in {"self", "cls"}:
-            return []
-        imports, classes = outline.imports.get(root, ()), outline.by_name.get(root, ())
-        is_bound = root in outline.imported or any(not one.column for one in classes)
-        if self._may_be_alias(path, outline, root) or (outline.has_star and not is_bound):
-            return [None]
-        parts = rest.split(".") if rest else []
-        found = [self._imported(path, one, parts, MAX_HOPS) for one in imports]
-        found += [Placed(path, one) for one in classes if not rest]
+        found = self._classes(path, callee)
         return [one for one in found if not isinstance(one, str) or torch_class(one) is not None]
 
-    def _named_lacks(self, named: Named, called: frozenset[str]) -> bool:
-        if isinstance(named, Placed):
+    def _classes(self, path: Path, name: str) -> frozenset[Named]:
+        """Classes that a dotted name of a file may be; None among them if that cannot be told."""
+        found, _, is_whole = self._meanings.meant(path, name)
+        classes = (one for one in found if isinstance(one, str) or self._is_class(one))
+        return frozenset((*classes, *(() if is_whole else (None,))))
+
+    def _is_class(self, definition: Definition) -> bool:
+        def find() -> bool:
+            summary = self.project.summary(definition.path)
+            return summary is not None and _is_class(summary, definition.number)
+
+        return self.project.answer("is a class", definition, find, compared=True)
+
+    def _imported(self, path: Path, alias: str) -> Iterator[Named]:
+        """Give the classes that an imported name may be, or be an object of."""
+        yield from (one for one in self._classes(path, alias) if not isinstance(one, str))
+        for at, names in self._meanings.meant(path, alias).ways:
+            if isinstance(at, Place) and at.kind in {INSIDE, MODULE} and len(names) == 1 and at.where != str(path):
+                home = Path(at.where)
+                for callee in self._makers(home, names[0]):
+                    yield from self._owners(home, callee)
+
+    def _makers(self, path: Path, name: str) -> tuple[str, ...]:
+        """The dotted names that are called to make what the top level of a file gives a name."""
+        return self.project.answer(
+            "what makes an object", (path, name), lambda: tuple(self._find_makers(path, name)), compared=True
+        )
+
+    def _find_makers(self, path: Path, name: str) -> Iterator[str]:
+        summary = self.project.summary(path)
+        for number, value in summary.by_target.get(name, ()) if summary is not None else ():
+            callee = made_by(value, summary) if summary is not None and not number else ""
+            if callee:
+                yield callee
+
+    # What a class has
+
+    def _named_lacks(self, named: Named, called: set[str] | frozenset[str]) -> bool:
+        if isinstance(named, Definition):
             return self._lacks(named, called)
         names = torch_class(named) if named else None
         return named is None or (names is not None and not called <= names.every)
 
-    def _lacks(self, facts: Placed, called: frozenset[str]) -> bool:
+    def _lacks(self, definition: Definition, called: set[str] | frozenset[str]) -> bool:
         """Whether an object of a class may lack one of the names."""
         left = called - EVERY_OBJECT
-        waiting, seen = [facts], set()
-        while waiting:
-            one = waiting.pop()
-            if one.outline in seen:
-                continue
-            seen.add(one.outline)
-            left = left - one.outline.names
-            left = left and left - one.outline.stored
-            if not left or not INVENTING.isdisjoint(one.outline.names):
+        waiting = [definition] if left else []
+        for one in waiting:
+            has = self._has(one)
+            if has is None:
                 return False
-            for base in self._bases(one):
-                if isinstance(base, Placed):
-                    waiting.append(base)
-                elif base is not None:
-                    names = class_names(base)
+            left -= has.names
+            if not left or has.is_open:
+                return False
+            for base in has.bases:
+                if not base:  # it is not known what that is, so nothing is said of the class
+                    return False
+                named = next(iter(base)) if len(base) == 1 else None
+                if isinstance(named, Definition):
+                    waiting += [named] if named not in waiting else []
+                elif named is not None:
+                    names = class_names(named)
                     if names is None:  # anything may come from there
                         return False
-                    left = left - names.every
+                    left -= names.every
         return bool(left)
 
-    def _bases(self, facts: Placed) -> list[Named]:
-        if facts.outline.bases is None or facts.outline.column:
-            return []
-        return [self._base(facts.path, base) for base in facts.outline.bases]
+    def _has(self, definition: Definition) -> Has | None:
+        """What a class has; None for what is none."""
+        find = lambda: self._find_what_it_has(definition)  # noqa: E731 - it is short
+        return self.project.answer("what a class has", definition, find, compared=True)
 
-    def _base(self, path: Path, written: str) -> Named:
-        """What a base of a class at the top level of a file is."""
-        outline = self.project.outline(path)
-        root, *rest = written.split(".")
-        if outline is None:
+    def _find_what_it_has(self, definition: Definition) -> Has | None:
+        path, number = definition
+        summary = self.project.summary(path)
+        if summary is None or not _is_class(summary, number):
             return None
-        named = self._member(path, outline, root, rest, MAX_HOPS)
-        if named is None and not rest and not outline.has_star:
-            is_bound = root in outline.assigned or root in outline.imported or root in outline.by_name
-            return None if is_bound else f"builtins.{root}"
-        return named
+        bases = (self._base(path, base) for base in summary.scopes[number].bases)
+        return Has(_names(summary, number), tuple(bases), is_open=_is_open(summary, number))
 
-    def _member(self, path: Path, outline: Outline, name: str, rest: list[str], hops: int) -> Named:
-        """What a name at the top level of a file is, and then its members."""
-        if name in outline.imported:
-            found = outline.imports[name]
-            return self._imported(path, next(iter(found)), rest, hops) if len(found) == 1 else None
-        classes = [one for one in outline.by_name.get(name, ()) if not one.column]
-        return Placed(path, classes[0]) if len(classes) == 1 and not rest else None
-
-    def _imported(self, path: Path, bound: Import, rest: list[str], hops: int) -> Named:
-        """What an import in a file gives, and then its members."""
-        parts = [bound.attribute, *rest] if bound.attribute else rest
-        target = self.project.resolver.find(path, bound.module, bound.level)
-        if target is None:
-            is_ours = bound.level or self.project.resolver.is_package(path, bound.module) is not None
-            return None if is_ours else ".".join([bound.module, *parts])
-        outline = self.project.outline(target) if parts and hops else None
-        return self._member(target, outline, parts[0], parts[1:], hops - 1) if outline else None
+    def _base(self, path: Path, written: str) -> frozenset[Named]:
+        """What a base may be; nothing if that is surely not known to the facts."""
+        if written == UNNAMED:
+            return frozenset()
+        found = self._classes(path, written)
+        may_be_builtin = "." not in written and (not found or hasattr(builtins, written))
+        return found | {f"builtins.{written}"} if may_be_builtin else found
 
 
-def _may_misspell(outline: Outline) -> bool:
+def _is_class(summary: Summary, number: int) -> bool:
+    return number < len(summary.scopes) and summary.scopes[number].kind == CLASS
+
+
+def _names(summary: Summary, number: int) -> frozenset[str]:
+    """Names that a class body binds, and that its methods store on what they call their object, or on the class."""
+    scope = summary.scopes[number]
+    names = set(scope.binds)
+    for child in summary.children.get(number, ()):
+        method = summary.scopes[child]
+        me = method.parameters[0] if method.kind == FUNCTION and method.parameters else "*"
+        if me[0] == "*" or STATIC in method.decorators:
+            continue
+        for at in summary.below(child):
+            stores = (store.partition(".") for store in summary.scopes[at].stores)
+            names.update(name for owner, _, name in stores if owner in {me, scope.name} and name.isidentifier())
+    return frozenset(names)
+
+
+def _is_open(summary: Summary, number: int) -> bool:
+    scope = summary.scopes[number]
+    return (
+        not OPENING.isdisjoint(summary.methods(number))
+        or any(one.removesuffix("()") not in HARMLESS_DECORATORS for one in scope.decorators)
+        or any(one != "metaclass" for one in scope.keywords)
+    )
+
+
+def _is_abstract(summary: Summary, number: int) -> bool:
+    """Whether a word in a class says that its methods meet objects of others; one in a comment is not seen."""
+    scopes = [summary.scopes[at] for at in summary.below(number)]
+    words = (word for one in scopes for names in (one.bare, one.attributes, one.binds) for word in names)
+    return any(word.startswith(ABSTRACT) or word in NOT_IMPLEMENTED for word in words)
+
+
+def _may_misspell(summary: Summary) -> bool:
     """Whether a name that is imported from torch, or read from a module of torch, may be misspelt."""
-    for alias, imports in outline.imports.items():
-        for one in imports:
-            if one.level or one.module.partition(".")[0] != "torch":
-                continue
-            path = f"{one.module}.{one.attribute}".rstrip(".")
-            if one.attribute and is_misspelt(path):
-                return True
-            if torch_module(path) is not None and any(map(is_misspelt, _read_from(alias, path, outline.data))):
-                return True
-    return False
+    modules: dict[str, set[str]] = {}
+    for one in summary.imports:
+        if one.level or one.module.partition(".")[0] != "torch":
+            continue
+        path = f"{one.bound}.{one.attribute}".rstrip(".")
+        if one.attribute and is_misspelt(path):
+            return True
+        if torch_module(path) is not None:
+            modules.setdefault(one.alias, set()).add(path)
+    return bool(modules) and any(is_misspelt(name) for name in _read_from(modules, summary))
 
 
-def _read_from(alias: str, path: str, data: bytes) -> list[str]:
-    tails = {match[1] for match in _tails(alias).finditer(data) if data[match.start() - 1 : match.start()] != b"`"}
-    return [f"{path}.{tail.decode(errors='replace')}" for tail in tails]  # no code has a backtick: that is prose
-
-
-@cache
-def _tails(alias: str) -> re.Pattern[bytes]:
-    return re.compile(re.escape(alias).encode() + rb"\.([\w\x80-\xff]+(?:\.[\w\x80-\xff]+)*)")
+def _read_from(modules: dict[str, set[str]], summary: Summary) -> Iterator[str]:
+    """Give what a file reads from modules, by their aliases, and from other names that it gives them."""
+    for target, values in summary.by_target.items():
+        for _, value in values:
+            root, _, rest = value.partition(".")
+            new = {f"{path}.{rest}".rstrip(".") for path in modules.get(root, ()) if target not in modules}
+            modules |= {target: new} if any(torch_module(path) is not None for path in new) else {}
+    for scope in summary.scopes:
+        for name in (*scope.dotted, *scope.calls):
+            root, _, rest = name.partition(".")
+            if root in modules and rest.replace(".", "").isidentifier():
+                yield from (f"{path}.{rest}" for path in modules[root])

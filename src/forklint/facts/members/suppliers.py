@@ -5,15 +5,19 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
-from forklint.facts.members.attributes import Attributes, segment
+from forklint.facts.members.attributes import Attributes, says
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, Module
+from forklint.summaries.terms import WORD
 
 ABSTRACT = re.compile(r"\babstract\w*|\bNotImplemented(?:Error)?\b")
 BASE_NAME = re.compile(r"^_*(?:Base|Abstract|I[A-Z][a-z])|(?:Base|Interface|Protocol|ABC)\d*$|[Mm]ix[_]?[Ii]n")
 ABSTRACT_BASES = ("Protocol", "ABC", "ABCMeta")
-DERIVED = re.compile(rb"^[ \t]*class[ \t]+(\w+)[ \t]*\(([^)]*)", re.MULTILINE)
+DERIVED = re.compile(r"^[ \t]*class[ \t]+(\w+)[ \t]*\(([^)]*)", re.MULTILINE)
+WORDS = re.compile(r"\w+")
+GIVEN = rb"\b%b[ \t]+as[ \t]+(\w+)|^[ \t]*(\w+)[ \t]*=[^=\n]*\b%b[ \t]*$"
 
 
 class Suppliers:
@@ -35,13 +39,11 @@ class Suppliers:
 
     def _derived(self, facts: ClassFacts) -> tuple[ClassFacts, ...] | None:
         """The project's classes that derive from this one; None if its methods may meet an object of yet another."""
-        memory = self.project.memory("suppliers.derived")
-        if facts not in memory:
-            memory[facts] = None if self._is_abstract(facts) else self._find_derived(facts)
-        found: tuple[ClassFacts, ...] | None = memory[facts]
-        return found
+        return self.project.answer("suppliers.derived", facts, lambda: self._find_derived(facts))
 
     def _find_derived(self, facts: ClassFacts) -> tuple[ClassFacts, ...] | None:
+        if self._is_abstract(facts):
+            return None
         derived = tuple(self.project.subclasses(facts))
         if any(self._is_abstract(other) or len(other.node.bases) > 1 for other in derived):
             return None
@@ -49,7 +51,7 @@ class Suppliers:
         return None if any(found not in known for found in self._derived_by_text(facts.name)) else derived
 
     def _is_abstract(self, facts: ClassFacts) -> bool:
-        if BASE_NAME.search(facts.name) or ABSTRACT.search(segment(facts.module, facts.node)):
+        if BASE_NAME.search(facts.name) or says(self.project, facts, ABSTRACT):
             return True
         if self._leaves_abstract(facts):
             return True
@@ -65,29 +67,38 @@ class Suppliers:
             for decorator in function.decorator_list
         )
 
-    def _derived_by_text(self, name: str) -> Iterator[tuple[object, str]]:
+    def _derived_by_text(self, name: str) -> Iterator[tuple[Path, str]]:
         """Give file and name of each class whose bases mention this name, or another that it is given."""
-        word = name.encode()
-        names = {word}
-        pattern = rb"\b%b[ \t]+as[ \t]+(\w+)|^[ \t]*(\w+)[ \t]*=[^=\n]*\b%b[ \t]*$" % (word, word)
-        given = re.compile(pattern, re.MULTILINE)
-        holders = [path for path in self.project.files if word in self.project.data(path)]
+        holders = self.project.where(WORD, name)
+        names = frozenset({name}).union(*(self._given(path, name) for path in holders))
         for path in holders:
-            names.update(one or other for one, other in given.findall(self.project.data(path)))
-        mentions = re.compile(rb"\b(?:" + b"|".join(sorted(names)) + rb")\b")
-        for path in holders:
-            for derived in DERIVED.finditer(self.project.data(path)):
-                if mentions.search(derived[2]):
-                    yield path, derived[1].decode()
+            yield from ((path, derived) for derived, bases in self._heads(path) if not names.isdisjoint(bases))
+
+    def _given(self, path: Path, name: str) -> frozenset[str]:
+        """Other names that a file gives what has this one."""
+
+        def find() -> frozenset[str]:
+            found = re.findall(GIVEN % ((name.encode(),) * 2), self.project.data(path), re.MULTILINE)
+            return frozenset((one or other).decode(errors="replace") for one, other in found)
+
+        return self.project.answer("names given to a class", (path, name), find, compared=True)
+
+    def _heads(self, path: Path) -> tuple[tuple[str, frozenset[str]], ...]:
+        """The classes of a file, each with the words in its bases."""
+
+        def find() -> tuple[tuple[str, frozenset[str]], ...]:
+            text = self.project.data(path).decode(errors="replace")
+            return tuple((name, frozenset(WORDS.findall(bases))) for name, bases in DERIVED.findall(text))
+
+        return self.project.answer("words in the bases of classes", path, find, compared=True)
 
 
 def is_assigned_somewhere(project: Project, name: str, modules: Iterable[Module]) -> bool:
     """Whether any project file assigns an attribute of this name, or one of ``modules`` holds it as a string."""
     word = name.encode()
     quoted = re.compile(rb"[\"'](?:\w+,\s*)*" + word + rb"(?:,\s*\w+)*[\"']")
-    if any(quoted.search(module.document.code) for module in modules):
+    if any(project.matches(module.path, quoted) for module in modules):
         return True
     assigned = rb"\.%b\b[ \t]*(?::[^=\n]+)?(?:=(?!=)|,[^\n()]*[^=!<>\n()]=(?!=))" % word
     stores = re.compile(assigned + rb"|setattr(?:__)?\([^\n]*[\"']%b[\"']" % word)
-    files = (project.data(path) for path in project.files)
-    return any(word in data and stores.search(data) for data in files)
+    return any(project.matches(path, stores) for path in project.where(WORD, name))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
+from pathlib import Path
 
 from forklint.knowledge.starters import iteration
 from forklint.project.certainty import is_certain
@@ -131,7 +133,16 @@ def _bound_on_self(project: Project, facts: ClassFacts, name: str) -> Value | No
 
 def _stores(project: Project, name: str) -> int:
     """How many lines of the project may store an attribute of this name, on whatever object."""
+    find = lambda: sum(_stores_in(project, path, name) for path in project.containing(name.encode()))  # noqa: E731
+    return project.answer("lines that store a name", name, find, compared=True)
+
+
+def _stores_in(project: Project, path: Path, name: str) -> int:
+    find = lambda: len(_storing(name).findall(project.data(path)))  # noqa: E731 - it is short
+    return project.answer("lines of a file that store a name", (path, name), find, compared=True)
+
+
+@cache
+def _storing(name: str) -> re.Pattern[bytes]:
     word = name.encode()
-    stores = re.compile(rb"^[^\n=(]*\.%b\b[^\n=()]*=(?!=)|setattr\([^\n]*%b" % (word, word), re.MULTILINE)
-    texts = (project.data(path) for path in project.files)
-    return sum(len(stores.findall(text)) for text in texts if word in text)
+    return re.compile(rb"^[^\n=(]*\.%b\b[^\n=()]*=(?!=)|setattr\([^\n]*%b" % (word, word), re.MULTILINE)

@@ -88,8 +88,7 @@ def is_of_module_alone(project: Project, value: Value, name: str) -> bool:
     """Whether no other module may use what a name is bound to: none has the word."""
     if value.scope is not value.module.scope:
         return True
-    word = name.encode()
-    return not any(word in project.data(path) for path in project.files if path != value.module.path)
+    return set(project.containing(name.encode())) <= {value.module.path}
 
 
 def _only_reads(module: Module, node: ast.Name) -> bool:

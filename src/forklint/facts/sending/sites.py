@@ -69,9 +69,12 @@ class Sites:
             if isinstance(node, ast.Call) and self._may_send(node):
                 yield from self.of_call(module, module.scope_at(node), node)
 
-    @cached_property
+    @property
     def _names(self) -> frozenset[str]:
         """Last parts of the names of what sends something."""
+        return self.project.answer("names of what sends", None, self._find_names, compared=True)
+
+    def _find_names(self) -> frozenset[str]:
         known = (starters(self.project.settings.starters), senders().processes, senders().pools, senders().launchers)
         last = {name.rpartition(".")[2] for rows in known for name in rows}
         return senders().pool_methods | last | loader_names(self.project)

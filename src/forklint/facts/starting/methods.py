@@ -41,24 +41,16 @@ def set_for(project: Project, module: Module) -> frozenset[str]:
 
     Those are set by the module, by one that imports it at any depth, or by one that it imports.
     """
-    memory = project.memory("start methods set")
-    if module not in memory:
-        found: set[str] = set()
-        for other in _setters(project):
-            reaches = project.graph.reaches
-            if reaches(other.path, module.path) or reaches(module.path, other.path):
-                found |= set_in(other)
-        memory[module] = frozenset(found)
-    known: frozenset[str] = memory[module]
-    return known
+    return project.answer("start methods set", module.path, lambda: _set_for(project, module), compared=True)
 
 
-def _setters(project: Project) -> tuple[Module, ...]:
-    memory = project.memory("modules that set start methods")
-    if "all" not in memory:
-        memory["all"] = tuple(project.mentioning(SETTER))
-    known: tuple[Module, ...] = memory["all"]
-    return known
+def _set_for(project: Project, module: Module) -> frozenset[str]:
+    reaches = project.graph.reaches
+    found: set[str] = set()
+    for other in project.mentioning(SETTER):
+        if reaches(other.path, module.path) or reaches(module.path, other.path):
+            found |= set_in(other)
+    return frozenset(found)
 
 
 def set_in(module: Module) -> frozenset[str]:

@@ -21,6 +21,7 @@ from forklint.project.module import ClassFacts, Module
 from forklint.project.scopes import Function
 from forklint.project.spelling import argument
 from forklint.records import dataclass
+from forklint.summaries.terms import WORD
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,8 @@ def _code_lines(facts: ClassFacts) -> list[str]:
 def _loaded(project: Project, facts: ClassFacts) -> Loaded | None:
     """A loader that gives objects of a class to several workers; one whose number of workers is known is best."""
     unsure, follow = None, Follower(project)
-    for module in project.mentioning(facts.name, lambda data: may_make_loader(project, data)):
+    paths = (path for path in project.where(WORD, facts.name) if may_make_loader(project, path))
+    for module in project.modules(paths):
         for loader in loaders_of(project, module):
             call = loader.call.node
             given = argument(call, "dataset", 0) if isinstance(call, ast.Call) else None

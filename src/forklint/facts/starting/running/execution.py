@@ -12,7 +12,7 @@ import ast
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from forklint.facts.starting.running import binding, conditions, evaluation, functions, iterating, names
 from forklint.facts.starting.running.starts import MethodSet, OutOfStepsError, Site, StartedError
@@ -53,6 +53,14 @@ MAX_DEPTH = 24
 MAX_ENTRIES = 12
 """How often one function is entered: tables built by hundreds of calls of one function start nothing."""
 CATCHES_RUNTIME_ERROR = {"RuntimeError", "Exception", "BaseException"}
+
+
+class _OwnError(Exception):
+    """What a call gives, where that is true of one run alone and must not be remembered."""
+
+    def __init__(self, value: Value) -> None:
+        super().__init__()
+        self.value = value
 
 
 class Execution:
@@ -306,18 +314,24 @@ class Execution:
         if functions.is_generator(facts.node):
             return Stream(function, given)
         key = self._key(function, given)
-        known = self.project.memory("calls that start nothing")
-        if key is not None and key in known:
-            return cast("Value", known[key])
-        state = self._state()
+        if key is None:
+            return self._run(spot, function, given, key)
+        try:
+            return self.project.answer("calls that start nothing", key, lambda: self._run(spot, function, given, key))
+        except _OwnError as own:
+            return own.value
+
+    def _run(self, spot: Spot, function: Bound, given: Arguments, key: tuple[object, ...] | None) -> Value:
+        """Run a function; raises _OwnError with what it gives, if there is a key and that is true of this run alone."""
+        facts, state = function.function.facts, self._state()
         inner = self.enter(spot, function, given, f"calls {facts.qualname}()")
         result: Value = UNKNOWN
         if inner is not None and not functions.changes_result(self, facts):
             result = merge_all(inner.returns or [NONE])
             if inner.returns and is_plain(result) and names.asks_notebook(facts.module, facts.node):
                 result = PlatformTest()
-        if key is not None and inner is not None and is_plain(result) and state == self._state():
-            known[key] = result
+        if key is not None and (inner is None or not is_plain(result) or state != self._state()):
+            raise _OwnError(result)
         return result
 
     def _state(self) -> tuple[str, int, int]:
@@ -328,10 +342,11 @@ class Execution:
         """What identifies a call of another module's function, if nothing of this run decides what it does."""
         facts = function.function.facts
         hidden = self._muted or (self.guarded and not self.follow_guarded) or facts.module is self.module
+        hidden = hidden or facts.node in self._running  # nothing is asked while it is being answered
         if hidden or function.receiver is not None or facts.owner is not None or not all(map(is_plain, given.all)):
             return None
         keywords = tuple(sorted(given.keywords.items(), key=itemgetter(0)))
-        return (facts.module.path, facts.node.lineno, given.positional, keywords, given.open, self.method)
+        return (facts.node, given.positional, keywords, given.open, self.method)
 
     def enter(self, spot: Spot, function: Bound, given: Arguments, what: str) -> Frame | None:
         """Run the body of a project function; None if that is not possible (too deep, or already running)."""

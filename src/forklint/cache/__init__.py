@@ -1,1 +1,0 @@
-"""Findings kept from one run to the next: a file is linted again only if the answer may be another."""

@@ -1,0 +1,62 @@
+"""What a store knows of a project's files, for linting some of them again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from forklint.incremental import rows, tables
+from forklint.incremental.disk import Readable
+from forklint.incremental.rows import MalformedError
+from forklint.summaries import codec
+from forklint.summaries.summary import Summary
+
+WHOLE = "whole"
+"""The key in the table of terms that says that it is complete."""
+
+
+class StoredLibrary:
+    """Summaries and terms from a store, as ``project.library`` describes them."""
+
+    def __init__(
+        self,
+        store: Readable,
+        newer: frozenset[Path],
+        files: Sequence[str] | None = None,
+        presets: Sequence[str] | None = None,
+        left_out: Sequence[str] | None = None,
+    ) -> None:
+        self._store = store
+        self.newer = newer
+        self.files = tuple(map(Path, files)) if files is not None else None
+        self.presets = tuple(map(Path, presets)) if presets is not None else None
+        self.left_out = tuple(left_out or ())
+        self._ids: list[Path] | None = None
+        self._is_whole: bool | None = None
+
+    def summary(self, digest: str) -> Summary | None:
+        """The summary of a content, by its digest; raises KeyError if it is not known."""
+        row = self._store.read(tables.SUMMARIES, digest)
+        if row is None:
+            raise KeyError(digest)
+        try:
+            return codec.decode(row)
+        except codec.MalformedError:
+            raise KeyError(digest) from None
+
+    def where(self, kind: str, name: str) -> tuple[Path, ...] | None:
+        """The files that had a term, in the order of the walk; None if terms were not written down."""
+        if self._is_whole is None:
+            self._is_whole = self._store.read(tables.TERMS, WHOLE) is not None
+        if not self._is_whole:
+            return None
+        row = self._store.read(tables.TERMS, f"{kind}:{name}")
+        if row is None:
+            return ()
+        if self._ids is None:
+            known = self._store.read(tables.META, "ids")
+            self._ids = [Path(path) for path in rows.texts(known)] if known is not None else []
+        try:
+            return tuple(self._ids[number] for number in rows.numbers(row))
+        except (MalformedError, IndexError):
+            return None

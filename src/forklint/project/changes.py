@@ -1,0 +1,156 @@
+"""What an edit of one file changes: the facts that were read from it before and would be read otherwise now."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from forklint.project.questions import Fact
+from forklint.records import dataclass
+from forklint.source import document
+from forklint.summaries.reading import summarise
+from forklint.summaries.summary import Summary
+from forklint.summaries.terms import KINDS, WORD, Terms, all_terms
+
+UNPARSABLE = (SyntaxError, RecursionError, MemoryError, ValueError)
+"""What ``ast`` raises for a text that it refuses."""
+POSITIONS = ("lineno", "col_offset", "end_lineno", "end_col_offset")
+
+
+@dataclass(frozen=True)
+class State:
+    """One file at one time."""
+
+    data: bytes
+    summary: Summary | None
+    terms: Terms
+    tree: ast.Module | None
+    """None if it cannot be parsed."""
+    exists: bool = True
+    """Whether there is such a file."""
+
+    @staticmethod
+    def none() -> State:
+        """The state of a file that is not there."""
+        return State(b"", None, {}, None, exists=False)
+
+
+def state_of(path: Path, data: bytes) -> State:
+    """A Python file with a content."""
+    tree = parsed(path, data)
+    try:
+        summary = summarise(tree) if tree is not None else None
+    except RecursionError:
+        summary = None
+    return State(data, summary, all_terms(summary, data), tree)
+
+
+def parsed(path: Path, data: bytes) -> ast.Module | None:
+    """The tree of a file with a content; None if it cannot be read or parsed."""
+    try:
+        return document.parse(document.decode(path, data))
+    except (document.UnreadableError, *UNPARSABLE):
+        return None
+
+
+def changed(path: Path, before: State, after: State) -> Iterator[Fact]:
+    """Give the facts of a file that two states of it tell differently, but for searches over bytes."""
+    name = str(path)
+    if before.exists != after.exists:
+        yield "file", name
+        yield "files",
+        for entry in {path.name, path.stem} if path.suffix == ".py" else ():
+            yield "entry", str(path.parent), entry
+    if before.data == after.data:
+        return
+    yield "text", name
+    if len(before.data) != len(after.data):
+        yield "size", name
+    for kind in (*KINDS, WORD):
+        for term in before.terms.get(kind, frozenset()) ^ after.terms.get(kind, frozenset()):
+            yield "holds", kind, term
+    if not is_same_tree(before.tree, after.tree):
+        yield "tree", name
+        yield from _of_summaries(name, before.summary, after.summary)
+
+
+def changed_searches(
+    path: Path, before: bytes, after: bytes, sought: Iterable[bytes], patterns: Iterable[re.Pattern[bytes]]
+) -> Iterator[Fact]:
+    """Give the facts of searches for texts and patterns that two contents of a file answer differently."""
+    for text in sought:
+        if (text in before) != (text in after):
+            yield "contains", text.decode(errors="surrogateescape")
+    for pattern in patterns:
+        if (pattern.search(before) is None) != (pattern.search(after) is None):
+            yield matching(path, pattern)
+
+
+def matching(path: Path, pattern: re.Pattern[bytes]) -> Fact:
+    """The fact whether a pattern is found in a file."""
+    return "matches", str(path), written(pattern)
+
+
+def written(pattern: re.Pattern[bytes]) -> str:
+    """A pattern with its flags as text."""
+    return f"{pattern.flags}:{pattern.pattern.decode('latin-1')}"
+
+
+def compiled(text: str) -> re.Pattern[bytes]:
+    """What ``written`` was given; raises ValueError for anything else."""
+    flags, _, pattern = text.partition(":")
+    try:
+        return re.compile(pattern.encode("latin-1"), int(flags))
+    except (re.error, OverflowError) as error:
+        raise ValueError(str(error)) from None
+
+
+def _of_summaries(name: str, before: Summary | None, after: Summary | None) -> Iterator[Fact]:
+    if before is None or after is None:
+        if before is not after:
+            yield from (("summary", name), ("imports", name), ("path roots", name))
+        return
+    if before.imports != after.imports:
+        yield "imports", name
+    if before.path_roots != after.path_roots:
+        yield "path roots", name
+    if any(getattr(before, part) != getattr(after, part) for part in ("imports", "exports", "scopes", "statements")):
+        yield "summary", name
+
+
+def is_same_tree(one: ast.AST | None, other: ast.AST | None) -> bool:
+    """Whether two trees differ in positions alone."""
+    waiting: list[tuple[object, object]] = [(one, other)]
+    while waiting:
+        first, second = waiting.pop()
+        if first.__class__ is not second.__class__:
+            return False
+        if first.__class__ is list:
+            if len(first) != len(second):  # type: ignore[arg-type]
+                return False
+            waiting.extend(zip(first, second, strict=True))  # type: ignore[call-overload]
+        elif isinstance(first, ast.AST):
+            theirs = second.__dict__
+            for key, value in first.__dict__.items():
+                if key not in POSITIONS:
+                    waiting.append((value, theirs.get(key)))
+        elif first != second or repr(first) != repr(second):  # 0.0 and -0.0, or nan
+            return False
+    return True
+
+
+def move(tree: ast.AST, fresh: ast.AST) -> None:
+    """Give the nodes of a tree the positions that those of another tree of the same shape have."""
+    waiting = [(tree, fresh)]
+    while waiting:
+        mine, its = waiting.pop()
+        for key, value in its.__dict__.items():
+            if key in POSITIONS:
+                mine.__dict__[key] = value
+            elif value.__class__ is list:
+                pairs = zip(mine.__dict__[key], value, strict=True)
+                waiting.extend(pair for pair in pairs if isinstance(pair[1], ast.AST))
+            elif isinstance(value, ast.AST):
+                waiting.append((mine.__dict__[key], value))

@@ -1,0 +1,134 @@
+"""Which classes may inherit from which, and what else a thing may be called, by names alone.
+
+Two classes of one name count as one, and so do a name and another that is given to it anywhere in the project: there
+are too many rather than too few, which is what a screen wants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from forklint.summaries.terms import BASE, RENAMED, last_name, renamed_by
+from forklint.summaries.terms import CLASS as CLASS_TERM
+
+if TYPE_CHECKING:
+    from forklint.project.index import Project
+
+T = TypeVar("T")
+Names = frozenset[str]
+PARTIAL = "partial"
+
+
+class Hierarchy:
+    """Answers for the classes and names of one project."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+
+    def with_base(self, name: str) -> tuple[tuple[Path, str], ...]:
+        """The classes with a base that may be called by a name: their files and names, in the order of the files."""
+        return self._ask("classes with a base", name, lambda: self._with_base(name))
+
+    def heirs(self, names: Names) -> Names:
+        """These names, those of all classes that may inherit from one of them, and other names for any."""
+        return self._ask("heirs", names, lambda: self._closed(names, self._heirs_and_names))
+
+    def bases(self, names: Names) -> Names:
+        """These names, and every part of the bases of the classes of these names, at any depth."""
+        return self._ask("bases", names, lambda: self._closed(names, self._base_parts))
+
+    def homes(self, name: str) -> tuple[Path, ...]:
+        """The files that define a class of a name."""
+        return self._project.where(CLASS_TERM, name)
+
+    def names_for(self, name: str) -> Names:
+        """A name, and all that its thing may be called: by ``as``, by assignment, or as a partial of it."""
+        return self._ask("names for", name, lambda: self._closed(frozenset({name}), self._new_names))
+
+    def may_call(self, names: Names, path: Path) -> bool:
+        """Whether a file may call what goes by one of some names, whatever it is called there, or make a partial of it.
+
+        The rest of the project is looked at only if the file calls none of the names themselves.
+        """
+
+        def find() -> bool:
+            called = self._called(path)
+            return not (names.isdisjoint(called) and self.heirs(names).isdisjoint(called))
+
+        return self._ask("may call", (names, path), find)
+
+    def _called(self, path: Path) -> Names:
+        """The last names of what a file calls; where it makes partials, of all that it reads."""
+        return self._ask("names called", path, lambda: self._find_called(path))
+
+    def _find_called(self, path: Path) -> Names:
+        summary = self._project.summary(path)
+        scopes = summary.scopes if summary is not None else ()
+        called = frozenset(last_name(call) for scope in scopes for call in scope.calls)
+        if PARTIAL not in called:
+            return called
+        return called.union(*(scope.bare | scope.attributes for scope in scopes))
+
+    def _ask(self, what: str, key: Hashable, find: Callable[[], T]) -> T:
+        return self._project.answer(what, key, find, compared=True)
+
+    def _closed(self, names: Names, follow: Callable[[str], Iterable[str]]) -> Names:
+        found = set(names)
+        waiting = list(found)
+        while waiting:
+            new = set(follow(waiting.pop())) - found
+            found |= new
+            waiting += new
+        return frozenset(found)
+
+    def _heirs_and_names(self, name: str) -> Iterator[str]:
+        yield from self._new_names(name)
+        for path in self._project.where(BASE, name):
+            yield from (own for own, bases in self._classes(path) if name in bases)
+
+    def _base_parts(self, name: str) -> Iterator[str]:
+        for path in self.homes(name):
+            for own, bases in self._classes(path):
+                if own == name:
+                    yield from bases
+
+    def _with_base(self, name: str) -> tuple[tuple[Path, str], ...]:
+        found: dict[tuple[Path, str], None] = {}
+        for base in sorted(self.names_for(name)):
+            for path in self._project.where(BASE, base):
+                found.update(((path, own), None) for own, bases in self._classes(path) if base in bases)
+        return tuple(found)
+
+    def _classes(self, path: Path) -> tuple[tuple[str, Names], ...]:
+        """The names of a file's classes, each with the parts of its bases."""
+        return self._project.answer("heads of classes", path, lambda: self._find_classes(path), compared=True)
+
+    def _find_classes(self, path: Path) -> tuple[tuple[str, Names], ...]:
+        summary = self._project.summary(path)
+        scopes = [summary.scopes[number] for number in summary.classes] if summary is not None else []
+        return tuple((one.name, frozenset(part for base in one.bases for part in base.split("."))) for one in scopes)
+
+    def _new_names(self, name: str) -> Iterator[str]:
+        """Give the names that are given to what a name stands for, anywhere."""
+        for path in self._project.where(RENAMED, name):
+            yield from (new for old, new in self._renames(path) if old == name)
+
+    def _renames(self, path: Path) -> tuple[tuple[str, str], ...]:
+        """What a file gives other names to: the last name of it, and of what it is called."""
+        return self._project.answer("new names", path, lambda: self._find_renames(path), compared=True)
+
+    def _find_renames(self, path: Path) -> tuple[tuple[str, str], ...]:
+        summary = self._project.summary(path)
+        if summary is None:
+            return ()
+        found = {
+            (last_name(one.attribute or one.module), one.alias): None for one in summary.imports if one.is_renamed
+        }
+        for scope in summary.scopes:
+            for given in scope.given:
+                old, new = renamed_by(given.value), last_name(given.target)
+                if old and new:
+                    found[old, new] = None
+        return tuple(found)

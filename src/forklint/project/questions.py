@@ -1,0 +1,299 @@
+"""Answers that are remembered together with what they rest on, so that an edit asks again only what it touches.
+
+An answer is a function of its question and of the files, never of what was asked before. While one is found, whatever
+it reads of the files is noted as a fact, and whatever other answer it uses is noted as well; so each answer knows what
+it rests on. When facts change, answers that rest on one directly are stale, and those above them are in doubt until
+they are asked for again. A stale answer that can be compared is found again, and where it is what it was, everything
+above it stands (early cutoff).
+
+A question that comes back to itself gets a fixed answer there. What was found on the way holds only inside that round,
+and is forgotten when the round is over.
+
+``docs/how-edits-are-cheap.md`` explains it by an example.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+Fact = tuple[str, ...]
+"""What was read of the files, as a kind and its details: ``("tree", path)``, ``("entry", folder, name)``."""
+_RUNNING, _REFUSED = object(), object()
+GOOD, DOUBTED, STALE, DEAD = range(4)
+"""An answer holds; rests on one that may be stale; rests on a fact that changed; was replaced or given up."""
+
+
+Cuts = Mapping[str, int]
+"""What was left unknown since a budget had run out: what was stopped, such as "following calls", and after how many
+steps at most."""
+UNCUT: Cuts = {}
+
+
+def joined(one: Cuts, other: Cuts) -> Cuts:
+    """What two answers leave unknown together."""
+    if not other:
+        return one
+    return {what: max(one.get(what, 0), other.get(what, 0)) for what in {**one, **other}} if one else other
+
+
+class Answer:
+    """One remembered answer."""
+
+    __slots__ = ("cuts", "depth", "find", "key", "lowest", "name", "rests", "state", "value")
+
+    def __init__(self, name: str, key: Hashable, depth: int) -> None:
+        self.name = name
+        self.key = key
+        self.depth = depth
+        self.value: Any = _RUNNING
+        self.rests: Rests = frozenset()
+        """Facts and answers that it was found from."""
+        self.cuts = UNCUT
+        """What it leaves unknown, itself or through another answer."""
+        self.find: Callable[[], Any] | None = None
+        """How to find it again, if the two can be compared."""
+        self.lowest: float = math.inf
+        """The depth of the question in whose round alone it holds; infinite if it always does."""
+        self.state = GOOD
+
+
+Rests = frozenset[Fact | Answer]
+"""What something was found from."""
+
+
+class Questions:
+    """The answers of one project."""
+
+    def __init__(self) -> None:
+        self._tables: dict[str, dict[Hashable, Answer]] = {}
+        self._noted: set[Fact | Answer] = set()
+        self._running: Answer | None = None
+        self._cuts = UNCUT
+        self._lowest: float = math.inf
+        self._rounds: dict[int, list[Answer]] = {}
+        self._followers: dict[Fact | Answer, set[Answer]] | None = None
+        """Which answers rest directly on a fact or an answer; None until something changes."""
+        self.found = 0
+        """How many answers were found, again or for the first time."""
+
+    @property
+    def has_answers(self) -> bool:
+        """Whether anything was answered yet."""
+        return bool(self._tables)
+
+    def note(self, fact: Fact) -> None:
+        """Say that what is being answered rests on a fact."""
+        self._noted.add(fact)
+
+    def note_all(self, rests: Rests) -> None:
+        """Say that what is being answered rests on all that something else rests on."""
+        self._noted |= rests
+
+    def cut(self, what: str, steps: int) -> None:
+        """Say that what is being answered leaves something unknown: what was stopped, and after how many steps."""
+        self._cuts = joined(self._cuts, {what: steps})
+
+    def answer(
+        self, name: str, key: Hashable, find: Callable[[], T], inside: Any = _REFUSED, *, compared: bool = False
+    ) -> T:
+        """Give the answer to a question, by name and key, found now or earlier.
+
+        ``inside`` is what the question is answered while it is being found; without it, asking then is a fault.
+        ``compared`` says that answers can be compared, and that ``find`` may be called again at any time.
+        """
+        table = self._tables.get(name)
+        if table is None:
+            table = self._tables[name] = {}
+        known = table.get(key)
+        if known is not None and (known.state == GOOD or self._still_holds(known)):
+            if known.value is not _RUNNING:
+                self._noted.add(known)
+                self._cuts = joined(self._cuts, known.cuts)
+                self._lowest = min(self._lowest, known.lowest)
+                return known.value  # type: ignore[no-any-return]
+            if inside is _REFUSED:
+                raise RuntimeError(f"asked while it is being answered: {name}")
+            self._lowest = min(self._lowest, known.depth)
+            return inside  # type: ignore[no-any-return]
+        depth = self._running.depth + 1 if self._running is not None else 1
+        return self._find(table, Answer(name, key, depth), find, compared=compared)
+
+    def known(self, name: str, key: Hashable, default: T) -> T:
+        """The answer to a question if it is remembered and still holds, else ``default``."""
+        answer = self._tables.get(name, {}).get(key)
+        if answer is None or answer.value is _RUNNING or not (answer.state == GOOD or self._still_holds(answer)):
+            return default
+        self._noted.add(answer)
+        self._lowest = min(self._lowest, answer.lowest)
+        return answer.value  # type: ignore[no-any-return]
+
+    def give(self, name: str, key: Hashable, value: object) -> None:
+        """Remember an answer that was found on the way to the one being found: it holds as long as that does."""
+        table = self._tables.setdefault(name, {})
+        if self._running is None or key in table:
+            return
+        answer = table[key] = Answer(name, key, self._running.depth)
+        answer.value, answer.rests = value, frozenset({self._running})
+        if self._followers is not None:
+            self._follow(answer)
+
+    def _find(self, table: dict[Hashable, Answer], answer: Answer, find: Callable[[], T], *, compared: bool) -> T:
+        table[answer.key] = answer
+        outer, cuts, lowest, running = self._noted, self._cuts, self._lowest, self._running
+        self._noted, self._cuts, self._lowest, self._running = set(), UNCUT, math.inf, answer
+        try:
+            value = find()
+        except BaseException:
+            del table[answer.key]
+            answer.state = DEAD
+            self._end_round(answer.depth)
+            self._noted |= outer
+            self._cuts = joined(cuts, self._cuts)
+            self._lowest, self._running = min(lowest, self._lowest), running
+            raise
+        self.found += 1
+        answer.value, answer.rests, answer.cuts = value, frozenset(self._noted), self._cuts
+        self._cuts = joined(cuts, self._cuts)
+        answer.find = find if compared else None
+        own, self._noted, self._running = self._lowest, outer, running
+        outer.add(answer)
+        if self._followers is not None:
+            self._follow(answer)
+        if own < answer.depth:  # it holds only inside the round of a question further out
+            answer.lowest = own
+            self._lowest = min(lowest, own)
+            self._rounds.setdefault(int(own), []).extend([answer, *self._rounds.pop(answer.depth, ())])
+        else:
+            self._lowest = lowest
+            self._end_round(answer.depth)
+        return value
+
+    def _end_round(self, depth: int) -> None:
+        """Forget what was found inside the round of a question."""
+        for answer in self._rounds.pop(depth, ()):
+            table = self._tables[answer.name]
+            if table.get(answer.key) is answer:
+                del table[answer.key]
+
+    def aside(self, find: Callable[[], T]) -> T:
+        """Call a function; what is being answered does not rest on what it reads.
+
+        For a search: who asks goes on to read what proves its result.
+        """
+        outer, self._noted = self._noted, set()
+        try:
+            return find()
+        finally:
+            self._noted = outer
+
+    def watched(self, find: Callable[[], T]) -> tuple[T, Rests]:
+        """Call a function; give what it gives, and the facts and answers that this rests on directly."""
+        outer, self._noted = self._noted, set()
+        try:
+            value = find()
+            noted = self._noted
+        finally:
+            outer |= self._noted
+            self._noted = outer
+        return value, frozenset(noted)
+
+    def with_cuts(self, find: Callable[[], T]) -> tuple[T, Cuts]:
+        """Call a function; give what it gives, and all that this leaves unknown."""
+        outer, self._cuts = self._cuts, UNCUT
+        try:
+            value = find()
+            cuts = self._cuts
+        finally:
+            self._cuts = joined(outer, self._cuts)
+        return value, cuts
+
+    # Changes
+
+    def forget(self, changed: Iterable[Fact]) -> None:
+        """Take in that facts are others now: answers that rest on them are stale, those above are in doubt."""
+        if self._followers is None:
+            self._followers = {}
+            for answer in self._all():
+                self._follow(answer)
+        waiting: list[Answer] = []
+        for fact in changed:
+            for answer in self._followers.pop(fact, ()):
+                if answer.state < STALE:
+                    answer.state = STALE
+                    waiting.append(answer)
+        while waiting:
+            for answer in self._followers.get(waiting.pop(), ()):
+                if answer.state == GOOD:
+                    answer.state = DOUBTED
+                    waiting.append(answer)
+
+    def forget_all(self) -> None:
+        """Forget every answer."""
+        self._tables.clear()
+        self._followers = None
+
+    def _all(self) -> Iterator[Answer]:
+        """Give every answer that others rest on, or that may be asked for."""
+        waiting = [answer for table in self._tables.values() for answer in table.values()]
+        seen = set(waiting)
+        while waiting:
+            answer = waiting.pop()
+            yield answer
+            new = [one for one in answer.rests if isinstance(one, Answer) and one not in seen]
+            seen.update(new)
+            waiting.extend(new)
+
+    def _follow(self, answer: Answer) -> None:
+        assert self._followers is not None  # noqa: S101 - the callers asked
+        for one in answer.rests:
+            self._followers.setdefault(one, set()).add(answer)
+
+    def _still_holds(self, answer: Answer) -> bool:
+        """Whether an answer that is stale or in doubt is what it would be now; it is given up if not."""
+        if answer.state == DOUBTED:
+            below = [one for one in answer.rests if isinstance(one, Answer)]
+            answer.state = GOOD if all(one.state == GOOD or self._still_holds(one) for one in below) else STALE
+        if answer.state == STALE:
+            answer.state = DEAD
+            if answer.find is not None and self._is_found_again(answer, answer.find):
+                answer.state = GOOD
+        return answer.state == GOOD
+
+    def _is_found_again(self, answer: Answer, find: Callable[[], Any]) -> bool:
+        """Find an answer again; whether it is what it was, and so stands with what it rests on now."""
+        table = self._tables[answer.name]
+        if table.get(answer.key) is not answer:  # it was found anew, and was another, or held in a round alone
+            return False
+        outer, cuts, lowest = self._noted, self._cuts, self._lowest
+        self._noted, self._cuts = set(), UNCUT
+        try:
+            value = self.answer(answer.name, answer.key, find, compared=True)
+            is_same = value == answer.value and self._cuts == answer.cuts
+        finally:
+            self._noted, self._cuts, self._lowest = outer, cuts, lowest
+        if not is_same:
+            return False
+        fresh = table.get(answer.key)
+        answer.rests = fresh.rests if fresh is not None else answer.rests
+        table[answer.key] = answer
+        self._follow(answer)
+        return True
+
+
+def facts_under(noted: Iterable[Fact | Answer]) -> frozenset[Fact]:
+    """All facts that some facts and answers rest on."""
+    facts: set[Fact] = set()
+    seen: set[Answer] = set()
+    waiting = list(noted)
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, Answer):
+            if one not in seen:
+                seen.add(one)
+                waiting.extend(one.rests)
+        else:
+            facts.add(one)
+    return frozenset(facts)

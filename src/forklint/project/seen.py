@@ -1,0 +1,83 @@
+"""What the conclusions of a project saw of the disk: contents, walks, folders, questions about paths, searches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import field
+from typing import TypeVar
+
+from forklint.records import dataclass
+
+T = TypeVar("T")
+WALKED = ("files", "presets", "left_out")
+"""What a walk tells."""
+
+
+@dataclass
+class Seen:
+    """Plain data, so that it can be sent from one process to another."""
+
+    contents: dict[str, str] = field(default_factory=dict)
+    """Files and the digests of what was in them; a file that cannot be read counts as an empty one."""
+    files: tuple[str, ...] | None = None
+    """The Python files of the project, if they were walked."""
+    presets: tuple[str, ...] | None = None
+    """Its files of settings, likewise."""
+    folders: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Each folder that was looked into for modules, with the names in it that can be one."""
+    paths: dict[str, int] = field(default_factory=dict)
+    """Questions about one path, ``kind:path`` (``file``: is it one; ``folder``; ``size`` in bytes), and the answers."""
+    sought: set[str] = field(default_factory=set)
+    """Texts that were searched for in all Python files."""
+    left_out: tuple[str, ...] | None = None
+    """What no walk gives and an import could find, if there was a walk."""
+    patterns: set[str] = field(default_factory=set)
+    """Patterns that were looked for in single files, as ``changes.written`` has them."""
+    groups: dict[int, bytes] = field(default_factory=dict)
+    """Groups of facts on which reports rest together (see ``project.rests``)."""
+    is_consistent: bool = True
+    """Whether nothing was seen in two states."""
+
+    def add(self, other: Seen) -> None:
+        """Take in what else was seen."""
+        agrees = other.is_consistent
+        for name in WALKED:
+            mine, its = getattr(self, name), getattr(other, name)
+            agrees &= mine is None or its is None or mine == its
+            setattr(self, name, its if mine is None else mine)
+        agrees &= _agree(self.contents, other.contents)
+        agrees &= _agree(self.folders, other.folders)
+        agrees &= _agree(self.paths, other.paths)
+        self.sought |= other.sought
+        self.patterns |= other.patterns
+        self.groups |= other.groups
+        self.is_consistent &= agrees
+
+
+    def put(self, other: Seen) -> None:
+        """Take in what was seen later, in place of what it contradicts."""
+        for name in WALKED:
+            setattr(self, name, getattr(self, name) if getattr(other, name) is None else getattr(other, name))
+        self.contents |= other.contents
+        self.folders |= other.folders
+        self.paths |= other.paths
+        self.sought |= other.sought
+        self.patterns |= other.patterns
+
+
+def _agree(mine: dict[str, T], its: Mapping[str, T]) -> bool:
+    """Put into one table what another has more; whether both say the same of what they share."""
+    agrees = True
+    for key, value in its.items():
+        agrees &= mine.setdefault(key, value) == value
+    return agrees
+
+
+def question(kind: str, path: object) -> str:
+    """A question about a path as a key of ``Seen.paths``."""
+    return f"{kind}:{path}"
+
+
+def importable(names: Iterable[str]) -> tuple[str, ...]:
+    """The names in a folder that can be modules or packages, sorted."""
+    return tuple(sorted(name for name in names if ("." not in name or name.endswith(".py")) and name != "__pycache__"))

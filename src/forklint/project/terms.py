@@ -1,0 +1,119 @@
+"""Which files of a project define, call, derive from, rename or merely hold a name.
+
+A library may know the terms of all files: gathered beforehand where most files of a project are linted, or written
+down by an earlier run. Otherwise a file is summarised only if its bytes hold the name: one without it cannot answer.
+Both give the same (tests/test_terms.py).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from forklint.summaries import path_roots
+from forklint.summaries.terms import PATH_ROOT, WORD, Terms, all_terms
+
+if TYPE_CHECKING:
+    from forklint.project.index import Project
+    from forklint.project.library import Library
+
+
+MANY = 500
+"""After so many searches through the bytes of all files it pays to summarise them all."""
+
+
+class TermIndex:
+    """Answers for the files of one project."""
+
+    def __init__(self, project: Project, library: Library | None = None) -> None:
+        self._project = project
+        self._library = library
+        self._newer = set(library.newer) if library is not None else set()
+        self._numbers: dict[Path, int] = {}
+        self._searches = 0
+        self._gathered: dict[tuple[str, str], list[Path]] | None = None
+        self._terms: dict[Path, Terms] = {}
+
+    def where(self, kind: str, name: str) -> tuple[Path, ...]:
+        """The files that have a term, in the order of the project's files."""
+        return self._project.answer("where", (kind, name), lambda: self._where(kind, name))
+
+    def _where(self, kind: str, name: str) -> tuple[Path, ...]:
+        self._project.questions.note(("holds", kind, name))
+        known = self._library.where(kind, name) if self._library is not None else None
+        if known is not None:
+            return self._brought_up_to_date(known, kind, name)
+        if kind == PATH_ROOT:
+            return tuple(self._adding(kind, name))
+        self._searches += 1
+        if self._searches > MANY:
+            if self._gathered is None:
+                self._gathered = self._gather()
+            return tuple(self._gathered.get((kind, name), ()))
+        return tuple(self._searched(kind, name))
+
+    def of(self, path: Path) -> Terms:
+        """The terms of a file as it is now, words included."""
+        known = self._terms.get(path)
+        if known is None:
+            known = self._terms[path] = all_terms(self._project.peek(path), self._project.bytes_of(path))
+        return known
+
+    def forget(self, path: Path) -> None:
+        """Forget the terms of a file that changed."""
+        self._terms.pop(path, None)
+        self._newer.add(path)
+        self._gathered = None
+
+    def _brought_up_to_date(self, known: tuple[Path, ...], kind: str, name: str) -> tuple[Path, ...]:
+        """What the library says, with the files that it does not know as they are now, in the order of the files."""
+        found = {path for path in known if path not in self._newer}
+        if kind == PATH_ROOT:
+            files = self._project.walked_files()
+            return tuple(path for path in files if path in found or self._has_now(path, kind, name))
+        found.update(path for path in self._newer if path in self._order and name in self.of(path).get(kind, ()))
+        found.update(path for path in self._project.followed_files() if name in self.of(path).get(kind, ()))
+        return tuple(sorted(found, key=lambda path: self._order.get(path, -1)))
+
+    def _has_now(self, path: Path, kind: str, name: str) -> bool:
+        return path in self._newer and name in self.of(path).get(kind, ())
+
+    def _adding(self, kind: str, name: str) -> Iterator[Path]:
+        """Give the files that add path roots; which are imported from outside depends on them, not they on that."""
+        for path in self._project.walked_files():
+            if path_roots.may_hold(self._project.bytes_of(path)) and name in self.of(path).get(kind, ()):
+                yield path
+
+    @property
+    def _order(self) -> dict[Path, int]:
+        files = self._project.all_files()
+        if len(files) != len(self._numbers):
+            self._numbers = {path: number for number, path in enumerate(files)}
+        return self._numbers
+
+    def _gather(self) -> dict[tuple[str, str], list[Path]]:
+        """The files that have each term."""
+        found: dict[tuple[str, str], list[Path]] = {}
+        for path in self._project.all_files():
+            for kind, names in self.of(path).items():
+                for name in names:
+                    found.setdefault((kind, name), []).append(path)
+        return found
+
+    def _searched(self, kind: str, name: str) -> Iterator[Path]:
+        wanted = name.encode(errors="surrogateescape")
+        whole = _whole(wanted)
+        for path in self._project.all_files():
+            data = self._project.bytes_of(path)
+            if wanted not in data or whole.search(data) is None:
+                continue
+            if kind == WORD or name in self.of(path).get(kind, ()):
+                yield path
+
+
+@lru_cache(maxsize=1024)
+def _whole(word: bytes) -> re.Pattern[bytes]:
+    return re.compile(rb"(?<![\w\x80-\xff])" + re.escape(word) + rb"(?![\w\x80-\xff])")

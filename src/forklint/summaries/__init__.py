@@ -1,0 +1,1 @@
+"""One file's facts, exact, from one walk over its tree: plain data that can be stored."""

@@ -1,0 +1,137 @@
+"""Summaries as bytes, and back; what comes back is checked, since anybody may have written the file."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Callable, Iterable
+from functools import cache
+from typing import Any, NoReturn
+
+from forklint.summaries.summary import CLASS, FUNCTION, MODULE, Given, Import, PathRoot, Scope, Statement, Summary
+
+LEVEL = 1
+"""Of compression: a sixth of the size, for a tenth of the time that the walk takes."""
+LARGEST = 256_000_000
+"""Bytes of the largest summary that is unpacked."""
+NOT_READ = b"-"
+"""What stands for the summary of a file that cannot be read or parsed."""
+
+
+class MalformedError(Exception):
+    """Bytes that are no summary."""
+
+
+def encode(summary: Summary | None) -> bytes:
+    """Write a summary; None for a file that has none."""
+    if summary is None:
+        return NOT_READ
+    row = [
+        summary.imports,
+        sorted(summary.exports) if summary.exports is not None else None,
+        [[_plain(field) for field in scope] for scope in summary.scopes],
+        [[_plain(field) for field in statement] for statement in summary.statements],
+        summary.path_roots,
+    ]
+    return zlib.compress(json.dumps(row, separators=(",", ":")).encode(errors="surrogatepass"), LEVEL)
+
+
+def decode(data: bytes) -> Summary | None:
+    """Read what ``encode`` wrote; raises MalformedError for anything else."""
+    if data == NOT_READ:
+        return None
+    try:
+        unpacker = zlib.decompressobj()
+        text = unpacker.decompress(data, LARGEST)
+        imports, exports, scopes, statements, path_roots = json.loads(text.decode(errors="surrogatepass"))
+        return Summary(
+            tuple(_row(Import, one) for one in _list(imports)),
+            frozenset(_texts(exports)) if exports is not None else None,
+            _nested([_row(Scope, one) for one in _list(scopes)]),
+            tuple(_row(Statement, one) for one in _list(statements)),
+            tuple(_row(PathRoot, one) for one in _list(path_roots)),
+        )
+    except (ValueError, TypeError, RecursionError, zlib.error):
+        raise MalformedError from None
+
+
+def _plain(field: object) -> object:
+    return sorted(field) if isinstance(field, frozenset) else field
+
+
+def _row(kind: Any, values: object) -> Any:
+    """A row of a kind, each field of the type that it is declared with."""
+    items = _list(values)
+    readers = _readers(kind)
+    if len(items) != len(readers):
+        _refuse()
+    return kind(*[read(value) for read, value in zip(readers, items, strict=True)])
+
+
+@cache
+def _readers(kind: type) -> tuple[Callable[[object], object], ...]:
+    """What reads each field of a kind of row."""
+    return tuple(READERS[hint.__forward_arg__] for hint in kind.__annotations__.values())
+
+
+def _text(value: object) -> object:
+    return value if value.__class__ is str else _refuse()
+
+
+def _number(value: object) -> object:
+    return value if value.__class__ is int else _refuse()
+
+
+def _truth(value: object) -> object:
+    return value if value.__class__ is bool else _refuse()
+
+
+def _names(value: object) -> object:
+    return frozenset(_texts(value)) if value else EMPTY
+
+
+def _all_given(value: object) -> object:
+    return tuple([Given(*_pair(one)) for one in _list(value)])
+
+
+READERS: dict[str, Callable[[object], object]] = {
+    "str": _text,
+    "int": _number,
+    "bool": _truth,
+    "frozenset[str]": _names,
+    "tuple[str, ...]": lambda value: tuple(_texts(value)),
+    "tuple[Given, ...]": _all_given,
+}
+EMPTY: frozenset[str] = frozenset()
+
+
+def _pair(value: object) -> list[str]:
+    texts = _texts(value)
+    return texts if len(texts) == 2 else _refuse()
+
+
+def _texts(value: object) -> list[str]:
+    items = _list(value)
+    for one in items:
+        if one.__class__ is not str:
+            _refuse()
+    return items
+
+
+def _list(value: object) -> list[Any]:
+    return value if value.__class__ is list else _refuse()
+
+
+def _nested(scopes: Iterable[Scope]) -> tuple[Scope, ...]:
+    """The scopes, if each stands in an earlier one and the first is a module's."""
+    found = tuple(scopes)
+    if not found or found[0].kind != MODULE:
+        _refuse()
+    for number, scope in enumerate(found[1:], 1):
+        if scope.kind not in {CLASS, FUNCTION} or not 0 <= scope.parent < number:
+            _refuse()
+    return found
+
+
+def _refuse() -> NoReturn:
+    raise MalformedError
