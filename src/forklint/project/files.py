@@ -34,7 +34,7 @@ class ProjectFiles:
         self.extent = extent if isinstance(extent, Extent) else Extent(extent, extent)
         self.root = self.extent.root
         if library is not None and library.files is not None:
-            self._walk = Walk(library.files, library.left_out)
+            self.walk = Walk(library.files, library.left_out)
         if library is not None and library.presets is not None:
             self._presets = library.presets
         self.settings = settings
@@ -50,7 +50,6 @@ class ProjectFiles:
         self._digests: dict[Path, str] = {}
         self._reported: dict[str, int] = {}
         self._encoder = Encoder()
-        self._memories: dict[str, dict[Any, Any]] = {}
         self.weight = 0
         """About how many bytes of memory the project holds."""
 
@@ -86,7 +85,6 @@ class ProjectFiles:
 
     def forget(self) -> None:
         """Forget what was concluded."""
-        self._memories.clear()
         self.questions.forget_all()
 
     @property
@@ -101,17 +99,18 @@ class ProjectFiles:
 
     def walked_files(self) -> tuple[Path, ...]:
         """The files that belong to the project, likewise."""
-        return (*self._walk.paths, *self._unwritten)
+        return (*self.walk.paths, *self._unwritten)
 
     @cached_property
-    def _walk(self) -> Walk:
+    def walk(self) -> Walk:
+        """What a walk finds, likewise."""
         return discovery.walk(self.extent, self.settings.excludes)
 
     @property
     def is_whole(self) -> bool:
         """Whether all that an import can find is among ``files``."""
         self.questions.note(("left out",))
-        return bool(self.all_files()) and self.extent.is_marked and not self._walk.left_out
+        return bool(self.all_files()) and self.extent.is_marked and not self.walk.left_out
 
     @property
     def is_left(self) -> bool:
@@ -119,7 +118,7 @@ class ProjectFiles:
         if self.extent.is_open or not self.extent.is_bounded:
             return self.extent.is_open
         self.questions.note(("left out",))
-        return bool(self._walk.left_out)
+        return bool(self.walk.left_out)
 
     @property
     def presets(self) -> tuple[Path, ...]:
@@ -169,7 +168,7 @@ class ProjectFiles:
         folders = self.resolver.folders
         asked = {**{key: self.asked[key] for key in self._new("asked", self.asked)}}
         asked |= {question("folder", path): int(folders[path]) for path in self._new("folders", folders)}
-        walk, presets = self.__dict__.get("_walk"), self.__dict__.get("_presets")
+        walk, presets = self.__dict__.get("walk"), self.__dict__.get("_presets")
         groups, self._encoder.groups = self._encoder.groups, {}
         return Seen(
             {str(path): self._digests[path] for path in self._new("contents", self._digests)},
@@ -195,10 +194,6 @@ class ProjectFiles:
         """The keys that a table, to which things are only added, has more than when it was last asked for."""
         before, self._reported[name] = self._reported.get(name, 0), len(table)
         return list(islice(table, before, None))
-
-    def memory(self, name: str) -> dict[Any, Any]:
-        """A table in which some fact is kept, by the name of the fact; emptied when a file changes."""
-        return self._memories.setdefault(name, {})
 
     def texts(self) -> list[tuple[Path, bytes]]:
         """The project's files with what is in them."""

@@ -7,10 +7,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from forklint.project.families import Families
 from forklint.project.graph import ImportGraph
 from forklint.project.index import Project
 from forklint.project.module import Module
+from forklint.source.discovery import Walk
 
 if TYPE_CHECKING:
     from forklint.summaries.summary import Summary
@@ -33,8 +33,8 @@ class GuestProject(Project):
         self.resolver.listings = home.resolver.listings
         self.resolver.folders = home.resolver.folders
         self.asked = home.asked
+        self._sought, self._patterns = home._sought, home._patterns  # noqa: SLF001 - it is told of with the project's
         self.graph = ImportGraph(self, home.graph, guest.path)
-        self.families = Families(self, home.families.known)
 
     def data(self, path: Path) -> bytes:
         """Bytes of a file as rules see them: of the notebook those of its program."""
@@ -55,13 +55,18 @@ class GuestProject(Project):
         return super().peek(path) if path == self._guest.path else self._home.peek(path)
 
     @cached_property
+    def walk(self) -> Walk:
+        """What a walk finds, for a caller that notes by itself what its answer rests on."""
+        return self._home.walk
+
+    @cached_property
     def _presets(self) -> tuple[Path, ...]:
         return self._home.presets
 
     def all_files(self) -> tuple[Path, ...]:
         """The files of the project, and the notebook with what it imports from outside."""
         files = (*self._borrowed(self._home.all_files), self._guest.path)
-        new = self.followed((self._guest.path,)) if self._home.is_left else ()
+        new = self.followed((self._guest.path,)) if self.is_left else ()
         return tuple(dict.fromkeys((*files, *new)))
 
     def adding(self) -> tuple[Path, ...]:

@@ -1,8 +1,8 @@
 """Which files of a project define, call, derive from, rename or merely hold a name.
 
 A library may know the terms of all files: gathered beforehand where most files of a project are linted, or written
-down by an earlier run. Otherwise a file is summarised only if its bytes hold the name: one without it cannot answer.
-Both give the same (tests/test_terms.py).
+down by an earlier run. Otherwise a file is summarised only if its bytes hold the name, since one without it cannot
+answer, until most are summarised anyway. Both give the same (tests/test_terms.py).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class TermIndex:
         if kind == PATH_ROOT:
             return tuple(self._adding(kind, name))
         self._searches += 1
-        if self._searches > MANY:
+        if self._searches > MANY or self._project.is_mostly_summarised:
             if self._gathered is None:
                 self._gathered = self._gather()
             return tuple(self._gathered.get((kind, name), ()))
@@ -74,9 +74,9 @@ class TermIndex:
         if kind == PATH_ROOT:
             files = self._project.walked_files()
             return tuple(path for path in files if path in found or self._has_now(path, kind, name))
-        found.update(path for path in self._newer if path in self._order and name in self.of(path).get(kind, ()))
+        found.update(path for path in self._newer if path in self.order and name in self.of(path).get(kind, ()))
         found.update(path for path in self._project.followed_files() if name in self.of(path).get(kind, ()))
-        return tuple(sorted(found, key=lambda path: self._order.get(path, -1)))
+        return tuple(sorted(found, key=lambda path: self.order.get(path, -1)))
 
     def _has_now(self, path: Path, kind: str, name: str) -> bool:
         return path in self._newer and name in self.of(path).get(kind, ())
@@ -88,7 +88,8 @@ class TermIndex:
                 yield path
 
     @property
-    def _order(self) -> dict[Path, int]:
+    def order(self) -> dict[Path, int]:
+        """The place of each file among the project's; for a caller that notes by itself what its answer rests on."""
         files = self._project.all_files()
         if len(files) != len(self._numbers):
             self._numbers = {path: number for number, path in enumerate(files)}
