@@ -49,7 +49,7 @@ class Answer:
         self.key = key
         self.depth = depth
         self.value: Any = _RUNNING
-        self.rests: Rests = frozenset()
+        self.rests: Rests = ()
         """Facts and answers that it was found from."""
         self.cuts = UNCUT
         """What it leaves unknown, itself or through another answer."""
@@ -60,8 +60,8 @@ class Answer:
         self.state = GOOD
 
 
-Rests = frozenset[Fact | Answer]
-"""What something was found from."""
+Rests = tuple[Fact | Answer, ...]
+"""What something was found from, each once, in the order in which it was read."""
 
 
 class Questions:
@@ -69,7 +69,7 @@ class Questions:
 
     def __init__(self) -> None:
         self._tables: dict[str, dict[Hashable, Answer]] = {}
-        self._noted: set[Fact | Answer] = set()
+        self._noted: dict[Fact | Answer, None] = {}
         self._running: Answer | None = None
         self._cuts = UNCUT
         self._lowest: float = math.inf
@@ -86,11 +86,11 @@ class Questions:
 
     def note(self, fact: Fact) -> None:
         """Say that what is being answered rests on a fact."""
-        self._noted.add(fact)
+        self._noted[fact] = None
 
     def note_all(self, rests: Rests) -> None:
         """Say that what is being answered rests on all that something else rests on."""
-        self._noted |= rests
+        self._noted.update(dict.fromkeys(rests))
 
     def cut(self, what: str, steps: int) -> None:
         """Say that what is being answered leaves something unknown: what was stopped, and after how many steps."""
@@ -110,7 +110,7 @@ class Questions:
         known = table.get(key)
         if known is not None and (known.state == GOOD or self._still_holds(known)):
             if known.value is not _RUNNING:
-                self._noted.add(known)
+                self._noted[known] = None
                 self._cuts = joined(self._cuts, known.cuts)
                 self._lowest = min(self._lowest, known.lowest)
                 return known.value  # type: ignore[no-any-return]
@@ -126,7 +126,7 @@ class Questions:
         answer = self._tables.get(name, {}).get(key)
         if answer is None or answer.value is _RUNNING or not (answer.state == GOOD or self._still_holds(answer)):
             return default
-        self._noted.add(answer)
+        self._noted[answer] = None
         self._lowest = min(self._lowest, answer.lowest)
         return answer.value  # type: ignore[no-any-return]
 
@@ -136,30 +136,30 @@ class Questions:
         if self._running is None or key in table:
             return
         answer = table[key] = Answer(name, key, self._running.depth)
-        answer.value, answer.rests = value, frozenset({self._running})
+        answer.value, answer.rests = value, (self._running,)
         if self._followers is not None:
             self._follow(answer)
 
     def _find(self, table: dict[Hashable, Answer], answer: Answer, find: Callable[[], T], *, compared: bool) -> T:
         table[answer.key] = answer
         outer, cuts, lowest, running = self._noted, self._cuts, self._lowest, self._running
-        self._noted, self._cuts, self._lowest, self._running = set(), UNCUT, math.inf, answer
+        self._noted, self._cuts, self._lowest, self._running = {}, UNCUT, math.inf, answer
         try:
             value = find()
         except BaseException:
             del table[answer.key]
             answer.state = DEAD
             self._end_round(answer.depth)
-            self._noted |= outer
+            self._noted = outer | self._noted
             self._cuts = joined(cuts, self._cuts)
             self._lowest, self._running = min(lowest, self._lowest), running
             raise
         self.found += 1
-        answer.value, answer.rests, answer.cuts = value, frozenset(self._noted), self._cuts
+        answer.value, answer.rests, answer.cuts = value, tuple(self._noted), self._cuts
         self._cuts = joined(cuts, self._cuts)
         answer.find = find if compared else None
         own, self._noted, self._running = self._lowest, outer, running
-        outer.add(answer)
+        outer[answer] = None
         if self._followers is not None:
             self._follow(answer)
         if own < answer.depth:  # it holds only inside the round of a question further out
@@ -183,7 +183,7 @@ class Questions:
 
         For a search: who asks goes on to read what proves its result.
         """
-        outer, self._noted = self._noted, set()
+        outer, self._noted = self._noted, {}
         try:
             return find()
         finally:
@@ -191,14 +191,14 @@ class Questions:
 
     def watched(self, find: Callable[[], T]) -> tuple[T, Rests]:
         """Call a function; give what it gives, and the facts and answers that this rests on directly."""
-        outer, self._noted = self._noted, set()
+        outer, self._noted = self._noted, {}
         try:
             value = find()
             noted = self._noted
         finally:
             outer |= self._noted
             self._noted = outer
-        return value, frozenset(noted)
+        return value, tuple(noted)
 
     def with_cuts(self, find: Callable[[], T]) -> tuple[T, Cuts]:
         """Call a function; give what it gives, and all that this leaves unknown."""
@@ -252,7 +252,11 @@ class Questions:
             self._followers.setdefault(one, set()).add(answer)
 
     def _still_holds(self, answer: Answer) -> bool:
-        """Whether an answer that is stale or in doubt is what it would be now; it is given up if not."""
+        """Whether an answer that is stale or in doubt is what it would be now; it is given up if not.
+
+        What it rests on is looked at in the order in which it was asked for: what comes later would perhaps not be
+        asked for any more once something before it is another, and may even ask for what is just being found.
+        """
         if answer.state == DOUBTED:
             below = [one for one in answer.rests if isinstance(one, Answer)]
             answer.state = GOOD if all(one.state == GOOD or self._still_holds(one) for one in below) else STALE
@@ -268,7 +272,7 @@ class Questions:
         if table.get(answer.key) is not answer:  # it was found anew, and was another, or held in a round alone
             return False
         outer, cuts, lowest = self._noted, self._cuts, self._lowest
-        self._noted, self._cuts = set(), UNCUT
+        self._noted, self._cuts = {}, UNCUT
         try:
             value = self.answer(answer.name, answer.key, find, compared=True)
             is_same = value == answer.value and self._cuts == answer.cuts
