@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sqlite3
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -17,7 +16,6 @@ from store_runs import filled, nobody, opened, ran, started
 from forklint.store import disk, folder, lock, tables
 from forklint.store.database import Store, StoreError
 from forklint.store.folder import NAME
-from forklint.store.identity import summary_key
 from forklint.store.lock import Lock
 from forklint.store.statements import LARGEST_VALUE
 
@@ -27,7 +25,7 @@ DAY = 24 * 3600
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     """A file that is not there yet, nor is its folder."""
-    return tmp_path / NAME / "store-1.sqlite"
+    return tmp_path / NAME / "store-0123456789abcdef-1.sqlite"
 
 
 @pytest.fixture(params=["on disk", "in memory"])
@@ -113,7 +111,7 @@ def test_a_word_of_sql_is_a_table(file: Path) -> None:
 
 
 def test_any_path_can_be_opened(tmp_path: Path) -> None:
-    file = tmp_path / "a b%20?mode=memory#é\udcff" / "store-1.sqlite"
+    file = tmp_path / "a b%20?mode=memory#é\udcff" / "store-0123456789abcdef-1.sqlite"
     rows = filled(file)
     assert dict(opened(file).rows("summaries")) == rows
     assert file.exists()
@@ -390,7 +388,7 @@ class TestRoom:
         assert file.stat().st_size <= self.LIMIT
 
     def test_a_store_that_nobody_uses_is_removed_when_another_is_written(self, tmp_path: Path) -> None:
-        names = ("store-0.sqlite", "store-1.sqlite", f"store-{'a' * 16}-1.sqlite", "other.sqlite")
+        names = ("store-0.sqlite", "store-0123456789abcdef-1.sqlite", f"store-{'a' * 16}-1.sqlite", "other.sqlite")
         for name in names:
             filled(tmp_path / name)
         for name in names:
@@ -424,12 +422,15 @@ class TestWhereItLies:
             (tmp_path / name / "pyproject.toml").touch()
         own = SettingsFinder().for_file(tmp_path / "one/x.py")
         shared = SettingsFinder({"cache_dir": str(tmp_path / "kept")}).for_file(tmp_path / "one/x.py")
-        assert folder.store_of(tmp_path / "one", own) == tmp_path / "one" / NAME / "store-1.sqlite"
-        files = {folder.store_of(tmp_path / name, shared) for name in ("one", "two")}
+        found = folder.store_of(tmp_path / "one", own, "1")
+        assert found is not None
+        assert found.parent == tmp_path / "one" / NAME
+        assert found != folder.store_of(tmp_path / "one", own, "2"), "another Python, or another forklint"
+        files = {folder.store_of(tmp_path / name, shared, "1") for name in ("one", "two")}
         assert len(files) == 2
         assert {path.parent for path in files if path} == {tmp_path / "kept"}
         assert all(folder.STORE.fullmatch(path.name) for path in files if path)
-        assert folder.store_of(tmp_path, own) is None
+        assert folder.store_of(tmp_path, own, "1") is None
 
     def test_where_processes_share_no_memory_there_is_no_log(self, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(disk, "is_local", lambda _: False)
@@ -445,16 +446,6 @@ class TestWhereItLies:
             assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
 
-class TestSummaryKey:
-    """What stands for a summary."""
-
-    def test_it_changes_with_content_and_versions(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        keys = [summary_key(b"import os\n", 1), summary_key(b"import os \n", 1), summary_key(b"import os\n", 2)]
-        assert keys[0] == summary_key(b"import os\n", 1)
-        monkeypatch.setattr(sys.implementation, "cache_tag", "cpython-399")
-        assert len({*keys, summary_key(b"import os\n", 1)}) == 4
-
-
 class TestClean:
     """``forklint clean``."""
 
@@ -464,15 +455,15 @@ class TestClean:
         return tmp_path
 
     def test_it_removes_stores(self, forklint, project: Path) -> None:
-        filled(project / NAME / "store-1.sqlite")
-        for name in ("store-0.sqlite-wal", f"store-{'a' * 16}-3.sqlite-lock", "store-1.sqlite-shm"):
+        filled(project / NAME / "store-0123456789abcdef-1.sqlite")
+        for name in ("store-0.sqlite-wal", f"store-{'a' * 16}-3.sqlite-lock", "store-0123456789abcdef-1.sqlite-shm"):
             (project / NAME / name).touch()
         assert forklint("clean", cwd=project).stdout == f"removed {NAME} (3 files)\n"
         assert not (project / NAME).exists()
 
     def test_it_leaves_what_is_not_its_own(self, forklint, project: Path) -> None:
-        others = {"store.sqlite", "my-store-1.sqlite", "store-1.sqlite.bak", "notes.cache", "store-9.sqlite"}
-        filled(project / NAME / "store-1.sqlite")
+        others = {"store.sqlite", "my-store-0123456789abcdef-1.sqlite", "store-0123456789abcdef-1.sqlite.bak", "notes.cache", "store-9.sqlite"}
+        filled(project / NAME / "store-0123456789abcdef-1.sqlite")
         for name in others - {"store-9.sqlite"}:
             (project / NAME / name).touch()
         (project / NAME / "store-9.sqlite").mkdir()
@@ -481,15 +472,15 @@ class TestClean:
 
     def test_it_follows_no_link(self, forklint, project: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
         elsewhere = tmp_path_factory.mktemp("elsewhere")
-        filled(elsewhere / "store-1.sqlite")
-        filled(project / NAME / "store-1.sqlite")
+        filled(elsewhere / "store-0123456789abcdef-1.sqlite")
+        filled(project / NAME / "store-0123456789abcdef-1.sqlite")
         for name in ("store-2.sqlite", "store-2.sqlite-wal", "store-2.sqlite-lock"):
-            (project / NAME / name).symlink_to(elsewhere / "store-1.sqlite")
+            (project / NAME / name).symlink_to(elsewhere / "store-0123456789abcdef-1.sqlite")
         assert forklint("clean", cwd=project).stdout == f"removed {NAME} (2 files)\n"
-        assert len(list(opened(elsewhere / "store-1.sqlite").rows("words"))) == 400
+        assert len(list(opened(elsewhere / "store-0123456789abcdef-1.sqlite").rows("words"))) == 400
 
     def test_it_leaves_what_is_in_use(self, forklint, project: Path) -> None:
-        file = project / NAME / "store-1.sqlite"
+        file = project / NAME / "store-0123456789abcdef-1.sqlite"
         filled(file)
         with opened(file) as store:
             store.read("words", "word 1")
@@ -537,9 +528,9 @@ class TestGit:
         return told
 
     @pytest.mark.parametrize("below", [".", "pkg/deep"])
-    @pytest.mark.parametrize("name", ["store-1.sqlite", "store-1.sqlite-wal"])
+    @pytest.mark.parametrize("name", ["store-0123456789abcdef-1.sqlite", "store-0123456789abcdef-1.sqlite-wal"])
     def test_tracked(self, repository: Path, below: str, name: str) -> None:
-        file = repository / below / NAME / "store-1.sqlite"
+        file = repository / below / NAME / "store-0123456789abcdef-1.sqlite"
         filled(file)
         assert self.told(file) == []
         file.with_name(name).touch()
@@ -553,21 +544,21 @@ class TestGit:
 
     def test_in_a_work_tree_of_its_own(self, repository: Path) -> None:
         git("worktree", "add", "-q", "../other", cwd=repository)
-        files = [path / NAME / "store-1.sqlite" for path in (repository, repository.parent / "other")]
+        files = [path / NAME / "store-0123456789abcdef-1.sqlite" for path in (repository, repository.parent / "other")]
         for file in files:
             filled(file)
         git("add", "--force", NAME, cwd=files[1].parent.parent)
         assert [len(self.told(file)) for file in files] == [0, 1]
 
     def test_another_of_that_name(self, repository: Path) -> None:
-        files = [repository / below / NAME / "store-1.sqlite" for below in (".", "pkg", "pkg/deep")]
+        files = [repository / below / NAME / "store-0123456789abcdef-1.sqlite" for below in (".", "pkg", "pkg/deep")]
         for file in files:
             filled(file)
         git("add", "--force", str(files[1]), cwd=repository)
         assert [len(self.told(file)) for file in files] == [0, 1, 0]
 
     def test_one_that_was_removed_is_not_written(self, repository: Path) -> None:
-        file = repository / NAME / "store-1.sqlite"
+        file = repository / NAME / "store-0123456789abcdef-1.sqlite"
         filled(file)
         git("add", "--force", NAME, cwd=repository)
         file.unlink()
@@ -577,7 +568,7 @@ class TestGit:
 
     def test_in_letters_of_another_case(self, repository: Path) -> None:
         """To some file systems that is the same name."""
-        file = repository / NAME / "store-1.sqlite"
+        file = repository / NAME / "store-0123456789abcdef-1.sqlite"
         filled(file)
         other = repository / NAME.upper() / "STORE-1.SQLITE"
         other.parent.mkdir(exist_ok=True)
@@ -586,11 +577,11 @@ class TestGit:
         assert len(self.told(file)) == 1
 
     def test_an_index_that_cannot_be_read(self, repository: Path) -> None:
-        file = repository / NAME / "store-1.sqlite"
+        file = repository / NAME / "store-0123456789abcdef-1.sqlite"
         filled(file)
         (repository / ".git/index").write_bytes(b"DIRC\0\0\0\7 of a later time")
         assert len(self.told(file)) == 1
 
     def test_a_project_without_git(self, tmp_path: Path) -> None:
-        filled(tmp_path / "store-1.sqlite")
-        assert self.told(tmp_path / "store-1.sqlite") == []
+        filled(tmp_path / "store-0123456789abcdef-1.sqlite")
+        assert self.told(tmp_path / "store-0123456789abcdef-1.sqlite") == []

@@ -162,11 +162,10 @@ class Lookup:
         return self._shelves[place]
 
     def _open(self, root: Path, settings: Settings) -> Session | None:
-        where = folder.folder_of(root, settings)
-        if where is None:
+        file = folder.store_of(root, settings, self._program)
+        if file is None:
             return None
-        name = digest(f"{self._program} {root} {settings.exclude!r}".encode(errors="surrogatepass"))
-        store = Store.open(where / f"{name}{folder.SUFFIX}", tables.ALL, self._tell, evictable=tables.EVICTABLE)
+        store = Store.open(file, tables.ALL, self._tell, evictable=tables.EVICTABLE)
         variant = digest(identity.request(root, settings, self._variant).encode(errors="surrogatepass"))[:VARIANT]
         return Session(root, settings, variant, store, self._begin)
 

@@ -6,7 +6,6 @@ import contextlib
 import errno
 import os
 import re
-import stat
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,7 +21,7 @@ from forklint.store.lock import PATIENCE
 NAME = ".forklint_cache"
 VERSION = 1
 """Part of the name of a store: raised when other tables are in it, or something else in them."""
-STORE = re.compile(r"(store-(?:[0-9a-f]{16}-)?\d+\.sqlite)(?:-wal|-shm|-journal|-lock)?")
+STORE = re.compile(r"(store-[0-9a-f]{16}-\d+\.sqlite)(?:-wal|-shm|-journal|-lock)?")
 SUFFIX = ".cache"
 BOOK = re.compile(r"\d[\w.+]*-[a-z]+-\d+-[0-9a-f]{32}\.cache|\..*\.forklint")
 """Files of version 0.1, and what it left half-written when it was killed."""
@@ -33,8 +32,6 @@ TAG_TEXT = """Signature: 8a477f597d28d172789f06886806bc55
 IGNORE_TEXT = "# Made by forklint.\n*\n"
 LONGEST_UNUSED = 30 * 24 * 3600.0
 """Seconds after which a file that nobody wrote anew is removed when another is written."""
-LARGEST = 400_000_000
-"""Bytes of the largest file that is read; ours have some hundred bytes for each file of the project."""
 
 
 def folder_of(root: Path, settings: Settings) -> Path | None:
@@ -49,32 +46,17 @@ def folder_of(root: Path, settings: Settings) -> Path | None:
     return None
 
 
-def store_of(root: Path, settings: Settings) -> Path | None:
-    """The file in which the results for a project are stored; None if nothing is, as ``folder_of`` says."""
+def store_of(root: Path, settings: Settings, program: str) -> Path | None:
+    """The file in which the results for a project are stored; None if nothing is, as ``folder_of`` says.
+
+    ``program`` stands for the forklint and the Python that run: each has a store of its own, since a summary by
+    another version, or of a tree that another Python made, may differ for the same content.
+    """
     folder = folder_of(root, settings)
     if folder is None:
         return None
-    if folder == root / NAME:
-        return folder / f"store-{VERSION}.sqlite"
-    return folder / f"store-{digest(os.fsencode(root))[:16]}-{VERSION}.sqlite"  # which several projects may share
-
-
-def read(path: Path) -> bytes | None:
-    """What was written to a file; None if there is none that could be ours."""
-    try:
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST:
-            return None
-        return path.read_bytes()
-    except OSError:
-        return None
-
-
-def write(path: Path, data: bytes) -> None:
-    """Write a file in one step, make its folder if need be, and remove files that are old; raises OSError."""
-    make(path.parent)
-    replace(path, data)
-    tidy(path.parent, path)
+    owner = digest(f"{program} {root} {settings.exclude!r}".encode(errors="surrogatepass"))
+    return folder / f"store-{owner[:16]}-{VERSION}.sqlite"
 
 
 def make(folder: Path) -> None:

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from forklint import __version__
 from forklint.config import Settings
-from forklint.source.digest import digest
 
 CHANGES_NO_REPORT = frozenset({"force_exclude", "baseline", "exit_on", "verify", "cache_dir"})
 """Settings that say which files are linted, or what is done with findings, not what is found in a file."""
@@ -55,15 +54,6 @@ def _stamps(folder: str) -> Iterator[str]:
 
 def _stamp(path: str, status: os.stat_result) -> str:
     return f"{path}:{status.st_mtime_ns}:{status.st_size}"
-
-
-def summary_key(data: bytes, version: int) -> str:
-    """What stands for the summary of a file with the content ``data``.
-
-    ``version`` is that of the summaries. Python's is in it as well: the hook, flake8 and an editor may each run another
-    one, of which each reads the syntax that it knows.
-    """
-    return f"{digest(data)}-{version}-{sys.implementation.cache_tag}"
 
 
 def request(root: Path, settings: Settings, variant: str) -> str:

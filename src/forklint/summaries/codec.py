@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import zlib
 from collections.abc import Callable, Iterable
 from functools import cache
@@ -11,8 +10,6 @@ from typing import Any, NoReturn
 
 from forklint.summaries.summary import CLASS, FUNCTION, MODULE, Given, Import, Scope, Statement, Summary
 
-VERSION = f"2-{sys.version_info[0]}.{sys.version_info[1]}"
-"""Of what a summary holds and how it is written. A Python of another minor version may read a text otherwise."""
 LEVEL = 1
 """Of compression: a sixth of the size, for a tenth of the time that the walk takes."""
 LARGEST = 256_000_000
