@@ -1,8 +1,8 @@
 """Facts of a project, computed once from ``ast``: names, classes, imports, and how the text is written.
 
 ``scopes`` says what each name of a module is bound to, ``module`` holds one module, ``resolver`` finds the
-file of an import, ``index`` joins them into a project. From bytes alone, ``graph`` says who imports whom, ``families``
-which classes may inherit from a name, ``renames`` what else a thing may be called. ``certainty`` tells a name
+file of an import, ``index`` joins them into a project. From summaries, ``graph`` says who imports whom, ``hierarchy``
+which classes may inherit from a name, and what else a thing may be called. ``certainty`` tells a name
 that can mean only one thing, ``bindings`` what a name was last given, ``guard`` the main guard. ``spelling`` and
 ``entries`` read expressions as they are written, whatever they mean.
 """
