@@ -35,7 +35,7 @@ class Chains:
 def test_what_is_no_longer_asked_for_is_not_found_again(_: int) -> None:
     chains = Chains({ONE: TWO})
     assert (chains.length(ONE), chains.length(THREE)) == (1, 0)
-    chains.edges = {TWO: THREE, THREE: ONE}  # were the length of two found again for that of one, it would ask for three
+    chains.edges = {TWO: THREE, THREE: ONE}  # two is not asked for that of one any more, and would ask for three
     chains.questions.forget({("edge", name) for name in (ONE, TWO, THREE)})
     assert chains.length(THREE) == 1
     assert chains.length(TWO) == 2
