@@ -20,12 +20,13 @@ from forklint.store.lock import Lock
 from forklint.store.statements import LARGEST_VALUE
 
 DAY = 24 * 3600
+STORE, OTHER = "store-0123456789abcdef-1.sqlite", "store-fedcba9876543210-1.sqlite"
 
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     """A file that is not there yet, nor is its folder."""
-    return tmp_path / NAME / "store-0123456789abcdef-1.sqlite"
+    return tmp_path / NAME / STORE
 
 
 @pytest.fixture(params=["on disk", "in memory"])
@@ -111,7 +112,7 @@ def test_a_word_of_sql_is_a_table(file: Path) -> None:
 
 
 def test_any_path_can_be_opened(tmp_path: Path) -> None:
-    file = tmp_path / "a b%20?mode=memory#é\udcff" / "store-0123456789abcdef-1.sqlite"
+    file = tmp_path / "a b%20?mode=memory#é\udcff" / STORE
     rows = filled(file)
     assert dict(opened(file).rows("summaries")) == rows
     assert file.exists()
@@ -388,7 +389,7 @@ class TestRoom:
         assert file.stat().st_size <= self.LIMIT
 
     def test_a_store_that_nobody_uses_is_removed_when_another_is_written(self, tmp_path: Path) -> None:
-        names = ("store-0.sqlite", "store-0123456789abcdef-1.sqlite", f"store-{'a' * 16}-1.sqlite", "other.sqlite")
+        names = ("store-0.sqlite", STORE, f"store-{'a' * 16}-1.sqlite", "other.sqlite")
         for name in names:
             filled(tmp_path / name)
         for name in names:
@@ -455,32 +456,33 @@ class TestClean:
         return tmp_path
 
     def test_it_removes_stores(self, forklint, project: Path) -> None:
-        filled(project / NAME / "store-0123456789abcdef-1.sqlite")
-        for name in ("store-0.sqlite-wal", f"store-{'a' * 16}-3.sqlite-lock", "store-0123456789abcdef-1.sqlite-shm"):
+        filled(project / NAME / STORE)
+        for name in (f"store-{'b' * 16}-0.sqlite-wal", f"store-{'a' * 16}-3.sqlite-lock", f"{STORE}-shm"):
             (project / NAME / name).touch()
         assert forklint("clean", cwd=project).stdout == f"removed {NAME} (3 files)\n"
         assert not (project / NAME).exists()
 
     def test_it_leaves_what_is_not_its_own(self, forklint, project: Path) -> None:
-        others = {"store.sqlite", "my-store-0123456789abcdef-1.sqlite", "store-0123456789abcdef-1.sqlite.bak", "notes.cache", "store-9.sqlite"}
-        filled(project / NAME / "store-0123456789abcdef-1.sqlite")
-        for name in others - {"store-9.sqlite"}:
+        folder = f"store-{'c' * 16}-9.sqlite"
+        others = {"store.sqlite", f"my-{STORE}", f"{STORE}.bak", "notes.cache", folder}
+        filled(project / NAME / STORE)
+        for name in others - {folder}:
             (project / NAME / name).touch()
-        (project / NAME / "store-9.sqlite").mkdir()
+        (project / NAME / folder).mkdir()
         assert forklint("clean", cwd=project).stdout == f"removed {NAME} (1 file)\n"
         assert {path.name for path in (project / NAME).iterdir()} == others
 
     def test_it_follows_no_link(self, forklint, project: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
         elsewhere = tmp_path_factory.mktemp("elsewhere")
-        filled(elsewhere / "store-0123456789abcdef-1.sqlite")
-        filled(project / NAME / "store-0123456789abcdef-1.sqlite")
-        for name in ("store-2.sqlite", "store-2.sqlite-wal", "store-2.sqlite-lock"):
-            (project / NAME / name).symlink_to(elsewhere / "store-0123456789abcdef-1.sqlite")
+        filled(elsewhere / STORE)
+        filled(project / NAME / STORE)
+        for name in (f"{OTHER}", f"{OTHER}-wal", f"{OTHER}-lock"):
+            (project / NAME / name).symlink_to(elsewhere / STORE)
         assert forklint("clean", cwd=project).stdout == f"removed {NAME} (2 files)\n"
-        assert len(list(opened(elsewhere / "store-0123456789abcdef-1.sqlite").rows("words"))) == 400
+        assert len(list(opened(elsewhere / STORE).rows("words"))) == 400
 
     def test_it_leaves_what_is_in_use(self, forklint, project: Path) -> None:
-        file = project / NAME / "store-0123456789abcdef-1.sqlite"
+        file = project / NAME / STORE
         filled(file)
         with opened(file) as store:
             store.read("words", "word 1")
@@ -528,9 +530,9 @@ class TestGit:
         return told
 
     @pytest.mark.parametrize("below", [".", "pkg/deep"])
-    @pytest.mark.parametrize("name", ["store-0123456789abcdef-1.sqlite", "store-0123456789abcdef-1.sqlite-wal"])
+    @pytest.mark.parametrize("name", [STORE, "store-0123456789abcdef-1.sqlite-wal"])
     def test_tracked(self, repository: Path, below: str, name: str) -> None:
-        file = repository / below / NAME / "store-0123456789abcdef-1.sqlite"
+        file = repository / below / NAME / STORE
         filled(file)
         assert self.told(file) == []
         file.with_name(name).touch()
@@ -544,21 +546,21 @@ class TestGit:
 
     def test_in_a_work_tree_of_its_own(self, repository: Path) -> None:
         git("worktree", "add", "-q", "../other", cwd=repository)
-        files = [path / NAME / "store-0123456789abcdef-1.sqlite" for path in (repository, repository.parent / "other")]
+        files = [path / NAME / STORE for path in (repository, repository.parent / "other")]
         for file in files:
             filled(file)
         git("add", "--force", NAME, cwd=files[1].parent.parent)
         assert [len(self.told(file)) for file in files] == [0, 1]
 
     def test_another_of_that_name(self, repository: Path) -> None:
-        files = [repository / below / NAME / "store-0123456789abcdef-1.sqlite" for below in (".", "pkg", "pkg/deep")]
+        files = [repository / below / NAME / STORE for below in (".", "pkg", "pkg/deep")]
         for file in files:
             filled(file)
         git("add", "--force", str(files[1]), cwd=repository)
         assert [len(self.told(file)) for file in files] == [0, 1, 0]
 
     def test_one_that_was_removed_is_not_written(self, repository: Path) -> None:
-        file = repository / NAME / "store-0123456789abcdef-1.sqlite"
+        file = repository / NAME / STORE
         filled(file)
         git("add", "--force", NAME, cwd=repository)
         file.unlink()
@@ -568,7 +570,7 @@ class TestGit:
 
     def test_in_letters_of_another_case(self, repository: Path) -> None:
         """To some file systems that is the same name."""
-        file = repository / NAME / "store-0123456789abcdef-1.sqlite"
+        file = repository / NAME / STORE
         filled(file)
         other = repository / NAME.upper() / "STORE-1.SQLITE"
         other.parent.mkdir(exist_ok=True)
@@ -577,11 +579,11 @@ class TestGit:
         assert len(self.told(file)) == 1
 
     def test_an_index_that_cannot_be_read(self, repository: Path) -> None:
-        file = repository / NAME / "store-0123456789abcdef-1.sqlite"
+        file = repository / NAME / STORE
         filled(file)
         (repository / ".git/index").write_bytes(b"DIRC\0\0\0\7 of a later time")
         assert len(self.told(file)) == 1
 
     def test_a_project_without_git(self, tmp_path: Path) -> None:
-        filled(tmp_path / "store-0123456789abcdef-1.sqlite")
-        assert self.told(tmp_path / "store-0123456789abcdef-1.sqlite") == []
+        filled(tmp_path / STORE)
+        assert self.told(tmp_path / STORE) == []

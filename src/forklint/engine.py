@@ -139,15 +139,17 @@ class Linter:
             return FileReport(shown(path), notes=(note,))
         except UNPARSABLE as error:
             return self._refused(path, document.decode(absolute, data), error)
-        linter = self._for_notebook(module) if module.is_notebook else self
-        report = linter.lint_module(path, module)
+        report = self._lint_notebook(path, module) if module.is_notebook else self.lint_module(path, module)
         self.project.trim()
         return report
 
-    def _for_notebook(self, module: Module) -> Linter:
+    def _lint_notebook(self, path: Path, module: Module) -> FileReport:
         from forklint.project.guest import GuestProject  # noqa: PLC0415 - most projects have no notebook
 
-        return Linter(GuestProject(self.project, module), self.options)
+        guest = GuestProject(self.project, module)
+        report, rests = guest.questions.watched(lambda: Linter(guest, self.options).lint_module(path, module))
+        self.project.questions.note_all(rests)
+        return report
 
     def _is_idle(self, path: Path, data: bytes) -> bool:
         """Screen: whether nothing can be said of a file of Python, so that no tree of it is needed."""

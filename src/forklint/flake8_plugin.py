@@ -239,6 +239,8 @@ class Round:
         fresh, self._fresh = self._fresh, {}
         if self._stored is not None and self._linters is not None and fresh:
             self._stored.keep(fresh, self._linters.news())
+        if self._stored is not None:
+            self._stored.close()
 
 
 def _reads_as(data: bytes, text: str) -> bool:

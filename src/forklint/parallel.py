@@ -72,8 +72,11 @@ def lint(
 
     variant = f"screen={job.screen} fixes={job.with_fixes}"
     lookup = Lookup(job.settings(), files, variant, job.named, tell or _say_nothing)
-    done = _lint_anew(job, lookup.missing, count, lookup.libraries()) if lookup.missing else Done()
-    return lookup.complete(done.reports, done.seen, done.libraries)
+    try:
+        done = _lint_anew(job, lookup.missing, count, lookup.libraries()) if lookup.missing else Done()
+        return lookup.complete(done.reports, done.seen, done.libraries)
+    finally:
+        lookup.close()
 
 
 def _say_nothing(_: str) -> None:

@@ -130,17 +130,24 @@ class Lookup:
             if shelf.session is not None:
                 self._keep(shelf.session, shelf.root, new.get(id(shelf), {}), seen.get(place, Seen()), None)
 
+    def close(self) -> None:
+        """Close all stores; what is asked of them later opens them again."""
+        for shelf in self._shelves.values():
+            if shelf.session is not None:
+                shelf.session.close()
+
     def _keep(
         self, session: Session, root: Path, fresh: Mapping[str, Fresh], seen: Seen, gathered: GatheredLibrary | None
     ) -> None:
-        if not fresh and not session.is_changed():
-            return
         try:
-            session.keep(fresh, seen, gathered)
+            if fresh or session.is_changed():
+                session.keep(fresh, seen, gathered)
         except UnsteadyError:
             self._tell(f"{root}: files changed while they were linted, so their findings are not kept")
         except StoreError as error:
             self._tell(f"{root}: findings are not kept: {error}")
+        finally:
+            session.close()
 
     def _place(self, path: Path) -> tuple[str, _Shelf]:
         """A file's path from the root, and where it belongs; there are thousands."""

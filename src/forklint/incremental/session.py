@@ -161,10 +161,22 @@ class Session:
         digests = {path: row.digest for path, row in self._disk.known.items()} | self.difference.digests
         if any(digests.get(path, now) != now for path, now in seen.contents.items()) or not seen.is_consistent:
             raise UnsteadyError
+        try:
+            self._keep(fresh, seen, digests, gathered)
+        except MalformedError:  # it was not read so far: nothing of it is of use
+            with self._store.transaction() as change:
+                _clear(change)
+
+    def close(self) -> None:
+        """Close the store; what is asked of it later opens it again."""
+        self._store.close()
+
+    def _keep(
+        self, fresh: Mapping[str, Fresh], seen: Seen, digests: dict[str, str], gathered: GatheredLibrary | None
+    ) -> None:
         with self._store.transaction() as change:
             if self._is_void:
-                for table in tables.ALL:
-                    change.clear(table)
+                _clear(change)
             elif self._revision(change) != self.revision and not self._agrees(change, digests):
                 return
             self._write(change, fresh, seen, digests)
@@ -229,6 +241,11 @@ class Session:
         old = [key for key, data in change.rows(tables.REPORTS) if _report_row(data)[0] < dropped[-1]]
         change.delete(tables.REPORTS, old)
         change.delete(tables.RESTS, old)
+
+
+def _clear(change: Transaction) -> None:
+    for table in tables.ALL:
+        change.clear(table)
 
 
 def _report_row(data: bytes) -> tuple[int, object]:

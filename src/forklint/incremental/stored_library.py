@@ -53,10 +53,10 @@ class StoredLibrary:
         row = self._store.read(tables.TERMS, f"{kind}:{name}")
         if row is None:
             return ()
-        if self._ids is None:
-            known = self._store.read(tables.META, "ids")
-            self._ids = [Path(path) for path in rows.texts(known)] if known is not None else []
         try:
+            if self._ids is None:
+                known = self._store.read(tables.META, "ids")
+                self._ids = [Path(path) for path in rows.texts(known)] if known is not None else []
             return tuple(self._ids[number] for number in rows.numbers(row))
         except (MalformedError, IndexError):
             return None

@@ -47,7 +47,6 @@ class ProjectFiles:
         self._digests: dict[Path, str] = {}
         self._reported: dict[str, int] = {}
         self._encoder = Encoder()
-        self._memories: dict[str, dict[Any, Any]] = {}
         self.weight = 0
         """About how many bytes of memory the project holds."""
 
@@ -83,7 +82,6 @@ class ProjectFiles:
 
     def forget(self) -> None:
         """Forget what was concluded."""
-        self._memories.clear()
         self.questions.forget_all()
 
     @property
@@ -176,10 +174,6 @@ class ProjectFiles:
         """The keys that a table, to which things are only added, has more than when it was last asked for."""
         before, self._reported[name] = self._reported.get(name, 0), len(table)
         return list(islice(table, before, None))
-
-    def memory(self, name: str) -> dict[Any, Any]:
-        """A table in which some fact is kept, by the name of the fact; emptied when a file changes."""
-        return self._memories.setdefault(name, {})
 
     def texts(self) -> list[tuple[Path, bytes]]:
         """The project's files with what is in them."""

@@ -6,7 +6,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forklint.project.families import Families
 from forklint.project.graph import ImportGraph
 from forklint.project.index import Project
 from forklint.project.module import Module
@@ -30,8 +29,8 @@ class GuestProject(Project):
         self.resolver.listings = home.resolver.listings
         self.resolver.folders = home.resolver.folders
         self.asked = home.asked
+        self._sought, self._patterns = home._sought, home._patterns  # noqa: SLF001 - it is told of with the project's
         self.graph = ImportGraph(self, home.graph, guest.path)
-        self.families = Families(self, home.families.known)
 
     def data(self, path: Path) -> bytes:
         """Bytes of a file as rules see them: of the notebook those of its program."""

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from forklint.config import Settings
 from forklint.project.changes import UNPARSABLE, State, changed, move, parsed
-from forklint.project.families import Families
 from forklint.project.files import ProjectFiles
 from forklint.project.graph import ImportGraph
 from forklint.project.hierarchy import Hierarchy
@@ -81,7 +80,6 @@ class Project(ProjectFiles):
         super().__init__(root, settings, library)
         self._library = library
         self.graph = ImportGraph(self)
-        self.families = Families(self)
         self.stars = Stars(self)
         self.terms = TermIndex(self, library)
         self.hierarchy = Hierarchy(self)
@@ -99,7 +97,6 @@ class Project(ProjectFiles):
         module = self._modules.pop(path, None)
         self._overlay[path] = data
         self._digests.pop(path, None)
-        self._memories.clear()
         self._summaries.pop(path, None)
         self.terms.forget(path)
         if before is None:
@@ -154,6 +151,11 @@ class Project(ProjectFiles):
             self._summaries[path] = self._summarised(path)
         return self._summaries[path]
 
+    @property
+    def is_mostly_summarised(self) -> bool:
+        """Whether the summaries of half of the files are at hand."""
+        return 2 * len(self._summaries) > len(self.all_files())
+
     def _summarised(self, path: Path) -> Summary | None:
         module = self._modules.get(path)
         if module is None and self._library is not None:
@@ -168,6 +170,15 @@ class Project(ProjectFiles):
     def where(self, kind: str, name: str) -> tuple[Path, ...]:
         """The files that have a term of a kind (see ``summaries.terms``), in the order of ``files``."""
         return self.terms.where(kind, name)
+
+    def owns(self, path: Path) -> bool:
+        """Whether a file is one of ``files``."""
+        self.questions.note(("file", str(path)))
+        return path in self.terms.order
+
+    def in_order(self, paths: Iterable[Path]) -> list[Path]:
+        """Those of some paths that are among ``files``, in that order, whatever other files there are."""
+        return sorted(filter(self.owns, paths), key=self.terms.order.__getitem__)
 
     # Modules
 

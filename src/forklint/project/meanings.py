@@ -93,9 +93,23 @@ class Meanings:
         """What of the project each dotted name that a file calls may mean; only names that may mean something."""
         return self._project.answer("what calls may mean", path, lambda: self._find_calls(path), compared=True)
 
+    def bases(self, path: Path) -> dict[int, tuple[Definition | str, ...]]:
+        """What the bases of each class of a file may be, by the numbers of the classes."""
+        return self._project.answer("bases of classes", path, lambda: self._find_bases(path), compared=True)
+
     def lineage(self, definition: Definition) -> Lineage:
         """What a class may inherit from, at any depth."""
-        return self._project.answer("lineage", definition, lambda: self._find_lineage(definition), compared=True)
+        classes, outside = {definition: None}, set[str]()
+        waiting = [definition]
+        while waiting and len(classes) <= MOST_CLASSES:
+            one = waiting.pop()
+            for base in self.bases(one.path).get(one.number, ()):
+                if isinstance(base, str):
+                    outside.add(base)
+                elif base not in classes:
+                    classes[base] = None
+                    waiting.append(base)
+        return Lineage(tuple(classes), frozenset(outside), bool(waiting))
 
     def _find_calls(self, path: Path) -> dict[str, tuple[Definition, ...]]:
         summary = self._project.summary(path)
@@ -115,26 +129,19 @@ class Meanings:
                     found[spelling] = definitions
         return found
 
-    def _find_lineage(self, definition: Definition) -> Lineage:
-        classes, outside = {definition: None}, set[str]()
-        waiting = [definition]
-        while waiting and len(classes) <= MOST_CLASSES:
-            for base in self._bases(waiting.pop()):
-                if isinstance(base, str):
-                    outside.add(base)
-                elif base not in classes:
-                    classes[base] = None
-                    waiting.append(base)
-        return Lineage(tuple(classes), frozenset(outside), bool(waiting))
-
-    def _bases(self, definition: Definition) -> tuple[Definition | str, ...]:
-        return self._project.answer("bases of a class", definition, lambda: self._find_bases(definition), compared=True)
-
-    def _find_bases(self, definition: Definition) -> tuple[Definition | str, ...]:
-        place = Place(INSIDE, str(definition.path))
-        steps: list[Step] = [(place, tuple(base.split("."))) for base in self.scope(definition).bases if base != "?"]
-        found = self._followed(steps, with_methods=False).found
-        return tuple(one for one in found if isinstance(one, str) or self.scope(one).kind == CLASS)
+    def _find_bases(self, path: Path) -> dict[int, tuple[Definition | str, ...]]:
+        summary = self._project.summary(path)
+        if summary is None:
+            return {}
+        known: dict[str, tuple[Definition | str, ...]] = {"?": ()}
+        found: dict[int, tuple[Definition | str, ...]] = {}
+        for number in summary.classes:
+            for base in summary.scopes[number].bases:
+                if base not in known:
+                    meant = sorted(self.meant(path, base).found, key=str)
+                    known[base] = tuple(one for one in meant if isinstance(one, str) or self.scope(one).kind == CLASS)
+                found[number] = (*found.get(number, ()), *known[base])
+        return found
 
     # One name
 

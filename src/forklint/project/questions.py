@@ -6,15 +6,15 @@ it rests on. When facts change, answers that rest on one directly are stale, and
 they are asked for again. A stale answer that can be compared is found again, and where it is what it was, everything
 above it stands (early cutoff).
 
-A question that comes back to itself gets a fixed answer there. What was found on the way holds only inside that round,
-and is forgotten when the round is over.
+A question that comes back to itself gets a fixed answer there. What was found on the way from there holds only as long
+as that question is being answered, and is forgotten then. So that it does not matter where a circle is entered, the
+fixed answer must be the least one (nothing, no, not known), and more below must never make an answer less.
 
 ``docs/how-edits-are-cheap.md`` explains it by an example.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
@@ -42,7 +42,7 @@ def joined(one: Cuts, other: Cuts) -> Cuts:
 class Answer:
     """One remembered answer."""
 
-    __slots__ = ("cuts", "depth", "find", "key", "lowest", "name", "rests", "state", "value")
+    __slots__ = ("cuts", "depth", "find", "key", "name", "rests", "state", "value", "within")
 
     def __init__(self, name: str, key: Hashable, depth: int) -> None:
         self.name = name
@@ -55,13 +55,14 @@ class Answer:
         """What it leaves unknown, itself or through another answer."""
         self.find: Callable[[], Any] | None = None
         """How to find it again, if the two can be compared."""
-        self.lowest: float = math.inf
-        """The depth of the question in whose round alone it holds; infinite if it always does."""
+        self.within = 0
+        """The depths, as bits, of the questions that came back to themselves below it: it holds while all of them are
+        being answered. 0 if it always holds."""
         self.state = GOOD
 
 
 Rests = tuple[Fact | Answer, ...]
-"""What something was found from, each once, in the order in which it was read."""
+"""What something was found from."""
 
 
 class Questions:
@@ -71,11 +72,15 @@ class Questions:
         self._tables: dict[str, dict[Hashable, Answer]] = {}
         self._noted: dict[Fact | Answer, None] = {}
         self._running: Answer | None = None
+        self._given: list[Answer] = []
         self._cuts = UNCUT
-        self._lowest: float = math.inf
+        self._within = 0
         self._rounds: dict[int, list[Answer]] = {}
+        """What holds until the question at a depth is answered."""
         self._followers: dict[Fact | Answer, set[Answer]] | None = None
         """Which answers rest directly on a fact or an answer; None until something changes."""
+        self._renewal = 0
+        """Once so many answers were found, half of the followers are out of use, and all are gathered anew."""
         self.found = 0
         """How many answers were found, again or for the first time."""
 
@@ -107,74 +112,87 @@ class Questions:
         table = self._tables.get(name)
         if table is None:
             table = self._tables[name] = {}
-        known = table.get(key)
-        if known is not None and (known.state == GOOD or self._still_holds(known)):
+        known = self._holding(table, key)
+        if known is not None:
             if known.value is not _RUNNING:
-                self._noted[known] = None
-                self._cuts = joined(self._cuts, known.cuts)
-                self._lowest = min(self._lowest, known.lowest)
-                return known.value  # type: ignore[no-any-return]
+                return self._used(known)  # type: ignore[no-any-return]
             if inside is _REFUSED:
                 raise RuntimeError(f"asked while it is being answered: {name}")
-            self._lowest = min(self._lowest, known.depth)
+            self._within |= 1 << known.depth
             return inside  # type: ignore[no-any-return]
         depth = self._running.depth + 1 if self._running is not None else 1
         return self._find(table, Answer(name, key, depth), find, compared=compared)
 
     def known(self, name: str, key: Hashable, default: T) -> T:
         """The answer to a question if it is remembered and still holds, else ``default``."""
-        answer = self._tables.get(name, {}).get(key)
-        if answer is None or answer.value is _RUNNING or not (answer.state == GOOD or self._still_holds(answer)):
+        answer = self._holding(self._tables.get(name, {}), key)
+        if answer is None or answer.value is _RUNNING:
             return default
-        self._noted[answer] = None
-        self._lowest = min(self._lowest, answer.lowest)
-        return answer.value  # type: ignore[no-any-return]
+        return self._used(answer)  # type: ignore[no-any-return]
 
     def give(self, name: str, key: Hashable, value: object) -> None:
-        """Remember an answer that was found on the way to the one being found: it holds as long as that does."""
+        """Remember an answer that was found on the way to the one that is being found, from the same facts."""
         table = self._tables.setdefault(name, {})
-        if self._running is None or key in table:
+        if self._running is None or self._holding(table, key) is not None:
             return
         answer = table[key] = Answer(name, key, self._running.depth)
         answer.value, answer.rests = value, (self._running,)
-        if self._followers is not None:
-            self._follow(answer)
+        self._given.append(answer)
+
+    def _holding(self, table: dict[Hashable, Answer], key: Hashable) -> Answer | None:
+        """The answer to a question that is remembered or being found; None if there is none that still holds."""
+        known = table.get(key)
+        if known is None or known.state == GOOD or self._still_holds(known):
+            return known
+        fresh = table.get(key)  # it was found again, and is another
+        return fresh if fresh is not None and fresh.state == GOOD else None
+
+    def _used(self, answer: Answer) -> Any:
+        """The value of an answer, on which what is being answered rests from now on."""
+        self._noted[answer] = None
+        self._cuts = joined(self._cuts, answer.cuts)
+        self._within |= answer.within
+        return answer.value
 
     def _find(self, table: dict[Hashable, Answer], answer: Answer, find: Callable[[], T], *, compared: bool) -> T:
         table[answer.key] = answer
-        outer, cuts, lowest, running = self._noted, self._cuts, self._lowest, self._running
-        self._noted, self._cuts, self._lowest, self._running = {}, UNCUT, math.inf, answer
+        outer, cuts, within, running, given = self._noted, self._cuts, self._within, self._running, self._given
+        self._noted, self._cuts, self._within, self._running, self._given = {}, UNCUT, 0, answer, []
         try:
             value = find()
         except BaseException:
-            del table[answer.key]
             answer.state = DEAD
-            self._end_round(answer.depth)
+            self._drop([answer, *self._given])
             self._noted = outer | self._noted
-            self._cuts = joined(cuts, self._cuts)
-            self._lowest, self._running = min(lowest, self._lowest), running
             raise
-        self.found += 1
-        answer.value, answer.rests, answer.cuts = value, tuple(self._noted), self._cuts
-        self._cuts = joined(cuts, self._cuts)
-        answer.find = find if compared else None
-        own, self._noted, self._running = self._lowest, outer, running
-        outer[answer] = None
-        if self._followers is not None:
-            self._follow(answer)
-        if own < answer.depth:  # it holds only inside the round of a question further out
-            answer.lowest = own
-            self._lowest = min(lowest, own)
-            self._rounds.setdefault(int(own), []).extend([answer, *self._rounds.pop(answer.depth, ())])
         else:
-            self._lowest = lowest
-            self._end_round(answer.depth)
+            self.found += 1
+            answer.value, answer.rests, answer.cuts = value, tuple(self._noted), self._cuts
+            answer.find = find if compared else None
+            answer.within = self._within & ~(-1 << answer.depth)
+            self._noted = outer
+            outer[answer] = None
+            self._settle([answer, *self._given])
+        finally:
+            self._drop(self._rounds.pop(answer.depth, ()))
+            self._cuts = joined(cuts, self._cuts)
+            self._within = within | self._within & ~(-1 << answer.depth)
+            self._running, self._given = running, given
         return value
 
-    def _end_round(self, depth: int) -> None:
-        """Forget what was found inside the round of a question."""
-        for answer in self._rounds.pop(depth, ()):
-            table = self._tables[answer.name]
+    def _settle(self, answers: list[Answer]) -> None:
+        """Remember an answer, the first, and those that were given with it, for good or as long as a round lasts."""
+        first = answers[0]
+        for answer in answers:
+            answer.rests, answer.cuts, answer.within = first.rests, first.cuts, first.within
+            if self._followers is not None:
+                self._follow(answer)
+        if first.within:
+            self._rounds.setdefault(first.within.bit_length() - 1, []).extend(answers)
+
+    def _drop(self, answers: Iterable[Answer]) -> None:
+        for answer in answers:
+            table = self._tables.get(answer.name, {})  # all may have been forgotten meanwhile
             if table.get(answer.key) is answer:
                 del table[answer.key]
 
@@ -214,19 +232,21 @@ class Questions:
 
     def forget(self, changed: Iterable[Fact]) -> None:
         """Take in that facts are others now: answers that rest on them are stale, those above are in doubt."""
-        if self._followers is None:
+        if self._followers is None or self.found > self._renewal:
             self._followers = {}
-            for answer in self._all():
+            for count, answer in enumerate(self._all(), 1):
                 self._follow(answer)
+                self._renewal = self.found + count
         waiting: list[Answer] = []
         for fact in changed:
             for answer in self._followers.pop(fact, ()):
-                if answer.state < STALE:
+                if answer.state < STALE and fact in answer.rests:  # it may have been found again without it
                     answer.state = STALE
                     waiting.append(answer)
         while waiting:
-            for answer in self._followers.get(waiting.pop(), ()):
-                if answer.state == GOOD:
+            below = waiting.pop()
+            for answer in self._followers.get(below, ()):
+                if answer.state == GOOD and below in answer.rests:
                     answer.state = DOUBTED
                     waiting.append(answer)
 
@@ -254,8 +274,8 @@ class Questions:
     def _still_holds(self, answer: Answer) -> bool:
         """Whether an answer that is stale or in doubt is what it would be now; it is given up if not.
 
-        What it rests on is looked at in the order in which it was asked for: what comes later would perhaps not be
-        asked for any more once something before it is another, and may even ask for what is just being found.
+        What it rests on is looked at in the order in which it was asked for: once something is another, what came
+        later would perhaps not be asked for any more, and may even ask for what is just being found.
         """
         if answer.state == DOUBTED:
             below = [one for one in answer.rests if isinstance(one, Answer)]
@@ -268,20 +288,22 @@ class Questions:
 
     def _is_found_again(self, answer: Answer, find: Callable[[], Any]) -> bool:
         """Find an answer again; whether it is what it was, and so stands with what it rests on now."""
-        table = self._tables[answer.name]
+        table = self._tables.get(answer.name, {})
         if table.get(answer.key) is not answer:  # it was found anew, and was another, or held in a round alone
             return False
-        outer, cuts, lowest = self._noted, self._cuts, self._lowest
+        outer, cuts, within = self._noted, self._cuts, self._within
         self._noted, self._cuts = {}, UNCUT
         try:
             value = self.answer(answer.name, answer.key, find, compared=True)
             is_same = value == answer.value and self._cuts == answer.cuts
-        finally:
-            self._noted, self._cuts, self._lowest = outer, cuts, lowest
-        if not is_same:
+        except Exception:  # noqa: BLE001 - it may never be asked again; if it is, who asks learns of it
             return False
+        finally:
+            self._noted, self._cuts, self._within = outer, cuts, within
         fresh = table.get(answer.key)
-        answer.rests = fresh.rests if fresh is not None else answer.rests
+        if not is_same or fresh is None or fresh.within:
+            return False
+        answer.rests = fresh.rests
         table[answer.key] = answer
         self._follow(answer)
         return True

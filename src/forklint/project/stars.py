@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from forklint.summaries.summary import STAR
+from forklint.summaries.terms import BOUND, IMPORTED
 from forklint.summaries.top_level import ALL
 
 if TYPE_CHECKING:
@@ -64,14 +65,23 @@ class Stars:
         return self._project.answer("files imported whole", path, lambda: self._imported_whole(path), compared=True)
 
     def _giving(self, path: Path, name: str) -> Iterator[Path]:
+        binding = set(self._project.where(BOUND, name))
+        for at in self._under(path, name):
+            if at in binding:
+                surface = self._surface(at)
+                is_taken = surface.lets(name) and surface.exports is not None
+                if surface.has(name) and (at == path or surface.lets(name)) or (at != path and is_taken):
+                    yield at
+
+    def _under(self, path: Path, name: str) -> Iterator[Path]:
+        """Give a file, and those under its stars from which a name may come; few files have stars."""
+        starred = set(self._project.where(IMPORTED, STAR))
         found, waiting = {path}, [path]
         for at in waiting:
-            surface = self._surface(at)
-            if at != path and not surface.lets(name):
+            if at in starred and at != path and not self._surface(at).lets(name):
                 continue
-            if surface.has(name) or (at != path and surface.exports is not None):
-                yield at
-            new = [target for target in self.imported_whole(at) if target not in found]
+            yield at
+            new = [one for one in self.imported_whole(at) if one not in found] if at in starred or at == path else []
             found.update(new)
             waiting += new
 

@@ -1,8 +1,8 @@
 """Which files of a project define, call, derive from, rename or merely hold a name.
 
 A library may know the terms of all files: gathered beforehand where most files of a project are linted, or written
-down by an earlier run. Otherwise a file is summarised only if its bytes hold the name: one without it cannot answer.
-Both give the same (tests/test_terms.py).
+down by an earlier run. Otherwise a file is summarised only if its bytes hold the name, since one without it cannot
+answer, until most are summarised anyway. Both give the same (tests/test_terms.py).
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class TermIndex:
         if known is not None:
             return self._brought_up_to_date(known, kind, name)
         self._searches += 1
-        if self._searches > MANY:
+        if self._searches > MANY or self._project.is_mostly_summarised:
             if self._gathered is None:
                 self._gathered = self._gather()
             return tuple(self._gathered.get((kind, name), ()))
@@ -68,11 +68,12 @@ class TermIndex:
     def _brought_up_to_date(self, known: tuple[Path, ...], kind: str, name: str) -> tuple[Path, ...]:
         """What the library says, with the files that changed since asked anew, in the order of the project's files."""
         found = {path for path in known if path not in self._newer}
-        found.update(path for path in self._newer if path in self._order and name in self.of(path).get(kind, ()))
-        return tuple(sorted(found, key=lambda path: self._order.get(path, -1)))
+        found.update(path for path in self._newer if path in self.order and name in self.of(path).get(kind, ()))
+        return tuple(sorted(found, key=lambda path: self.order.get(path, -1)))
 
     @property
-    def _order(self) -> dict[Path, int]:
+    def order(self) -> dict[Path, int]:
+        """The place of each file among the project's; for a caller that notes by itself what its answer rests on."""
         files = self._project.all_files()
         if len(files) != len(self._numbers):
             self._numbers = {path: number for number, path in enumerate(files)}

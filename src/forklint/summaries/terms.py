@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from forklint.summaries.summary import Summary
 
 WORD, CLASS, BASE, CALL, RENAMED, IMPORTED = "word", "class", "base", "call", "renamed", "imported"
+BOUND = "bound"
 """Kinds of term: any word of the text; a class that is defined; part of a base; the last name of what is called; the
 last name of what is given another name, by ``as``, by assignment or by ``partial``; a name in an import, of a module
-or of what is taken from one."""
-KINDS = (CLASS, BASE, CALL, RENAMED, IMPORTED)
+or of what is taken from one. BOUND is a name that the top level binds, or that ``__all__`` lists."""
+KINDS = (CLASS, BASE, CALL, RENAMED, IMPORTED, BOUND)
 """The kinds that a summary tells; words are cut from bytes."""
 LETTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_" + bytes(range(128, 256))
 ONLY_LETTERS = bytes(byte if byte in LETTERS else ord(" ") for byte in range(256))
@@ -43,12 +44,14 @@ def terms(summary: Summary) -> Terms:
         CALL: frozenset(calls),
         RENAMED: frozenset(renamed),
         IMPORTED: frozenset(imported) - {""},
+        BOUND: summary.top.binds | (summary.exports or frozenset()),
     }
 
 
 def all_terms(summary: Summary | None, data: bytes) -> Terms:
-    """All terms of a file, words included; words alone where it has no summary."""
-    return {**(terms(summary) if summary is not None else {}), WORD: words(data)}
+    """All terms of a file, words included. One without a summary may bind any of its words."""
+    every = words(data)
+    return {**(terms(summary) if summary is not None else {BOUND: every}), WORD: every}
 
 
 def last_name(spelling: str) -> str:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forklint.facts.accelerators.devices import may_use, used_by
 from forklint.facts.datasets.workers import attributes_read, worker_methods
 from forklint.facts.loading.datasets import classes_of
 from forklint.facts.loading.following import Follower
-from forklint.facts.loading.screening import may_make_loader
+from forklint.facts.loading.loaders import files_with_loaders
 from forklint.facts.loading.values import Expression
 from forklint.facts.sending.sites import Sites
 from forklint.knowledge.accelerators import accelerator_words
@@ -61,6 +62,10 @@ class WorkerUse:
     """The attribute of the dataset that keeps it, if the parent puts it there."""
 
 
+Running = dict[tuple[Module, Function | ast.Lambda], Loading]
+"""Functions that workers run, each with a loader whose workers do."""
+
+
 class WorkerUses:
     """Answers for the whole project."""
 
@@ -73,10 +78,8 @@ class WorkerUses:
         if not any(self._uses(module, node) for node in module.nodes if isinstance(node, ast.Call)):
             return
         seen: set[ast.AST] = set()
-        for runs, loading in self._running().items():
-            if runs[0] is not module:
-                continue
-            for use in self._of(module, runs[1], loading):
+        for function, loading in self._run_of(module):
+            for use in self._of(module, function, loading):
                 if use.node not in seen:
                     seen.add(use.node)
                     yield use
@@ -84,8 +87,9 @@ class WorkerUses:
     def _uses(self, module: Module, node: ast.AST) -> str:
         if not isinstance(node, ast.Call) or not may_use(node):
             return ""
-        find = lambda: str(used_by(self.project, module, module.scope_at(node), node))  # noqa: E731 - it is short
-        return self.project.answer("accelerator uses", node, find)
+        return self.project.answer(
+            "accelerator that is used", node, lambda: used_by(self.project, module, module.scope_at(node), node)
+        )
 
     def _of(self, module: Module, runs: Function | ast.Lambda, loading: Loading) -> Iterator[WorkerUse]:
         facts = FunctionFacts(module, runs) if not isinstance(runs, ast.Lambda) else None
@@ -111,19 +115,45 @@ class WorkerUses:
             if kind and names:
                 yield WorkerUse(init, value, kind, loading, min(names))
 
-    def _running(self) -> dict[tuple[Module, Function | ast.Lambda], Loading]:
-        """Every function that workers run, with a loader whose workers do."""
-        return self.project.answer("run by workers", None, self._find_running)
+    def _run_of(self, module: Module) -> Iterator[tuple[Function | ast.Lambda, Loading]]:
+        """Give the functions of a module that workers run, each with the first loader whose workers do."""
+        seen: set[ast.AST] = set()
+        for path in self._files_running(str(module.path)):
+            loading_module = self.project.module(path)
+            run = self._run_by(loading_module) if loading_module is not None else {}
+            for (home, function), loading in run.items():
+                if home is module and function not in seen:
+                    seen.add(function)
+                    yield function, loading
 
-    def _find_running(self) -> dict[tuple[Module, Function | ast.Lambda], Loading]:
-        found: dict[tuple[Module, Function | ast.Lambda], Loading] = {}
-        paths = (path for path in self.project.containing(b"Loader") if may_make_loader(self.project, path))
-        for module in self.project.modules(paths):
-            for scope, call, _, method in self._sites.loaders(module):
-                for part, value in self._sites.given(module, scope, call):
-                    given, loading = Expression(module, scope, value), Loading(module, call, part, method)
-                    for key, one in self._reached(given, loading):
-                        found.setdefault(key, one)
+    def _files_running(self, path: str) -> tuple[Path, ...]:
+        """The files whose loaders have workers that run functions of a file."""
+
+        def find() -> tuple[Path, ...]:
+            return tuple(one for one in files_with_loaders(self.project) if path in self._files_run_by(one))
+
+        return self.project.answer("files whose workers run a file", path, find, compared=True)
+
+    def _files_run_by(self, path: Path) -> frozenset[str]:
+        """The files of which the workers of a file's loaders run functions."""
+
+        def find() -> frozenset[str]:
+            module = self.project.module(path)
+            return frozenset(str(home.path) for home, _ in self._run_by(module)) if module is not None else frozenset()
+
+        return self.project.answer("files run by workers", path, find, compared=True)
+
+    def _run_by(self, module: Module) -> Running:
+        """Every function that the workers of a module's loaders run, with the loader."""
+        return self.project.answer("run by workers", module, lambda: self._find_run_by(module))
+
+    def _find_run_by(self, module: Module) -> Running:
+        found: Running = {}
+        for scope, call, _, method in self._sites.loaders(module):
+            for part, value in self._sites.given(module, scope, call):
+                given, loading = Expression(module, scope, value), Loading(module, call, part, method)
+                for key, one in self._reached(given, loading):
+                    found.setdefault(key, one)
         return found
 
     def _reached(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from forklint.facts.loading.datasets import given_to_loaders
 from forklint.facts.loading.following import Follower
@@ -10,6 +11,8 @@ from forklint.knowledge.datasets import entries, is_base, loading_words
 from forklint.project.graph import word_test
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, Module
+
+LOADER = re.compile(rb"DataLoader")
 
 
 def is_dataset(project: Project, facts: ClassFacts) -> bool:
@@ -78,5 +81,5 @@ def _find_made_in(project: Project, module: Module) -> dict[ClassFacts, list[ast
 
 def _goes_to_loader(project: Project, facts: ClassFacts) -> bool:
     follow = Follower(project)
-    modules = project.mentioning(facts.name, lambda data: b"DataLoader" in data)
+    modules = project.mentioning(facts.name, LOADER)
     return any(facts in given_to_loaders(follow, module) for module in modules)

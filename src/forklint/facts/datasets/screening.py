@@ -49,9 +49,7 @@ class DatasetScreen:
 
     def makes_dataset(self, path: Path) -> bool:
         """Whether a file may make an object of a dataset of the project."""
-        return self._project.answer(
-            "may make a dataset", path, lambda: self._makes_dataset(path), compared=True
-        )
+        return self._project.answer("may make a dataset", path, lambda: self._makes_dataset(path), compared=True)
 
     def reaches_workers(self, definition: Definition) -> bool:
         """Whether an object of a class may be a dataset, a part of one, of a class inherited from, or handed to one."""

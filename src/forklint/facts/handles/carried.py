@@ -161,9 +161,7 @@ class Handles:
 
     def _kept_through_parts(self, module: Module) -> dict[Opened, list[tuple[ClassFacts, frozenset[str]]]]:
         """The handles that objects of a module's classes keep in parts of theirs: the classes and the attributes."""
-        return self._project.answer(
-            "handles kept through parts", module, lambda: self._find_kept_through_parts(module)
-        )
+        return self._project.answer("handles kept through parts", module, lambda: self._find_kept_through_parts(module))
 
     def _find_kept_through_parts(self, module: Module) -> dict[Opened, list[tuple[ClassFacts, frozenset[str]]]]:
         found: dict[Opened, list[tuple[ClassFacts, frozenset[str]]]] = {}

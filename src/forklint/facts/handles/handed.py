@@ -6,9 +6,10 @@ import ast
 from collections.abc import Iterator
 
 from forklint.facts.datasets.classes import is_dataset
-from forklint.project.index import External, Project
+from forklint.project.index import External, Project, Symbol
 from forklint.project.module import ClassFacts, Module
 from forklint.project.spelling import last_name
+from forklint.summaries.terms import CALL
 
 IN_WORKERS = frozenset({"collate_fn", "worker_init_fn"})
 """Arguments of a loader, besides the dataset, that its workers call."""
@@ -18,49 +19,72 @@ MAX_STEPS = 8
 
 def receiver(project: Project, kept: ClassFacts) -> ClassFacts | None:
     """The dataset that an object of a class is plainly handed to; the class itself, if a loader calls it."""
-    for module in project.mentioning(kept.name):
-        for node in module.nodes:
-            if isinstance(node, ast.Call) and last_name(node.func) == kept.name:
+    for path in project.where(CALL, kept.name):
+        module = project.module(path)
+        for node in module.nodes if module is not None else ():
+            if module is not None and isinstance(node, ast.Call) and last_name(node.func) == kept.name:
                 if project.resolve(module, module.scope_at(node), node.func) is not kept:
                     continue
-                found = next(_receivers(project, module, node, kept, MAX_STEPS), None)
+                found = next(_Search(project, module, kept).receivers(node, MAX_STEPS), None)
                 if found is not None:
                     return found
     return None
 
 
-def _receivers(project: Project, module: Module, node: ast.expr, kept: ClassFacts, steps: int) -> Iterator[ClassFacts]:
-    """Follow an expression outwards: into a list, an argument, a name that is bound once, until a dataset has it."""
-    inside: ast.AST = node
-    above = module.parents.get(node)
-    for _ in range(steps):
-        if isinstance(above, (ast.List, ast.Tuple, ast.keyword)):
-            inside, above = above, module.parents.get(above)
-        elif isinstance(above, ast.Call) and inside is not above.func:
-            yield from _of_call(project, module, above, inside, kept)
-            symbol = project.resolve(module, module.scope_at(above), above.func)
-            if not isinstance(symbol, (ClassFacts, External)) or not last_name(above.func)[:1].isupper():
-                return  # a function may do anything with it; a class most likely keeps it
-            inside, above = above, module.parents.get(above)
-        else:
-            break
-    if isinstance(above, ast.Assign) and inside is above.value and len(above.targets) == 1 and steps > 1:
-        target = above.targets[0]
-        scope = module.scope_at(above)
-        if isinstance(target, ast.Name) and len(scope.bindings.get(target.id, ())) == 1:
-            for other in module.nodes:
-                if isinstance(other, ast.Name) and other.id == target.id and isinstance(other.ctx, ast.Load):
-                    found = module.scope_at(other).find(other.id)
-                    if found is not None and found[0] is scope:
-                        yield from _receivers(project, module, other, kept, steps // 2)
+class _Search:
+    """Looks for who gets one object, in one module."""
+
+    def __init__(self, project: Project, module: Module, kept: ClassFacts) -> None:
+        self._project = project
+        self._module = module
+        self._kept = kept
+        self._seen: set[ast.AST] = set()
+
+    def receivers(self, node: ast.expr, steps: int) -> Iterator[ClassFacts]:
+        """Follow an expression outwards: into a list, an argument, a name bound once, until a dataset has it."""
+        inside: ast.AST = node
+        above = self._module.parents.get(node)
+        for _ in range(steps):
+            if isinstance(above, (ast.List, ast.Tuple, ast.keyword)):
+                inside, above = above, self._module.parents.get(above)
+            elif isinstance(above, ast.Call) and inside is not above.func:
+                symbol = self._project.resolve(self._module, self._module.scope_at(above), above.func)
+                yield from self._of_call(above, inside, symbol)
+                if not isinstance(symbol, (ClassFacts, External)) or not last_name(above.func)[:1].isupper():
+                    return  # a function may do anything with it; a class most likely keeps it
+                inside, above = above, self._module.parents.get(above)
+            else:
+                break
+        if isinstance(above, ast.Assign) and inside is above.value and len(above.targets) == 1 and steps > 1:
+            for use in self._uses(above, above.targets[0]):
+                yield from self.receivers(use, steps // 2)
+
+    def _uses(self, statement: ast.Assign, target: ast.expr) -> Iterator[ast.Name]:
+        """Give the uses of a name that is bound by one statement alone, each once."""
+        scope = self._module.scope_at(statement)
+        if not isinstance(target, ast.Name) or len(scope.bindings.get(target.id, ())) != 1:
+            return
+        for use in _names_read(self._project, self._module).get(target.id, ()):
+            found = self._module.scope_at(use).find(use.id)
+            if use not in self._seen and found is not None and found[0] is scope:
+                self._seen.add(use)
+                yield use
+
+    def _of_call(self, call: ast.Call, inside: ast.AST, symbol: Symbol | None) -> Iterator[ClassFacts]:
+        if isinstance(inside, ast.keyword) and inside.arg in IN_WORKERS and last_name(call.func).endswith("DataLoader"):
+            yield self._kept
+        elif isinstance(symbol, ClassFacts) and is_dataset(self._project, symbol):
+            yield symbol
 
 
-def _of_call(
-    project: Project, module: Module, call: ast.Call, inside: ast.AST, kept: ClassFacts
-) -> Iterator[ClassFacts]:
-    if isinstance(inside, ast.keyword) and inside.arg in IN_WORKERS and last_name(call.func).endswith("DataLoader"):
-        yield kept
-        return
-    symbol = project.resolve(module, module.scope_at(call), call.func)
-    if isinstance(symbol, ClassFacts) and is_dataset(project, symbol):
-        yield symbol
+def _names_read(project: Project, module: Module) -> dict[str, list[ast.Name]]:
+    """The places of a module where each name is read."""
+    return project.answer("names that are read", module, lambda: _find_names_read(module))
+
+
+def _find_names_read(module: Module) -> dict[str, list[ast.Name]]:
+    found: dict[str, list[ast.Name]] = {}
+    for node in module.nodes:
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            found.setdefault(node.id, []).append(node)
+    return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import field, replace
 
+from forklint.facts.handles.shapes import is_name
 from forklint.knowledge.handles import Handle
 from forklint.project.module import ClassFacts, Module
 from forklint.project.scopes import Scope
@@ -66,6 +67,14 @@ class Frame:
     returned: Values = NOTHING
     exits: list[State] = field(default_factory=list)
     """States in which the call returned early."""
+
+    def key(self, target: ast.expr) -> str:
+        """The name in ``state`` of what an expression stores to; empty if it has none."""
+        if isinstance(target, ast.Name):
+            return target.id
+        if isinstance(target, ast.Attribute) and self.me and is_name(target.value, self.me):
+            return f"self.{target.attr}"
+        return ""
 
 
 def closers(row: Handle) -> frozenset[str]:

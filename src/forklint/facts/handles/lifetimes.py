@@ -254,16 +254,14 @@ class Lifetimes:
         """Follow a block; gives the state behind it, or None if it never gets there."""
         current: State | None = state
         for statement in body:
-            if current is None:
+            self._statements += 1
+            if current is None or self.is_spent:
                 return None
             frame.state = current
             current = self._statement(frame, statement)
         return current
 
     def _statement(self, frame: Frame, statement: ast.stmt) -> State | None:
-        self._statements += 1
-        if self.is_spent:
-            return None
         if isinstance(statement, ast.Assign):
             held = self.value(frame, statement.value)
             for target in statement.targets:
@@ -276,7 +274,7 @@ class Lifetimes:
             self._expression(frame, statement)
         elif isinstance(statement, ast.Delete):
             for target in statement.targets:
-                frame.state.pop(self._key(frame, target), None)
+                frame.state.pop(frame.key(target), None)
         elif isinstance(statement, ast.Return):
             if statement.value is not None:
                 frame.returned |= self.value(frame, statement.value)
@@ -375,13 +373,7 @@ class Lifetimes:
             self._assign(frame, ast.Attribute(call.args[0], name.value, ast.Store()), held, statement)
 
     def _assign(
-        self,
-        frame: Frame,
-        target: ast.expr,
-        held: Values,
-        statement: ast.stmt | None,
-        *,
-        widen: bool = False,
+        self, frame: Frame, target: ast.expr, held: Values, statement: ast.stmt | None, *, widen: bool = False
     ) -> None:
         if isinstance(target, (ast.Tuple, ast.List)):
             source = statement.value if isinstance(statement, ast.Assign) else None
@@ -393,7 +385,7 @@ class Lifetimes:
             return
         if isinstance(target, ast.Subscript):
             target, held, widen = target.value, boxed(held), True
-        key = self._key(frame, target)
+        key = frame.key(target)
         if not key:
             return
         frame.state[key] = frame.state.get(key, NOTHING) | held if widen else held
@@ -401,10 +393,3 @@ class Lifetimes:
             for one in held:
                 stored = StoredHandle(one.opened, key[5:], frame.module, statement, one.via)
                 self.kept.setdefault((one.opened, key[5:]), stored)
-
-    def _key(self, frame: Frame, target: ast.expr) -> str:
-        if isinstance(target, ast.Name):
-            return target.id
-        if isinstance(target, ast.Attribute) and frame.me and shapes.is_name(target.value, frame.me):
-            return f"self.{target.attr}"
-        return ""

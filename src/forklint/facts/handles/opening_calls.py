@@ -60,9 +60,7 @@ class OpeningCalls:
         names = (name for name, value in values if value.endswith(CALLED) and last_name(value[:-2]) in rows)
         return Openings(frozenset(named), frozenset(retained), frozenset(name for name in names if name.isidentifier()))
 
-    def _named(
-        self, summary: Summary, has: Callable[[re.Pattern[bytes]], bool]
-    ) -> Iterator[tuple[str, list[Handle]]]:
+    def _named(self, summary: Summary, has: Callable[[re.Pattern[bytes]], bool]) -> Iterator[tuple[str, list[Handle]]]:
         """Give the openers that a file names, by their last names, with their rows that are about this file."""
         names = {last_name(call) for scope in summary.scopes for call in scope.calls}
         names |= summary.by_name.keys()

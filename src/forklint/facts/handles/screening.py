@@ -7,7 +7,7 @@ calls a function that returns one, and its objects come to workers; or the file 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,17 +52,14 @@ class HandleScreen:
     def _may_store(self, path: Path) -> bool:
         openings = self.openings(path)
         classes = list(self._datasets.classes_in(path))
-        if not self._is_known(path):  # it is ignored: nobody is asked who has to do with it
+        if not self._project.owns(path):  # it is ignored: nobody is asked who has to do with it
             return bool(classes or openings.retained)
-        if any(self._may_open(one) and self._datasets.reaches_workers(one) for one in classes):
+        opening = self._opening_classes(path)
+        if any(one.number in opening and self._datasets.reaches_workers(one) for one in classes):
             return True
         if any(map(self._datasets.is_named_beside_dataset, sorted(openings.names))):
             return True
         return bool(openings.retained) and self._datasets.makes_dataset(path)
-
-    def _is_known(self, path: Path) -> bool:
-        files = self._project.answer("files as a set", None, lambda: frozenset(self._project.files), compared=True)
-        return path in files
 
     def _find_openings(self, path: Path) -> Openings:
         summary = self._project.summary(path)
@@ -80,39 +77,52 @@ class HandleScreen:
 
     # What a class opens
 
+    def _opening_classes(self, path: Path) -> frozenset[int]:
+        """The classes of a file, by their numbers, whose methods, or those of bases, may get a handle."""
+
+        def find() -> frozenset[int]:
+            return frozenset(one.number for one in self._datasets.classes_in(path) if self._may_open(one))
+
+        return self._project.answer("classes that may open", path, find, compared=True)
+
     def _may_open(self, definition: Definition) -> bool:
         """Whether methods of a class, or of its bases, may get a handle: from an opener, or from a function."""
-        return self._project.answer("may open", definition, lambda: self._find_may_open(definition), compared=True)
-
-    def _find_may_open(self, definition: Definition) -> bool:
         lineage = self._meanings.lineage(definition)
-        if lineage.is_cut or any(one.number in self.openings(one.path).retained for one in lineage.classes):
+        if lineage.is_cut or any(map(self._retains, lineage.classes)):
             return True
         seen: set[Definition] = set()
         functions = self._called(lineage.classes)
         for _ in range(MAX_DEPTH):
-            new = [one for one in functions if one not in seen]
-            seen.update(new)
-            if len(seen) > MOST_FUNCTIONS or any(map(self._gives_handle, new)):
+            new = functions - seen
+            seen |= new
+            if len(seen) > MOST_FUNCTIONS or any(map(self._retains, new)):
                 return True
             functions = self._called(new)
         return False
 
+    def _retains(self, definition: Definition) -> bool:
+        return definition.number in self.openings(definition.path).retained
+
     def _called(self, definitions: Iterable[Definition]) -> set[Definition]:
-        """The functions that some definitions call and that are followed, since they name an opener themselves."""
-        return {one for definition in definitions for one in self._calls(definition)}
+        """The functions that some definitions call and that are followed."""
+        return {call for one in definitions for call in self._followed(one.path).get(one.number, ())}
 
-    def _calls(self, definition: Definition) -> frozenset[Definition]:
-        return self._project.answer(
-            "functions that name openers", definition, lambda: frozenset(self._find_calls(definition)), compared=True
-        )
+    def _followed(self, path: Path) -> dict[int, frozenset[Definition]]:
+        """The functions that each definition of a file calls, itself or within, and that are followed."""
+        return self._project.answer("calls that are followed", path, lambda: self._find_followed(path), compared=True)
 
-    def _find_calls(self, definition: Definition) -> Iterator[Definition]:
-        summary = self._project.summary(definition.path)
-        meant = self._meanings.calls(definition.path)
-        for number in summary.below(definition.number) if summary is not None else ():
-            for call in summary.scopes[number].calls & meant.keys() if summary is not None else ():
-                yield from (one for one in meant[call] if self._is_followed(one))
+    def _find_followed(self, path: Path) -> dict[int, frozenset[Definition]]:
+        summary = self._project.summary(path)
+        calls = self._meanings.calls(path).items()
+        meant = {spelling: frozenset(filter(self._is_followed, some)) for spelling, some in calls}
+        meant = {spelling: some for spelling, some in meant.items() if some}
+        found: dict[int, frozenset[Definition]] = {}
+        for number, scope in enumerate(summary.scopes if summary is not None and meant else ()):
+            functions = frozenset[Definition]().union(*(meant[call] for call in scope.calls & meant.keys()))
+            while functions and number > 0 and summary is not None:
+                found[number] = found.get(number, frozenset()) | functions
+                number = summary.scopes[number].parent  # noqa: PLW2901 - to the definition around it
+        return found
 
     def _is_followed(self, definition: Definition) -> bool:
         """Whether a call is followed: of a function that names an opener and returns something, or of a method."""
@@ -121,6 +131,3 @@ class HandleScreen:
             return False
         is_method = self._meanings.scope(Definition(definition.path, scope.parent)).kind == CLASS
         return is_method or (scope.gives and self._is_named(definition))
-
-    def _gives_handle(self, definition: Definition) -> bool:
-        return definition.number in self.openings(definition.path).retained

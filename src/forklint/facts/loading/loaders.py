@@ -173,7 +173,7 @@ def _leading_to(project: Project, homes: frozenset[Path]) -> tuple[Path, ...]:
 
     def find() -> tuple[Path, ...]:
         reaches = project.graph.reaches
-        return tuple(path for path in _makers(project) if any(reaches(path, home) for home in homes))
+        return tuple(path for path in files_with_loaders(project) if any(reaches(path, home) for home in homes))
 
     return project.answer("makers of loaders that lead to a file", homes, find, compared=True)
 
@@ -217,15 +217,15 @@ def count_given(project: Project, call: Expression, row: Starter) -> WorkerCount
 
 def _modules(project: Project) -> Iterator[Module]:
     """Give the modules that may make a loader, or a partial that will."""
-    return project.modules(_makers(project))
+    return project.modules(files_with_loaders(project))
 
 
-def _makers(project: Project) -> tuple[Path, ...]:
+def files_with_loaders(project: Project) -> tuple[Path, ...]:
     """The files that may make a loader, or a partial that will."""
 
     def find() -> tuple[Path, ...]:
         calling = {path for name in (*loader_names(project), PARTIALS) for path in project.where(CALL, name)}
-        return tuple(path for path in project.files if path in calling and may_make_loader(project, path))
+        return tuple(path for path in project.in_order(calling) if may_make_loader(project, path))
 
     return project.answer("files that may make loaders", None, find, compared=True)
 

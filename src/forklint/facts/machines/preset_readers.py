@@ -42,7 +42,7 @@ class PresetReaders:
         name, stem = self.path.name.encode(), self.path.stem.encode()
         containing = self.project.containing
         naming = {*containing(name), *set(containing(stem)).intersection(containing(b"config_name"))}
-        modules = self.project.modules(file for file in self.project.files if file in naming)
+        modules = self.project.modules(self.project.in_order(naming))
         return [Reader(module, node) for module in modules for node in self._namings(module)][:MOST_READERS]
 
     def _namings(self, module: Module) -> Iterator[ast.expr]:

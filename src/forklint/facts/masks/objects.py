@@ -61,12 +61,7 @@ SAME = frozenset(["to", "cuda", "cpu", "eval", "train", "double", "half", "float
 
 def _in_attribute(project: Project, facts: ClassFacts, name: str) -> str:
     """The class of what all assignments of the attribute give, in the class, its bases and its subclasses."""
-    memory = project.memory("objects of torch in attributes")
-    key = (facts, name)
-    if key not in memory:
-        memory[key] = _find(project, facts, name)
-    found: str = memory[key]
-    return found
+    return project.answer("objects of torch in attributes", (facts, name), lambda: _find(project, facts, name))
 
 
 def _find(project: Project, facts: ClassFacts, name: str) -> str:
@@ -88,17 +83,17 @@ def _assigned(project: Project, facts: ClassFacts, name: str) -> Iterator[str]:
 
 def _attributes(project: Project, facts: ClassFacts) -> Mapping[str, list[tuple[ast.AST, ast.expr | None]]]:
     """What a class assigns to each attribute of anything, with the statements."""
-    memory = project.memory("what a class assigns to attributes")
-    if facts not in memory:
-        found: dict[str, list[tuple[ast.AST, ast.expr | None]]] = {}
-        for node in nodes_below(facts.node):
-            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-                statement = facts.module.parents[node]
-                value = statement.value if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None
-                found.setdefault(node.attr, []).append((statement, value))
-        memory[facts] = found
-    known: Mapping[str, list[tuple[ast.AST, ast.expr | None]]] = memory[facts]
-    return known
+    return project.answer("what a class assigns to attributes", facts, lambda: _find_attributes(facts))
+
+
+def _find_attributes(facts: ClassFacts) -> Mapping[str, list[tuple[ast.AST, ast.expr | None]]]:
+    found: dict[str, list[tuple[ast.AST, ast.expr | None]]] = {}
+    for node in nodes_below(facts.node):
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            statement = facts.module.parents[node]
+            value = statement.value if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None
+            found.setdefault(node.attr, []).append((statement, value))
+    return found
 
 
 def buffer(project: Project, facts: ClassFacts, name: str) -> ast.expr | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from forklint.facts.datasets.classes import is_dataset
@@ -15,8 +14,11 @@ from forklint.project.module import ClassFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS
 from forklint.project.spelling import last_name
+from forklint.summaries.terms import CALL
 
 MAX_HOPS = 8
+MOST_EXPRESSIONS = 200
+"""So many expressions that have an object are looked at."""
 PASSES_ON = ("Compose", "Sequential")
 """Classes that make one transform of several."""
 GIVEN_AS = frozenset({"transform", "transforms", "target_transform", "augment", "augmentation"})
@@ -27,48 +29,58 @@ def carried_by(project: Project, facts: ClassFacts) -> ClassFacts | None:
 
     The class itself if a library's dataset keeps it, or a loader with workers collates by it.
     """
-    memory = project.memory("carried_by")
-    if facts not in memory:
-        memory[facts] = next(_carriers(project, facts), None)
-    found: ClassFacts | None = memory[facts]
-    return found
+    return project.answer("carried by", facts, lambda: _find_carrier(project, facts))
 
 
-def _carriers(project: Project, facts: ClassFacts) -> Iterator[ClassFacts]:
-    called = re.compile(rb"%b[\s)]*\(" % re.escape(facts.name).encode())
-    for module in project.mentioning(facts.name, called.search):
-        for node in module.nodes:
-            if not isinstance(node, ast.Call) or last_name(node.func) != facts.name:
+def _find_carrier(project: Project, facts: ClassFacts) -> ClassFacts | None:
+    for path in project.where(CALL, facts.name):
+        module = project.module(path)
+        for node in module.nodes if module is not None else ():
+            if module is None or not isinstance(node, ast.Call) or last_name(node.func) != facts.name:
                 continue
             if project.resolve(module, module.scope_at(node), node.func) == facts:
-                found = _receiver(project, module, node, facts, MAX_HOPS)
-                if found is not None:
-                    yield found
-
-
-def _receiver(project: Project, module: Module, node: ast.AST, facts: ClassFacts, hops: int) -> ClassFacts | None:
-    """The dataset that the value of an expression comes to."""
-    above = module.parents[node]
-    if hops <= 0:
-        return None
-    if isinstance(above, (ast.List, ast.Tuple, ast.keyword, ast.IfExp)):
-        return _receiver(project, module, above, facts, hops - 1)
-    if isinstance(above, ast.Call) and above.func is not node:
-        if last_name(above.func) in PASSES_ON:
-            return _receiver(project, module, above, facts, hops - 1)
-        return _taker(project, module, above, node, facts)
-    if isinstance(above, ast.Assign):
-        target = above.targets[0]
-        if isinstance(target, ast.Name):
-            scope = module.scope_at(above)
-            for other in nodes_below(scope.node):
-                is_use = isinstance(other, ast.Name) and other.id == target.id and isinstance(other.ctx, ast.Load)
-                found = _receiver(project, module, other, facts, hops - 1) if is_use else None
+                found = _receiver(project, module, node, facts)
                 if found is not None:
                     return found
-        elif isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self":
-            return _builder(project, module, above)
     return None
+
+
+def _receiver(project: Project, module: Module, made: ast.AST, facts: ClassFacts) -> ClassFacts | None:
+    """The dataset that the value of an expression comes to."""
+    waiting, seen = [made], {made}
+    for _ in range(MAX_HOPS):
+        following: list[ast.AST] = []
+        for node in waiting:
+            above = module.parents[node]
+            if isinstance(above, ast.Call) and above.func is not node and last_name(above.func) not in PASSES_ON:
+                taker = _taker(project, module, above, node, facts)
+                if taker is not None:
+                    return taker
+            elif isinstance(above, ast.Assign) and _is_on_self(above.targets[0]):
+                builder = _builder(project, module, above)
+                if builder is not None:
+                    return builder
+            else:
+                following += [one for one in _next(module, node, above) if one not in seen]
+                seen.update(following)
+        waiting = following[:MOST_EXPRESSIONS]
+    return None
+
+
+def _next(module: Module, node: ast.AST, above: ast.AST) -> Iterator[ast.AST]:
+    """Give the expressions that have the value of one: what it is put into, the uses of the name that it is given."""
+    is_argument = isinstance(above, ast.Call) and above.func is not node
+    if is_argument or isinstance(above, (ast.List, ast.Tuple, ast.keyword, ast.IfExp)):
+        yield above
+    elif isinstance(above, ast.Assign) and isinstance(above.targets[0], ast.Name):
+        name = above.targets[0].id
+        for other in nodes_below(module.scope_at(above).node):
+            if isinstance(other, ast.Name) and other.id == name and isinstance(other.ctx, ast.Load):
+                yield other
+
+
+def _is_on_self(target: ast.expr) -> bool:
+    return isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self"
 
 
 def _builder(project: Project, module: Module, statement: ast.stmt) -> ClassFacts | None:

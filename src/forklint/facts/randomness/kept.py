@@ -23,6 +23,8 @@ from forklint.records import dataclass
 
 MAX_CALLS = 4
 """How many calls deep a function is followed from a dataset."""
+MOST_FUNCTIONS = 500
+"""So many functions are followed from one dataset."""
 Worked = dict[Function, Module]
 
 
@@ -222,19 +224,19 @@ class KeptGenerators:
 
     def _within(self, dataset: ClassFacts) -> Worked:
         """The functions that workers run for a dataset, those that its methods call included."""
-        memory = self._project.memory("random: worked")
-        if dataset not in memory:
-            reached, waiting = {}, list(self._worked(dataset).items())
-            for _ in range(MAX_CALLS):
-                following = []
-                for function, module in waiting:
-                    if function not in reached:
-                        reached[function] = module
-                        following += [(one.node, one.module) for one in self._called(module, function)]
-                waiting = following
-            memory[dataset] = reached
-        found: Worked = memory[dataset]
-        return found
+        return self._project.answer("functions that draw in workers", dataset, lambda: self._find_within(dataset))
+
+    def _find_within(self, dataset: ClassFacts) -> Worked:
+        reached: Worked = {}
+        waiting = list(self._worked(dataset).items())
+        for _ in range(MAX_CALLS):
+            following = []
+            for function, module in waiting:
+                if function not in reached and len(reached) < MOST_FUNCTIONS:
+                    reached[function] = module
+                    following += [(one.node, one.module) for one in self._called(module, function)]
+            waiting = following
+        return reached
 
     def _called(self, module: Module, function: Function) -> Iterable[FunctionFacts]:
         for node in nodes_below(function):

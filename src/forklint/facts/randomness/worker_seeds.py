@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from pathlib import Path
 
 from forklint.facts.loading.loaders import workers_of
 from forklint.facts.loading.numbers import Workers
@@ -15,8 +16,11 @@ from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Scope, parameters, statements
 from forklint.project.spelling import last_name
 from forklint.records import dataclass
+from forklint.summaries.terms import WORD
 
 Beginning = FunctionFacts | ast.Lambda
+GIVEN_AS = "worker_init_fn"
+NONE: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,9 @@ class Loading:
     """Whether it is called like a loader for evaluation, where the same numbers each time are wanted."""
     plain: bool
     """Whether all its options are seen, and its workers end with the epoch."""
+
+
+Loadings = dict[FunctionFacts, list[Loading]]
 
 
 @dataclass(frozen=True)
@@ -83,8 +90,8 @@ def worker_seeds(project: Project, module: Module) -> Iterator[WorkerSeeds]:
             by_name = not loadings and _is_named_so(function)
             if by_name or any(not one.evaluates for one in loadings):
                 yield from _judged(project, module, function, loadings)
-    for node in module.nodes if "worker_init_fn" in module.document.text else ():
-        if isinstance(node, ast.keyword) and node.arg == "worker_init_fn" and isinstance(node.value, ast.Lambda):
+    for node in module.nodes if GIVEN_AS in module.document.text else ():
+        if isinstance(node, ast.keyword) and node.arg == GIVEN_AS and isinstance(node.value, ast.Lambda):
             call = module.parents[node]
             loading = _loading(project, module, call) if isinstance(call, ast.Call) else None
             if loading is not None and not loading.evaluates:
@@ -148,28 +155,47 @@ def _is_named_so(function: FunctionFacts) -> bool:
 
 def loadings_of(project: Project, function: FunctionFacts) -> list[Loading]:
     """The loaders that are given a function as ``worker_init_fn``, by itself or within ``partial``."""
-    memory = project.memory("worker_init_fn")
-    if None not in memory:
-        memory[None] = True
-        for module in project.mentioning("worker_init_fn"):
-            for node in module.nodes:
-                if isinstance(node, ast.keyword) and node.arg == "worker_init_fn":
-                    _note_loading(project, module, node, memory)
-                elif isinstance(node, ast.Assign) and last_name(node.targets[0]) == "worker_init_fn":
-                    _note_stored(project, module, node, memory)
-    return list(memory.get(function, []))
+    wanted = str(function.module.path)
+    paths = project.where(WORD, GIVEN_AS)
+    modules = [project.module(path) for path in paths if wanted in _files_given(project, path)]
+    return [one for module in modules if module is not None for one in _given_in(project, module).get(function, ())]
 
 
-def _note_loading(project: Project, module: Module, given: ast.keyword, found: dict[object, list[Loading]]) -> None:
+def _files_given(project: Project, path: Path) -> frozenset[str]:
+    """The files that define what one file gives to loaders as ``worker_init_fn``."""
+
+    def find() -> frozenset[str]:
+        module = project.module(path)
+        return frozenset(str(one.module.path) for one in _given_in(project, module)) if module is not None else NONE
+
+    return project.answer("files of worker_init_fn", path, find, compared=True)
+
+
+def _given_in(project: Project, module: Module) -> Loadings:
+    """What a module gives to loaders as ``worker_init_fn``."""
+    return project.answer("functions given as worker_init_fn", module, lambda: _find_given_in(project, module))
+
+
+def _find_given_in(project: Project, module: Module) -> Loadings:
+    found: Loadings = {}
+    for node in module.nodes:
+        if isinstance(node, ast.keyword) and node.arg == GIVEN_AS:
+            _note_loading(project, module, node, found)
+        elif isinstance(node, ast.Assign) and last_name(node.targets[0]) == GIVEN_AS:
+            _note_stored(project, module, node, found)
+    return found
+
+
+def _note_loading(project: Project, module: Module, given: ast.keyword, found: Loadings) -> None:
     call = module.parents[given]
     if isinstance(call, ast.Call):
         function = _function_of(project, module, module.scope_at(call), given.value)
         loading = _loading(project, module, call) if function is not None else None
-        if loading is not None:
+        if function is not None and loading is not None:
             found.setdefault(function, []).append(loading)
 
 
-def _note_stored(project: Project, module: Module, node: ast.Assign, found: dict[object, list[Loading]]) -> None:
+def _note_stored(project: Project, module: Module, node: ast.Assign, found: Loadings) -> None:
     """A loader that is given its function as an attribute; its options are not looked for."""
     if isinstance(node.targets[0], ast.Attribute):
         function = _function_of(project, module, module.scope_at(node), node.value)
@@ -217,7 +243,7 @@ def _loading(project: Project, module: Module, call: ast.Call) -> Loading | None
     names = {keyword.arg for keyword in call.keywords}
     keeps = next((keyword.value for keyword in call.keywords if keyword.arg == "persistent_workers"), None)
     ends = keeps is None or (isinstance(keeps, ast.Constant) and keeps.value is False)
-    changes = any(keyword.arg == "worker_init_fn" and is_changing(module, keyword.value) for keyword in call.keywords)
+    changes = any(keyword.arg == GIVEN_AS and is_changing(module, keyword.value) for keyword in call.keywords)
     plain = workers is not None and ends and None not in names and not changes
     return Loading(_evaluates(module, call), plain)
 

@@ -23,7 +23,7 @@ CHOOSING = {*REDUCING, "__getstate__", "__getattr__", "__setattr__", "__new__"}
 
 
 class Objects:
-    """Answers for objects of the project's classes."""
+    """Answers for objects of the project's classes, for one payload."""
 
     def __init__(self, unpicklable: Unpicklable) -> None:
         self._unpicklable = unpicklable

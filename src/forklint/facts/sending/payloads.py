@@ -48,7 +48,6 @@ class Payloads:
     def __init__(self, project: Project) -> None:
         self.project = project
         self._sites = Sites(project)
-        self._unpicklable = Unpicklable(project)
 
     def in_module(self, module: Module) -> tuple[Payload, ...]:
         """Those whose place is in a module, each once."""
@@ -61,7 +60,7 @@ class Payloads:
 
     def _sent(self, module: Module) -> Iterator[Payload]:
         for sent in self._sites.in_module(module):
-            culprit = self._unpicklable.of(Given(module, sent.scope, sent.value))
+            culprit = Unpicklable(self.project).of(Given(module, sent.scope, sent.value))
             if culprit is None or (culprit.why is Why.HANDLE and culprit.path):
                 continue  # a handle that an object keeps is another rule's
             if culprit.late and sent.piped and not culprit.is_lost:
@@ -91,7 +90,7 @@ class Payloads:
             here = Given(module, facts.scope, ast.Constant(None))
             own = [
                 culprit
-                for culprit in self._unpicklable.objects.all_kept(facts, here, None, MAX_DEPTH)
+                for culprit in Unpicklable(self.project).objects.all_kept(facts, here, None, MAX_DEPTH)
                 if culprit.module is module and culprit.why is not Why.HANDLE and not culprit.is_lost
             ]
             own = [culprit for culprit in own if facts.node in module.above(culprit.node)]

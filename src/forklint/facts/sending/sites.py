@@ -65,22 +65,19 @@ class Sites:
 
     def in_module(self, module: Module) -> Iterator[Sent]:
         """Give what the calls of a module send."""
+        names = self._names()
         for node in module.nodes:
-            if isinstance(node, ast.Call) and self._may_send(node):
+            if isinstance(node, ast.Call) and last_name(node.func) in names:
                 yield from self.of_call(module, module.scope_at(node), node)
 
-    @property
     def _names(self) -> frozenset[str]:
         """Last parts of the names of what sends something."""
-        return self.project.answer("names of what sends", None, self._find_names, compared=True)
+        return self.project.answer("names of senders", None, self._find_names, compared=True)
 
     def _find_names(self) -> frozenset[str]:
         known = (starters(self.project.settings.starters), senders().processes, senders().pools, senders().launchers)
         last = {name.rpartition(".")[2] for rows in known for name in rows}
         return senders().pool_methods | last | loader_names(self.project)
-
-    def _may_send(self, call: ast.Call) -> bool:
-        return last_name(call.func) in self._names
 
     def of_call(self, module: Module, scope: Scope, call: ast.Call) -> Iterator[Sent]:
         """Give what a call sends; nothing if it sends nothing that is pickled anywhere."""
@@ -140,8 +137,9 @@ class Sites:
         Left out are those whose workers are surely none, those of which nothing says that they have any, and, before
         it is asked, those that are not ``wanted``.
         """
+        names = self._names()
         for node in module.nodes:
-            if isinstance(node, ast.Call) and self._may_send(node) and (wanted is None or wanted(node)):
+            if isinstance(node, ast.Call) and last_name(node.func) in names and (wanted is None or wanted(node)):
                 scope = module.scope_at(node)
                 row = loader_row(self.project, module, scope, node)
                 found = self._with_workers(module, scope, node, row) if row is not None else None

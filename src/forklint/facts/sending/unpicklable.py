@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 MAX_DEPTH = 10
 """How many names, calls and attributes are followed for one payload."""
+MOST_STEPS = 5_000
+"""So many expressions are looked at for one payload."""
 NOT_LOOKED_UP = "AttributeError: Can't pickle local object"
 LAMBDA = "PicklingError: attribute lookup <lambda> failed"
 RETURN_THEMSELVES = {"manual_seed"}
@@ -30,10 +32,11 @@ VIEWS = {"keys", "values", "items"}
 
 
 class Unpicklable:
-    """Looks for what pickle refuses, for the whole project."""
+    """Looks for what pickle refuses in one payload."""
 
     def __init__(self, project: Project) -> None:
         self.project = project
+        self._steps = 0
 
     @cached_property
     def objects(self) -> Objects:
@@ -46,7 +49,8 @@ class Unpicklable:
         """The part of an expression's value that pickle surely refuses in some run; None if none is known."""
         node = given.node
         found: Culprit | None = None
-        if depth <= 0:
+        self._steps += 1
+        if depth <= 0 or self._steps > MOST_STEPS:
             return None
         if isinstance(node, ast.Lambda):
             found = Culprit(Why.LAMBDA, given.module, node, "the lambda", _lambda_error(given.module, node), node)

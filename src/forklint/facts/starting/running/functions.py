@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from functools import cache
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from forklint.facts.starting.running import evaluation
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 EXITS = {"sys.exit", "os._exit", "builtins.exit", "builtins.quit", "os.abort"}
 
 
-@cache
+@lru_cache(maxsize=1024)  # bounded, or functions of texts that are long replaced would stay
 def is_generator(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """Whether a function holds a ``yield`` of its own."""
     waiting: list[ast.AST] = list(node.body)

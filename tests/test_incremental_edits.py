@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from cache_projects import PRESET, Hands, make, reports, write
+from incremental_projects import PICKLED, PRESET, STORE, Hands, make, notebook, reports, write
 
 from forklint.store import stamps
 
@@ -85,6 +85,11 @@ STORIES: dict[str, tuple[Files, Files]] = {
         {"words/base.py": "", "words/threads.py": PAYLOAD},
         {"tox.ini": "[tox]\nenvlist = py314\n"},
     ),
+    "a sign of another platform, for a notebook": (
+        {"explore.ipynb": notebook(PAYLOAD)},
+        {"tools/mac.py": 'import sys\n\nprint(sys.platform == "darwin")\n'},
+    ),
+    "what a notebook imports": ({"explore.ipynb": notebook(STORE)}, {"words/base.py": PICKLED}),
     "a sign of another platform": (
         {"words/threads.py": PAYLOAD},
         {"tools/mac.py": 'import sys\n\nprint(sys.platform == "darwin")\n'},

@@ -1,8 +1,7 @@
-"""Whatever is wrong with the cache costs time, and nothing else."""
+"""Whatever is wrong with what is stored costs time, and nothing else."""
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import resource
@@ -15,12 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cache_projects import make, reports, write
 from hazards import SHORT_HAZARD as HAZARD
+from incremental_projects import BASE, OPTIONS, PICKLED, make, reports, write
 
+from forklint.incremental import gathering, rows, session, tables
 from forklint.parallel import available_cores
-from forklint.source.digest import digest
 from forklint.store import identity
+from forklint.store.database import Store
 from forklint.store.folder import NAME
 
 
@@ -29,16 +29,19 @@ def project(tmp_path: Path) -> Path:
     return make(tmp_path / "project")
 
 
-def book_of(project: Path) -> Path:
-    (found,) = (project / NAME).glob("*.cache")
+def store_of(project: Path) -> Path:
+    (found,) = (project / NAME).glob("store-*.sqlite")
     return found
 
 
-def rewrite(book: Path, change: Callable[[Any], Any]) -> None:
-    """Change what is kept, and make its digest right: damage that only a reader of all can see."""
-    _, head, body = book.read_bytes().split(b"\n")
-    text = head + b"\n" + json.dumps(change(json.loads(body))).encode()
-    book.write_bytes(digest(text).encode() + b"\n" + text)
+def opened(project: Path) -> Store:
+    return Store.open(store_of(project), tables.ALL, pytest.fail)
+
+
+def rewrite(project: Path, table: str, change: Callable[[str, bytes], bytes]) -> None:
+    """Change rows as somebody would who can write a store, checksums and all."""
+    with opened(project) as store, store.transaction() as transaction:
+        transaction.put_many(table, {key: change(key, row) for key, row in transaction.rows(table)})
 
 
 def spoilt(value: Any, dice: random.Random) -> Any:
@@ -54,35 +57,82 @@ def spoilt(value: Any, dice: random.Random) -> Any:
 
 def test_a_damaged_file_is_as_good_as_none(project: Path) -> None:
     expected = reports(project, keeps=True)
-    book = book_of(project)
-    whole, dice = book.read_bytes(), random.Random(0)
-    cut = [whole[: dice.randrange(len(whole))] for _ in range(10)]
+    store = store_of(project)
+    whole, dice = store.read_bytes(), random.Random(0)
+    cut = [whole[: dice.randrange(len(whole))] for _ in range(6)]
     flipped = [
         whole[:place] + bytes([whole[place] ^ 1 << dice.randrange(8)]) + whole[place + 1 :]
-        for place in (dice.randrange(len(whole)) for _ in range(10))
+        for place in (dice.randrange(len(whole)) for _ in range(6))
     ]
-    for data in (b"", b"\n", b"\n\n", b"\0" * 4096, whole * 2, *cut, *flipped):
-        book.write_bytes(data)
+    for data in (b"", b"\n", b"\0" * 4096, whole * 2, *cut, *flipped):
+        store.write_bytes(data)
+        write(project / "words/options.py", OPTIONS)
         assert reports(project, keeps=True) == expected
-        assert book.read_bytes().count(b"\n") == 2, "it is written anew"
+        write(project / "words/options.py", f"WORKERS = {dice.randrange(1, 9)}\n")
+        assert reports(project, keeps=True) == reports(project, keeps=False)
 
 
-def test_what_is_no_report_is_not_taken_for_one(project: Path) -> None:
-    """Where the damage leaves a report that can be one, it is what was asked for: the digest says that it is ours."""
+@pytest.mark.parametrize("table", tables.ALL)
+def test_rows_that_are_none_of_ours_are_no_rows(project: Path, table: str) -> None:
+    """Where the damage leaves a report that can be one, it is what was asked for: its checksum says that it is ours."""
+    for number in range(gathering.FEWEST):
+        write(project / f"parts/part{number}.py", "import torch\n")
     expected, dice = reports(project, keeps=True), random.Random(1)
-    whole = book_of(project).read_bytes()
-    for _ in range(60):
-        book_of(project).write_bytes(whole)
-        rewrite(book_of(project), lambda body: spoilt(body, dice))
-        assert [report.path for report in reports(project, keeps=True)] == [report.path for report in expected]
+    write(project / "words/base.py", PICKLED)
+    expected = reports(project, keeps=True)
+    whole = store_of(project).read_bytes()
+
+    def spoil(_: str, row: bytes) -> bytes:
+        if dice.random() < 0.5:
+            return row
+        try:
+            return rows.pack(spoilt(rows.unpack(row), dice))
+        except rows.MalformedError:
+            return dice.choice([b"", b"-", b"\0" * 16, row[: len(row) // 2], row[::-1], row + row])
+
+    with opened(project) as store:
+        assert len(list(store.rows(table))) > 0, "else this shows nothing"
+    for step in range(12):
+        write(project / "words/options.py", f"WORKERS = {step}\n")
+        store_of(project).write_bytes(whole)
+        rewrite(project, table, spoil)
+        for _ in range(2):
+            assert [report.path for report in reports(project, keeps=True)] == [report.path for report in expected]
+
+
+def without_findings(_: str, row: bytes) -> bytes:
+    revision, (suppressed, parsed, _findings, notes) = rows.unpack(row)
+    return rows.pack([revision, [suppressed, parsed, [], notes]])
 
 
 def test_another_version_says_for_itself(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = reports(project, keeps=True)
-    rewrite(book_of(project), lambda body: {**body, "clean": [*body["clean"], *body["reports"]], "reports": {}})
+    rewrite(project, tables.REPORTS, without_findings)
     assert not any(report.findings for report in reports(project, keeps=True)), "else this shows nothing"
     monkeypatch.setattr(identity, "program", lambda: "a later one")
     assert reports(project, keeps=True) == expected
+
+
+def test_what_was_dropped_to_make_room_is_found_again(project: Path) -> None:
+    """Without the text of a file as it was, nobody can tell what an edit changed; summaries are made again."""
+    for table in (tables.TEXTS, tables.SUMMARIES):
+        reports(project, keeps=True)
+        with opened(project) as store, store.transaction() as transaction:
+            transaction.clear(table)
+        write(project / "words/base.py", PICKLED if table == tables.TEXTS else BASE)
+        assert reports(project, keeps=True) == reports(project, keeps=False)
+
+
+def test_more_revisions_than_are_kept(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reports of files that were not asked for in the meantime are dropped with the changes since."""
+    monkeypatch.setattr(session, "MOST_CHANGES", 3)
+    reports(project, keeps=True)
+    for workers in (1, 0, 2, 0, 3, 0):
+        write(project / "words/options.py", f"WORKERS = {workers}\n")
+        reports(project / "words/options.py", keeps=True)
+    with opened(project) as store:
+        assert len(list(store.rows(tables.CHANGES))) <= 3
+    assert reports(project, keeps=True) == reports(project, keeps=False)
 
 
 @pytest.mark.parametrize("touched", ["rules/handle_in_init.py", "knowledge/handles.toml"])
@@ -114,20 +164,20 @@ def test_a_full_disk(project: Path) -> None:
 
     full = run(project, "-v", preexec_fn=fill)
     assert (full.returncode, full.stdout) == (1, expected.stdout)
-    assert "findings are not kept: File too large" in full.stderr
+    assert "findings are not kept" in full.stderr
+    assert "cannot be written" in full.stderr
     assert run(project, preexec_fn=fill).stderr == expected.stderr
-    assert not [path for path in (project / NAME).iterdir() if path.suffix in {".cache", ".forklint"}]
     assert run(project).stdout == expected.stdout
-    assert book_of(project).exists()
+    assert store_of(project).exists()
 
 
 def test_a_full_disk_leaves_what_was_kept(project: Path) -> None:
     run(project)
-    before = book_of(project).read_bytes()
+    before = store_of(project).read_bytes()
     write(project / "words/base.py", "")
     limit = (resource.RLIMIT_FSIZE, (300, 300))
     assert run(project, preexec_fn=lambda: resource.setrlimit(*limit)).stdout == run(project, "--no-cache").stdout
-    assert book_of(project).read_bytes() == before
+    assert store_of(project).read_bytes() == before
 
 
 @pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="a folder that even root cannot write to is needed")
@@ -147,7 +197,7 @@ def test_a_folder_that_is_read_only() -> None:
         project = make(Path(folder) / "project")
         reports(project, keeps=True)
         write(project / "words/options.py", "")
-        expected, before = reports(project, keeps=False), book_of(project).read_bytes()
+        expected, before = reports(project, keeps=False), store_of(project).read_bytes()
         for path in (project / NAME, project):
             path.chmod(0o555)
         user = os.geteuid()
@@ -159,13 +209,13 @@ def test_a_folder_that_is_read_only() -> None:
             os.seteuid(user)
             for path in (project / NAME, project):
                 path.chmod(0o755)
-        assert book_of(project).read_bytes() == before
-    assert [line.rpartition(": ")[2] for line in told] == ["Permission denied"]
+        assert store_of(project).read_bytes() == before
+    assert [line.rpartition(": ")[2] for line in told] == ["attempt to write a readonly database"]
 
 
 def test_a_pipe_in_its_place_makes_nobody_wait(project: Path) -> None:
     expected = run(project)
-    name = book_of(project)
+    name = store_of(project)
     name.unlink()
     os.mkfifo(name)
     assert run(project).stdout == expected.stdout
@@ -181,22 +231,20 @@ def test_a_link_in_its_place_leads_nowhere(project: Path) -> None:
 
 
 def test_what_others_kept_is_never_applied(project: Path) -> None:
-    """A cache may come with a repository: an edit in it must not reach a file."""
+    """A store may come with a repository: an edit in it must not reach a file."""
     write(project / "words/store.py", HAZARD)
     run(project)
 
-    def poison(body: Any) -> Any:
-        text = json.dumps(body["reports"])
-        assert "return self.env" in text or "self.env" in text
-        return {**body, "reports": json.loads(text.replace("self.env", "self.evil"))}
+    def poison(_: str, row: bytes) -> bytes:
+        return row.replace(b"self.env", b"self.evil")
 
-    rewrite(book_of(project), poison)
+    rewrite(project, tables.REPORTS, poison)
     assert "self.evil" in run(project).stdout, "else this shows nothing"
     run(project, "--fix", "--unsafe-fixes")
     assert "evil" not in "".join(path.read_text() for path in project.rglob("*.py"))
 
 
-def test_runs_at_once_leave_one_whole_book(project: Path) -> None:
+def test_runs_at_once_leave_one_whole_store(project: Path) -> None:
     """Each lints a part of the project again and again; what the last one leaves is whole, and true."""
     for number in range(6):
         write(project / f"part{number}.py", HAZARD)
@@ -208,7 +256,7 @@ def test_runs_at_once_leave_one_whole_book(project: Path) -> None:
     ]
     assert [each.wait(120) for each in runs] == [0] * len(runs)
     assert run(project).stdout == expected
-    assert {path.suffix for path in (project / NAME).iterdir()} == {"", ".cache", ".TAG"}
+    assert {path.suffix for path in (project / NAME).iterdir() if "-lock" not in path.name} == {"", ".sqlite", ".TAG"}
 
 
 def test_a_run_that_is_killed_leaves_what_the_next_can_use(project: Path) -> None:

@@ -1,4 +1,4 @@
-"""The cache on a package that nobody here wrote, while somebody works on it. Needs the network once."""
+"""What is kept from run to run, on a package that nobody here wrote, while somebody works on it. Needs the network once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import warnings
 from pathlib import Path
 
 import pytest
-from cache_projects import reports
+from incremental_projects import reports
 
 from scripts import corpus
 
@@ -77,7 +77,7 @@ def test_somebody_works_on_a_package(package: Path, tmp_path: Path, seed: int) -
         done.append(edit(project, dice))
 
 
-def test_processes_and_caches_say_the_same(package: Path, tmp_path: Path) -> None:
+def test_processes_and_stores_say_the_same(package: Path, tmp_path: Path) -> None:
     project = copy(package, tmp_path)
 
     def run(*options: str) -> str:

@@ -14,6 +14,14 @@ from forklint.model import FileReport
 from forklint.parallel import Job, lint
 from forklint.source import discovery
 
+
+def notebook(source: str) -> str:
+    """A notebook with one cell."""
+    cell = {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "source": source}
+    kernel = {"kernelspec": {"language": "python", "name": "python3", "display_name": "Python 3"}}
+    return json.dumps({"cells": [cell], "metadata": kernel, "nbformat": 4, "nbformat_minor": 5})
+
+
 STORE = """\
 import lmdb
 from torch.utils.data import Dataset
@@ -77,22 +85,7 @@ BROKEN = "def broken(:\n"
 IDLE = "import json\n\nprint(json.dumps({}))  # noqa: FKL301\n"
 PRESET = "data:\n  loader:\n    num_workers: 8\n    pin_memory: true\ndevice: mps\n"
 NO_WORKERS_PRESET = "loader:\n  num_workers: 0\n  prefetch_factor: 2\n  persistent_workers: true\n"
-NOTEBOOK = json.dumps(
-    {
-        "cells": [
-            {
-                "cell_type": "code",
-                "execution_count": None,
-                "metadata": {},
-                "outputs": [],
-                "source": STORE.replace("words.base import Texts", "words.base import Texts as Kept"),
-            }
-        ],
-        "metadata": {"kernelspec": {"language": "python", "name": "python3", "display_name": "Python 3"}},
-        "nbformat": 4,
-        "nbformat_minor": 5,
-    }
-)
+NOTEBOOK = notebook(STORE.replace("words.base import Texts", "words.base import Texts as Kept"))
 SETTINGS = (
     "[tool.forklint]\n",
     "[tool.forklint]\npreview = true\n",

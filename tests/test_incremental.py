@@ -1,4 +1,4 @@
-"""The cache, as a user meets it: the same findings sooner, in a folder that can be named, emptied and left out."""
+"""What is kept from run to run, as a user meets it: the same findings sooner, in a folder that can be emptied."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
-from cache_projects import CONTENTS, make, write
 from fixture_cases import all_cases
 from hazards import SHORT_HAZARD as HAZARD
+from incremental_projects import CONTENTS, make, write
 
 from forklint import parallel
 from forklint.cli import main
@@ -31,9 +31,9 @@ def linted(monkeypatch: pytest.MonkeyPatch) -> Iterator[Linted]:
     def run(*arguments: str, cwd: Path, **variables: str) -> list[str]:
         done: list[str] = []
 
-        def told(job: parallel.Job, files: Sequence[Path], processes: int | None) -> object:
+        def told(job: parallel.Job, files: Sequence[Path], processes: int, stored: parallel.Libraries) -> object:
             done.extend(path.as_posix() for path in files)
-            return anew(job, files, processes)
+            return anew(job, files, processes, stored)
 
         discovery.forget_ignore_files()
         with monkeypatch.context() as patch:
@@ -65,10 +65,28 @@ def test_what_did_not_change_is_not_linted_again(linted: Linted, project: Path) 
     assert linted(cwd=project) == []
 
 
-def test_a_change_of_one_file_may_be_a_change_for_all(linted: Linted, project: Path) -> None:
+def test_a_change_is_one_for_what_rests_on_it(linted: Linted, project: Path) -> None:
     linted(cwd=project)
     write(project / "words/base.py", CONTENTS["words/base.py"][1])
-    assert set(linted(cwd=project)) >= set(ALL) - {"conf/train.yaml"}
+    assert linted(cwd=project) == ["train.py", "words/base.py", "words/store.py"]
+    write(project / "train.py", CONTENTS["train.py"][1])
+    assert "words/base.py" not in linted(cwd=project)
+
+
+def test_a_comment_is_a_change_for_what_reads_the_text(linted: Linted, project: Path) -> None:
+    """That is the file itself, and who looks into the lines of a class that it names: not all that import it."""
+    linted(cwd=project)
+    for name in ("words/store.py", "words/options.py", "train.py"):
+        write(project / name, "# as it should be\n\n" + (project / name).read_text())
+        assert linted(cwd=project) == [name]
+
+
+def test_a_new_file_is_one_for_what_may_import_it(linted: Linted, project: Path) -> None:
+    linted(cwd=project)
+    write(project / "tools/other.py", "")
+    assert linted(cwd=project) == ["tools/other.py"]
+    write(project / "lmdb.py", "def open(path):\n    return path\n")
+    assert {"lmdb.py", "words/store.py"} <= set(linted(cwd=project)) < {*ALL, "lmdb.py"}
 
 
 @pytest.mark.parametrize(
@@ -144,11 +162,11 @@ class TestWhereItLies:
     def test_where_it_is_told(self, linted: Linted, project: Path) -> None:
         write(project / "pyproject.toml", '[tool.forklint]\ncache-dir = "build/kept"\n')
         linted("words", cwd=project)
-        assert list((project / "build/kept").glob("*.cache"))
+        assert list((project / "build/kept").glob("store-*.sqlite"))
         linted("words", cwd=project, FORKLINT_CACHE_DIR=str(project / "variable"))
-        assert list((project / "variable").glob("*.cache"))
+        assert list((project / "variable").glob("store-*.sqlite"))
         linted("words", "--cache-dir", "../option", cwd=project, FORKLINT_CACHE_DIR=str(project / "unused"))
-        assert list((project.parent / "option").glob("*.cache"))
+        assert list((project.parent / "option").glob("store-*.sqlite"))
         assert not (project / "unused").exists()
         assert not (project / NAME).exists()
 
@@ -164,7 +182,7 @@ class TestWhereItLies:
         for name in ("one", "two"):
             make(tmp_path / name)
         first = forklint(".", "--output-format", "json", cwd=tmp_path)
-        assert [list((tmp_path / name / NAME).glob("*.cache")) != [] for name in ("one", "two")] == [True, True]
+        assert [list((tmp_path / name / NAME).glob("store-*.sqlite")) != [] for name in ("one", "two")] == [True, True]
         write(tmp_path / "two/words/store.py", "")
         assert {path.split("/")[0] for path in linted(cwd=tmp_path)} >= {"two"}
         again = forklint(".", "--output-format", "json", cwd=tmp_path)
@@ -198,9 +216,9 @@ class TestClean:
         assert [path.name for path in kept.iterdir()] == ["notes.txt"]
 
     def test_it_leaves_a_folder_that_only_has_the_name(self, forklint, project: Path) -> None:
-        write(project / NAME / "other.cache", "mine")
+        write(project / NAME / "other.sqlite", "mine")
         assert forklint("clean", cwd=project).stdout == "nothing to remove\n"
-        assert (project / NAME / "other.cache").exists()
+        assert (project / NAME / "other.sqlite").exists()
 
 
 class TestChanges:

@@ -1,0 +1,123 @@
+"""What an edit changes: a kept tree stands where a new one would; two trees are the same if positions alone differ."""
+
+from __future__ import annotations
+
+import ast
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from forklint.project.changes import POSITIONS, State, changed, is_same_tree, move, state_of
+
+SOURCE = Path(__file__).parent.parent / "src" / "forklint"
+FILES = sorted(SOURCE.rglob("*.py"))[::6]
+
+
+def with_comments(text: str, dice: random.Random) -> str:
+    """The text with comments and blank lines before some statements."""
+    lines = text.splitlines(keepends=True)
+    for row in sorted({node.lineno - 1 for node in statements(ast.parse(text))}, reverse=True):
+        if dice.random() < 0.3:
+            lines.insert(row, dice.choice(["# noted\n", "\n", "\n\n", "        # further in\n"]))
+    return "".join(lines)
+
+
+def reformatted(text: str, _: random.Random) -> str:
+    return ast.unparse(ast.parse(text))
+
+
+def parenthesised(text: str, _: random.Random) -> str:
+    """Each expression of a statement of its own, or that is returned, in parentheses and over several lines."""
+    lines = text.splitlines(keepends=True)
+    returns = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Return) and node.value is not None]
+    for node in returns:
+        if node.lineno == node.end_lineno:
+            line = lines[node.lineno - 1].encode()
+            value, end = node.value.col_offset, node.value.end_col_offset
+            lines[node.lineno - 1] = (line[:value] + b"(\n  " + line[value:end] + b"\n)" + line[end:]).decode()
+    return "".join(lines)
+
+
+def statements(tree: ast.Module) -> Iterator[ast.stmt]:
+    return (node for node in ast.walk(tree) if isinstance(node, ast.stmt) and not getattr(node, "decorator_list", None))
+
+
+def positions(tree: ast.AST) -> list[tuple[type, tuple[object, ...]]]:
+    return [(type(node), tuple(getattr(node, name, None) for name in POSITIONS)) for node in ast.walk(tree)]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+@pytest.mark.parametrize("written", [with_comments, reformatted, parenthesised])
+def test_a_kept_tree_stands_where_a_new_one_does(path: Path, written) -> None:
+    text = path.read_text(encoding="utf-8")
+    tree, after = ast.parse(text), ast.parse(written(text, random.Random(0)))
+    assert is_same_tree(tree, after)
+    assert is_same_tree(after, tree)
+    nodes = list(ast.walk(tree))
+    move(tree, after)
+    assert list(ast.walk(tree)) == nodes, "the nodes themselves stay"
+    assert positions(tree) == positions(after)
+    assert ast.dump(tree, include_attributes=True) == ast.dump(after, include_attributes=True)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("a = 1", "a = 2"),
+        ("a = 1", "a = 1.0"),
+        ("a = 1", "a = True"),
+        ("a = 0.0", "a = -0.0"),
+        ("a = 'b'", "a = b'b'"),
+        ("a = 'b'", "a = u'b'"),
+        ("a = b", "a == b"),
+        ("f(a)", "f(a, a)"),
+        ("f(a=1)", "f(b=1)"),
+        ("f(*a)", "f(**a)"),
+        ("import a", "import a as b"),
+        ("from . import a", "from .. import a"),
+        ("def f(a, /): pass", "def f(a): pass"),
+        ("def f(): return", "def f(): return None"),
+        ("async def f(): pass", "def f(): pass"),
+        ("a: int = 1", "a = 1"),
+        ("x = [a, b]", "x = (a, b)"),
+        ("a\nb", "a"),
+        ("a", "a\nb"),
+        ("x = a[1:]", "x = a[:1]"),
+    ],
+)
+def test_what_means_something_else_is_another_tree(one: str, other: str) -> None:
+    assert not is_same_tree(ast.parse(one), ast.parse(other))
+    assert not is_same_tree(ast.parse(other), ast.parse(one))
+
+
+def test_what_nobody_can_parse_is_like_nothing_else() -> None:
+    assert is_same_tree(None, None)
+    assert not is_same_tree(None, ast.parse(""))
+    assert not is_same_tree(ast.parse(""), None)
+
+
+def facts(before: str | None, after: str | None) -> set[tuple[str, ...]]:
+    path = Path("/p/m.py")
+    states = [state_of(path, text.encode()) if text is not None else State.none() for text in (before, after)]
+    return {fact for fact in changed(path, *states) if fact[0] != "holds" or fact[1] != "word"}
+
+
+NAME = "/p/m.py"
+TEXT, SIZE, TREE, SUMMARY, IMPORTS = (kind_and_path for kind_and_path in (
+    ("text", NAME), ("size", NAME), ("tree", NAME), ("summary", NAME), ("imports", NAME)
+))  # fmt: skip
+
+
+def test_which_facts_an_edit_changes() -> None:
+    assert facts("a = 1\n", "a = 1\n") == set()
+    assert facts("a = 1\n", "a = 1  # b\n") == {TEXT, SIZE}
+    assert facts("a = 1  # b\n", "a = 1  # c\n") == {TEXT}
+    assert facts("a = 1\n", "a = 2\n") == {TEXT, TREE}
+    assert facts("a = 1\n", "b = 1\n") == {TEXT, TREE, SUMMARY}
+    assert facts("import a\n", "import b\n") == {
+        TEXT, TREE, SUMMARY, IMPORTS, ("holds", "imported", "a"), ("holds", "imported", "b"),
+    }  # fmt: skip
+    assert facts("f()\n", "f((\n") == {TEXT, TREE, SUMMARY, IMPORTS, ("holds", "call", "f")}
+    assert facts(None, "") == {("file", NAME), ("files",), ("entry", "/p", "m"), ("entry", "/p", "m.py")}

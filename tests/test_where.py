@@ -1,0 +1,72 @@
+"""Who has a name: the same files in the same order, whether terms were gathered beforehand or bytes are searched."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from fixture_cases import FIXTURES, all_cases, lint
+
+from forklint.config import SettingsFinder
+from forklint.incremental.gathering import GatheredLibrary, Walked, gather
+from forklint.project import terms
+from forklint.project.index import Project
+from forklint.project.library import Library
+
+FOLDERS = sorted(path for path in FIXTURES.iterdir() if path.is_dir())
+
+
+def project(root: Path, library: Library | None = None) -> Project:
+    return Project(root, SettingsFinder(isolated=True).for_file(root / "x.py"), library)
+
+
+def gathered(root: Path) -> GatheredLibrary:
+    files = project(root).all_files()
+    return GatheredLibrary(Walked(files, ()), gather(map(str, files)))
+
+
+def all_terms(made: Project) -> set[tuple[str, str]]:
+    return {(kind, name) for path in made.all_files() for kind, names in made.terms.of(path).items() for name in names}
+
+
+@pytest.mark.parametrize("root", FOLDERS, ids=lambda root: root.name.partition("_")[0])
+def test_both_ways_give_the_same_files(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(terms, "MANY", 10**9)  # or the search would give way to a gathering of its own
+    searched, known = project(root), project(root, gathered(root))
+    asked = sorted(all_terms(searched))
+    assert len(asked) > 100
+    for kind, name in [*asked, ("word", "no_such_name"), ("class", "Dataset"), ("call", "no_such_name")]:
+        assert searched.where(kind, name) == known.where(kind, name), (kind, name)
+
+
+def test_after_many_searches_all_terms_are_gathered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(terms, "MANY", 3)
+    root = FOLDERS[0]
+    made, known = project(root), project(root, gathered(root))
+    for kind, name in sorted(all_terms(known)):
+        assert made.where(kind, name) == known.where(kind, name), (kind, name)
+    assert made.terms._gathered is not None
+
+
+def test_an_edit_is_seen_both_ways() -> None:
+    root = FOLDERS[0]
+    for made in (project(root), project(root, gathered(root))):
+        one, other = made.all_files()[:2]
+        assert made.where("class", "Quux") == made.where("word", "quux") == ()
+        for path in (other, one):
+            made.replace(path, b"class Quux(Base):\n    pass  # quux\n")
+        assert made.where("class", "Quux") == made.where("base", "Base") == made.where("word", "quux") == (one, other)
+        made.replace(one, b"Quux = 1\n")
+        assert made.where("class", "Quux") == (other,)
+        assert made.where("word", "Quux") == (one, other)
+
+
+@pytest.mark.parametrize(
+    "part", [pytest.param(slice(0, None, 12), id="some"), pytest.param(slice(None), id="all", marks=pytest.mark.soak)]
+)
+def test_no_screen_hides_a_finding(tmp_path: Path, part: slice) -> None:
+    for number, case in enumerate(all_cases()[part]):
+        folder = tmp_path / f"{number:04}"
+        folder.mkdir()
+        files = case.copy_to(folder)
+        assert lint(files) == lint(files, screen=False), case.id
