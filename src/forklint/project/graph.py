@@ -49,6 +49,8 @@ Test = Term | Words
 def word_test(word: bytes) -> Words:
     """A test that files pass which hold a text anywhere."""
     return Words(re.compile(re.escape(word)), (word,))
+
+
 PACKAGE = "__init__.py"
 EDGES = frozenset({"imports", "summary", "entry", "folder", "file", "files", "path roots"})
 """Kinds of facts on which edges may rest."""
