@@ -108,12 +108,12 @@ def _gathered(job: Job, files: Sequence[Path], processes: int, stored: Libraries
 
     wanted = gathering.wanted(job.settings(), files, stored)
     if processes == 1:
-        alone = {place: gathering.gather(map(str, walked.files)) for place, walked in wanted.items()}
+        alone = {place: gathering.gather(map(str, walked.paths)) for place, walked in wanted.items()}
         return {place: gathering.GatheredLibrary(walked, alone[place]) for place, walked in wanted.items()}
     from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415
 
     with ProcessPoolExecutor(processes, mp_context=_context(), initializer=_ignore_interrupts) as pool:
-        shares = {place: gathering.in_shares(own.files, processes * SHARES) for place, own in wanted.items()}
+        shares = {place: gathering.in_shares(own.paths, processes * SHARES) for place, own in wanted.items()}
         parts = {place: [pool.submit(gathering.gather, share) for share in some] for place, some in shares.items()}
         return {
             place: gathering.GatheredLibrary(own, (one for part in parts[place] for one in part.result()))
@@ -175,7 +175,7 @@ def available_cores() -> int:
 
 
 Libraries = Mapping[tuple[Path, Path | None], Library]
-"""What is known of projects, by their roots and the files of their settings."""
+"""What is known of projects, by the folders that belong to them and the files of their settings."""
 Reports = list[tuple[FileReport, bytes]]
 """Reports, each with what it rests on as ``project.rests`` writes it, if that is wanted."""
 

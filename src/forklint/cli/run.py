@@ -14,7 +14,7 @@ import click
 from forklint import config
 from forklint.cli import output_file, stdin
 from forklint.cli.ending import CLEAN, FAILED
-from forklint.cli.files import find, left_out
+from forklint.cli.files import find, left_out, say_what_is_bounded
 from forklint.cli.output import say
 from forklint.cli.parameters import overrides
 from forklint.cli.telling import Ran, tell
@@ -50,6 +50,8 @@ def run(options: dict[str, Any]) -> int:
         return FAILED if missing else CLEAN
     for path in files:
         finder.for_file(path)  # a wrong configuration is said before any work is done
+    if options["verbose"]:
+        say_what_is_bounded(finder, files)
     known = Baselines(finder, files, options)
     outright = frozenset(map(shown, files if name else options["paths"] or (Path(),)))
     named = None if options["verbose"] else outright

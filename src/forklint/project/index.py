@@ -16,14 +16,17 @@ from forklint.project.graph import ImportGraph
 from forklint.project.hierarchy import Hierarchy
 from forklint.project.library import Library
 from forklint.project.module import ClassFacts, FunctionFacts, Module
+from forklint.project.path_roots import PathRoots
 from forklint.project.scopes import FUNCTIONS, Binding, Function, Kind, Scope
 from forklint.project.stars import Stars
 from forklint.project.terms import TermIndex
 from forklint.records import dataclass
 from forklint.source import document
+from forklint.source.discovery import MOST_FILES
+from forklint.source.roots import Extent
 from forklint.summaries.reading import summarise
-from forklint.summaries.summary import Import, Summary
-from forklint.summaries.terms import WORD
+from forklint.summaries.summary import Import, PathRoot, Summary
+from forklint.summaries.terms import ANY, PATH_ROOT, WORD
 
 
 @dataclass(frozen=True)
@@ -73,11 +76,12 @@ class Ancestry:
 
 
 class Project(ProjectFiles):
-    """All modules below one root, summarised and parsed when first asked for."""
+    """All modules of a project, summarised and parsed when first asked for."""
 
-    def __init__(self, root: Path, settings: Settings, library: Library | None = None) -> None:
+    def __init__(self, extent: Extent | Path, settings: Settings, library: Library | None = None) -> None:
         """``library``: what is known of the files already."""
-        super().__init__(root, settings, library)
+        super().__init__(extent, settings, library)
+        self.path_roots = PathRoots(self)
         self._library = library
         self.graph = ImportGraph(self)
         self.stars = Stars(self)
@@ -131,6 +135,46 @@ class Project(ProjectFiles):
             self._modules.clear()
             self.forget()
             gc.collect()
+
+    # Files that are only imported
+
+    def all_files(self) -> tuple[Path, ...]:
+        """The files that were walked, and those that they import from outside, where nothing marks the project."""
+        return (*self.walked_files(), *self.followed_files())
+
+    def followed_files(self) -> tuple[Path, ...]:
+        """Those that are only imported."""
+        return self.answer("files imported from outside", None, self._follow, compared=True) if self.is_left else ()
+
+    def _follow(self) -> tuple[Path, ...]:
+        self.questions.note(("files",))
+        return self.followed(self.walked_files())
+
+    def followed(self, paths: tuple[Path, ...]) -> tuple[Path, ...]:
+        """The files that some files reach by imports, without these themselves; not more than MOST_FILES."""
+        waiting, seen = list(paths), set(paths)
+        for path in waiting:
+            new = [target for target in self.graph.imports(path) if target not in seen]
+            new = new[: len(paths) + MOST_FILES - len(waiting)]
+            seen.update(new)
+            waiting += new
+        return tuple(waiting[len(paths) :])
+
+    # Path roots
+
+    def elsewhere(self, name: str, start: str) -> tuple[str, ...]:
+        """The path roots in which a top-level module is looked for."""
+        return self.path_roots.holding(name, start)
+
+    def adding(self) -> tuple[Path, ...]:
+        """The files that make modules importable from further folders."""
+        return self.where(PATH_ROOT, ANY)
+
+    def added(self, path: Path) -> tuple[PathRoot, ...]:
+        """The folders that a file makes modules importable from."""
+        self.questions.note(("path roots", str(path)))
+        summary = self.peek(path)
+        return summary.path_roots if summary is not None else ()
 
     # Summaries
 
