@@ -8,15 +8,19 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from cache_projects import reports
 from flake8_command import Flake8
-from forklint.source.path_roots import CWD, FILE, SETUP, PathRoot
 from hook_repository import Repository, local
+from incremental_projects import reports
 
 from forklint.config import Settings
 from forklint.knowledge.libraries import libraries
+from forklint.project.graph import word_test
 from forklint.project.index import Project
-from forklint.source import path_roots
+from forklint.project.path_roots import placed
+from forklint.source import document
+from forklint.summaries import codec, path_roots, reading
+from forklint.summaries.path_roots import CWD, FILE, SETUP
+from forklint.summaries.summary import PathRoot
 
 BASE = "from torch.utils.data import Dataset\n\n\nclass Base(Dataset):\n    pass\n"
 PATHS = """\
@@ -53,8 +57,13 @@ def write(path: Path, text: str = "") -> Path:
 
 def read(code: str) -> list[str]:
     """The path roots of a file with this code, each as ``base:path``."""
-    assert path_roots.may_add("a.py", code.encode()), "else nobody would look"
-    return [f"{one.base}:{one.path}" for one in path_roots.path_roots(ast.parse(code))]
+    assert path_roots.may_hold(code.encode()), "else nobody would look"
+    summary = reading.summarise(ast.parse(code))
+    assert summary.path_roots == path_roots.path_roots(ast.parse(code)), "else nobody would see them"
+    again = codec.decode(codec.encode(summary))
+    assert again is not None
+    assert again.path_roots == summary.path_roots
+    return [f"{one.base}:{one.path}" for one in summary.path_roots]
 
 
 SPELLINGS = {
@@ -159,26 +168,28 @@ def test_names_that_are_made_of_each_other_come_to_an_end() -> None:
 
 def test_a_setup_file_says_where_its_packages_are() -> None:
     code = 'from setuptools import setup\n\nsetup(name="x", package_dir={"": "lib", "x.y": "z"})\n'
-    found = path_roots.path_roots(ast.parse(code))
-    assert found == (PathRoot(SETUP, "."), PathRoot(SETUP, "src"), PathRoot(SETUP, "lib"))
-    assert path_roots.may_add("setup.py", code.encode())
-    assert not path_roots.may_add("other.py", code.encode())
+    assert read(code) == ["setup:.", "setup:src", "setup:lib"]
+    assert read(
+        code.replace("from setuptools import setup", "import setuptools").replace("setup(", "setuptools.setup(")
+    )
     assert path_roots.path_roots(ast.parse('from words import setup\n\nsetup("x")\n')) == ()
+    assert not path_roots.may_hold(b'from words import setup\n\nsetup("x")\n')
 
 
 def test_where_a_folder_is(tmp_path: Path) -> None:
     file = tmp_path / "tools" / "train.py"
-    assert path_roots.placed(PathRoot(FILE, "../lib"), file, tmp_path) == (tmp_path / "lib",)
-    assert path_roots.placed(PathRoot(FILE, "."), file, tmp_path) == (tmp_path / "tools",)
-    assert path_roots.placed(PathRoot(CWD, "lib"), file, tmp_path) == (tmp_path / "lib", tmp_path / "tools" / "lib")
-    assert path_roots.placed(PathRoot(CWD, ".."), file, tmp_path) == (tmp_path,)
-    assert path_roots.placed(PathRoot(SETUP, "src"), tmp_path / "ops" / "setup.py", tmp_path) == (tmp_path / "ops/src",)
-    assert path_roots.placed(PathRoot(SETUP, "src"), file, tmp_path) == ()
+    assert placed(PathRoot(FILE, "../lib"), file, tmp_path) == (tmp_path / "lib",)
+    assert placed(PathRoot(FILE, "."), file, tmp_path) == (tmp_path / "tools",)
+    assert placed(PathRoot(CWD, "lib"), file, tmp_path) == (tmp_path / "lib", tmp_path / "tools" / "lib")
+    assert placed(PathRoot(CWD, ".."), file, tmp_path) == (tmp_path,)
+    assert placed(PathRoot(SETUP, "src"), tmp_path / "ops" / "setup.py", tmp_path) == (tmp_path / "ops/src",)
+    assert placed(PathRoot(SETUP, "src"), file, tmp_path) == ()
+    assert placed(PathRoot(FILE, "a\0b"), file, tmp_path) == (), "as somebody may have written into a store"
 
 
 @pytest.mark.parametrize("outside", ["../..", "../../beside", "../../../x"])
 def test_a_folder_outside_the_project_is_none(tmp_path: Path, outside: str) -> None:
-    assert path_roots.placed(PathRoot(FILE, outside), tmp_path / "tools" / "train.py", tmp_path) == ()
+    assert placed(PathRoot(FILE, outside), tmp_path / "tools" / "train.py", tmp_path) == ()
 
 
 # What a project makes of it
@@ -294,11 +305,14 @@ def test_a_namespace_package_in_a_path_root_is_found(project: Path) -> None:
     assert found(project) == ["words.py:9 FKL301"]
 
 
-def test_what_can_be_imported_from_a_folder_that_is_no_package_counts(project: Path) -> None:
-    assert Project(project, Settings()).graph.is_whole
+def test_what_is_ignored_in_a_folder_that_is_no_package_is_reached(project: Path) -> None:
     (project / "lib").rename(project / "third-party")
+    write(project / ".gitignore", "third-party\n")
+    (project / ".git").mkdir()
     write(project / "tools" / "paths.py", PATHS.replace("lib", "third-party"))
-    assert not Project(project, Settings()).graph.is_whole
+    made = Project(project, Settings())
+    assert project / "third-party" / "bases.py" not in made.files
+    assert made.graph.any_reached(project / "tools" / "words.py", word_test(b"class Base"))
 
 
 def test_a_file_that_does_not_parse_adds_nothing(project: Path) -> None:
@@ -309,25 +323,33 @@ def test_a_file_that_does_not_parse_adds_nothing(project: Path) -> None:
 # What it costs
 
 
-def test_names_that_are_not_the_projects_cost_one_look(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
-    monkeypatch.setattr(path_roots, "path_roots", lambda tree: asked.append(tree) or ())
-    resolver = Project(project, Settings()).resolver
-    for name in ("torch", "logging", "nowhere"):
-        assert resolver.find(project / "tools" / "words.py", name) is None
-    assert not asked, "no file is looked into for these"
-    looked_into = len(resolver.listings)
-    for number in range(100):
-        assert resolver.find(project / "tools" / "words.py", f"nowhere{number}") is None
-    assert len(resolver.listings) == looked_into
-
-
-def test_without_a_name_of_the_project_no_file_is_read(project: Path) -> None:
+def test_the_names_of_libraries_cost_no_look(project: Path) -> None:
     made = Project(project, Settings())
-    assert made.resolver.find(project / "tools" / "words.py", "torch") is None
-    assert not made.evidence().contents
-    assert made.resolver.find(project / "tools" / "words.py", "bases")
-    assert made.evidence().contents
+    for name in ("torch", "logging"):
+        assert made.resolver.find(project / "tools" / "words.py", name) is None
+    assert not made.news().contents, "no file is read for these"
+
+
+def test_a_name_that_is_nowhere_is_looked_for_once(project: Path) -> None:
+    made = Project(project, Settings())
+    assert made.resolver.find(project / "tools" / "words.py", "nowhere") is None
+    found = made.questions.found
+    for _ in range(100):
+        assert not made.elsewhere("nowhere", str(project / "tools"))
+        assert not made.elsewhere("nowhere", str(project))
+    assert made.questions.found == found
+    listings = len(made.resolver.listings)
+    for number in range(100):
+        assert made.resolver.find(project / "tools" / "words.py", f"nowhere{number}") is None
+    assert len(made.resolver.listings) == listings
+
+
+def test_of_files_that_do_not_speak_of_it_no_tree_is_made(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed: list[str] = []
+    parse = document.parse
+    monkeypatch.setattr(document, "parse", lambda doc: parsed.append(doc.path.name) or parse(doc))
+    assert Project(project, Settings()).resolver.find(project / "tools" / "words.py", "bases")
+    assert parsed == ["paths.py"]
 
 
 # What changes is seen

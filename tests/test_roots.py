@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from forklint.parallel import Job
 from forklint.project.index import Project
 from forklint.source import discovery
 from forklint.source.roots import Extent, find_extent
+from forklint.store.folder import folder_of
 
 BASE = "from torch.utils.data import Dataset\n\n\nclass Base(Dataset):\n    pass\n"
 DERIVED = """\
@@ -70,7 +70,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def seen(linters: Linters) -> set[Path]:
     """All files that were read for what linters said."""
-    return {Path(path) for evidence in linters.evidence().values() for path in evidence.contents if Path(path).exists()}
+    return {Path(path) for news in linters.news().values() for path in news.contents if Path(path).exists()}
 
 
 def new_linters(**overrides: object) -> Linters:
@@ -204,7 +204,7 @@ def test_packages_side_by_side_are_projects_of_their_own(tmp_path: Path) -> None
     assert words is linters.of(tmp_path / "words" / "base.py")
     assert set(words.project.files) == set((tmp_path / "words").glob("*.py"))
     assert set(sounds.project.files) == set((tmp_path / "sounds").glob("*.py"))
-    assert len(linters.evidence()) == 2
+    assert len(linters.news()) == 2
 
 
 def test_findings_of_packages_side_by_side_are_kept_apart(forklint, tmp_path: Path) -> None:
@@ -215,7 +215,7 @@ def test_findings_of_packages_side_by_side_are_kept_apart(forklint, tmp_path: Pa
     first, second = (forklint(*options, cwd=tmp_path).stdout for _ in range(2))
     assert first == second
     assert first.startswith("all/words/store.py:7:9: FKL301")
-    assert len(list((tmp_path / "cache").glob("*.cache"))) == 2
+    assert len(list((tmp_path / "cache").glob("*.sqlite"))) == 2
     write(tmp_path / "all" / "sounds" / "store.py", HAZARD)
     assert forklint(*options, cwd=tmp_path).stdout.count("FKL301") == 2
 
@@ -285,15 +285,11 @@ def test_a_notebook_in_the_home_folder_reads_what_it_imports(home: Path) -> None
     assert {one.parent for one in seen(linters)} <= {home, home / "words"}
 
 
-def test_nothing_is_looked_for_beside_a_project_that_nothing_marks(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    walked: list[str] = []
-    walk = os.walk
-    monkeypatch.setattr(os, "walk", lambda folder, *more: walked.append(folder) or walk(folder, *more))
-    assert not Project(find_extent(home / "words" / "base.py"), Settings()).graph.is_whole
-    assert not walked
+def test_nothing_says_that_no_more_can_be_imported_where_nothing_marks_a_project(home: Path) -> None:
+    path = home / "words" / "base.py"
+    assert not Project(find_extent(path), Settings()).is_whole
     write(home / "words" / "pyproject.toml")
-    assert Project(find_extent(home / "words" / "base.py"), Settings()).graph.is_whole
-    assert walked == [str(home / "words")]
+    assert Project(find_extent(path), Settings()).is_whole
 
 
 def test_a_watch_keeps_to_the_project(home: Path) -> None:
@@ -341,9 +337,9 @@ def test_of_a_folder_that_nothing_marks_so_many_files_are_read(forklint, tmp_pat
     write(tmp_path / "all" / "zoo" / "base.py", BASE)
     path = write(tmp_path / "all" / "train.py", DERIVED.format(module="zoo.base"))
     project = Project(find_extent(path), Settings())
-    assert len(project.walked) == discovery.MOST_FILES
-    assert project.walked[0] == path, "the nearest come first"
-    assert project.files == (*project.walked, tmp_path / "all" / "zoo" / "base.py")
+    assert len(project.walk.paths) == discovery.MOST_FILES
+    assert project.walk.paths[0] == path, "the nearest come first"
+    assert project.files == (*project.walk.paths, tmp_path / "all" / "zoo" / "base.py")
     options = ("all/train.py", "--output-format", "concise")
     quiet, verbose = (forklint(*options, *more, cwd=tmp_path) for more in ((), ("-v",)))
     assert quiet.stdout.startswith("all/train.py:8:9: FKL301"), "imports are followed all the same"

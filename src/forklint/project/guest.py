@@ -66,13 +66,12 @@ class GuestProject(Project):
     def all_files(self) -> tuple[Path, ...]:
         """The files of the project, and the notebook with what it imports from outside."""
         files = (*self._borrowed(self._home.all_files), self._guest.path)
-        new = self.followed((self._guest.path,)) if self.is_left else ()
+        new = self.imported_files.reached((self._guest.path,)) if self.is_left else ()
         return tuple(dict.fromkeys((*files, *new)))
 
     def adding(self) -> tuple[Path, ...]:
-        """The files that make modules importable from further folders, perhaps the notebook among them."""
-        files = self._borrowed(self._home.adding)
-        return (*files, self._guest.path) if self.added(self._guest.path) else files
+        """The files that may make modules importable from further folders."""
+        return (*self._borrowed(self._home.adding), self._guest.path)
 
     def _borrowed(self, find: Callable[[], T]) -> T:
         """An answer of the project, with all that it rests on there."""

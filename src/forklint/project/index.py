@@ -9,6 +9,7 @@ from pathlib import Path
 from forklint.config import Settings
 from forklint.project.graph import ImportGraph
 from forklint.project.hierarchy import Hierarchy
+from forklint.project.imported import ImportedFiles
 from forklint.project.library import Library
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.modules import ProjectModules
@@ -67,6 +68,7 @@ class Project(ProjectModules):
         """``library``: what is known of the files already."""
         super().__init__(extent, settings, library)
         self.path_roots = PathRoots(self)
+        self.imported_files = ImportedFiles(self)
         self.graph = ImportGraph(self)
         self.stars = Stars(self)
         self.terms = TermIndex(self, library)

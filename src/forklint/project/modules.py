@@ -15,14 +15,14 @@ from forklint.project.files import ProjectFiles
 from forklint.project.library import Library
 from forklint.project.module import Module
 from forklint.source import document
-from forklint.source.discovery import MOST_FILES
 from forklint.source.roots import Extent
 from forklint.summaries.reading import summarise
-from forklint.summaries.summary import Import, PathRoot, Summary
+from forklint.summaries.summary import Import, Summary
 from forklint.summaries.terms import ANY, PATH_ROOT, WORD
 
 if TYPE_CHECKING:
     from forklint.project.graph import ImportGraph
+    from forklint.project.imported import ImportedFiles
     from forklint.project.path_roots import PathRoots
     from forklint.project.terms import TermIndex
 
@@ -38,6 +38,7 @@ class ProjectModules(ProjectFiles):
     """All modules of a project."""
 
     graph: ImportGraph
+    imported_files: ImportedFiles
     path_roots: PathRoots
     terms: TermIndex
 
@@ -94,45 +95,17 @@ class ProjectModules(ProjectFiles):
             self.forget()
             gc.collect()
 
-    # Files that are only imported
-
     def all_files(self) -> tuple[Path, ...]:
         """The files that were walked, and those that they import from outside, where nothing marks the project."""
-        return (*self.walked_files(), *self.followed_files())
+        return (*self.walked_files(), *self.imported_files.files())
 
-    def followed_files(self) -> tuple[Path, ...]:
-        """Those that are only imported."""
-        return self.answer("files imported from outside", None, self._follow, compared=True) if self.is_left else ()
-
-    def _follow(self) -> tuple[Path, ...]:
-        self.questions.note(("files",))
-        return self.followed(self.walked_files())
-
-    def followed(self, paths: tuple[Path, ...]) -> tuple[Path, ...]:
-        """The files that some files reach by imports, without these themselves; not more than MOST_FILES."""
-        waiting, seen = list(paths), set(paths)
-        for path in waiting:
-            new = [target for target in self.graph.imports(path) if target not in seen]
-            new = new[: len(paths) + MOST_FILES - len(waiting)]
-            seen.update(new)
-            waiting += new
-        return tuple(waiting[len(paths) :])
-
-    # Path roots
+    def adding(self) -> tuple[Path, ...]:
+        """The files that may make modules importable from further folders."""
+        return self.where(PATH_ROOT, ANY)
 
     def elsewhere(self, name: str, start: str) -> tuple[str, ...]:
         """The path roots in which a top-level module is looked for."""
         return self.path_roots.holding(name, start)
-
-    def adding(self) -> tuple[Path, ...]:
-        """The files that make modules importable from further folders."""
-        return self.where(PATH_ROOT, ANY)
-
-    def added(self, path: Path) -> tuple[PathRoot, ...]:
-        """The folders that a file makes modules importable from."""
-        self.questions.note(("path roots", str(path)))
-        summary = self.peek(path)
-        return summary.path_roots if summary is not None else ()
 
     # Summaries
 

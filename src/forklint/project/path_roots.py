@@ -83,8 +83,13 @@ class PathRoots:
         root = self._project.extent.walked
         usual = {self._project.root, self._project.root / "src"}
         for path in self._project.adding():
-            for one in self._project.added(path):
+            for one in self._added(path):
                 yield from (Placed(str(to), str(path.parent)) for to in placed(one, path, root) if to not in usual)
+
+    def _added(self, path: Path) -> tuple[PathRoot, ...]:
+        self._project.questions.note(("path roots", str(path)))
+        summary = self._project.peek(path)
+        return summary.path_roots if summary is not None else ()
 
 
 def placed(one: PathRoot, file: Path, root: Path) -> tuple[Path, ...]:

@@ -75,7 +75,7 @@ class TermIndex:
             files = self._project.walked_files()
             return tuple(path for path in files if path in found or self._has_now(path, kind, name))
         found.update(path for path in self._newer if path in self.order and name in self.of(path).get(kind, ()))
-        found.update(path for path in self._project.followed_files() if name in self.of(path).get(kind, ()))
+        found.update(path for path in self._project.imported_files.files() if name in self.of(path).get(kind, ()))
         return tuple(sorted(found, key=lambda path: self.order.get(path, -1)))
 
     def _has_now(self, path: Path, kind: str, name: str) -> bool:
