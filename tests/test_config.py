@@ -12,7 +12,7 @@ from forklint import knowledge
 from forklint.config import ConfigError, Settings, SettingsFinder, load, python_range
 from forklint.knowledge.handles import Handle
 from forklint.knowledge.starters import Starter
-from forklint.source.roots import find_root
+from forklint.source.roots import find_extent
 
 
 def write(path: Path, text: str) -> Path:
@@ -130,9 +130,9 @@ def test_the_keys_of_added_rows_are_those_that_are_read() -> None:
 def test_root_is_the_nearest_mark_or_the_outermost_package(tmp_path: Path) -> None:
     write(tmp_path / "lib" / "pkg" / "__init__.py", "")
     inner = write(tmp_path / "lib" / "pkg" / "sub" / "__init__.py", "")
-    assert find_root(inner) == tmp_path / "lib"
+    assert find_extent(inner).root == tmp_path / "lib"
     write(tmp_path / "pyproject.toml", "")
-    assert find_root(inner) == tmp_path
+    assert find_extent(inner).root == tmp_path
 
 
 def test_a_project_adds_variables_and_starters(forklint, tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ from forklint.source.comments import uncommented
 from forklint.source.document import BrokenError, Document, UnreadableError
 from forklint.source.kinds import Kind, kind_of
 from forklint.source.paths import from_root, relative_to, shown
-from forklint.source.roots import find_root
+from forklint.source.roots import Extent, Roots
 
 if TYPE_CHECKING:
     from forklint.preset_linting import PresetLinter
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 Place = tuple[Path, Path | None]
-"""The root of a project and the file of its settings."""
+"""The folder that belongs to a project, and the file of its settings."""
 MOST_KEPT = 512_000_000
 """Bytes of projects, in the measure of ``Project.weight``, which are kept, since a file of them may still come."""
 
@@ -379,7 +379,8 @@ class Linters:
         self._options = options
         self._library_of = library_of
         self._linters: dict[Place, Linter] = {}
-        self._roots: dict[Path, Path] = {}
+        self._roots = Roots()
+        self._extents: dict[Path, Extent] = {}
 
     def news(self) -> dict[Place, Seen]:
         """What was seen of the disk, for each project, without what this has given already."""
@@ -397,10 +398,10 @@ class Linters:
         """The Linter for a file; raises ConfigError."""
         absolute = from_root(path)
         settings = self._settings.for_file(absolute)
-        root = self._roots.get(absolute.parent)
-        if root is None:
-            root = self._roots[absolute.parent] = find_root(absolute)
-        key = (root, settings.source)
+        extent = self._extents.get(absolute.parent)
+        if extent is None:
+            extent = self._extents[absolute.parent] = self._roots.of(absolute)
+        key = (extent.walked, settings.source)
         if key not in self._linters:
-            self._linters[key] = Linter(Project(root, settings, self._library_of(key)), self._options)
+            self._linters[key] = Linter(Project(extent, settings, self._library_of(key)), self._options)
         return self._linters[key]

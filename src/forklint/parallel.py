@@ -50,6 +50,11 @@ class Job:
         """Where the settings of each file come from."""
         return SettingsFinder(self.overrides, config=self.config, isolated=self.isolated)
 
+    @property
+    def variant(self) -> str:
+        """How files are linted apart from their settings."""
+        return f"screen={self.screen} fixes={self.with_fixes}"
+
     def linters(self, libraries: Libraries | None = None) -> Linters:
         """New linters, with nothing known of any project but ``libraries``."""
         from forklint.engine import Linters, Options  # noqa: PLC0415 - all rules; not where all is known
@@ -70,8 +75,7 @@ def lint(
         return [one for one, _ in _lint_anew(job, files, count, {}).reports]
     from forklint.incremental.lookup import Lookup  # noqa: PLC0415 - a run that keeps nothing needs none of it
 
-    variant = f"screen={job.screen} fixes={job.with_fixes}"
-    lookup = Lookup(job.settings(), files, variant, job.named, tell or _say_nothing)
+    lookup = Lookup(job.settings(), files, job.variant, job.named, tell or _say_nothing)
     try:
         done = _lint_anew(job, lookup.missing, count, lookup.libraries()) if lookup.missing else Done()
         return lookup.complete(done.reports, done.seen, done.libraries)
@@ -108,12 +112,12 @@ def _gathered(job: Job, files: Sequence[Path], processes: int, stored: Libraries
 
     wanted = gathering.wanted(job.settings(), files, stored)
     if processes == 1:
-        alone = {place: gathering.gather(map(str, walked.files)) for place, walked in wanted.items()}
+        alone = {place: gathering.gather(map(str, walked.paths)) for place, walked in wanted.items()}
         return {place: gathering.GatheredLibrary(walked, alone[place]) for place, walked in wanted.items()}
     from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415
 
     with ProcessPoolExecutor(processes, mp_context=_context(), initializer=_ignore_interrupts) as pool:
-        shares = {place: gathering.in_shares(own.files, processes * SHARES) for place, own in wanted.items()}
+        shares = {place: gathering.in_shares(own.paths, processes * SHARES) for place, own in wanted.items()}
         parts = {place: [pool.submit(gathering.gather, share) for share in some] for place, some in shares.items()}
         return {
             place: gathering.GatheredLibrary(own, (one for part in parts[place] for one in part.result()))
@@ -175,7 +179,7 @@ def available_cores() -> int:
 
 
 Libraries = Mapping[tuple[Path, Path | None], Library]
-"""What is known of projects, by their roots and the files of their settings."""
+"""What is known of projects, by the folders that belong to them and the files of their settings."""
 Reports = list[tuple[FileReport, bytes]]
 """Reports, each with what it rests on as ``project.rests`` writes it, if that is wanted."""
 

@@ -10,7 +10,7 @@ from forklint.cli.ending import Failure, one_line_errors
 from forklint.config import ConfigError, SettingsFinder
 from forklint.report import count, visible
 from forklint.source.paths import shown
-from forklint.source.roots import find_root
+from forklint.source.roots import find_extent
 from forklint.store import folder
 
 
@@ -42,10 +42,11 @@ def _caches(paths: tuple[Path, ...], named: Path | None) -> list[Path]:
     found = [named] if named is not None else []
     for path in paths:
         inside = path / "x" if path.is_dir() else path
-        root = find_root(inside)
+        extent = find_extent(inside)
         try:
-            configured = folder.folder_of(root, SettingsFinder().for_file(inside))
+            configured = folder.folder_of(extent, SettingsFinder().for_file(inside))
         except ConfigError:  # settings that are wrong are no reason to keep anything
             configured = None
-        found += [*([configured] if configured else []), *folder.below(root), *folder.below(path)]
+        found += [configured] if configured else []
+        found += [*(folder.below(extent.root) if extent.is_marked else ()), *folder.below(path)]
     return found

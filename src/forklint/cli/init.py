@@ -46,8 +46,8 @@ def _init(folder: Path, *, yes: bool, no_config: bool, no_hook: bool) -> int:
     project = find_project(folder)
     if project is None:
         raise Failure(
-            f"{from_root(folder)} is no project: neither it nor a folder above has a pyproject.toml, forklint.toml, "
-            "setup.py, setup.cfg or .git; name the project's folder, or make one of them"
+            f"{from_root(folder)} is no project: neither it nor a folder above, up to the home folder, has a "
+            "pyproject.toml, forklint.toml, setup.py, setup.cfg or .git; name the project's folder, or make one of them"
         )
     proposals = _proposals(project, no_config=no_config, no_hook=no_hook)
     _show(proposals)

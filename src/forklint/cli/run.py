@@ -14,7 +14,7 @@ import click
 from forklint import config
 from forklint.cli import output_file, stdin
 from forklint.cli.ending import CLEAN, FAILED
-from forklint.cli.files import find, left_out
+from forklint.cli.files import find, left_out, say_what_is_bounded
 from forklint.cli.output import say
 from forklint.cli.parameters import overrides
 from forklint.cli.telling import Ran, tell
@@ -50,6 +50,8 @@ def run(options: dict[str, Any]) -> int:
         return FAILED if missing else CLEAN
     for path in files:
         finder.for_file(path)  # a wrong configuration is said before any work is done
+    if options["verbose"]:
+        say_what_is_bounded(finder, files)
     known = Baselines(finder, files, options)
     outright = frozenset(map(shown, files if name else options["paths"] or (Path(),)))
     named = None if options["verbose"] else outright
@@ -63,6 +65,11 @@ def run(options: dict[str, Any]) -> int:
         named=outright,
         keeps=not options["no_cache"],
     )
+    if options["explain_cache"]:
+        from forklint.cli.explain_cache import explain_cache  # noqa: PLC0415
+
+        explain_cache(job, options["explain_cache"])
+        return CLEAN
     if name:
         return _run_stdin(job, finder, known, name, options)
     ran = _run_files(job, known, files, options)

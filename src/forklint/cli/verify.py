@@ -21,7 +21,7 @@ from forklint.cli.telling import Ran, outcome_of
 from forklint.model import Finding
 from forklint.source.kinds import Kind, kind_of
 from forklint.source.paths import from_root, shown
-from forklint.source.roots import find_root
+from forklint.source.roots import find_extent
 
 if TYPE_CHECKING:
     from forklint.report import Outcome
@@ -111,10 +111,11 @@ def run(options: dict[str, Any], arguments: Sequence[str] | None) -> int:
 
     def context_of(finding: Finding) -> Context:
         path = Path(finding.path)
-        settings = finder.for_file(path)
+        settings, extent = finder.for_file(path), find_extent(path)
         given = settings.verify
         return Context(
-            root=find_root(path),
+            root=extent.root,
+            extent=extent,
             settings=settings,
             environment=environment,
             entry=entry,

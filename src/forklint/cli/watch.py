@@ -16,9 +16,9 @@ from forklint.config import ConfigError, SettingsFinder
 from forklint.records import dataclass
 from forklint.source import discovery
 from forklint.source.discovery import IGNORE_FILES, NEVER
-from forklint.source.kinds import SUFFIXES
+from forklint.source.kinds import LINTED_SUFFIXES, SUFFIXES
 from forklint.source.paths import from_root
-from forklint.source.roots import FILES, find_root
+from forklint.source.roots import FILES, Extent, find_extent
 
 SETTINGS = (*FILES, *IGNORE_FILES)
 States = dict[Path, tuple[int, int]]
@@ -34,10 +34,11 @@ def watch(
     """
     import watchfiles  # noqa: PLC0415 - only needed here
 
-    folders, named = _folders(paths), [from_root(path) for path in paths if path.is_file()]
+    extents, named = _extents(paths), [from_root(path) for path in paths if path.is_file()]
+    folders = [extent.walked for extent in extents]
 
     def state(settings: SettingsFinder | None) -> States:
-        found = _files(folders, named, settings)
+        found = _files(extents, named, settings)
         found.pop(Path(os.path.realpath(report or os.devnull)), None)
         return found
 
@@ -46,7 +47,12 @@ def watch(
         _again(run)
         say(f"watching {', '.join(map(str, folders))}; Ctrl-C ends")
         events = watchfiles.watch(
-            *folders, watch_filter=_Names(folders, named), rust_timeout=500, yield_on_timeout=True, raise_interrupt=True
+            *folders,
+            watch_filter=_Names(folders, named),
+            rust_timeout=500,
+            yield_on_timeout=True,
+            raise_interrupt=True,
+            recursive=not all(extent.is_flat for extent in extents),
         )
         first = True
         for changes in events:
@@ -66,13 +72,22 @@ def watch(
     return 0
 
 
-def _folders(paths: Sequence[Path]) -> list[Path]:
+def _extents(paths: Sequence[Path]) -> list[Extent]:
     """The project of each path, without those that lie in another: imports and settings come from there."""
     for path in paths:
         if not path.exists():
             raise Failure(f"{path}: no such file or folder, so it cannot be watched")
-    roots = {find_root(path / "x" if path.is_dir() else path) for path in paths}
-    return sorted(root for root in roots if not any(parent in roots for parent in root.parents))
+    found = {extent.walked: extent for extent in map(_extent, paths)}
+    deep = {folder for folder, extent in found.items() if not extent.is_flat}
+    return [found[folder] for folder in sorted(found) if deep.isdisjoint(folder.parents)]
+
+
+def _extent(path: Path) -> Extent:
+    """The project that a path belongs to; a folder that no project claims is watched as a whole, since it was named."""
+    if not path.is_dir():
+        return find_extent(path)
+    extent = find_extent(path / "x")
+    return Extent(extent.root, extent.walked) if extent.is_bounded else extent
 
 
 @dataclass(frozen=True)
@@ -98,7 +113,7 @@ def _settings(finder: Callable[[], SettingsFinder]) -> SettingsFinder | None:
         return None
 
 
-def _files(folders: Iterable[Path], named: Iterable[Path], finder: SettingsFinder | None) -> States:
+def _files(extents: Sequence[Extent], named: Iterable[Path], finder: SettingsFinder | None) -> States:
     """The files that a run may read, with what shows that they changed."""
     discovery.forget_ignore_files()
 
@@ -109,8 +124,12 @@ def _files(folders: Iterable[Path], named: Iterable[Path], finder: SettingsFinde
             return False
 
     found: States = {}
-    below = [path for path in discovery.find_files(folders, excluded) if isinstance(path, Path)]
-    settings = [path for folder in folders for path in _settings_of(folder, finder)]
+    whole = [extent.walked for extent in extents if not extent.is_bounded]
+    below = [path for path in discovery.find_files(whole, excluded) if isinstance(path, Path)]
+    for extent in extents:
+        if extent.is_bounded:
+            below += discovery.walk(extent, excluded, LINTED_SUFFIXES).paths
+    settings = [path for extent in extents for path in _settings_of(extent.root, finder)]
     for path in (*below, *settings, *named):
         try:
             status = path.stat()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 from typing import Any, Protocol
@@ -18,6 +18,7 @@ from forklint.records import dataclass
 from forklint.source import discovery
 from forklint.source.digest import digest
 from forklint.source.kinds import PRESET_SUFFIXES, PYTHON_SUFFIXES, Kind, kind_of
+from forklint.source.roots import Extent
 from forklint.store.stamps import Stamp, content_of, is_same, stamp
 
 EVERYTHING: Fact = ("everything",)
@@ -64,9 +65,9 @@ class Difference:
 class Disk:
     """Compares the files of one project with a store."""
 
-    def __init__(self, root: str, settings: Settings, store: Readable, begin: int) -> None:
+    def __init__(self, extent: Extent, settings: Settings, store: Readable, begin: int) -> None:
         """``begin``: nanoseconds; what was changed later may not be trusted to stay."""
-        self._root = root
+        self._extent = extent
         self._settings = settings
         self._store = store
         self._begin = begin
@@ -126,20 +127,29 @@ class Disk:
         wanted = {name: suffixes for name, suffixes in known.items() if getattr(self.seen, name) is not None}
         if not wanted:
             return
-        excluded = self._settings.excludes if self._settings.exclude else discovery.nothing
-        every = tuple(suffix for suffixes in wanted.values() for suffix in suffixes)
-        left_out: list[str] = []
-        walked = [str(path) for path in discovery.walk(Path(self._root), excluded, every, left_out)]
-        self.now.left_out = tuple(left_out)
+        walked, self.now.left_out = self._walked(wanted)
         if self.seen.left_out is not None and self.seen.left_out != self.now.left_out:
             found.facts.add(("left out",))
-        for name, suffixes in wanted.items():
-            now, before = tuple(path for path in walked if path.endswith(suffixes)), getattr(self.seen, name)
+        for name in wanted:
+            now, before = walked[name], getattr(self.seen, name)
             setattr(self.now, name, now)
             if now != before:
                 found.facts.add((name,))
                 if name == "files":
                     self._compare_lists(before, now, found)
+
+    def _walked(self, wanted: Mapping[str, tuple[str, ...]]) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...]]:
+        """What each walk finds now, by its name, and what was left out."""
+        excluded = self._settings.excludes if self._settings.exclude else discovery.nothing
+        if self._extent.is_bounded:  # each walk has a bound of its own
+            walks = {name: discovery.walk(self._extent, excluded, suffixes) for name, suffixes in wanted.items()}
+            left_out = walks["files"].left_out if "files" in walks else ()
+            return {name: tuple(map(str, one.paths)) for name, one in walks.items()}, left_out
+        every = tuple(suffix for suffixes in wanted.values() for suffix in suffixes)
+        walk = discovery.walk(self._extent, excluded, every)
+        paths = tuple(map(str, walk.paths))
+        parts = {name: tuple(one for one in paths if one.endswith(wanted[name])) for name in wanted}
+        return parts, walk.left_out
 
     def _compare_lists(self, before: Sequence[str], now: Sequence[str], found: Difference) -> None:
         """Take in the Python files that have come or gone."""

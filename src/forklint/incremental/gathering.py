@@ -13,9 +13,10 @@ from forklint.project.changes import state_of
 from forklint.project.library import Library
 from forklint.source import discovery
 from forklint.source.digest import digest
+from forklint.source.discovery import Walk
 from forklint.source.kinds import Kind, kind_of
 from forklint.source.paths import from_root
-from forklint.source.roots import Roots
+from forklint.source.roots import Extent, Roots
 from forklint.store.stamps import content_of
 from forklint.summaries import codec
 from forklint.summaries.summary import Summary
@@ -37,19 +38,12 @@ class Gathered(NamedTuple):
     terms: dict[str, frozenset[str]]
 
 
-class Walked(NamedTuple):
-    """The Python files of a project, and what was left out of them."""
-
-    files: tuple[Path, ...]
-    left_out: tuple[str, ...]
-
-
 class GatheredLibrary:
     """Summaries and terms of all files of a project, in memory; ``project.library`` describes it."""
 
-    def __init__(self, walked: Walked, gathered: Iterable[Gathered]) -> None:
+    def __init__(self, walked: Walk, gathered: Iterable[Gathered]) -> None:
         """``gathered``: one for each of the files, in their order."""
-        self.files: tuple[Path, ...] | None = walked.files
+        self.files: tuple[Path, ...] | None = walked.paths
         self.left_out = walked.left_out
         self.presets: tuple[Path, ...] | None = None
         self.newer: frozenset[Path] = frozenset()
@@ -91,24 +85,24 @@ def in_shares(files: Sequence[Path], shares: int) -> list[list[str]]:
 
 def wanted(
     finder: SettingsFinder, files: Iterable[Path], stored: Mapping[Place, Library]
-) -> dict[Place, Walked]:
+) -> dict[Place, Walk]:
     """The Python files of each project of which most are to be linted and whose terms are not stored."""
     counts: Counter[Place] = Counter()
-    roots, places, settings_of = Roots(), dict[Path, Place](), dict[Place, Settings]()
+    roots, places, found_of = Roots(), dict[Path, Place](), dict[Place, tuple[Extent, Settings]]()
     for path in files:
         if path.parent not in places:
             absolute = from_root(path)
-            settings = finder.for_file(absolute)
-            place = places[path.parent] = (roots.of(absolute), settings.source)
-            settings_of[place] = settings
+            settings, extent = finder.for_file(absolute), roots.of(absolute)
+            place = places[path.parent] = (extent.walked, settings.source)
+            found_of[place] = extent, settings
         counts[places[path.parent]] += kind_of(path) is Kind.PYTHON
-    found: dict[Place, Walked] = {}
+    found: dict[Place, Walk] = {}
     for place, count in counts.items():
         known = stored.get(place)
         if count < FEWEST or (known is not None and known.where("", "") is not None):
             continue
-        left_out: list[str] = []
-        own = tuple(discovery.walk(place[0], settings_of[place].excludes, left_out=left_out))
-        if count * MOST >= len(own):
-            found[place] = Walked(own, tuple(left_out))
+        extent, settings = found_of[place]
+        own = discovery.walk(extent, settings.excludes)
+        if count * MOST >= len(own.paths):
+            found[place] = own
     return found

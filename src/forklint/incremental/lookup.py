@@ -19,13 +19,13 @@ from forklint.records import dataclass
 from forklint.source.digest import digest
 from forklint.source.kinds import Kind, kind_of
 from forklint.source.paths import from_root, shown
-from forklint.source.roots import Roots
+from forklint.source.roots import Extent, Roots
 from forklint.store import folder, identity
 from forklint.store.database import Store
 from forklint.store.errors import StoreError
 
 Place = tuple[Path, Path | None]
-"""The root of a project and the file of its settings: what one linter stands for."""
+"""The folder that belongs to a project, and the file of its settings: what one linter stands for."""
 VARIANT = 12
 """Digits by which ways to lint are told apart."""
 
@@ -34,7 +34,7 @@ VARIANT = 12
 class _Shelf:
     """One project of the run."""
 
-    root: Path
+    extent: Extent
     session: Session | None
     """None where nothing is stored."""
     wanted: dict[str, str]
@@ -113,7 +113,7 @@ class Lookup:
                 gathered = libraries.get(place)
                 self._keep(
                     shelf.session,
-                    shelf.root,
+                    shelf.extent,
                     new.get(id(shelf), {}),
                     seen.get(place, Seen()),
                     gathered if isinstance(gathered, GatheredLibrary) else None,
@@ -128,7 +128,7 @@ class Lookup:
                 new.setdefault(id(self._place(Path(path))[1]), {})[path] = one
         for place, shelf in self._shelves.items():
             if shelf.session is not None:
-                self._keep(shelf.session, shelf.root, new.get(id(shelf), {}), seen.get(place, Seen()), None)
+                self._keep(shelf.session, shelf.extent, new.get(id(shelf), {}), seen.get(place, Seen()), None)
 
     def close(self) -> None:
         """Close all stores; what is asked of them later opens them again."""
@@ -137,17 +137,15 @@ class Lookup:
                 shelf.session.close()
 
     def _keep(
-        self, session: Session, root: Path, fresh: Mapping[str, Fresh], seen: Seen, gathered: GatheredLibrary | None
+        self, session: Session, extent: Extent, fresh: Mapping[str, Fresh], seen: Seen, gathered: GatheredLibrary | None
     ) -> None:
         try:
             if fresh or session.is_changed():
                 session.keep(fresh, seen, gathered)
         except UnsteadyError:
-            self._tell(f"{root}: files changed while they were linted, so their findings are not kept")
+            self._tell(f"{extent.walked}: files changed while they were linted, so their findings are not kept")
         except StoreError as error:
-            self._tell(f"{root}: findings are not kept: {error}")
-        finally:
-            session.close()
+            self._tell(f"{extent.walked}: findings are not kept: {error}")
 
     def _place(self, path: Path) -> tuple[str, _Shelf]:
         """A file's path from the root, and where it belongs; there are thousands."""
@@ -162,19 +160,19 @@ class Lookup:
         return known[0] + name, known[2]
 
     def _shelf(self, path: Path) -> _Shelf:
-        settings, root = self._finder.for_file(path), self._roots.of(path)
-        place = (root, settings.source)
+        settings, extent = self._finder.for_file(path), self._roots.of(path)
+        place = (extent.walked, settings.source)
         if place not in self._shelves:
-            self._shelves[place] = _Shelf(root, self._open(root, settings), {})
+            self._shelves[place] = _Shelf(extent, self._open(extent, settings), {})
         return self._shelves[place]
 
-    def _open(self, root: Path, settings: Settings) -> Session | None:
-        file = folder.store_of(root, settings, self._program)
+    def _open(self, extent: Extent, settings: Settings) -> Session | None:
+        file = folder.store_of(extent, settings, self._program)
         if file is None:
             return None
         store = Store.open(file, tables.ALL, self._tell, evictable=tables.EVICTABLE)
-        variant = digest(identity.request(root, settings, self._variant).encode(errors="surrogatepass"))[:VARIANT]
-        return Session(root, settings, variant, store, self._begin)
+        variant = digest(identity.request(extent, settings, self._variant).encode(errors="surrogatepass"))[:VARIANT]
+        return Session(extent, settings, variant, store, self._begin)
 
     def _is_asked_for(self, name: str) -> bool:
         """Whether a file of settings was named outright: of these more is said than of others."""

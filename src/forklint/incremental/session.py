@@ -21,6 +21,7 @@ from forklint.project.rests import mark
 from forklint.project.seen import Seen
 from forklint.source.digest import digest
 from forklint.source.kinds import Kind, kind_of
+from forklint.source.roots import Extent
 from forklint.store import rows as report_rows
 from forklint.store.database import Store, Transaction
 from forklint.store.stamps import content_of, stamp
@@ -56,9 +57,9 @@ Fresh = tuple[FileReport, bytes]
 class Session:
     """The store of one project under one set of settings, and how the disk differs from it."""
 
-    def __init__(self, root: Path, settings: Settings, variant: str, store: Store, begin: int) -> None:
+    def __init__(self, extent: Extent, settings: Settings, variant: str, store: Store, begin: int) -> None:
         """``variant`` stands for how files are linted; ``begin``: nanoseconds, when the run began."""
-        self._root = root
+        self._extent = extent
         self._settings = settings
         self._variant = variant
         self._store = store
@@ -75,7 +76,7 @@ class Session:
         """Read what the store says, and compare the disk with it; raises MalformedError."""
         known: Readable = Nothing() if self._is_void else self._store
         self.revision = self._revision(known)
-        self._disk = Disk(str(self._root), self._settings, known, self._begin)
+        self._disk = Disk(self._extent, self._settings, known, self._begin)
         self.difference = self._disk.compare() if self.revision else Difference()
         changes = [(key, row) for key, row in known.rows(tables.CHANGES) if key.isdecimal()]
         self._changes = {int(key): frozenset(rows.facts(row)) for key, row in changes}

@@ -110,10 +110,12 @@ def compiled(text: str) -> re.Pattern[bytes]:
 def _of_summaries(name: str, before: Summary | None, after: Summary | None) -> Iterator[Fact]:
     if before is None or after is None:
         if before is not after:
-            yield from (("summary", name), ("imports", name))
+            yield from (("summary", name), ("imports", name), ("path roots", name))
         return
     if before.imports != after.imports:
         yield "imports", name
+    if before.path_roots != after.path_roots:
+        yield "path roots", name
     if any(getattr(before, part) != getattr(after, part) for part in ("imports", "exports", "scopes", "statements")):
         yield "summary", name
 

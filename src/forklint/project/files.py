@@ -19,25 +19,28 @@ from forklint.project.rests import Encoder
 from forklint.project.seen import Seen, question
 from forklint.source import discovery, document
 from forklint.source.digest import digest
+from forklint.source.discovery import Walk
 from forklint.source.kinds import PRESET_SUFFIXES
+from forklint.source.roots import Extent
 
 T = TypeVar("T")
 
 
 class ProjectFiles:
-    """All files below one root, each read once. Whatever is concluded of a project has seen the disk through this."""
+    """All files of a project, each read once. Whatever is concluded of a project has seen the disk through this."""
 
-    def __init__(self, root: Path, settings: Settings, library: Library | None = None) -> None:
-        self.root = root
-        self._left_out: list[str] = []
+    def __init__(self, extent: Extent | Path, settings: Settings, library: Library | None = None) -> None:
+        """Take a project's extent, its settings and what is known of it; a folder alone stands for a marked root."""
+        self.extent = extent if isinstance(extent, Extent) else Extent(extent, extent)
+        self.root = self.extent.root
         if library is not None and library.files is not None:
-            self._on_disk, self._left_out = library.files, list(library.left_out)
+            self.walk = Walk(library.files, library.left_out)
         if library is not None and library.presets is not None:
             self._presets = library.presets
         self.settings = settings
         self.questions = Questions()
         self.budgets = Budgets(self.questions)
-        self.resolver = Resolver(root, self.questions)
+        self.resolver = Resolver(self.extent, self.questions, self.elsewhere)
         self._overlay: dict[Path, bytes] = {}
         self._unwritten: list[Path] = []
         self._bytes: dict[Path, bytes] = {}
@@ -92,17 +95,30 @@ class ProjectFiles:
 
     def all_files(self) -> tuple[Path, ...]:
         """``files``, for a caller that notes by itself what its answer rests on."""
-        return (*self._on_disk, *self._unwritten)
+        return self.walked_files()
+
+    def walked_files(self) -> tuple[Path, ...]:
+        """The files that belong to the project, likewise."""
+        return (*self.walk.paths, *self._unwritten)
 
     @cached_property
-    def _on_disk(self) -> tuple[Path, ...]:
-        return tuple(discovery.walk(self.root, self.settings.excludes, left_out=self._left_out))
+    def walk(self) -> Walk:
+        """What a walk finds, likewise."""
+        return discovery.walk(self.extent, self.settings.excludes)
 
     @property
     def is_whole(self) -> bool:
-        """Whether all that an import can find below the root is among ``files``."""
+        """Whether all that an import can find is among ``files``."""
         self.questions.note(("left out",))
-        return bool(self.all_files()) and not self._left_out
+        return bool(self.all_files()) and self.extent.is_marked and not self.walk.left_out
+
+    @property
+    def is_left(self) -> bool:
+        """Whether imports may lead to files that were not walked, though nothing ignores them."""
+        if self.extent.is_open or not self.extent.is_bounded:
+            return self.extent.is_open
+        self.questions.note(("left out",))
+        return bool(self.walk.left_out)
 
     @property
     def presets(self) -> tuple[Path, ...]:
@@ -112,7 +128,11 @@ class ProjectFiles:
 
     @cached_property
     def _presets(self) -> tuple[Path, ...]:
-        return tuple(discovery.walk(self.root, self.settings.excludes, PRESET_SUFFIXES))
+        return discovery.walk(self.extent, self.settings.excludes, PRESET_SUFFIXES).paths
+
+    def elsewhere(self, name: str, start: str) -> tuple[str, ...]:
+        """The folders in which a top-level module is looked for after the usual ones."""
+        return ()
 
     def has_file(self, path: Path) -> bool:
         """Whether there is a file of this path on the disk."""
@@ -148,18 +168,18 @@ class ProjectFiles:
         folders = self.resolver.folders
         asked = {**{key: self.asked[key] for key in self._new("asked", self.asked)}}
         asked |= {question("folder", path): int(folders[path]) for path in self._new("folders", folders)}
-        files, presets = self.__dict__.get("_on_disk"), self.__dict__.get("_presets")
+        walk, presets = self.__dict__.get("walk"), self.__dict__.get("_presets")
         groups, self._encoder.groups = self._encoder.groups, {}
         return Seen(
             {str(path): self._digests[path] for path in self._new("contents", self._digests)},
-            files=tuple(map(str, files)) if files is not None else None,
+            files=tuple(map(str, walk.paths)) if walk is not None else None,
             presets=tuple(map(str, presets)) if presets is not None else None,
             folders={
                 folder: tuple(sorted(self.resolver.listings[folder]))
                 for folder in self._new("listings", self.resolver.listings)
             },
             paths=asked,
-            left_out=tuple(self._left_out) if files is not None else None,
+            left_out=walk.left_out if walk is not None else None,
             patterns=set(self._new("patterns", self._patterns)),
             sought={text.decode(errors="surrogateescape") for text in self._new("sought", self._sought)},
             groups=groups,

@@ -49,8 +49,10 @@ Test = Term | Words
 def word_test(word: bytes) -> Words:
     """A test that files pass which hold a text anywhere."""
     return Words(re.compile(re.escape(word)), (word,))
+
+
 PACKAGE = "__init__.py"
-EDGES = frozenset({"imports", "summary", "entry", "folder", "file", "files"})
+EDGES = frozenset({"imports", "summary", "entry", "folder", "file", "files", "path roots"})
 """Kinds of facts on which edges may rest."""
 
 
@@ -279,9 +281,12 @@ class ImportGraph:
 
         def find() -> bool:
             if isinstance(test, Term):
-                return not self.project.where(*test) and self.project.is_whole
+                return not self.project.where(*test) and is_whole()
             paths = dict.fromkeys(path for word in test.words for path in self.project.containing(word))
-            return bool(test.words) and not any(self._passes(path, test) for path in paths) and self.project.is_whole
+            return bool(test.words) and not any(self._passes(path, test) for path in paths) and is_whole()
+
+        def is_whole() -> bool:
+            return self.project.is_whole and self.project.path_roots.are_plain
 
         return self.project.answer("passes nowhere", _named(test), find, compared=True)
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from forklint.project.graph import ImportGraph
 from forklint.project.index import Project
 from forklint.project.module import Module
+from forklint.source.discovery import Walk
 
 if TYPE_CHECKING:
     from forklint.summaries.summary import Summary
+
+T = TypeVar("T")
 
 
 class GuestProject(Project):
@@ -22,7 +26,7 @@ class GuestProject(Project):
     """
 
     def __init__(self, home: Project, guest: Module) -> None:
-        super().__init__(home.root, home.settings)
+        super().__init__(home.extent, home.settings)
         self._home = home
         self._guest = guest
         self._modules[guest.path] = guest
@@ -51,9 +55,26 @@ class GuestProject(Project):
         return super().peek(path) if path == self._guest.path else self._home.peek(path)
 
     @cached_property
+    def walk(self) -> Walk:
+        """What a walk finds, for a caller that notes by itself what its answer rests on."""
+        return self._home.walk
+
+    @cached_property
     def _presets(self) -> tuple[Path, ...]:
         return self._home.presets
 
     def all_files(self) -> tuple[Path, ...]:
-        """Every Python file of the project that is not ignored, and the notebook."""
-        return (*self._home.all_files(), self._guest.path)
+        """The files of the project, and the notebook with what it imports from outside."""
+        files = (*self._borrowed(self._home.all_files), self._guest.path)
+        new = self.imported_files.reached((self._guest.path,)) if self.is_left else ()
+        return tuple(dict.fromkeys((*files, *new)))
+
+    def adding(self) -> tuple[Path, ...]:
+        """The files that may make modules importable from further folders."""
+        return (*self._borrowed(self._home.adding), self._guest.path)
+
+    def _borrowed(self, find: Callable[[], T]) -> T:
+        """An answer of the project, with all that it rests on there."""
+        value, rests = self._home.questions.watched(find)
+        self.questions.note_all(rests)
+        return value

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import os
-from functools import cached_property
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from forklint.project.questions import Questions
 from forklint.project.seen import importable
+from forklint.source.roots import Extent
+
+Elsewhere = Callable[[str, str], tuple[str, ...]]
+
+
+def nowhere(_name: str, _start: str) -> tuple[str, ...]:
+    """Where else to look, if there is nothing."""
+    return ()
 
 
 class Resolver:
@@ -15,21 +23,22 @@ class Resolver:
 
     An absolute import is looked up beside a script (a file that is in no package), then in the folders
     above it up to the project's root, then in the root's ``src``. A file of a package starts from the
-    folder that holds its outermost package. Folders without ``__init__.py`` are namespace packages.
+    folder that holds its outermost package. What is found in none of these is looked up in the project's
+    path roots, which its files put on ``sys.path`` or install from a ``setup.py``: those that are added by
+    files near the importing one first. Folders without ``__init__.py`` are namespace packages.
     """
 
-    def __init__(self, root: Path, questions: Questions | None = None) -> None:
-        self.root = root
+    def __init__(self, extent: Extent, questions: Questions | None = None, elsewhere: Elsewhere | None = None) -> None:
+        """``elsewhere`` gives the path roots with something of a top-level name, by it and where a search begins."""
+        self._extent = extent
+        self._root = str(extent.root)
+        self._elsewhere = elsewhere or nowhere
         self._questions = questions or Questions()
         self.listings: dict[str, frozenset[str]] = {}
         """Each folder that was looked into, with the names in it that can be modules or packages."""
         self.folders: dict[str, bool] = {}
         """Each path that was asked whether it is a folder, and the answer."""
         self._starts: dict[str, tuple[str, ...]] = {}
-
-    @cached_property
-    def _root(self) -> str:
-        return str(self.root)
 
     def find(self, importer: Path, module: str, level: int = 0) -> Path | None:
         """Find the file of a module: ``a/b.py``, or ``a/b/__init__.py``; None if it is not the project's."""
@@ -53,15 +62,22 @@ class Resolver:
     def _find(self, start: str, parts: list[str], *, relative: bool) -> Path | None:
         if relative:
             return self._file(start, parts)
-        for base in self._above(start):
+        for base in self._bases(start, parts):
             found = self._file(base, parts)
             if found is not None:
                 return found
         return None
 
+    def _bases(self, start: str, parts: list[str]) -> Iterator[str]:
+        """Give the folders in which an absolute import is looked for."""
+        yield from self._above(start)
+        if parts:
+            yield from self._elsewhere(parts[0], start)
+
     def has(self, start: str, name: str) -> bool:
         """Whether an absolute import of a name may mean something of the project, from where the search begins."""
-        return any(self._holds(base, name) or self._holds(base, f"{name}.py") for base in self._above(start))
+        usual = any(self.holds(base, name) or self.holds(base, f"{name}.py") for base in self._above(start))
+        return usual or bool(self._elsewhere(name, start))
 
     def is_package(self, importer: Path, module: str, level: int = 0) -> Path | None:
         """Find the folder of a namespace package (one without ``__init__.py``); None if there is none."""
@@ -72,7 +88,7 @@ class Resolver:
 
     def _find_package(self, start: str, module: str, *, relative: bool) -> Path | None:
         parts = [part for part in module.split(".") if part]
-        for base in (start,) if relative else self._above(start):
+        for base in (start,) if relative else self._bases(start, parts):
             folder = os.path.join(base, *parts)
             if parts and self._has_folder(base, parts) and self._is_folder(folder):
                 return Path(folder)
@@ -80,23 +96,23 @@ class Resolver:
 
     def _has_folder(self, base: str, parts: list[str]) -> bool:
         for part in parts:
-            if not self._holds(base, part):
+            if not self.holds(base, part):
                 return False
             base = os.path.join(base, part)
         return True
 
     def _file(self, base: str, parts: list[str]) -> Path | None:
         if not parts:
-            return Path(base, "__init__.py") if self._holds(base, "__init__.py") else None
+            return Path(base, "__init__.py") if self.holds(base, "__init__.py") else None
         if not self._has_folder(base, parts[:-1]):
             return None
         folder = os.path.join(base, *parts[:-1])
         last = parts[-1]
-        if self._holds(folder, last):
+        if self.holds(folder, last):
             package = os.path.join(folder, last)
-            if self._holds(package, "__init__.py"):
+            if self.holds(package, "__init__.py"):
                 return Path(package, "__init__.py")
-        if self._holds(folder, f"{last}.py"):
+        if self.holds(folder, f"{last}.py"):
             return Path(folder, f"{last}.py")
         return None
 
@@ -105,7 +121,7 @@ class Resolver:
 
     def _find_search_path(self, folder: str) -> tuple[str, ...]:
         base = folder
-        while self._holds(base, "__init__.py") and base not in {self._root, os.path.dirname(base)}:
+        while self.holds(base, "__init__.py") and base not in {self._root, os.path.dirname(base)}:
             base = os.path.dirname(base)
         return self._above(base)
 
@@ -120,12 +136,14 @@ class Resolver:
             known = self._starts[start] = tuple(dict.fromkeys(bases))
         return known
 
-    def _holds(self, folder: str, name: str) -> bool:
+    def holds(self, folder: str, name: str) -> bool:
         """Whether a folder has an entry that can be a module or a package."""
         self._questions.note(("entry", folder, name))
         return name in self._listing(folder)
 
     def _listing(self, folder: str) -> frozenset[str]:
+        if folder == self._root and self._extent.only_name is not None:
+            return frozenset({self._extent.only_name})
         known = self.listings.get(folder)
         if known is None:
             try:

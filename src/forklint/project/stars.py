@@ -70,7 +70,7 @@ class Stars:
             if at in binding:
                 surface = self._surface(at)
                 is_taken = surface.lets(name) and surface.exports is not None
-                if surface.has(name) and (at == path or surface.lets(name)) or (at != path and is_taken):
+                if (surface.has(name) and (at == path or surface.lets(name))) or (at != path and is_taken):
                     yield at
 
     def _under(self, path: Path, name: str) -> Iterator[Path]:

@@ -13,7 +13,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forklint.summaries.terms import WORD, Terms, all_terms
+from forklint.summaries import path_roots
+from forklint.summaries.terms import PATH_ROOT, WORD, Terms, all_terms
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
@@ -45,6 +46,8 @@ class TermIndex:
         known = self._library.where(kind, name) if self._library is not None else None
         if known is not None:
             return self._brought_up_to_date(known, kind, name)
+        if kind == PATH_ROOT:
+            return tuple(self._adding(kind, name))
         self._searches += 1
         if self._searches > MANY or self._project.is_mostly_summarised:
             if self._gathered is None:
@@ -66,10 +69,23 @@ class TermIndex:
         self._gathered = None
 
     def _brought_up_to_date(self, known: tuple[Path, ...], kind: str, name: str) -> tuple[Path, ...]:
-        """What the library says, with the files that changed since asked anew, in the order of the project's files."""
+        """What the library says, with the files that it does not know as they are now, in the order of the files."""
         found = {path for path in known if path not in self._newer}
+        if kind == PATH_ROOT:
+            files = self._project.walked_files()
+            return tuple(path for path in files if path in found or self._has_now(path, kind, name))
         found.update(path for path in self._newer if path in self.order and name in self.of(path).get(kind, ()))
+        found.update(path for path in self._project.imported_files.files() if name in self.of(path).get(kind, ()))
         return tuple(sorted(found, key=lambda path: self.order.get(path, -1)))
+
+    def _has_now(self, path: Path, kind: str, name: str) -> bool:
+        return path in self._newer and name in self.of(path).get(kind, ())
+
+    def _adding(self, kind: str, name: str) -> Iterator[Path]:
+        """Give the files that add path roots; which are imported from outside depends on them, not they on that."""
+        for path in self._project.walked_files():
+            if path_roots.may_hold(self._project.bytes_of(path)) and name in self.of(path).get(kind, ()):
+                yield path
 
     @property
     def order(self) -> dict[Path, int]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 
 from forklint.config import ConfigError
 from forklint.source.paths import from_root
-from forklint.source.roots import ROOT_MARKS
+from forklint.source.roots import ROOT_MARKS, Roots
 
 PROJECT_MARKS = (*ROOT_MARKS, "setup.py", "setup.cfg")
 
@@ -36,13 +37,16 @@ class Project:
 
 
 def find_project(folder: Path) -> Project | None:
-    """Find the project that a folder belongs to: the nearest folder, here or above, that looks like one."""
-    here = from_root(folder)
-    around = (here, *here.parents)
+    """Find the project that a folder belongs to: the nearest folder, here or above, that looks like one.
+
+    A folder that is never a root ends the search: a section or a hook in the home folder would be nobody's.
+    """
+    here, roots = from_root(folder), Roots()
+    around = list(takewhile(lambda one: not roots.is_never_root(str(one)), (here, *here.parents)))
     found = next((parent for parent in around if any((parent / mark).exists() for mark in PROJECT_MARKS)), None)
     if found is None:
         return None
-    above = (found, *found.parents)
+    above = around[around.index(found) :]
     return Project(found, next((parent for parent in above if (parent / ".git").exists()), None))
 
 

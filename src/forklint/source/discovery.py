@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forklint.records import dataclass
 from forklint.source.kinds import LINTED_SUFFIXES, PYTHON_SUFFIXES
 from forklint.source.paths import from_root
+from forklint.source.roots import INSTALLED, Extent
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -42,10 +45,14 @@ NEVER = frozenset(
         "buck-out",
         "forklint.toml",
         "node_modules",
-        "site-packages",
         "venv",
+        *INSTALLED,
     ]
 )
+MOST_FILES = 2_000
+"""So many files belong to a project that nothing marks; of the others, only those that are imported are read."""
+MOST_ENTRIES, MOST_IN_FOLDER = 200_000, 20_000
+"""So many entries are looked at to find them, of all folders and of one: there may be a million images in a folder."""
 
 FOREIGN = frozenset({"node_modules", "site-packages", "venv"})
 """Folders whose files belong to no project, though their names could be those of packages."""
@@ -123,19 +130,53 @@ def _expand(path: Path, excluded: Excluded, forced: Excluded) -> Iterator[Path |
         yield Missing(path, "not a regular file")
 
 
-def walk(
-    folder: Path,
-    excluded: Excluded,
-    suffixes: tuple[str, ...] = PYTHON_SUFFIXES,
-    left_out: list[str] | None = None,
-) -> Iterator[Path]:
-    """Give the files below ``folder``, Python's unless told otherwise, that no ignore file and no setting excludes.
+@dataclass(frozen=True)
+class Walk:
+    """The files that a walk found."""
 
-    ``left_out`` gets the files and folders that are excluded, or linked, and that an import could find all the same.
+    paths: tuple[Path, ...]
+    left_out: tuple[str, ...] = ()
+    """The files and folders that are excluded, linked or beyond a bound, and that an import could find all the same."""
+    is_whole: bool = True
+    """Whether no bound ended the walk."""
+
+
+def walk(extent: Extent, excluded: Excluded, suffixes: tuple[str, ...] = PYTHON_SUFFIXES) -> Walk:
+    """Find a project's files, Python's unless told otherwise, that no ignore file and no setting excludes.
+
+    Of a project that is bounded, those of the nearest folders come first, and at most MOST_FILES.
     """
-    for found in _walk(str(folder), excluded, _rules_for(folder), suffixes, left_out):
-        if isinstance(found, Path):
-            yield found
+    folder, rules = str(extent.walked), _rules_for(extent.walked)
+    if extent.is_bounded:
+        return _walk_nearest(folder, excluded, rules, suffixes, is_flat=extent.is_flat)
+    left_out: list[str] = []
+    found = _walk(folder, excluded, rules, suffixes, left_out)
+    return Walk(tuple(path for path in found if isinstance(path, Path)), tuple(left_out))
+
+
+def _walk_nearest(
+    folder: str, excluded: Excluded, rules: tuple[_IgnoreRules, ...], suffixes: tuple[str, ...], *, is_flat: bool
+) -> Walk:
+    """Walk level by level, up to MOST_FILES and MOST_ENTRIES."""
+    found: list[Path] = []
+    left_out: list[str] = []
+    waiting, entries_left, is_whole = deque([(folder, rules)]), MOST_ENTRIES, True
+    while waiting and entries_left and len(found) <= MOST_FILES:
+        current, rules = waiting.popleft()
+        most = min(MOST_IN_FOLDER, entries_left)
+        listing = _listing(current, most + 1)
+        if isinstance(listing, Missing):
+            continue
+        entries_left -= min(len(listing), most)
+        if len(listing) > most:
+            is_whole = False
+            left_out.append(current)
+            continue
+        folders, files, rules = _kept(current, listing, excluded, rules, suffixes, left_out)
+        found += files
+        waiting += () if is_flat else [(path, rules) for path in folders]
+    beyond = [*map(str, found[MOST_FILES:]), *(path for path, _ in waiting)][:1]
+    return Walk(tuple(found[:MOST_FILES]), (*left_out, *beyond), is_whole=is_whole and not beyond)
 
 
 def _rules_for(folder: Path) -> tuple[_IgnoreRules, ...]:
@@ -151,17 +192,39 @@ def _walk(
     suffixes: tuple[str, ...],
     left_out: list[str] | None = None,
 ) -> Iterator[Path | Missing]:
+    listing = _listing(folder)
+    if isinstance(listing, Missing):
+        yield listing
+        return
+    folders, files, rules = _kept(folder, listing, excluded, rules, suffixes, left_out)
+    yield from files
+    for path in folders:
+        yield from _walk(path, excluded, rules, suffixes, left_out)
+
+
+def _listing(folder: str, most: int | None = None) -> list[os.DirEntry[str]] | Missing:
+    """The entries of a folder in the order of their names, at most so many of them."""
     try:
         with os.scandir(folder) as entries:
-            listing = sorted(entries, key=lambda entry: entry.name)
+            return sorted(islice(entries, most), key=lambda entry: entry.name)
     except OSError as error:
-        yield Missing(Path(folder), error.strerror or str(error))
-        return
+        return Missing(Path(folder), error.strerror or str(error))
+
+
+def _kept(  # noqa: PLR0913, PLR0917 - one step of a walk, which has so many sides
+    folder: str,
+    listing: list[os.DirEntry[str]],
+    excluded: Excluded,
+    rules: tuple[_IgnoreRules, ...],
+    suffixes: tuple[str, ...],
+    left_out: list[str] | None,
+) -> tuple[list[str], list[Path], tuple[_IgnoreRules, ...]]:
+    """The folders and files of a listing that are not left out, and the rules that hold below."""
     names = {entry.name for entry in listing}
     for name in IGNORE_FILES:
         if name in names:
             rules = (*rules, *_read_rules(Path(folder) / name))
-    folders = []
+    folders, files = [], []
     for entry in listing:
         if entry.name in NEVER:
             continue
@@ -176,9 +239,8 @@ def _walk(
         if is_folder:
             folders.append(entry.path)
         elif _is_file(entry):
-            yield Path(entry.path)
-    for path in folders:
-        yield from _walk(path, excluded, rules, suffixes, left_out)
+            files.append(Path(entry.path))
+    return folders, files, rules
 
 
 def _is_left_out(path: str, rules: tuple[_IgnoreRules, ...], excluded: Excluded, *, is_folder: bool) -> bool:

@@ -14,7 +14,7 @@ from forklint.config import Settings
 from forklint.source.digest import digest
 from forklint.source.discovery import NEVER
 from forklint.source.paths import from_root
-from forklint.source.roots import ROOT_MARKS
+from forklint.source.roots import Extent
 from forklint.source.writing import replace
 from forklint.store.lock import PATIENCE
 
@@ -34,28 +34,28 @@ LONGEST_UNUSED = 30 * 24 * 3600.0
 """Seconds after which a file that nobody wrote anew is removed when another is written."""
 
 
-def folder_of(root: Path, settings: Settings) -> Path | None:
+def folder_of(extent: Extent, settings: Settings) -> Path | None:
     """Where the findings of a project are kept; None where no settings say so and nothing marks its root.
 
     A file outside any project leaves nothing behind in the folder that it happens to lie in.
     """
     if settings.cache_dir:
         return from_root(settings.base / settings.cache_dir)
-    if any((root / mark).exists() for mark in ROOT_MARKS) and not (root / NAME).is_symlink():
-        return root / NAME
+    if extent.is_marked and not (extent.root / NAME).is_symlink():
+        return extent.root / NAME
     return None
 
 
-def store_of(root: Path, settings: Settings, program: str) -> Path | None:
+def store_of(extent: Extent, settings: Settings, program: str) -> Path | None:
     """The file in which the results for a project are stored; None if nothing is, as ``folder_of`` says.
 
     ``program`` stands for the forklint and the Python that run: each has a store of its own, since a summary by
     another version, or of a tree that another Python made, may differ for the same content.
     """
-    folder = folder_of(root, settings)
+    folder = folder_of(extent, settings)
     if folder is None:
         return None
-    owner = digest(f"{program} {root} {settings.exclude!r}".encode(errors="surrogatepass"))
+    owner = digest(f"{program} {extent.walked} {settings.exclude!r}".encode(errors="surrogatepass"))
     return folder / f"store-{owner[:16]}-{VERSION}.sqlite"
 
 

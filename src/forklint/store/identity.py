@@ -11,6 +11,7 @@ from pathlib import Path
 
 from forklint import __version__
 from forklint.config import Settings
+from forklint.source.roots import Extent
 
 CHANGES_NO_REPORT = frozenset({"force_exclude", "baseline", "exit_on", "verify", "cache_dir"})
 """Settings that say which files are linted, or what is done with findings, not what is found in a file."""
@@ -56,9 +57,9 @@ def _stamp(path: str, status: os.stat_result) -> str:
     return f"{path}:{status.st_mtime_ns}:{status.st_size}"
 
 
-def request(root: Path, settings: Settings, variant: str) -> str:
+def request(extent: Extent, settings: Settings, variant: str) -> str:
     """What stands for a project, the settings for it, and how it is linted apart from these."""
     values = {
         field.name: getattr(settings, field.name) for field in fields(Settings) if field.name not in CHANGES_NO_REPORT
     }
-    return repr((str(root), variant, values))
+    return repr((str(extent.walked), extent.is_marked, extent.is_flat, variant, values))

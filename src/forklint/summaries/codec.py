@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any, NoReturn
 
-from forklint.summaries.summary import CLASS, FUNCTION, MODULE, Given, Import, Scope, Statement, Summary
+from forklint.summaries.summary import CLASS, FUNCTION, MODULE, Given, Import, PathRoot, Scope, Statement, Summary
 
 LEVEL = 1
 """Of compression: a sixth of the size, for a tenth of the time that the walk takes."""
@@ -31,6 +31,7 @@ def encode(summary: Summary | None) -> bytes:
         sorted(summary.exports) if summary.exports is not None else None,
         [[_plain(field) for field in scope] for scope in summary.scopes],
         [[_plain(field) for field in statement] for statement in summary.statements],
+        summary.path_roots,
     ]
     return zlib.compress(json.dumps(row, separators=(",", ":")).encode(errors="surrogatepass"), LEVEL)
 
@@ -42,12 +43,13 @@ def decode(data: bytes) -> Summary | None:
     try:
         unpacker = zlib.decompressobj()
         text = unpacker.decompress(data, LARGEST)
-        imports, exports, scopes, statements = json.loads(text.decode(errors="surrogatepass"))
+        imports, exports, scopes, statements, path_roots = json.loads(text.decode(errors="surrogatepass"))
         return Summary(
             tuple(_row(Import, one) for one in _list(imports)),
             frozenset(_texts(exports)) if exports is not None else None,
             _nested([_row(Scope, one) for one in _list(scopes)]),
             tuple(_row(Statement, one) for one in _list(statements)),
+            tuple(_row(PathRoot, one) for one in _list(path_roots)),
         )
     except (ValueError, TypeError, RecursionError, zlib.error):
         raise MalformedError from None

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from forklint.summaries.path_roots import may_add, path_roots
 from forklint.summaries.spelling import base, decorators, spelt
 from forklint.summaries.summary import CLASS, FUNCTION, MODULE, STAR, Given, Import, Scope, Statement, Summary
 from forklint.summaries.top_level import ALL, exports, is_guard
@@ -21,7 +22,13 @@ def summarise(tree: ast.Module) -> Summary:
     walk = _Walk(tree)
     scopes = tuple(one.scope() for one in walk.scopes)
     mentions = any(ALL in one.binds or ALL in one.bare for one in walk.scopes if one.kind != FUNCTION)
-    return Summary(tuple(walk.imports), exports(tree) if mentions else None, scopes, tuple(walk.statements))
+    return Summary(
+        tuple(walk.imports),
+        exports(tree) if mentions else None,
+        scopes,
+        tuple(walk.statements),
+        path_roots(tree) if may_add(scopes) else (),
+    )
 
 
 class _Open:

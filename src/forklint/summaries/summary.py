@@ -38,6 +38,16 @@ class Import(NamedTuple):
         return self.module if self.attribute or self.is_renamed else self.module.partition(".")[0]
 
 
+class PathRoot(NamedTuple):
+    """A folder that a file makes modules importable from, as it spells it (see ``summaries.path_roots``)."""
+
+    base: str
+    """What it is relative to: ``file``, the folder of the file; ``cwd``, the working directory; ``setup``, the folder
+    of a ``setup.py``."""
+    path: str
+    """Relative to the base, with forward slashes; ``.`` for the base itself, ``..`` for the folder above it."""
+
+
 class Given(NamedTuple):
     """A value that a name or an attribute is given, both as they are spelt.
 
@@ -119,6 +129,7 @@ class Summary:
         exports: frozenset[str] | None,
         scopes: tuple[Scope, ...],
         statements: tuple[Statement, ...],
+        path_roots: tuple[PathRoot, ...] = (),
     ) -> None:
         self.imports = imports
         self.exports = exports
@@ -126,6 +137,8 @@ class Summary:
         self.scopes = scopes
         """In source order; the first is the module's."""
         self.statements = statements
+        self.path_roots = path_roots
+        """The folders that it makes modules importable from."""
 
     @property
     def top(self) -> Scope:

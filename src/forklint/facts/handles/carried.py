@@ -268,6 +268,5 @@ def compares_process(facts: ClassFacts, attributes: set[str]) -> bool:
 
 
 def checks_process(facts: ClassFacts) -> bool:
-    """Whether the text of a class compares process ids, or hooks into fork."""
-    lines = facts.module.document.lines[facts.node.lineno - 1 : facts.node.end_lineno]
-    return any(word in line for line in lines for word in PROCESS_CHECKS)
+    """Whether a class compares process ids, or hooks into fork."""
+    return any(last_name(node) in PROCESS_CHECKS for node in nodes_below(facts.node))

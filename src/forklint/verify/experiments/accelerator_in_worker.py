@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from forklint.model import Finding
-from forklint.project.index import Project
 from forklint.source.paths import from_root
 from forklint.verify.experiments.base import Experimenter, inconclusive, worst_of
 from forklint.verify.subjects import NO_WAY_OUT, subject_of
@@ -37,7 +36,7 @@ class AcceleratorInWorker(Experimenter):
         if not self.has(kind):
             return Judgement(Verdict.UNSUPPORTED, f"needs {name}", f"run forklint verify on a machine with {name}")
         path = from_root(Path(proof["call"]["file"]))
-        subject = subject_of(path, self.context.sources, Project(context.root, context.settings))
+        subject = subject_of(path, self.context.sources, context.project())
         if subject is None:
             return inconclusive(f"no script is known that makes the loader in {path.name}", NO_WAY_OUT)
         spec = {

@@ -10,6 +10,8 @@ from typing import ClassVar
 
 from forklint.config import Settings
 from forklint.model import Finding
+from forklint.project.index import Project
+from forklint.source.roots import Extent
 from forklint.verify.doctor import Environment
 from forklint.verify.subjects import Factory, Sources
 from forklint.verify.unreached import why_ended_early
@@ -23,7 +25,7 @@ class Context:
     """What there is to run with."""
 
     root: Path
-    """The project's."""
+    """The project's: the folder that its imports resolve from."""
     settings: Settings
     environment: Environment
     """Of the interpreter that runs the trials."""
@@ -50,6 +52,12 @@ class Context:
     """How many samples of a dataset are read."""
     provoking: float = 2.0
     """Seconds for which a treatment goes on within its trial while no error is raised."""
+    extent: Extent | None = None
+    """How far the project reaches; None: all below the root."""
+
+    def project(self) -> Project:
+        """The project, with nothing known of it yet."""
+        return Project(self.extent or self.root, self.settings)
 
     @property
     def folder(self) -> Path:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from forklint.model import Finding
-from forklint.project.index import Project
 from forklint.source.paths import from_root
 from forklint.verify import samples, stand_ins
 from forklint.verify.experiments.base import WORST_FIRST, Experimenter, inconclusive, one_after_another, worst_of
@@ -42,7 +41,7 @@ class HandleInInit(Experimenter):
         """Find something to run, and make a trial for each cell."""
         proof, context = finding.proof, self.context
         dataset, qualname = proof["dataset"]
-        project = Project(context.root, context.settings)
+        project = context.project()
         found = subjects_for(Path(dataset), qualname, self.context.sources, project)
         attempts = [self._experiment(finding, one) for one in found if isinstance(one, Subject)]
         unable = next((one for one in found if isinstance(one, Judgement)), None)

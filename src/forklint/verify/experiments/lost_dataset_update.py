@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from forklint.model import Finding
-from forklint.project.index import Project
 from forklint.source.paths import from_root
 from forklint.verify.experiments.base import Experimenter, inconclusive, worst_of
 from forklint.verify.subjects import NO_WAY_OUT, subject_of
@@ -29,7 +28,7 @@ class LostDatasetUpdate(Experimenter):
         """Find a program that makes the loader."""
         proof, context = finding.proof, self.context
         path = from_root(Path(proof["call"]["file"]))
-        subject = subject_of(path, self.context.sources, Project(context.root, context.settings))
+        subject = subject_of(path, self.context.sources, context.project())
         if subject is None:
             return inconclusive(f"no script is known that makes the loader in {path.name}", NO_WAY_OUT)
         methods = context.methods("fork", "spawn", "forkserver")

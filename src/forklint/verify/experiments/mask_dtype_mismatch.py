@@ -8,7 +8,6 @@ from typing import Any
 
 from forklint.knowledge.attention import attention
 from forklint.model import Finding
-from forklint.project.index import Project
 from forklint.source.paths import from_root, relative_to
 from forklint.verify.experiments.base import Experimenter, inconclusive, last_line
 from forklint.verify.subjects import scripts_reaching
@@ -43,7 +42,7 @@ class MaskDtypeMismatch(Experimenter):
         return Experiment(finding, claim, (watched,), otherwise=alone)
 
     def _script(self, path: Path) -> tuple[str, ...]:
-        project = Project(self.context.root, self.context.settings)
+        project = self.context.project()
         found = next(scripts_reaching(path, self.context.scripts, project, b"torch"), None)
         return (str(found),) if found is not None else ()
 

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from forklint.model import Finding
-from forklint.project.index import Project
 from forklint.verify.experiments.base import Experimenter, inconclusive, one_after_another, worst_of
 from forklint.verify.subjects import NO_WAY_OUT, subject_of, subjects_for
 from forklint.verify.unreached import first_line, why_unreached
@@ -57,7 +56,7 @@ class RngInInit(Experimenter):
     def plan(self, finding: Finding) -> Experiment | Judgement:
         """Find something to run, and make a trial for each cell."""
         proof, context = finding.proof, self.context
-        project = Project(context.root, context.settings)
+        project = context.project()
         if "function" in proof:
             subject = subject_of(Path(proof["file"]), self.context.sources, project)
             if subject is None:

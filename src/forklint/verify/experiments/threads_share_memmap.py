@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from forklint.model import Finding
-from forklint.project.index import Project
 from forklint.source.paths import from_root, relative_to
 from forklint.verify.experiments.base import Experimenter, inconclusive, last_line
 from forklint.verify.subjects import NO_WAY_OUT, scripts_reaching
@@ -27,7 +26,7 @@ class ThreadsShareMemmap(Experimenter):
         context, path = self.context, from_root(Path(finding.path))
         entry = context.entry
         if not entry:
-            project = Project(context.root, context.settings)
+            project = context.project()
             found = next(scripts_reaching(path, context.scripts, project, b"Thread"), None)
             if found is None:
                 return inconclusive(f"no script comes to {path.name}:{finding.span.row}", NO_WAY_OUT)

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from forklint.model import Finding
-from forklint.project.index import Project
 from forklint.source.paths import from_root
 from forklint.verify.experiments.base import Experimenter, inconclusive, worst_of
 from forklint.verify.subjects import subject_of, subjects_for
@@ -53,7 +52,7 @@ class UnpicklablePayload(Experimenter):
 
     def _subject(self, finding: Finding, to: str) -> Subject | Judgement:
         context, proof = self.context, finding.proof
-        project = Project(context.root, context.settings)
+        project = context.project()
         if proof["dataset"] is not None:
             path, qualname = proof["dataset"]
             found = subjects_for(Path(path), qualname, self.context.sources, project)

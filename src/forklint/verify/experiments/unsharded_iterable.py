@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from forklint.model import Finding
-from forklint.project.index import Project
 from forklint.verify.experiments.base import Experimenter, inconclusive, one_after_another, worst_of
 from forklint.verify.subjects import subjects_for
 from forklint.verify.unreached import first_line, why_unreached
@@ -50,7 +49,7 @@ class UnshardedIterable(Experimenter):
         """Find something to run, and make a trial for each cell."""
         context = self.context
         dataset, qualname = finding.proof["dataset"]
-        found = subjects_for(Path(dataset), qualname, self.context.sources, Project(context.root, context.settings))
+        found = subjects_for(Path(dataset), qualname, self.context.sources, context.project())
         attempts = [self._experiment(finding, one) for one in found if isinstance(one, Subject)]
         if not attempts:
             return next(one for one in found if isinstance(one, Judgement))

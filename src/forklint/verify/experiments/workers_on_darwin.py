@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from forklint.model import Finding
-from forklint.project.index import Project
 from forklint.source.paths import from_root, relative_to
 from forklint.verify.experiments.base import Experimenter, inconclusive
 from forklint.verify.subjects import NO_WAY_OUT, subject_of
@@ -35,7 +34,7 @@ class WorkersOnDarwin(Experimenter):
     def plan(self, finding: Finding) -> Experiment | Judgement:
         """The same two trials on every platform: only what they can prove differs."""
         context = self.context
-        subject = subject_of(from_root(Path(finding.path)), context.sources, Project(context.root, context.settings))
+        subject = subject_of(from_root(Path(finding.path)), context.sources, context.project())
         if subject is None or not context.methods("spawn"):
             what = "read a loader for this count" if subject is None else "start workers by spawn"
             return inconclusive(f"no way to {what}", NO_WAY_OUT) if self._is_real else NEEDS_DARWIN
