@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import random
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -276,6 +277,12 @@ def test_where_no_file_holds_a_word_it_takes_no_more_to_know_that_none_is_reache
     assert {fact[0] for fact in facts} == {"matches", "contains", "left out"}
     made.replace(tmp_path / "c.py", b"import a\nneedle\n")
     assert made.graph.any_reached(tmp_path / "a.py", NEEDLE)
+
+
+def test_tests_that_differ_in_their_words_alone_are_two(tmp_path: Path) -> None:
+    made = project(tmp_path, {"main.py": "import sklearn\n"})
+    assert not made.graph.any_reached(tmp_path / "main.py", Words(re.compile(b""), (b"polars",)))
+    assert made.graph.any_reached(tmp_path / "main.py", Words(re.compile(b""), (b"sklearn",)))
 
 
 def test_an_ignored_file_is_reached_all_the_same(tmp_path: Path) -> None:

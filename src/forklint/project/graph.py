@@ -386,4 +386,6 @@ class ImportGraph:
 
 def _named(test: Test) -> tuple[str, str]:
     """What tells a test from others."""
-    return (test.kind, test.name) if isinstance(test, Term) else ("", written(test.pattern))
+    if isinstance(test, Term):
+        return test.kind, test.name
+    return "", f"{written(test.pattern)} {test.words}"  # rules without a pattern differ in their words alone
