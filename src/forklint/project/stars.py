@@ -74,7 +74,7 @@ class Stars:
                     yield at
 
     def _is_among(self, path: Path, having: Collection[Path]) -> bool:
-        """Whether a file is among those that have a term, or may be: nobody asks those that are ignored for theirs."""
+        """Whether a file is among those that have a term, or may be: those that are ignored are not asked."""
         return path in having or not self._project.owns(path)
 
     def _under(self, path: Path, name: str) -> Iterator[Path]:
