@@ -105,7 +105,7 @@ def test_what_is_remembered_is_seen() -> None:
 
 TOLD = {
     "files.py": ["stat", "walk", "walk"],
-    "index.py": ["exists", "exists"],  # of a file whose text is replaced: whether it is on the disk at all
+    "modules.py": ["exists", "exists"],  # of a file whose text is replaced: whether it is on the disk at all
     "resolver.py": ["isdir", "listdir"],
 }
 """Where the project itself looks at the disk; whatever it sees is a fact and part of ``Seen``, or no run knew of it."""
