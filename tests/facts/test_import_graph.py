@@ -274,7 +274,7 @@ def test_a_hit_rests_on_the_way_there_alone(tmp_path: Path) -> None:
 def test_where_no_file_holds_a_word_it_takes_no_more_to_know_that_none_is_reached(tmp_path: Path) -> None:
     made = project(tmp_path, {"a.py": "import b", "b.py": "import c", "c.py": "import a"})
     facts = facts_of(made, "a", reaches=False)
-    assert {fact[0] for fact in facts} == {"matches", "contains", "left out"}
+    assert {fact[0] for fact in facts}.isdisjoint({"imports", "summary", "text", "tree"})
     made.replace(tmp_path / "c.py", b"import a\nneedle\n")
     assert made.graph.any_reached(tmp_path / "a.py", NEEDLE)
 
