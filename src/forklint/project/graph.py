@@ -361,7 +361,7 @@ class ImportGraph:
     def _passes(self, path: Path, test: Test) -> bool:
         if isinstance(test, Term):
             return path in self.project.where(*test)
-        return self.project.matches(path, *test)
+        return self.project.matches(path, _pattern(test), test.words)
 
     def _settle(self, paths: Iterable[Path], ask: Callable[[Circle], object]) -> None:
         """Ask for circles in their order: a long chain of questions below one another is never asked at once."""
@@ -386,6 +386,14 @@ class ImportGraph:
 
 def _named(test: Test) -> tuple[str, str]:
     """What tells a test from others."""
-    if isinstance(test, Term):
-        return test.kind, test.name
-    return "", f"{written(test.pattern)} {test.words}"  # rules without a pattern differ in their words alone
+    return (test.kind, test.name) if isinstance(test, Term) else ("", written(_pattern(test)))
+
+
+def _pattern(test: Words) -> re.Pattern[bytes]:
+    """The pattern of a test; any of its words where it has none."""
+    return test.pattern if test.pattern.pattern else _any_of(test.words)
+
+
+@cache
+def _any_of(words: tuple[bytes, ...]) -> re.Pattern[bytes]:
+    return re.compile(b"|".join(map(re.escape, words)))

@@ -279,7 +279,10 @@ class Questions:
         """
         if answer.state == DOUBTED:
             below = [one for one in answer.rests if isinstance(one, Answer)]
-            answer.state = GOOD if all(one.state == GOOD or self._still_holds(one) for one in below) else STALE
+            try:
+                answer.state = GOOD if all(one.state == GOOD or self._still_holds(one) for one in below) else STALE
+            except RecursionError:  # too long a chain of doubts: it is found again instead
+                answer.state = STALE
         if answer.state == STALE:
             answer.state = DEAD
             if answer.find is not None and self._is_found_again(answer, answer.find):

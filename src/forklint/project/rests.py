@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Collection
-from hashlib import blake2b
 
 from forklint.project.questions import Answer, Fact, Rests
 
@@ -25,6 +24,8 @@ def mark(fact: Fact) -> int:
 
 
 def _digest(data: bytes) -> int:
+    from hashlib import blake2b  # noqa: PLC0415 - only where something is stored
+
     return int.from_bytes(blake2b(data, digest_size=8).digest(), "little")
 
 

@@ -85,7 +85,8 @@ class Stars:
             if at != path and self._is_among(at, starred) and not self._surface(at).lets(name):
                 continue
             yield at
-            new = [one for one in self.imported_whole(at) if one not in found] if at == path or self._is_among(at, starred) else []
+            whole = self.imported_whole(at) if at == path or self._is_among(at, starred) else ()
+            new = [one for one in whole if one not in found]
             found.update(new)
             waiting += new
 
