@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import field, fields, replace
+from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -173,7 +173,7 @@ class SettingsFinder:
         return replace(above, target_python=bounds) if bounds and above.source is None else above
 
     def _override(self, settings: Settings) -> Settings:
-        return replace(settings, **self._overrides)
+        return replace(settings, **self._overrides) if self._overrides else settings
 
 
 def load(path: Path, *, explicit: bool = False) -> Settings | None:
@@ -387,5 +387,3 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "verify": _verify,
 }
 """Each key of the configuration and what reads its value (raising ValueError)."""
-
-assert {key.replace("-", "_") for key in READERS} | {"base", "source"} == {f.name for f in fields(Settings)}  # noqa: S101

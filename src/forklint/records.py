@@ -15,7 +15,7 @@ from collections.abc import Callable
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["dataclass"]
+__all__ = ["dataclass", "field_names"]
 
 FEW = 150
 """Filling so many objects by hand takes about as long as writing the methods of their class."""
@@ -55,7 +55,7 @@ class _Constructor(_Unwritten):
 
     def _values(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any] | None:
         """The values of all fields, in their order; None where only ``dataclasses`` knows them, or what is wrong."""
-        names = self._names
+        names = self.names
         if len(args) > len(names):
             return None
         given = dict(zip(names, args, strict=False)) | kwargs
@@ -68,7 +68,7 @@ class _Constructor(_Unwritten):
         return values if len(args) + len(kwargs) == len(given) and given.keys() <= values.keys() else None
 
     @cached_property
-    def _names(self) -> tuple[str, ...]:
+    def names(self) -> tuple[str, ...]:
         """The fields, in their order; empty where what a class is made of is more than its fields."""
         annotations = inspect.get_annotations(self._class)
         is_plain = (
@@ -84,6 +84,13 @@ def _default(cls: type, name: str) -> Any:
     if not isinstance(value, dataclasses.Field):
         return value
     return value.default if value.default_factory is dataclasses.MISSING else value.default_factory()
+
+
+def field_names(cls: type) -> tuple[str, ...]:
+    """The names of a dataclass's fields, in their order; no method is written for the answer."""
+    constructor = vars(cls).get("__init__")
+    names = constructor.names if isinstance(constructor, _Constructor) else ()
+    return names or tuple(field.name for field in dataclasses.fields(cls))
 
 
 def _dataclass(cls: type | None = None, /, *, frozen: bool = False, eq: bool = True, order: bool = False) -> Any:
