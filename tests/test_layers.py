@@ -18,6 +18,7 @@ LAYERS = [
     "facts",
     "edits",
     "rules",
+    "prefilter",
     "preset_linting",
     "engine",
     "fixing",

@@ -14,6 +14,7 @@ import re
 import tokenize
 from collections.abc import Callable, Iterator, Sequence
 from configparser import RawConfigParser
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from flake8.options.manager import OptionManager
 
+    from forklint.config import SettingsFinder
     from forklint.engine import Linters
     from forklint.model import FileReport
 
@@ -118,7 +120,7 @@ class Run:
 
     def __init__(self, options: argparse.Namespace) -> None:
         self._options = options
-        self._linters: Linters | None = None
+        self._reading: Reading | None = None
         self._filenames: Any = None
         self._seen: set[str] = set()
 
@@ -131,7 +133,7 @@ class Run:
         return any(code.startswith(PREFIX) or PREFIX.startswith(code) for code in chosen)
 
     def lint(self, filename: str, text: str) -> FileReport | None:
-        """Lint a file whose text is ``text``, wherever that came from; None if the settings exclude it.
+        """Lint a file whose text is ``text``, wherever that came from; None if there is nothing to say of it.
 
         ``filename`` is as flake8 gives it: a path, the name given with ``--stdin-display-name``, or ``stdin``.
         Raises ConfigError.
@@ -142,9 +144,10 @@ class Run:
         path = Path(os.path.abspath(filename))  # noqa: PTH100 - resolve() would follow links
         if kind_of(path) is not Kind.PYTHON:  # a preset that is named outright may well parse as Python
             return None
-        linter = self._linters_for(str(path)).of(path)
-        if linter.settings.excludes(path):
+        reading = self._reading_for(str(path))
+        if reading.finder.for_file(path).excludes(path) or reading.prefilter.clears(path, _encoded(text)):
             return None
+        linter = reading.linters.of(path)
         known = linter.project.data(path)
         with collector_paused():
             report = linter.lint_bytes(path, known if _reads_as(known, text) else _encoded(text))
@@ -163,17 +166,16 @@ class Run:
             gc.collect()
         gc.freeze()
 
-    def _linters_for(self, path: str) -> Linters:
-        if self._linters is None or self._options.filenames is not self._filenames or path in self._seen:
-            self._linters = self._new_linters()
+    def _reading_for(self, path: str) -> Reading:
+        if self._reading is None or self._options.filenames is not self._filenames or path in self._seen:
+            self._reading = Reading(self._finder(), suppress=not self._options.disable_noqa)
             self._filenames = self._options.filenames
             self._seen.clear()
         self._seen.add(path)
-        return self._linters
+        return self._reading
 
-    def _new_linters(self) -> Linters:
+    def _finder(self) -> SettingsFinder:
         from forklint.config import SettingsFinder  # noqa: PLC0415
-        from forklint.engine import Linters, Options  # noqa: PLC0415
 
         given = self._options
         overrides = {
@@ -183,13 +185,30 @@ class Run:
             "ignore": given.forklint_ignore,
             "preview": given.forklint_preview,
         }
-        finder = SettingsFinder(
+        return SettingsFinder(
             {key: value for key, value in overrides.items() if value is not None},
             config=Path(given.forklint_config) if given.forklint_config else None,
             isolated=bool(given.forklint_isolated),
         )
-        options = Options(with_fixes=False, suppress=not given.disable_noqa, left_to_others=LEFT_TO_FLAKE8)
-        return Linters(finder, options)
+
+
+class Reading:
+    """What is read of settings and projects for one set of files."""
+
+    def __init__(self, finder: SettingsFinder, *, suppress: bool) -> None:
+        from forklint.prefilter import Prefilter  # noqa: PLC0415
+
+        self.finder = finder
+        self.prefilter = Prefilter(finder, parsed=True)
+        self._suppress = suppress
+
+    @cached_property
+    def linters(self) -> Linters:
+        """The linters of those files that are not cleared."""
+        from forklint.engine import Linters, Options  # noqa: PLC0415
+
+        options = Options(with_fixes=False, suppress=self._suppress, left_to_others=LEFT_TO_FLAKE8)
+        return Linters(self.finder, options)
 
 
 def _reads_as(data: bytes, text: str) -> bool:

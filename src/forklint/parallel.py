@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +17,12 @@ from forklint.dealing import Deck
 from forklint.model import FileReport
 from forklint.project.evidence import Evidence
 from forklint.records import dataclass
-from forklint.source.paths import from_root
+from forklint.source.paths import from_root, shown
 
 if TYPE_CHECKING:
     from forklint.engine import Linters
     from forklint.fixing import Fixed
+    from forklint.prefilter import Prefilter
 
 FEW = 24
 """So few files are linted faster in one process than a second one starts."""
@@ -41,15 +44,26 @@ class Job:
     keeps: bool = False
     """Whether reports are kept for later runs, and those of earlier ones taken."""
 
-    def settings(self) -> SettingsFinder:
+    @cached_property
+    def finder(self) -> SettingsFinder:
         """Where the settings of each file come from."""
         return SettingsFinder(self.overrides, config=self.config, isolated=self.isolated)
+
+    def clears(self, path: Path, data: bytes) -> bool:
+        """Whether nothing is to be said of a file that holds ``data``; False where a project must tell."""
+        return self.screen and self._prefilter.clears(path, data)
+
+    @cached_property
+    def _prefilter(self) -> Prefilter:
+        from forklint.prefilter import Prefilter  # noqa: PLC0415 - not for many files
+
+        return Prefilter(self.finder)
 
     def linters(self) -> Linters:
         """New linters, with nothing known of any project."""
         from forklint.engine import Linters, Options  # noqa: PLC0415 - all rules; not where all is known
 
-        return Linters(self.settings(), Options(screen=self.screen, with_fixes=self.with_fixes, named=self.named))
+        return Linters(self.finder, Options(screen=self.screen, with_fixes=self.with_fixes, named=self.named))
 
 
 Seen = dict[tuple[Path, Path | None], Evidence]
@@ -63,12 +77,33 @@ def lint(
 
     What is known of earlier runs is not done again if the job says so; ``tell`` hears why something is not kept.
     """
+    cleared = _cleared(job, files) if len(files) <= FEW else {}
+    suspected = [path for path in files if path not in cleared]
+    reports = iter(_lint_suspected(job, suspected, processes, tell) if suspected else ())
+    return [cleared[path] if path in cleared else next(reports) for path in files]
+
+
+def _cleared(job: Job, files: Sequence[Path]) -> dict[Path, FileReport]:
+    """The reports of those files of which nothing is to be said, and nothing need be known or kept to tell."""
+    from forklint.source import document  # noqa: PLC0415 - not for many files: they are stamped, not read
+
+    cleared = {}
+    for path in files:
+        with contextlib.suppress(document.UnreadableError):
+            if job.clears(path, document.read(path)):
+                cleared[path] = FileReport(shown(path))
+    return cleared
+
+
+def _lint_suspected(
+    job: Job, files: Sequence[Path], processes: int | None, tell: Callable[[str], None] | None
+) -> list[FileReport]:
     if not job.keeps:
         return _lint_anew(job, files, processes)[0]
     from forklint.cache.lookup import Lookup  # noqa: PLC0415 - a run that keeps nothing needs none of it
 
     variant = f"screen={job.screen} fixes={job.with_fixes}"
-    lookup = Lookup(job.settings(), files, variant, job.named, tell or _say_nothing)
+    lookup = Lookup(job.finder, files, variant, job.named, tell or _say_nothing)
     fresh, seen = _lint_anew(job, lookup.missing, processes) if lookup.missing else ([], {})
     return lookup.complete(fresh, seen)
 

@@ -8,10 +8,10 @@ for modules: anew when the file changes, for each version of Python, and not at 
 from __future__ import annotations
 
 import marshal
-import os
 import sys
 from functools import cache
 from importlib.machinery import SourceFileLoader
+from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
@@ -23,7 +23,7 @@ APART = ".py"
 def table(name: str) -> Any:
     """Read ``knowledge/<name>``, a TOML or JSON file, once; raises FileNotFoundError."""
     module = ModuleType(f"{__package__}.{name}")
-    _TableLoader(module.__name__, os.path.join(os.path.dirname(__file__), name)).exec_module(module)
+    _TableLoader(module.__name__, str(Path(__file__).with_name(name))).exec_module(module)
     return module.table
 
 
@@ -52,7 +52,7 @@ class _TableLoader(SourceFileLoader):
             return super().get_data(path)
         import pkgutil  # noqa: PLC0415 - once for each version of a table, as what reads it
 
-        return pkgutil.get_data(__package__, os.path.basename(path).removesuffix(APART)) or b""
+        return pkgutil.get_data(__package__, Path(path).name.removesuffix(APART)) or b""
 
     def source_to_code(self, data: Any, path: Any, **_: Any) -> CodeType:  # type: ignore[override]  # typeshed's static
         """Turn a table into a program that makes it."""

@@ -68,6 +68,11 @@ class Resolver:
         """Whether an absolute import of a name may mean something of the project, from where the search begins."""
         return any(name in listing or f"{name}.py" in listing for listing in map(self._listing, self._above(start)))
 
+    def names(self, start: str) -> frozenset[str]:
+        """The names that absolute imports may find in the project, from where the search begins."""
+        listings = map(self._listing, self._above(start))
+        return frozenset(name.removesuffix(".py") for listing in listings for name in listing)
+
     def has_others(self, known: Iterable[Path]) -> bool:
         """Whether an import may find a Python file below the root that is not among the known ones: those of a walk."""
         if self.others is None:

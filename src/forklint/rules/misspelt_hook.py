@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 from forklint.edits.proposal import Proposal
 from forklint.model import Applicability, Link, Severity
 from forklint.rules.base import Rule, Suspect
+from forklint.rules.needs import Needs, last_names
 
 if TYPE_CHECKING:
+    from forklint.config import Settings
     from forklint.edits.tree import Tree
     from forklint.facts.hooks.keywords import MisspeltKeyword
     from forklint.facts.hooks.methods import MisspeltMethod
@@ -109,6 +111,16 @@ class MisspeltHook(Rule):
     code = "FKL502"
     name = "misspelt-hook"
     severity = Severity.ERROR
+
+    @classmethod
+    def needs_under(cls, settings: Settings) -> Needs:
+        """What makes a class something that torch asks, or what makes a loader, here or in what is reached."""
+        from forklint.knowledge import datasets
+        from forklint.knowledge.starters import starters
+
+        packages = {name.partition(".")[0] for name in (*datasets.packages(), *datasets.bases(), *datasets.homes())}
+        loaders = (name for name, row in starters(settings.starters).items() if row.is_loader)
+        return Needs(reached=(b"torch", b"lightning"), named=last_names((*packages, *datasets.entries(), *loaders)))
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """A class with a method of such a name, or such a keyword and what may make a loader."""

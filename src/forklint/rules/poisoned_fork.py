@@ -11,6 +11,7 @@ from forklint.edits import cst
 from forklint.edits.proposal import Proposal
 from forklint.model import Applicability, Link, Severity
 from forklint.rules.base import Rule, Suspect
+from forklint.rules.needs import Needs
 
 if TYPE_CHECKING:
     from forklint.edits.tree import Tree
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 IN_LOADERS = re.compile(rb"(?:polars|jax|numba)\b")
 """What a DataLoader's workers meet, too."""
+STARTS = (b"Process", b"Pool", b"num_proc", b"oader", b"TrainingArguments")
 IMPORTS = (b"import", b"from", b"\\\n", b"\\\r\n")
 """One of these stands before it where it is imported, on its line or at the end of the one above."""
 
@@ -90,11 +92,11 @@ class PoisonedFork(Rule):
     name = "poisoned-fork"
     severity = Severity.ERROR
     words = (b"torch", b"sklearn", b"polars", b"jax", b"numba", b"timm", b"transformers")
+    needs = Needs(here=(STARTS,), reached=words)
+    """What starts processes, and here or in what is reached what starts threads."""
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """Something here starts processes, and something here or in what is reached starts threads."""
-        if not any(word in data for word in (b"Process", b"Pool", b"num_proc", b"oader", b"TrainingArguments")):
-            return False
         from forklint.facts.forking.sites import may_start
         from forklint.facts.loading.screening import may_make_loader
 
