@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import os
-import pkgutil
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -22,6 +21,8 @@ if TYPE_CHECKING:
 @cache
 def all_rules() -> tuple[type[Rule], ...]:
     """Every rule, by code."""
+    import pkgutil  # few runs ask for all
+
     modules = (
         importlib.import_module(f"{rules.__name__}.{info.name}") for info in pkgutil.iter_modules(rules.__path__)
     )
