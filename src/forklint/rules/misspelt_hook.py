@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 METHODS = re.compile(rb"def[ \t]+(\w+)")
 KEYWORDS = re.compile(rb"(\w+)[ \t]*=(?!=)|[\"'](\w+)[\"'][ \t]*:")
+FAMILIES = (b"Dataset", b"Sampler")
+"""What stands in the names of torch's classes that need not be known one by one."""
 CERTAIN = ("__getitem__", "__iter__")
 """Hooks without which a class of torch's only raises."""
 
@@ -114,13 +116,14 @@ class MisspeltHook(Rule):
 
     @classmethod
     def needs_under(cls, settings: Settings) -> Needs:
-        """What makes a class something that torch asks, or what makes a loader, here or in what is reached."""
+        """A class that torch asks, by its bases or by what it has, or a loader, here or in what is reached."""
         from forklint.knowledge import datasets
+        from forklint.knowledge.hooks import roles
         from forklint.knowledge.starters import starters
 
-        packages = {name.partition(".")[0] for name in (*datasets.packages(), *datasets.bases(), *datasets.homes())}
+        bases = (*datasets.bases(), *datasets.homes(), *(base for role in roles() for base in role.base))
         loaders = (name for name, row in starters(settings.starters).items() if row.is_loader)
-        return Needs(reached=(b"torch", b"lightning"), named=last_names((*packages, *datasets.entries(), *loaders)))
+        return Needs(reached=FAMILIES, named=last_names((*bases, *datasets.entries(), *loaders)))
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """A class with a method of such a name, or such a keyword and what may make a loader."""
