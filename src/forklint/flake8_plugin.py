@@ -145,12 +145,14 @@ class Run:
         if kind_of(path) is not Kind.PYTHON:  # a preset that is named outright may well parse as Python
             return None
         reading = self._reading_for(str(path))
-        if reading.finder.for_file(path).excludes(path) or reading.prefilter.clears(path, _encoded(text)):
+        if reading.finder.for_file(path).excludes(path):
             return None
-        linter = reading.linters.of(path)
-        known = linter.project.data(path)
-        with collector_paused():
-            report = linter.lint_bytes(path, known if _reads_as(known, text) else _encoded(text))
+        report = None
+        if not reading.prefilter.clears(path, _encoded(text)):
+            linter = reading.linters.of(path)
+            known = linter.project.data(path)
+            with collector_paused():
+                report = linter.lint_bytes(path, known if _reads_as(known, text) else _encoded(text))
         self._set_aside()
         return report
 

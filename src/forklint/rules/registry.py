@@ -23,7 +23,7 @@ def all_rules() -> tuple[type[Rule], ...]:
     """Every rule, by code."""
     import pkgutil  # few runs ask for all
 
-    names = (info.name for info in pkgutil.iter_modules(rules.__path__) if info.name != "table")  # written from the others
+    names = (info.name for info in pkgutil.iter_modules(rules.__path__) if info.name != "table")  # drawn from them
     modules = (importlib.import_module(f"{rules.__name__}.{name}") for name in names)
     return tuple(sorted((rule for module in modules for rule in _in_module(module)), key=lambda rule: rule.code))
 
