@@ -19,6 +19,7 @@ LAYERS = [
     "facts",
     "edits",
     "rules",
+    "prefilter",
     "preset_linting",
     "engine",
     "fixing",
