@@ -1,13 +1,30 @@
-"""Writes docs/rules/: a page for each rule from its docstring, and an index of them."""
+"""Writes what stands in the rules to where else it is read.
+
+That is docs/rules/, a page for each rule from its docstring, and an index of them; and rules/table.py, which says what
+each rule needs before it is imported.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
+from pprint import pformat
 
 from forklint import pages
+from forklint.config import Settings
 from forklint.rules import registry
 
-FOLDER = Path(__file__).parent.parent / "docs" / "rules"
+ROOT = Path(__file__).parent.parent
+FOLDER = ROOT / "docs" / "rules"
+TABLE = ROOT / "src" / "forklint" / "rules" / "table.py"
+HEAD = '''"""What each rule needs, as its class says: written by `make docs`, for files that need few rules or none."""
+
+from __future__ import annotations
+
+from forklint.rules.needs import Row
+
+# fmt: off
+# ruff: noqa: Q000 - it is written by a program
+'''
 
 
 def rendered() -> dict[str, str]:
@@ -21,8 +38,25 @@ def rendered() -> dict[str, str]:
     return {"README.md": "\n".join(index) + "\n", **{f"{rule.code}.md": pages.to_markdown(rule) for rule in rules}}
 
 
+def table() -> str:
+    """The text of rules/table.py."""
+    drawn = [(card, card.needs) for card in registry.drawn(Settings())]
+    rows = tuple(
+        (card.code, card.name, card.module, card.preview, (needs.here, needs.reached, needs.named))
+        for card, needs in drawn
+    )
+    files = tuple(sorted({*registry.files(), TABLE.name}))
+    return (
+        f"{HEAD}\nFILES = frozenset(\n{pformat(files, width=116, compact=True)}\n)\n"
+        '"""The files of this folder; if there are others, what stands here is passed over."""\n\n'
+        f"ROWS: tuple[Row, ...] = {pformat(rows, width=116, compact=True)}\n"
+        '"""The rules, by code."""\n'
+    )
+
+
 def main() -> None:
-    """Write the pages and remove those of rules that are gone."""
+    """Write the table, write the pages and remove those of rules that are gone."""
+    TABLE.write_text(table(), encoding="utf-8")
     FOLDER.mkdir(parents=True, exist_ok=True)
     texts = rendered()
     for path in FOLDER.glob("*.md"):

@@ -52,7 +52,7 @@ class {title}(Rule):
     name = "{name}"
     severity = Severity.WARNING
     preview = True
-    tokens = rb"a regular expression that any file with a finding matches"
+    words = (b"plain words,", b"one of which stands in any file with a finding")
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """What is suspicious in this module, from facts alone."""

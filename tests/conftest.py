@@ -11,9 +11,18 @@ from pathlib import Path
 import pytest
 from flake8_command import Flake8, environment
 
+from forklint.config import Settings
+from forklint.rules import registry
+
 FIXTURES = Path(__file__).parent / "fixtures"
 signal.signal(signal.SIGINT, signal.default_int_handler)
 """Where the tests run in the background of a shell, Ctrl-C is ignored, and what they start would inherit that."""
+
+
+def pytest_sessionstart() -> None:
+    """End at once where rules would be asked by what they needed before."""
+    if registry.cards(Settings()) != registry.drawn(Settings()):
+        pytest.exit("rules/table.py is older than the rules or their tables: run `make docs`", returncode=2)
 
 
 @pytest.fixture

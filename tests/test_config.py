@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from forklint import knowledge
-from forklint.config import ConfigError, Settings, SettingsFinder, load, python_range
+from forklint.config import READERS, ConfigError, Settings, SettingsFinder, load, python_range
 from forklint.knowledge.handles import Handle
 from forklint.knowledge.starters import Starter
 from forklint.source.roots import find_extent
@@ -29,6 +29,11 @@ def test_the_nearest_file_wins(tmp_path: Path) -> None:
     assert finder.for_file(tmp_path / "a.py").ignore == ("FKL301",)
     assert finder.for_file(tmp_path / "inner" / "a.py").ignore == ("FKL201",)
     assert finder.for_file(tmp_path / "inner" / "deep" / "a.py").ignore == ("FKL201",)
+
+
+def test_each_setting_has_a_key_and_each_key_a_setting() -> None:
+    found_by_itself = {"base", "source"}
+    assert {key.replace("-", "_") for key in READERS} | found_by_itself == {field.name for field in fields(Settings)}
 
 
 def test_the_command_line_comes_on_top(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from incremental_projects import PICKLED, PRESET, STORE, Hands, make, notebook, reports, write
 
+from forklint.parallel import FEW
 from forklint.store import stamps
 
 GRAIN = 30_000_000
@@ -115,6 +116,32 @@ def test_what_one_change_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         one.path: one.findings for one in before if one.findings
     }, "else this shows nothing"
     assert reports(project, keeps=True) == after
+
+
+@pytest.mark.parametrize("others", [0, FEW])
+def test_a_file_that_stood_alone_may_come_to_reach_another(tmp_path: Path, others: int) -> None:
+    """Few files are cleared each time, and of many it is kept that nothing is found: until what they import is there."""
+    write(tmp_path / "forklint.toml", "")
+    for number in range(others):
+        write(tmp_path / f"other{number}.py", "LOW = 1\n")
+    write(
+        tmp_path / "words.py",
+        "from given import Base, start\n\n\nclass Words(Base):\n    def __init__(self, root):\n"
+        "        self.env = start(root)\n",
+    )
+    write(
+        tmp_path / "train.py",
+        "from torch.utils.data import DataLoader\nfrom words import Words\n\n"
+        "loader = DataLoader(Words('x'), num_workers=2)\n",
+    )
+    assert not any(one.findings for one in reports(tmp_path, keeps=True))
+    write(
+        tmp_path / "given.py",
+        "import lmdb\nfrom torch.utils.data import Dataset as Base\n\n\ndef start(root):\n    return lmdb.open(root)\n",
+    )
+    after = reports(tmp_path, keeps=True)
+    assert after == reports(tmp_path, keeps=False)
+    assert "FKL301" in {finding.code for one in after for finding in one.findings}
 
 
 def change(project: Path, files: Files) -> None:

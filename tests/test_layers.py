@@ -20,6 +20,7 @@ LAYERS = [
     "facts",
     "edits",
     "rules",
+    "prefilter",
     "preset_linting",
     "engine",
     "fixing",

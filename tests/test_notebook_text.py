@@ -69,7 +69,7 @@ def generated(seed: int) -> bytes:
 def test_a_fix_changes_the_sources_of_changed_cells_alone(folder: Path, seed: int) -> None:
     path, data = folder / "made.ipynb", generated(seed)
     path.write_bytes(data)
-    linter = Linters(Job().settings(), Options()).of(path)
+    linter = Linters(Job().finder, Options()).of(path)
     result = fix(linter, path, unsafe=True, write=True)
     after = path.read_bytes()
     assert result.applied
@@ -88,7 +88,7 @@ def test_a_fix_changes_the_sources_of_changed_cells_alone(folder: Path, seed: in
         ends = {line[len(line.rstrip("\r\n")) :] for line in "".join(other.value).splitlines(keepends=True)} - {""}
         assert len(ends) <= 1
     nbformat.validate(nbformat.reads(raw_after, as_version=4))
-    again = fix(Linters(Job().settings(), Options()).of(path), path, unsafe=True, write=True)
+    again = fix(Linters(Job().finder, Options()).of(path), path, unsafe=True, write=True)
     assert not again.applied
     assert path.read_bytes() == after
 

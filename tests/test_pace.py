@@ -18,7 +18,7 @@ COUNTING = """
 import json, sys
 sys.argv = ["forklint", *{arguments!r}]
 import ast
-counts = dict.fromkeys(("parsed", "modules", "edits", "files"), 0)
+counts = dict.fromkeys(("parsed", "checks", "modules", "edits", "files"), 0)
 def counted(owner, name, what):
     kept = getattr(owner, name)
     def call(*args, **kwargs):
@@ -30,6 +30,7 @@ from forklint.edits import tree
 from forklint.project import scopes
 from forklint.source import document
 counted(document, "parse", "parsed")
+counted(document, "surely_parses", "checks")
 counted(scopes, "build", "modules")
 counted(tree, "parse", "edits")
 counted(Linter, "watched", "files")
@@ -49,13 +50,32 @@ print("loaded:", *sorted(set(sys.modules) & set({heavy!r})))
 """
 HEAVY = ("libcst", "torch", "numpy", "rich", "ruamel", "pathspec", "watchfiles", "flake8")
 HEAVY += ("asyncio", "multiprocessing", "concurrent.futures")
-NEEDLESS = (*HEAVY, "tomllib", "tomli", "tempfile", "importlib.resources")
-"""For a file without any token."""
-KEEPING = ("hashlib", "json", "signal", "fcntl", "difflib", "sqlite3")
-KEEPING += ("forklint.baseline", "forklint.cache", "forklint.store")
-"""For a run that keeps nothing, beside."""
+PACKAGE = Path(__file__).parents[1] / "src" / "forklint"
+RULES = tuple(f"forklint.rules.{path.stem}" for path in sorted((PACKAGE / "rules").glob("*.py")))
+PARTS = tuple(
+    f"forklint.{room}.{path.stem}" for room in ("facts", "edits") for path in sorted((PACKAGE / room).iterdir())
+)
+KNOWN = ("forklint.rules.registry", "forklint.rules.needs", "forklint.rules.table")
+"""Of the rules, what says which of them are needed."""
+NEEDLESS = (
+    *(*HEAVY, "tomllib", "tomli", "tempfile", "importlib.resources", "pkgutil", "textwrap", "click.shell_completion"),
+    *("hashlib", "json", "signal", "fcntl", "difflib", "sqlite3", "forklint.baseline", "forklint.report.full"),
+    *("forklint.incremental", "forklint.store", "forklint.summaries"),
+    *("forklint.engine", "forklint.project.files", "forklint.project.index", "forklint.knowledge.handles"),
+    *(name for name in RULES if name not in KNOWN),
+    *PARTS,
+)
+"""For a file in which no rule can find anything: its settings are read, and its bytes."""
 FOLLOWING = ("forklint.facts.handles.carried", "forklint.facts.hooks.methods", "forklint.facts.loading.rows")
 """For a file with a class of which the screens of all rules know that nothing is wrong with it."""
+WRITING = """
+import dataclasses, sys
+kept = dataclasses.dataclass
+def told(*args, **kwargs):
+    sys.modules["written"] = dataclasses
+    return kept(*args, **kwargs)
+dataclasses.dataclass = told
+"""
 COMMAND = "from forklint.cli import main\ntry:\n    main()\nexcept SystemExit:\n    pass"
 
 
@@ -87,16 +107,26 @@ def plain(tmp_path: Path) -> Path:
         (tmp_path / f"tool{number}.py").write_text(
             "import os\n\n\ndef place(name):  # noqa: ANN001\n    return os.path.abspath(name)\n"
         )
+    (tmp_path / "shop.py").write_text(
+        "import re\nfrom dataclasses import dataclass\n\nPRICE = re.compile(r'[0-9]+')\n\n\n@dataclass(frozen=True)\n"
+        "class Shop:\n    name: str\n\n    def __str__(self):\n        return self.name\n\n\n"
+        "SHOPS = [Shop(name) for name in ('a', 'b')]\n"
+    )
     return tmp_path
 
 
-def test_files_without_a_hazard_are_summarised_once_and_never_looked_into(plain: Path) -> None:
-    assert counts_of(["."], plain) == {"parsed": 20, "modules": 0, "edits": 0, "files": 20}
+def test_files_without_a_hazard_are_checked_or_summarised_once_and_never_looked_into(plain: Path) -> None:
+    assert counts_of(["."], plain) == {"parsed": 10, "checks": 11, "modules": 0, "edits": 0, "files": 10}
+
+
+def test_no_method_of_a_dataclass_is_written_for_a_file_that_is_cleared(plain: Path) -> None:
+    assert loaded(["forklint", "--isolated", "shop.py"], f"{WRITING}\n{COMMAND}", plain, ("written",)) == "loaded:"
+    assert loaded(["forklint", "--isolated", "net0.py"], f"{WRITING}\n{COMMAND}", plain, ("written",)) != "loaded:"
 
 
 def test_without_screens_each_file_is_parsed_once(plain: Path) -> None:
     counts = counts_of(["--no-screen", "."], plain)
-    assert (counts["parsed"], counts["modules"], counts["edits"], counts["files"]) == (20, 20, 0, 20)
+    assert (counts["parsed"], counts["modules"], counts["edits"], counts["files"]) == (21, 21, 0, 21)
 
 
 def test_one_finding_costs_one_tree_of_each_kind(plain: Path) -> None:
@@ -106,7 +136,7 @@ def test_one_finding_costs_one_tree_of_each_kind(plain: Path) -> None:
         "    def __getitem__(self, index):\n        return self.env.stat()\n"
     )
     counts = counts_of(["."], plain)
-    assert (counts["parsed"], counts["modules"], counts["edits"]) == (22, 1, 1)
+    assert (counts["parsed"], counts["modules"], counts["edits"]) == (11, 1, 1)
 
 
 def test_a_suppressed_line_of_another_tool_is_not_looked_into(plain: Path) -> None:
@@ -114,13 +144,18 @@ def test_a_suppressed_line_of_another_tool_is_not_looked_into(plain: Path) -> No
     assert counts_of(["other.py"], plain)["modules"] == 0
 
 
-@pytest.mark.parametrize("arguments", [["--version"], ["--isolated", "tool0.py"]])
-def test_next_to_nothing_is_imported_for_a_file_without_a_token(plain: Path, arguments: list[str]) -> None:
+@pytest.mark.parametrize(
+    "arguments",
+    [["--version"], ["--isolated", "tool0.py"], ["--isolated", "shop.py"], ["--isolated", "--no-cache", "tool0.py"]],
+)
+def test_next_to_nothing_is_imported_for_a_file_that_is_cleared(plain: Path, arguments: list[str]) -> None:
     assert loaded(["forklint", *arguments], COMMAND, plain, NEEDLESS) == "loaded:"
 
 
-def test_nothing_is_imported_for_a_cache_that_is_not_kept(plain: Path) -> None:
-    assert loaded(["forklint", "--isolated", "--no-cache", "tool0.py"], COMMAND, plain, NEEDLESS + KEEPING) == "loaded:"
+def test_rules_are_imported_for_what_they_need(plain: Path) -> None:
+    done = loaded(["forklint", "--isolated", "--no-cache", "net0.py"], COMMAND, plain, RULES)
+    asked = {name.rpartition(".")[2] for name in done.split()[1:]} - {"base", "needs", "registry", "table"}
+    assert asked == {"unknown_method", "syntax_error", "unused_suppression"}, "the engine itself asks the last two"
 
 
 def test_screens_do_without_what_follows_values(plain: Path) -> None:
@@ -137,23 +172,7 @@ FLAKE8 = "from flake8.main.cli import main\nmain(sys.argv[1:])"
 
 def test_nor_by_the_plugin(plain: Path) -> None:
     (plain / ".flake8").write_text("[flake8]\nselect = FKL\n")
-    alone = (
-        "libcst",
-        "torch",
-        "numpy",
-        "rich",
-        "ruamel",
-        "watchfiles",
-        "click",
-        "forklint.edits.tree",
-        "forklint.facts.handles.carried",
-    )
-    assert loaded(["flake8", "-j1", "tool0.py"], FLAKE8, plain, alone) == "loaded:"
-
-
-def test_facts_are_not_imported_for_a_file_without_a_token(plain: Path) -> None:
-    facts = tuple(
-        f"forklint.facts.{room.name}" for room in sorted((Path(__file__).parents[1] / "src/forklint/facts").iterdir())
-    )
-    assert len(facts) > 10
-    assert loaded(["forklint", "--isolated", "tool0.py"], COMMAND, plain, facts) == "loaded: forklint.facts.environment"
+    alone = ("libcst", "torch", "numpy", "rich", "ruamel", "watchfiles", "click")
+    own = tuple(name for name in NEEDLESS if name.startswith("forklint."))
+    assert len(own) > 50
+    assert loaded(["flake8", "-j1", "tool0.py"], FLAKE8, plain, (*alone, *own)) == "loaded:"

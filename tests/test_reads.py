@@ -69,9 +69,14 @@ def parsed(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
+AT_ITSELF = {"registry.py": ["scandir"]}
+"""What forklint asks of its own files."""
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
 def test_nothing_looks_past_the_project(path: Path) -> None:
-    assert looks(parsed(path)) == []
+    names = [look.partition(": ")[2] for look in looks(parsed(path))]
+    assert names == AT_ITSELF.get(path.name, [])
 
 
 def test_a_look_is_seen() -> None:

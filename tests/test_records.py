@@ -1,17 +1,20 @@
-"""Dataclasses that are finished when they are first used are, from then on, like those of the standard library."""
+"""Dataclasses whose methods are written when that pays are like those of the standard library, before and after."""
 
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import pickle
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
 
 from forklint.model import Note
-from forklint.records import dataclass
+from forklint.records import FEW, dataclass
 
 SENT = """
 import pickle, sys
@@ -91,14 +94,124 @@ def test_a_plain_subclass_may_be_the_first_of_which_there_is_an_object() -> None
     assert Derived(1) == Derived(1)
 
 
-def test_nothing_is_written_before_there_is_an_object() -> None:
+def is_written(cls: type) -> bool:
+    """Whether the class has methods of its own that were compiled for it."""
+    return inspect.isfunction(vars(cls)["__init__"])
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        dataclasses.fields,
+        dataclasses.is_dataclass,
+        inspect.signature,
+        lambda cls: cls.__match_args__,
+        lambda cls: cls(1) == cls(1),
+        lambda cls: hash(cls(1)),
+        lambda cls: repr(cls(1)),
+        lambda cls: cls(1) < cls(2),
+        lambda cls: dataclasses.replace(cls(1), row=2),
+    ],
+)
+def test_methods_are_written_when_one_is_asked_for(ask: Callable[[type], object]) -> None:
+    @dataclass(frozen=True, order=True)
+    class Fresh:
+        row: int
+        words: tuple[str, ...] = ()
+
+    assert (Fresh(1).row, Fresh(2, words=("a",)).words) == (1, ("a",))
+    assert not is_written(Fresh)
+    ask(Fresh)
+    assert is_written(Fresh)
+
+
+def test_methods_are_written_when_there_are_many_objects() -> None:
     @dataclass(frozen=True)
     class Fresh:
         value: int
 
-    assert "__eq__" not in vars(Fresh)
+    made = [Fresh(number) for number in range(FEW)]
+    assert not is_written(Fresh)
+    made.append(Fresh(FEW))
+    assert is_written(Fresh)
+    assert [one.value for one in made] == list(range(FEW + 1))
+
+
+def test_an_object_that_was_filled_by_hand_is_like_any_other() -> None:
+    @dataclass(frozen=True)
+    class Fresh:
+        first: int
+        second: list[int] = dataclasses.field(default_factory=list)
+        third: str = dataclasses.field(default="c", compare=False)
+        kind: ClassVar[str] = "fresh"
+
+    by_hand = Fresh(1, third="x")
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        by_hand.first = 2  # type: ignore[misc]
+    assert is_written(Fresh)
+    assert by_hand == Fresh(1, third="y")
+    assert (vars(by_hand), vars(Fresh(1, third="x"))) == ({"first": 1, "second": [], "third": "x"},) * 2
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs", "what"),
+    [
+        ((), {}, "missing 1 required"),
+        ((1,), {"value": 1}, "multiple values"),
+        ((1, 2, 3), {}, "positional"),
+        ((1,), {"other": 2}, "other"),
+    ],
+)
+def test_wrong_arguments_raise_what_dataclasses_raise(args: Any, kwargs: Any, what: str) -> None:
+    @dataclass(frozen=True)
+    class Fresh:
+        value: int
+        word: str = ""
+
+    with pytest.raises(TypeError, match=what):
+        Fresh(*args, **kwargs)
+
+
+def test_what_is_done_after_an_object_is_made_is_done() -> None:
+    @dataclass
+    class Fresh:
+        value: int
+        seen: ClassVar[list[int]] = []
+
+        def __post_init__(self) -> None:
+            self.seen.append(self.value)
+
     Fresh(1)
-    assert "__eq__" in vars(Fresh)
+    assert Fresh.seen == [1]
+
+
+def test_an_object_that_can_change_has_no_hash() -> None:
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(Box())
+
+
+def test_without_eq_an_object_equals_itself_alone() -> None:
+    @dataclass(frozen=True, eq=False)
+    class Fresh:
+        value: int
+
+    one = Fresh(1)
+    assert one == one
+    assert one != Fresh(1)
+    assert len({one, Fresh(1)}) == 2
+
+
+def test_a_method_that_the_class_writes_itself_stays() -> None:
+    @dataclass(frozen=True)
+    class Fresh:
+        value: int
+
+        def __repr__(self) -> str:
+            return "own"
+
+    assert repr(Fresh(1)) == "own"
+    assert Fresh(1) == Fresh(1)
+    assert repr(Fresh(1)) == "own"
 
 
 def test_what_comes_from_another_process_is_equal_and_has_its_hash(tmp_path: Path) -> None:

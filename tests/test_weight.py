@@ -10,7 +10,7 @@ import pytest
 from hazards import SHORT_HAZARD as HAZARD
 
 HEAVY = ("libcst", "torch", "numpy", "ruamel", "rich", "pathspec", "flake8", "watchfiles")
-WORKING = ("multiprocessing", "forklint.engine", "forklint.project.index", "forklint.rules.registry")
+WORKING = ("multiprocessing", "forklint.engine", "forklint.project.index", "forklint.rules.base")
 PROBE = """
 import sys
 sys.argv = ["forklint", *{arguments!r}]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import field, fields, replace
+from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -60,6 +60,11 @@ class Settings:
         oldest, newest = self.target_python
         runs = {"fork": oldest < (3, 14), "forkserver": newest >= (3, 14), "spawn": True}
         return tuple(cell for cell in DEFAULT_CELLS if cell.platform in self.platforms and runs[cell.start_method])
+
+    @property
+    def adds_rows(self) -> bool:
+        """Whether the project adds rows to the tables of what is known."""
+        return bool(self.handles or self.env_vars or self.starters)
 
     def meets_only_torch_below(self, version: Version) -> bool:
         """Whether each torch that the project says it is used with is older than a version."""
@@ -173,24 +178,23 @@ class SettingsFinder:
         return replace(above, target_python=bounds) if bounds and above.source is None else above
 
     def _override(self, settings: Settings) -> Settings:
-        return replace(settings, **self._overrides)
+        return replace(settings, **self._overrides) if self._overrides else settings
 
 
 def load(path: Path, *, explicit: bool = False) -> Settings | None:
     """Read one configuration file; None for a pyproject.toml without ``[tool.forklint]``.
 
-    A broken pyproject.toml that does not speak of forklint is left to whom it belongs. Raises ConfigError for a file
-    that cannot be read and for any key or value that is not known.
+    A pyproject.toml that does not speak of forklint is left to whom it belongs, be it TOML or not. Raises ConfigError
+    for a file that cannot be read and for any key or value that is not known.
     """
-    text = b""
     try:
         text = path.read_bytes()
+        if path.name == "pyproject.toml" and not explicit and b"forklint" not in text:
+            return None
         data = read_toml(text.decode())
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}") from None
     except ValueError as error:  # no TOML, or no UTF-8
-        if path.name == "pyproject.toml" and not explicit and b"forklint" not in text:
-            return None
         raise ConfigError(f"{path}: not valid TOML: {error}") from None
     table: Any = data
     requires = None
@@ -208,7 +212,8 @@ def load(path: Path, *, explicit: bool = False) -> Settings | None:
 def requires_python(path: Path) -> tuple[Version, Version] | None:
     """The range that a pyproject.toml without ``[tool.forklint]`` gives in ``requires-python``, if it does."""
     try:
-        wanted = read_toml(path.read_text(encoding="utf-8")).get("project", {}).get("requires-python")
+        text = path.read_text(encoding="utf-8")
+        wanted = read_toml(text).get("project", {}).get("requires-python") if "requires-python" in text else None
         return python_range(wanted) if wanted else None
     except (OSError, ValueError, AttributeError):  # a TOMLDecodeError and a UnicodeDecodeError are ValueErrors
         return None
@@ -387,5 +392,3 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "verify": _verify,
 }
 """Each key of the configuration and what reads its value (raising ValueError)."""
-
-assert {key.replace("-", "_") for key in READERS} | {"base", "source"} == {f.name for f in fields(Settings)}  # noqa: S101

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from forklint.config import SettingsFinder
 from forklint.model import PLATFORMS, FileReport, Finding, Fix, Note, Severity, Span
+from forklint.prefilter import Screen
 from forklint.project.changes import UNPARSABLE
 from forklint.project.index import Project
 from forklint.project.library import Library
@@ -20,6 +21,7 @@ from forklint.project.seen import Seen
 from forklint.records import dataclass
 from forklint.rules import registry
 from forklint.rules.base import Rule, Suspect
+from forklint.rules.needs import Card
 from forklint.rules.syntax_error import SyntaxFault
 from forklint.rules.unused_suppression import UnusedSuppression
 from forklint.source import document, suppressions
@@ -66,10 +68,21 @@ class Linter:
         self.settings = project.settings
         self.options = options
         enabled = self.settings.enabled(registry.codes()) - options.left_to_others
-        self.rules = tuple(rule(project) for rule in registry.all_rules() if rule.code in enabled)
         self._enabled = enabled
+        self._cards = tuple(card for card in registry.cards(self.settings) if card.code in enabled)
+        self._loaded: dict[str, Rule] = {}
+        self._screen = Screen(project.resolver)
         self._screened: dict[str, bool] = {}
-        self._names = tuple(name.encode() for name in registry.names().values())
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """All rules that are to be asked, by code."""
+        return tuple(map(self._rule, self._cards))
+
+    def _rule(self, card: Card) -> Rule:
+        if card.code not in self._loaded:
+            self._loaded[card.code] = registry.load(card)(self.project)
+        return self._loaded[card.code]
 
     @cached_property
     def presets(self) -> PresetLinter:
@@ -122,7 +135,7 @@ class Linter:
                 shown(path), "skipped: neither Python, a notebook nor settings of a program", only_if_named=True
             )
             return FileReport(shown(path), notes=(note,))
-        self._screened = {}  # it speaks of one file, and of the project as it is now
+        self._screen, self._screened = Screen(self.project.resolver), {}  # of one file, and the project as it is now
         absolute = from_root(path)
         if self.project.data(absolute) != data:
             self.project.replace(absolute, data)
@@ -158,41 +171,44 @@ class Linter:
         if UnusedSuppression.code in self._enabled and self._may_name_rules(data):
             return False
         try:
-            is_wanted = any(self._may_hold(rule, path, data) for rule in self.rules)
+            is_wanted = any(self._may_hold(card, path, data) for card in self._cards)
         except Exception:  # noqa: BLE001 - it is told of where the rule is asked
             return False
         return not is_wanted and (SyntaxFault.code in self.options.left_to_others or self.project.surely_parses(path))
 
-    def _may_hold(self, rule: Rule, path: Path, data: bytes) -> bool:
-        """What a rule's screen says of the file at hand, asked once."""
-        if rule.code not in self._screened:
-            self._screened[rule.code] = rule.may_hold(path, data)
-        return self._screened[rule.code]
+    def _may_hold(self, card: Card, path: Path, data: bytes) -> bool:
+        """What is said of the file at hand by what a rule needs, and by its own screen, asked once."""
+        known = self._screened.get(card.code)
+        if known is None:
+            known = self._screen.may_want(card, path, data) and self._rule(card).may_hold(path, data)
+            self._screened[card.code] = known
+        return known
 
     def _may_name_rules(self, data: bytes) -> bool:
         """Whether a comment that names a rule of ours may stand in a text: if it silences nothing, that is said."""
-        return self.options.suppress and suppressions.may_name(data, self._names)
+        return self.options.suppress and suppressions.may_name(data, registry.spelt_names())
 
     def lint_module(self, path: Path, module: Module) -> FileReport:
         """Ask every rule about a module of the project."""
         data = module.document.code
         found: list[tuple[Rule, Suspect, Finding]] = []
         notes: list[Note] = []
-        ran = {rule.code for rule in self.rules if not self.settings.ignored_in(module.path, rule.code, rule.name)}
-        for rule in self.rules:
-            if rule.code not in ran:
+        ran = {card.code for card in self._cards if not self.settings.ignored_in(module.path, card.code, card.name)}
+        for card in self._cards:
+            if card.code not in ran:
                 continue
             try:
-                if not self.options.screen or self._may_hold(rule, module.path, data):
+                if not self.options.screen or self._may_hold(card, module.path, data):
+                    rule = self._rule(card)
                     suspected, cuts = self._suspected(rule, path, module)
                     found += suspected
                     notes += rule.stopped(shown(path), cuts)
             except RecursionError:
-                ran.discard(rule.code)
-                notes.append(Note(shown(path), f"{rule.code} was left out: it nests too deeply to be followed"))
+                ran.discard(card.code)
+                notes.append(Note(shown(path), f"{card.code} was left out: it nests too deeply to be followed"))
             except Exception as error:  # noqa: BLE001 - a fault in one rule is said and costs that rule alone
-                ran.discard(rule.code)
-                what = f"{rule.code} failed: {type(error).__name__}: {error}; please report it"
+                ran.discard(card.code)
+                what = f"{card.code} failed: {type(error).__name__}: {error}; please report it"
                 notes.append(Note(shown(path), what, failure=True))
         ran -= {note.stopped for note in notes}
         is_asked = found or module.is_notebook or self._may_name_rules(data)

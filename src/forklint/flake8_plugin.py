@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from forklint.engine import Linters
     from forklint.incremental.lookup import Lookup
+    from forklint.incremental.session import Session
     from forklint.incremental.stored_library import StoredLibrary
     from forklint.model import FileReport
 
@@ -135,7 +136,7 @@ class Run:
         return any(code.startswith(PREFIX) or PREFIX.startswith(code) for code in chosen)
 
     def lint(self, filename: str, text: str) -> FileReport | None:
-        """Lint a file whose text is ``text``, wherever that came from; None if the settings exclude it.
+        """Lint a file whose text is ``text``, wherever that came from; None if there is nothing to say of it.
 
         ``filename`` is as flake8 gives it: a path, the name given with ``--stdin-display-name``, or ``stdin``.
         Raises ConfigError.
@@ -179,6 +180,7 @@ class Round:
 
     def __init__(self, given: argparse.Namespace) -> None:
         from forklint.config import SettingsFinder  # noqa: PLC0415
+        from forklint.prefilter import Prefilter  # noqa: PLC0415
 
         overrides = {
             "platforms": given.forklint_platform,
@@ -193,26 +195,20 @@ class Round:
             config=Path(given.forklint_config) if given.forklint_config else None,
             isolated=bool(given.forklint_isolated),
         )
+        self._prefilter = Prefilter(self._finder, parsed=True)
         self._suppress = not given.disable_noqa
+        self._keeps = not os.environ.get("FORKLINT_NO_CACHE")
         self._linters: Linters | None = None
         self._stored: Lookup | None = None
         self._fresh: dict[str, tuple[FileReport, bytes]] = {}
-        if not os.environ.get("FORKLINT_NO_CACHE"):
-            self._open()
-
-    def _open(self) -> None:
-        from forklint.incremental.lookup import Lookup  # noqa: PLC0415
-
-        self._stored = Lookup(self._finder, (), f"flake8 suppress={self._suppress}", frozenset(), _say_nothing)
-        _at_exit(self.keep)
 
     def lint(self, path: Path, text: str) -> FileReport | None:
-        """Lint a file, or take the report that is stored; None if the settings exclude it."""
-        if self._finder.for_file(path).excludes(path):
+        """Lint a file, or take the report that is stored; None if there is nothing to say of it."""
+        if self._finder.for_file(path).excludes(path) or self._prefilter.clears(path, _encoded(text)):
             return None
         data = _read(path)
         is_on_disk = _reads_as(data, text)
-        session = self._stored.session(path) if self._stored is not None and is_on_disk else None
+        session = self._session(path) if self._keeps and is_on_disk else None
         if session is not None:
             known = session.find({str(path): str(path)}).get(str(path))
             if known is not None:
@@ -222,6 +218,15 @@ class Round:
         if session is not None:
             self._fresh[str(path)] = report, linter.project.encoded(rests)
         return report
+
+    def _session(self, path: Path) -> Session | None:
+        """What is stored of a file's project."""
+        if self._stored is None:
+            from forklint.incremental.lookup import Lookup  # noqa: PLC0415 - most files are cleared
+
+            self._stored = Lookup(self._finder, (), f"flake8 suppress={self._suppress}", frozenset(), _say_nothing)
+            _at_exit(self.keep)
+        return self._stored.session(path)
 
     def _all_linters(self) -> Linters:
         if self._linters is None:

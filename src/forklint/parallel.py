@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forklint.config import SettingsFinder
 from forklint.dealing import Deck
 from forklint.model import FileReport
-from forklint.project.library import Library
 from forklint.project.seen import Seen
 from forklint.records import dataclass
-from forklint.source.paths import from_root
+from forklint.source.paths import from_root, shown
 
 if TYPE_CHECKING:
     from multiprocessing.context import BaseContext
 
     from forklint.engine import Linters
     from forklint.fixing import Fixed
+    from forklint.prefilter import Prefilter
+    from forklint.project.library import Library
+
+    Libraries = Mapping[tuple[Path, Path | None], Library]
+    """What is known of projects, by their roots and the files of their settings."""
 
 SHARES = 8
 """Into so many shares for each process the files of a project are cut that are summarised."""
@@ -46,7 +52,8 @@ class Job:
     keeps: bool = False
     """Whether reports are kept for later runs, and those of earlier ones taken."""
 
-    def settings(self) -> SettingsFinder:
+    @cached_property
+    def finder(self) -> SettingsFinder:
         """Where the settings of each file come from."""
         return SettingsFinder(self.overrides, config=self.config, isolated=self.isolated)
 
@@ -55,12 +62,22 @@ class Job:
         """How files are linted apart from their settings."""
         return f"screen={self.screen} fixes={self.with_fixes}"
 
+    def clears(self, path: Path, data: bytes) -> bool:
+        """Whether nothing is to be said of a file that holds ``data``; False where a project must tell."""
+        return self.screen and self._prefilter.clears(path, data)
+
+    @cached_property
+    def _prefilter(self) -> Prefilter:
+        from forklint.prefilter import Prefilter  # noqa: PLC0415 - not for many files
+
+        return Prefilter(self.finder)
+
     def linters(self, libraries: Libraries | None = None) -> Linters:
         """New linters, with nothing known of any project but ``libraries``."""
         from forklint.engine import Linters, Options  # noqa: PLC0415 - all rules; not where all is known
 
         options = Options(screen=self.screen, with_fixes=self.with_fixes, named=self.named)
-        return Linters(self.settings(), options, (libraries or {}).get)
+        return Linters(self.finder, options, (libraries or {}).get)
 
 
 def lint(
@@ -70,14 +87,34 @@ def lint(
 
     What is known of earlier runs is not done again if the job says so; ``tell`` hears why something is not kept.
     """
-    count = processes or available_cores()
+    cleared = _cleared(job, files) if len(files) <= FEW else {}
+    suspected = [path for path in files if path not in cleared]
+    reports = iter(_lint_suspected(job, suspected, processes or available_cores(), tell) if suspected else ())
+    return [cleared[path] if path in cleared else next(reports) for path in files]
+
+
+def _cleared(job: Job, files: Sequence[Path]) -> dict[Path, FileReport]:
+    """The reports of those files of which nothing is to be said; told anew each time, they need not be kept."""
+    from forklint.source import document  # noqa: PLC0415 - not for many files: they are stamped, not read
+
+    cleared = {}
+    for path in files:
+        with contextlib.suppress(document.UnreadableError):
+            if job.clears(path, document.read(path)):
+                cleared[path] = FileReport(shown(path))
+    return cleared
+
+
+def _lint_suspected(
+    job: Job, files: Sequence[Path], processes: int, tell: Callable[[str], None] | None
+) -> list[FileReport]:
     if not job.keeps:
-        return [one for one, _ in _lint_anew(job, files, count, {}).reports]
+        return [one for one, _ in _lint_anew(job, files, processes, {}).reports]
     from forklint.incremental.lookup import Lookup  # noqa: PLC0415 - a run that keeps nothing needs none of it
 
-    lookup = Lookup(job.settings(), files, job.variant, job.named, tell or _say_nothing)
+    lookup = Lookup(job.finder, files, job.variant, job.named, tell or _say_nothing)
     try:
-        done = _lint_anew(job, lookup.missing, count, lookup.libraries()) if lookup.missing else Done()
+        done = _lint_anew(job, lookup.missing, processes, lookup.libraries()) if lookup.missing else Done()
         return lookup.complete(done.reports, done.seen, done.libraries)
     finally:
         lookup.close()
@@ -110,7 +147,7 @@ def _gathered(job: Job, files: Sequence[Path], processes: int, stored: Libraries
         return {}
     from forklint.incremental import gathering  # noqa: PLC0415 - not needed for a few files
 
-    wanted = gathering.wanted(job.settings(), files, stored)
+    wanted = gathering.wanted(job.finder, files, stored)
     if processes == 1:
         alone = {place: gathering.gather(map(str, walked.paths)) for place, walked in wanted.items()}
         return {place: gathering.GatheredLibrary(walked, alone[place]) for place, walked in wanted.items()}
@@ -178,8 +215,6 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
-Libraries = Mapping[tuple[Path, Path | None], Library]
-"""What is known of projects, by the folders that belong to them and the files of their settings."""
 Reports = list[tuple[FileReport, bytes]]
 """Reports, each with what it rests on as ``project.rests`` writes it, if that is wanted."""
 

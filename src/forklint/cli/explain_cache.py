@@ -18,6 +18,6 @@ def explain_cache(job: Job, path: Path) -> None:
     from forklint.incremental.explaining import reasons, told  # noqa: PLC0415
     from forklint.incremental.lookup import Lookup  # noqa: PLC0415
 
-    lookup = Lookup(job.settings(), [path], job.variant, frozenset(), say)
+    lookup = Lookup(job.finder, [path], job.variant, frozenset(), say)
     click.echo(told(path, reasons(lookup.session(path), path)), nl=False)
     lookup.close()

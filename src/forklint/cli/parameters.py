@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from click.shell_completion import CompletionItem
 
 from forklint import config
 from forklint.cli.ending import Failure
 from forklint.model import PLATFORMS, Severity
 from forklint.source.paths import from_root
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 
 class Checked(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.2 on alone
@@ -43,11 +45,11 @@ class Checked(click.ParamType):  # type: ignore[type-arg]  # generic from click 
         """Offer the words that may be meant, after those of a list that stand already."""
         head, comma, last = incomplete.rpartition(",") if self._split else ("", "", incomplete)
         taken = head.split(",")
-        return [
-            CompletionItem(head + comma + word, help=meaning)
+        return _offered(
+            (head + comma + word, meaning)
             for word, meaning in self._words()
             if word.lower().startswith(last.lower()) and word not in taken
-        ]
+        )
 
 
 def codes() -> list[tuple[str, str]]:
@@ -65,9 +67,7 @@ SEVERITY = Checked("severity", config.severity, words=lambda: [(one.value, "") f
 
 def complete_rule(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Offer the codes and names of rules."""
-    return [
-        CompletionItem(word, help=meaning) for word, meaning in codes() if word.lower().startswith(incomplete.lower())
-    ]
+    return _offered(row for row in codes() if row[0].lower().startswith(incomplete.lower()))
 
 
 def complete_paths(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -75,8 +75,15 @@ def complete_paths(ctx: click.Context, _param: click.Parameter, incomplete: str)
     group = ctx.find_root().command
     first = not ctx.params.get("paths") and isinstance(group, click.Group)
     names = group.list_commands(ctx) if first and isinstance(group, click.Group) else []
-    commands = [CompletionItem(name) for name in names if name.startswith(incomplete)]
-    return [CompletionItem(incomplete, type="file"), *commands]  # a file clears what bash had before
+    commands = _offered((name, "") for name in names if name.startswith(incomplete))
+    return [*_offered([(incomplete, "")], "file"), *commands]  # a file clears what bash had before
+
+
+def _offered(rows: Iterable[tuple[str, str]], kind: str = "plain") -> list[CompletionItem]:
+    """Words with what they mean, as click offers them to a shell."""
+    from click.shell_completion import CompletionItem  # noqa: PLC0415 - only a shell that completes needs it
+
+    return [CompletionItem(word, type=kind, help=meaning or None) for word, meaning in rows]
 
 
 def overrides(options: dict[str, Any]) -> dict[str, Any]:

@@ -5,38 +5,35 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from forklint import config
 from forklint.cli import output_file, stdin
 from forklint.cli.ending import CLEAN, FAILED
 from forklint.cli.files import find, left_out, say_what_is_bounded
+from forklint.cli.known import Baselines
 from forklint.cli.output import say
 from forklint.cli.parameters import overrides
 from forklint.cli.telling import Ran, tell
 from forklint.cli.together import check_together
+from forklint.parallel import Job, fix_all, lint
 from forklint.report.formats import FORMATS
 from forklint.source.paths import shown
 
 if TYPE_CHECKING:
-    from forklint.cli.known import Baselines
-    from forklint.parallel import Job
+    from forklint.source.discovery import Missing
 
 
 def run(options: dict[str, Any]) -> int:
     """Do what the options of ``lint`` say; gives the exit code; raises ConfigError."""
-    from forklint.cli.known import Baselines  # noqa: PLC0415 - `--version` and `--help` need none of it
-    from forklint.parallel import Job  # noqa: PLC0415
-
     options["fix"] |= options["fix_only"]
     name = stdin.named(options)
     check_together(options, from_stdin=name is not None)
     output_file.check(options["output_file"])
-    finder = _finder(options)
+    job = _job(options, name)
+    finder = job.finder
     if options["show_settings"]:
         from forklint.cli.settings import show_settings  # noqa: PLC0415
 
@@ -52,28 +49,29 @@ def run(options: dict[str, Any]) -> int:
         finder.for_file(path)  # a wrong configuration is said before any work is done
     if options["verbose"]:
         say_what_is_bounded(finder, files)
+    if options["explain_cache"]:
+        from forklint.cli.explain_cache import explain_cache  # noqa: PLC0415 - seldom asked
+
+        explain_cache(job, options["explain_cache"])
+        return CLEAN
     known = Baselines(finder, files, options)
-    outright = frozenset(map(shown, files if name else options["paths"] or (Path(),)))
-    named = None if options["verbose"] else outright
+    if name:
+        return _run_stdin(job, known, name, options)
+    return tell(_run_files(job, known, files, missing, options), finder, options)
+
+
+def _job(options: dict[str, Any], name: Path | None) -> Job:
+    """How to lint, as the options say; ``name`` is that of the text on standard input, if that is what to lint."""
     changes = options["fix"] or options["diff"]
-    job = Job(
+    return Job(
         overrides=overrides(options),
         config=options["config_file"],
         isolated=options["isolated"],
         screen=not options["no_screen"],
         with_fixes=changes or (not options["statistics"] and FORMATS[options["output_format"]].shows_fixes),
-        named=outright,
+        named=frozenset(map(shown, [name] if name else options["paths"] or (Path(),))),
         keeps=not options["no_cache"],
     )
-    if options["explain_cache"]:
-        from forklint.cli.explain_cache import explain_cache  # noqa: PLC0415
-
-        explain_cache(job, options["explain_cache"])
-        return CLEAN
-    if name:
-        return _run_stdin(job, finder, known, name, options)
-    ran = _run_files(job, known, files, options)
-    return tell(replace(ran, missing=missing, named=named), finder, options)
 
 
 def _watch(options: dict[str, Any]) -> int:
@@ -81,48 +79,45 @@ def _watch(options: dict[str, Any]) -> int:
 
     return watch(
         options["paths"] or (Path(),),
-        lambda: _finder(options),
+        lambda: _job(options, None).finder,
         lambda: run({**options, "watch": False}),
         options["output_file"],
     )
 
 
-def _run_files(job: Job, known: Baselines, files: Sequence[Path], options: dict[str, Any]) -> Ran:
-    from forklint.parallel import fix_all, lint  # noqa: PLC0415
-
+def _run_files(
+    job: Job, known: Baselines, files: Sequence[Path], missing: Sequence[Missing], options: dict[str, Any]
+) -> Ran:
+    named = None if options["verbose"] else job.named
     if options["fix"] or options["diff"]:
         write = not options["diff"]
         fixed = fix_all(job, files, options["jobs"], unsafe=options["unsafe_fixes"], write=write)
         reports = [result.report for result in fixed]
-        return Ran(known.sift(reports) if write else reports, fixed)
+        return Ran(known.sift(reports) if write else reports, fixed, missing, named)
     reports = known.sift(lint(job, files, options["jobs"], say if options["verbose"] else None))
     if options["add_noqa"] is None:
-        return Ran(reports)
+        return Ran(reports, missing=missing, named=named)
     from forklint.cli.suppress import add_noqa  # noqa: PLC0415
 
     left, closing = add_noqa(job, files, reports, options["add_noqa"])
-    return Ran(left, closing=closing)
+    return Ran(left, missing=missing, named=named, closing=closing)
 
 
-def _finder(options: dict[str, Any]) -> config.SettingsFinder:
-    return config.SettingsFinder(overrides(options), config=options["config_file"], isolated=options["isolated"])
-
-
-def _run_stdin(job: Job, finder: config.SettingsFinder, known: Baselines, name: Path, options: dict[str, Any]) -> int:
+def _run_stdin(job: Job, known: Baselines, name: Path, options: dict[str, Any]) -> int:
     data = stdin.read()
     fixes = options["fix"] or options["diff"]
     prints_source = options["fix"] and not options["diff"]
     passed, code = data, CLEAN
-    if not left_out(finder, name):
+    if not left_out(job.finder, name):
         done = stdin.lint(job, name, data, fix=fixes, unsafe=options["unsafe_fixes"])
-        passed, reports = done.data, [done.result.report]
+        passed, reports = done.data, [done.report]
         ran = Ran(
             reports if options["diff"] else known.sift(reports),
-            [done.result] if fixes else [],
+            [done.fixed] if done.fixed else [],
             overlay={shown(name): passed},
         )
         with contextlib.redirect_stdout(sys.stderr) if prints_source else contextlib.nullcontext():
-            code = tell(ran, finder, options)
+            code = tell(ran, job.finder, options)
     if prints_source:
         click.echo(passed, nl=False)
     return code

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forklint.cli.ending import Failure
+from forklint.model import FileReport
 from forklint.records import dataclass
-from forklint.source.paths import from_root
+from forklint.source.paths import from_root, shown
 
 if TYPE_CHECKING:
     from forklint.fixing import Fixed
@@ -22,9 +23,11 @@ STDIN = Path("-")
 class Passed:
     """What came in, what became of it, and what goes out."""
 
-    result: Fixed
+    report: FileReport
     data: bytes
     """The text as fixed, in its own encoding and line ends; what came in, if nothing was fixed."""
+    fixed: Fixed | None = None
+    """What was fixed, if it was to be."""
 
 
 def named(options: dict[str, Any]) -> Path | None:
@@ -51,11 +54,12 @@ def read() -> bytes:
 
 def lint(job: Job, name: Path, data: bytes, *, fix: bool, unsafe: bool) -> Passed:
     """Lint the text as the content of ``name``, and fix it if asked; writes nothing; raises ConfigError."""
-    from forklint.fixing import Fixed  # noqa: PLC0415
-    from forklint.fixing import fix as fix_file  # noqa: PLC0415
-
+    if not fix and job.clears(name, data):
+        return Passed(FileReport(shown(name)), data)
     linter = job.linters().of(name)
     if not fix:
-        return Passed(Fixed(linter.lint_bytes(name, data), (), "", ""), data)
-    result = fix_file(linter, name, unsafe=unsafe, write=False, data=data)
-    return Passed(result, linter.project.data(from_root(name)) if result.changed else data)
+        return Passed(linter.lint_bytes(name, data), data)
+    from forklint.fixing import fix as fix_file  # noqa: PLC0415
+
+    fixed = fix_file(linter, name, unsafe=unsafe, write=False, data=data)
+    return Passed(fixed.report, linter.project.data(from_root(name)) if fixed.changed else data, fixed)

@@ -15,7 +15,6 @@ from forklint.facts.handles.opening import NotLazyError
 from forklint.model import Applicability
 from forklint.project.index import Project
 from forklint.project.module import Module
-from forklint.source.magics import cell_magic
 
 PROPERTY = """
 _{stem}_handle = _{stem}_pid = {source_default}None
@@ -179,6 +178,8 @@ class _Rewriting:
         notebook = self._module.document.notebook
         if notebook is None:
             return None
+        from forklint.source.magics import cell_magic  # noqa: PLC0415 - most handles are in no notebook
+
         part = notebook.part_at(self._plan.anchor.lineno)
         own = [line for line in self._module.tree.body if notebook.part_at(line.lineno) is part]
         first = self._tree.line_of(self._node(own[1] if cell_magic(part.source) else own[0]))

@@ -2,34 +2,12 @@
 
 from __future__ import annotations
 
-import pkgutil
-import sys
 from collections.abc import Mapping
-from functools import cache
 from typing import Any
 
+from forklint.knowledge.tables import read_toml, table
 
-@cache
-def table(name: str) -> Any:
-    """Read ``knowledge/<name>``, a TOML or JSON file, once."""
-    data = pkgutil.get_data(__name__, name)  # importlib.resources brings along what takes longer than most tables
-    if data is None:
-        raise FileNotFoundError(name)
-    if name.endswith(".json"):
-        import json  # noqa: PLC0415 - this and the reader of TOML are not needed where nothing is asked
-
-        return json.loads(data)
-    return read_toml(data.decode())
-
-
-def read_toml(text: str) -> dict[str, Any]:
-    """Read TOML; raises ValueError."""
-    if sys.version_info >= (3, 11):
-        import tomllib  # noqa: PLC0415 - many runs meet no configuration and ask for no table
-    else:
-        import tomli as tomllib  # noqa: PLC0415
-    return tomllib.loads(text)
-
+__all__ = ["KNOWN_KEYS", "REQUIRED_KEYS", "check_row", "read_toml", "table"]
 
 REQUIRED_KEYS: dict[str, dict[str, type]] = {
     "handles": {"call": list, "kind": str},

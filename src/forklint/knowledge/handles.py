@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 from forklint import knowledge
-from forklint.records import dataclass
+from forklint.records import dataclass, field_names
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Handle:
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Handle:
         """Make a Handle from a TOML row; keys that are not fields are passed over."""
-        names = {field.name for field in fields(cls)}
+        names = field_names(cls)
         known = {key: value for key, value in row.items() if key in names}
         values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in known.items()}
         if "when" in values:

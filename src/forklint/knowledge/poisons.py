@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
 from functools import cache
 from typing import Any, TypeVar
 
 from forklint import knowledge
-from forklint.records import dataclass
+from forklint.records import dataclass, field_names
 
 
 @dataclass(frozen=True)
@@ -112,7 +111,7 @@ def _fits(name: str, patterns: tuple[str, ...]) -> bool:
 
 
 def _rows(kind: type[Row], rows: list[Mapping[str, Any]]) -> tuple[Row, ...]:
-    names = {field.name for field in fields(kind)}
+    names = field_names(kind)
     found = []
     for row in rows:
         values = {("origin" if key == "from" else key): value for key, value in row.items()}

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
 from functools import cache
 from typing import Any
 
 from forklint import knowledge
-from forklint.records import dataclass
+from forklint.records import dataclass, field_names
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ class WorkerWords:
 
 
 def _values(kind: type, row: Mapping[str, Any]) -> dict[str, Any]:
-    names = {field.name for field in fields(kind)}
+    names = field_names(kind)
     return {key: tuple(value) if isinstance(value, list) else value for key, value in row.items() if key in names}
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, fields
+from dataclasses import field
 from functools import cache, cached_property
 from typing import Any
 
 from forklint import knowledge
-from forklint.records import dataclass
+from forklint.records import dataclass, field_names
 
 TORCH = "torch.utils.data.DataLoader"
 
@@ -118,7 +118,7 @@ class Settling:
 
 
 def _row(row: Mapping[str, Any]) -> Starter:
-    names = {item.name for item in fields(Starter)}
+    names = field_names(Starter)
     known = {key: value for key, value in row.items() if key in names}
     values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in known.items()}
     values["off"] = {option: tuple(offs) for option, offs in row.get("off", {}).items()}

@@ -34,7 +34,9 @@ class Format:
         return self.statistics is Counts.TABLE
 
     def render(self, outcome: Outcome) -> str:
-        """Write a run's outcome in this format; the module is imported now."""
+        """Write a run's outcome in this format; its module is imported now, if there is anything to write."""
+        if self.for_people and not outcome.findings:
+            return ""
         write: Callable[[Outcome], str] = import_module(f"forklint.report.{self.module}").render
         return write(outcome)
 

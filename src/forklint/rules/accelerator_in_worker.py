@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forklint.edits.proposal import Proposal
 from forklint.model import Applicability, Cell, Link, Severity
 from forklint.rules.base import Rule, Suspect
+from forklint.rules.needs import Needs
 
 if TYPE_CHECKING:
     from forklint.edits.tree import Tree
@@ -82,10 +82,8 @@ class AcceleratorInWorker(Rule):
     tokens = rb"\.(?:cuda|mps|xpu|hpu|to)\s*\(|\b(?:device|map_location)\s*=|cupy|cuda\.\w+Tensor"
     words = (b"device", b".to", b"map_location", b"cuda", b"mps", b"xpu", b"hpu", b"cupy")
     run_by_workers = (b"Dataset", b"collate", b"__getitem__", b"__iter__", b"worker_init")
-
-    def may_hold(self, path: Path, data: bytes) -> bool:
-        """A use of a device, beside something that workers may run."""
-        return any(word in data for word in self.run_by_workers) and self.holds_tokens(data)
+    needs = Needs(here=(run_by_workers, words))
+    """A use of a device, beside something that workers may run."""
 
     @cached_property
     def _uses(self) -> WorkerUses:

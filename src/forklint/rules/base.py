@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from forklint.edits.proposal import Proposal
 from forklint.model import Cell, Fix, Link, Note, Severity, Span
 from forklint.records import dataclass
+from forklint.rules.needs import Needs
 
 if TYPE_CHECKING:
+    from forklint.config import Settings
     from forklint.edits.tree import Tree
     from forklint.project.index import Project
     from forklint.project.module import Module
@@ -84,6 +86,15 @@ class Rule(ABC):
     """Every match of ``tokens`` holds one of these; plain bytes are found ten times faster. Empty: nothing is said.
 
     Without ``tokens``, a file without one of these, and that reaches none, holds no finding."""
+    needs: ClassVar[Needs | None] = None
+    """What must stand in a file for the rule to be asked; None for one of ``words``. `make docs` writes it to
+    ``table.py``, so that a file in which it does not stand costs nothing, not even the import of the rule."""
+
+    @classmethod
+    def needs_under(cls, settings: Settings) -> Needs:
+        """``needs``, or what takes their place where tables have a say, with the rows that a project adds to them."""
+        del settings  # most rules ask no table
+        return cls.needs or Needs(here=(cls.words,) if cls.words else ())
 
     def __init__(self, project: Project) -> None:
         self.project = project
@@ -106,7 +117,7 @@ class Rule(ABC):
         return self.pattern.search(data) is not None
 
     def may_hold(self, path: Path, data: bytes) -> bool:
-        """Screen: False only if no finding of this rule can stand in the file, judged by bytes alone."""
+        """Screen of a file that has what the rule needs: False only if no finding of the rule can stand in it."""
         return self.holds_tokens(data)
 
     def reaches_tokens(self, path: Path) -> bool:

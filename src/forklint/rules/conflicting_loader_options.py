@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from forklint.edits.proposal import Proposal
 from forklint.model import Applicability, Cell, Fix, Link, Severity
 from forklint.rules.base import PresetSuspect, Rule, Suspect
+from forklint.rules.needs import Needs
 
 if TYPE_CHECKING:
     from forklint.edits.tree import Tree
@@ -96,6 +97,8 @@ class ConflictingLoaderOptions(Rule):
         *(b"persistent_workers", b"prefetch_factor", b"multiprocessing_context", b"timeout", b"shuffle", b"sampler"),
         *(b"drop_last", b"pin_memory"),
     )
+    needs = Needs(here=((*words, b"Loader"),))
+    """An option that may be refused, or a loader that may get it by its place."""
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """An option that may be refused, or one that is given by its place, and what may make a loader."""

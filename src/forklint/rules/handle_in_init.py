@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 from forklint.edits.proposal import Proposal
 from forklint.model import Applicability, Cell, Link, Severity
 from forklint.rules.base import Rule, Suspect
+from forklint.rules.needs import Needs, last_names
 
 if TYPE_CHECKING:
+    from forklint.config import Settings
     from forklint.edits.tree import Tree
     from forklint.facts.handles.carried import Carried, Handles
     from forklint.facts.handles.screening import HandleScreen
@@ -119,6 +121,13 @@ class HandleInInit(Rule):
         from forklint.facts.handles.shared import SharedHandles
 
         return SharedHandles(self.project, self._handles)
+
+    @classmethod
+    def needs_under(cls, settings: Settings) -> Needs:
+        """The name of something that opens a handle, here or where a call or a base class leads."""
+        from forklint.knowledge.handles import openers
+
+        return Needs(named=last_names(openers(settings.handles)))
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """Something is opened here, or where a call or base class leads, and it has to do with datasets."""

@@ -6,17 +6,19 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forklint.edits.proposal import Proposal
 from forklint.model import Cell, Link, Severity
 from forklint.rules.base import Rule, Suspect
+from forklint.rules.needs import Needs
 
 if TYPE_CHECKING:
+    from forklint.config import Settings
     from forklint.edits.tree import Tree
     from forklint.facts.environment.late import Late
     from forklint.facts.environment.loaded import Event
+    from forklint.knowledge.environment import Environment
     from forklint.project.module import Module
 
 
@@ -100,15 +102,15 @@ class LateEnvVar(Rule):
         """The names and prefixes of all variables of which something is known."""
         from forklint.facts.environment.late import environment_of
 
-        rows = environment_of(self.project).judged
-        words = {word for row in rows for word in (*row.names, row.prefix) if word}
-        return "|".join(re.escape(word) for word in sorted(words)).encode()
+        return "|".join(map(re.escape, _words(environment_of(self.project)))).encode()
 
-    def may_hold(self, path: Path, data: bytes) -> bool:
-        """A known variable, and something that sets one, in the file itself."""
-        from forklint.facts.environment.setters import may_set
+    @classmethod
+    def needs_under(cls, settings: Settings) -> Needs:
+        """A known variable, and something that sets one."""
+        from forklint.facts.environment.setters import SETTERS
+        from forklint.knowledge.environment import Environment
 
-        return may_set(data) and super().may_hold(path, data)
+        return Needs(here=(SETTERS, tuple(word.encode() for word in _words(Environment(settings.env_vars)))))
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Statements that set variables too late."""
@@ -154,6 +156,10 @@ class LateEnvVar(Rule):
         from forklint.edits import moving
 
         return moving.proposals(self.project, suspect.facts, module, tree)
+
+
+def _words(environment: Environment) -> list[str]:
+    return sorted({word for row in environment.judged for word in (*row.names, row.prefix) if word})
 
 
 def _bites(late: Late, cell: Cell) -> bool:

@@ -11,6 +11,7 @@ from forklint.edits import cst
 from forklint.edits.proposal import Proposal
 from forklint.model import Applicability, Link, Severity
 from forklint.rules.base import Rule, Suspect
+from forklint.rules.needs import Needs
 
 if TYPE_CHECKING:
     from forklint.edits.tree import Tree
@@ -74,6 +75,8 @@ class LateInteropThreads(Rule):
     name = "late-interop-threads"
     severity = Severity.ERROR
     words = (SETS.encode(),)
+    needs = Needs(reached=words)
+    """The call, here or in a module that this one reaches."""
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """The call is here, or in a module that this one reaches; many a text only mentions it."""

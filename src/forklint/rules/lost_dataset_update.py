@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forklint.edits.proposal import Proposal
 from forklint.model import Applicability, Severity
 from forklint.rules.base import Rule, Suspect
+from forklint.rules.needs import Needs
 
 if TYPE_CHECKING:
     from forklint.edits.tree import Tree
     from forklint.facts.updates.lost import Lost, LostUpdates
     from forklint.project.module import Module
+
+LOOPS = (b"for ", b"while ")
 
 
 class LostDatasetUpdate(Rule):
@@ -67,10 +69,8 @@ class LostDatasetUpdate(Rule):
     name = "lost-dataset-update"
     severity = Severity.WARNING
     words = (b"persistent_workers",)
-
-    def may_hold(self, path: Path, data: bytes) -> bool:
-        """A loader with persistent workers, and a loop."""
-        return super().may_hold(path, data) and (b"for " in data or b"while " in data)
+    needs = Needs(here=(words, LOOPS))
+    """A loader with persistent workers, and a loop."""
 
     @cached_property
     def _updates(self) -> LostUpdates:

@@ -13,8 +13,10 @@ from forklint.edits import cst
 from forklint.edits.proposal import Proposal
 from forklint.model import Applicability, Severity
 from forklint.rules.base import Rule, Suspect
+from forklint.rules.needs import Needs, Words, last_names
 
 if TYPE_CHECKING:
+    from forklint.config import Settings
     from forklint.edits.tree import Tree
     from forklint.facts.starting import guarding
     from forklint.facts.starting.reach import Reach
@@ -119,10 +121,12 @@ class MissingMainGuard(Rule):
     @cached_property
     def starters(self) -> frozenset[str]:
         """The names that start processes, those that the project adds included, and what makes a guard matter less."""
-        from forklint.knowledge.starters import starters
+        return frozenset(name.decode() for name in _starting(self.settings))
 
-        names = {name.rpartition(".")[2] for name in starters(self.settings.starters) if "multiprocess" not in name}
-        return frozenset({*names, "set_start_method"})  # once a method is set, what the guard's block starts counts too
+    @classmethod
+    def needs_under(cls, settings: Settings) -> Needs:
+        """The name of something that starts processes, here or in what is reached."""
+        return Needs(reached=(b"multiprocess",), named=_starting(settings))
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """Screen: something may run at the top level, and what starts processes is named here or in what is reached."""
@@ -165,6 +169,13 @@ class MissingMainGuard(Rule):
 def runs_something(data: bytes) -> bool:
     """Whether the top level of a file may do more than import and define."""
     return SHAPE.search(b"\n" + data) is not None
+
+
+def _starting(settings: Settings) -> Words:
+    from forklint.knowledge.starters import starters
+
+    names = (name for name in starters(settings.starters) if "multiprocess" not in name)
+    return last_names((*names, "set_start_method"))  # once a method is set, what the guard's block starts counts too
 
 
 def _is_test(module: Module) -> bool:

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 from forklint.edits.proposal import Proposal
 from forklint.model import Applicability, Link, Severity
 from forklint.rules.base import Rule, Suspect
+from forklint.rules.needs import Needs, last_names
 
 if TYPE_CHECKING:
+    from forklint.config import Settings
     from forklint.edits.tree import Tree
     from forklint.facts.hooks.keywords import MisspeltKeyword
     from forklint.facts.hooks.methods import MisspeltMethod
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
 METHODS = re.compile(rb"def[ \t]+(\w+)")
 KEYWORDS = re.compile(rb"(\w+)[ \t]*=(?!=)|[\"'](\w+)[\"'][ \t]*:")
+FAMILIES = (b"Dataset", b"Sampler")
+"""What stands in the names of torch's classes that need not be known one by one."""
 CERTAIN = ("__getitem__", "__iter__")
 """Hooks without which a class of torch's only raises."""
 
@@ -109,6 +113,17 @@ class MisspeltHook(Rule):
     code = "FKL502"
     name = "misspelt-hook"
     severity = Severity.ERROR
+
+    @classmethod
+    def needs_under(cls, settings: Settings) -> Needs:
+        """A class that torch asks, by its bases or by what it has, or a loader, here or in what is reached."""
+        from forklint.knowledge import datasets
+        from forklint.knowledge.hooks import roles
+        from forklint.knowledge.starters import starters
+
+        bases = (*datasets.bases(), *datasets.homes(), *(base for role in roles() for base in role.base))
+        loaders = (name for name, row in starters(settings.starters).items() if row.is_loader)
+        return Needs(reached=FAMILIES, named=last_names((*bases, *datasets.entries(), *loaders)))
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """A class with a method of such a name, or such a keyword and what may make a loader."""

@@ -11,6 +11,7 @@ from forklint.edits import cst
 from forklint.edits.proposal import Proposal
 from forklint.model import Applicability, Link, Severity
 from forklint.rules.base import Rule, Suspect
+from forklint.rules.needs import Needs
 
 if TYPE_CHECKING:
     from forklint.edits.tree import Tree
@@ -22,6 +23,7 @@ MET = (b"polars", b"jax", b"numba")
 """Libraries whose threads a DataLoader's workers meet, too."""
 IMPORTED = re.compile(rb"(?:import|from|\\\r?\n)[^\n]*?(?:polars|jax|numba)\b")
 """One of them in a line that imports, or that goes on from the line above."""
+STARTS = (b"Process", b"Pool", b"num_proc", b"oader", b"TrainingArguments")
 
 
 class PoisonedFork(Rule):
@@ -90,11 +92,11 @@ class PoisonedFork(Rule):
     name = "poisoned-fork"
     severity = Severity.ERROR
     words = (b"torch", b"sklearn", b"polars", b"jax", b"numba", b"timm", b"transformers")
+    needs = Needs(here=(STARTS,), reached=words)
+    """What starts processes, and here or in what is reached what starts threads."""
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """Something here starts processes, and something here or in what is reached starts threads."""
-        if not any(word in data for word in (b"Process", b"Pool", b"num_proc", b"oader", b"TrainingArguments")):
-            return False
         from forklint.facts.forking.sites import may_start
         from forklint.facts.loading.screening import may_make_loader
         from forklint.project.graph import Words

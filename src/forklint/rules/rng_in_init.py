@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from forklint.edits.proposal import Proposal
 from forklint.model import Severity
 from forklint.rules.base import Rule, Suspect
+from forklint.rules.needs import Needs
 
 if TYPE_CHECKING:
     from forklint.edits.tree import Tree
@@ -114,6 +115,8 @@ class RngInInit(Rule):
     code = "FKL302"
     name = "rng-in-init"
     severity = Severity.WARNING
+    needs = Needs(here=((*CALLED, b"seed"),), reached=(b"torch",))
+    """A generator or a seed, and torch, here or in what is reached."""
 
     @cached_property
     def _generators(self) -> KeptGenerators:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from forklint.model import Severity
 from forklint.rules.base import Rule, Suspect
+from forklint.rules.needs import NEVER
 
 if TYPE_CHECKING:
     from forklint.project.module import Module
@@ -46,6 +47,8 @@ class SyntaxFault(Rule):
     code = "FKL002"
     name = "syntax-error"
     severity = Severity.ERROR
+    needs = NEVER
+    """Nothing that could stand in a file."""
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """Never: what it finds shows where a file is parsed, or checked instead."""

@@ -12,6 +12,7 @@ from forklint.edits import cst
 from forklint.edits.proposal import Proposal
 from forklint.model import Applicability, Link, Severity
 from forklint.rules.base import Rule, Suspect
+from forklint.rules.needs import Needs
 
 if TYPE_CHECKING:
     from forklint.edits.tree import Tree
@@ -75,6 +76,8 @@ class UnknownMethod(Rule):
     severity = Severity.ERROR
     tokens = rb"(?:import|from)[ \t]+(?:torch|lightning|pytorch_lightning)\b"
     words = (b"torch", b"lightning")
+    needs = Needs(reached=words)
+    """Torch or lightning, here or in what is reached."""
 
     @cached_property
     def _objects(self) -> Objects:

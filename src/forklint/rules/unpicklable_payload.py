@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from forklint.edits.proposal import Proposal
 from forklint.model import Applicability, Link, Severity
 from forklint.rules.base import Rule, Suspect
+from forklint.rules.needs import Needs
 
 if TYPE_CHECKING:
     from forklint.edits.tree import Tree
@@ -100,6 +101,8 @@ class UnpicklablePayload(Rule):
         *(b"spawn(", b"spawn as ", b"process_map", b"start_processes"),
     )
     datasets = re.compile(rb"class \w+\([^)]*Data(?:set|Pipe)")
+    needs = Needs(here=((*words, b"Folder", b"Dataset", b"DataPipe"),))
+    """A call that sends something, or a dataset."""
 
     @cached_property
     def _payloads(self) -> Payloads:

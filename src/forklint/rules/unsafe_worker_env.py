@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forklint.edits import cst
 from forklint.edits.proposal import Proposal
+from forklint.facts.environment.setters import SETTERS
 from forklint.knowledge.tokenizers import VARIABLE
 from forklint.model import Applicability, Link, Severity
 from forklint.rules.base import Rule, Suspect
+from forklint.rules.needs import Needs
 
 if TYPE_CHECKING:
     from forklint.edits.tree import Tree
@@ -73,14 +74,8 @@ class UnsafeWorkerEnv(Rule):
     name = "unsafe-worker-env"
     severity = Severity.WARNING
     words = (VARIABLE.encode(),)
-
-    def may_hold(self, path: Path, data: bytes) -> bool:
-        """The variable, and something that sets one."""
-        from forklint.facts.environment.setters import may_set
-
-        if not super().may_hold(path, data):
-            return False
-        return may_set(data)
+    needs = Needs(here=(words, SETTERS))
+    """The variable, and something that sets one."""
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Statements that set it to true."""

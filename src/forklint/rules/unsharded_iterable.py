@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from forklint.edits.proposal import Proposal
 from forklint.model import Severity
 from forklint.rules.base import Rule, Suspect
+from forklint.rules.needs import Needs
 
 if TYPE_CHECKING:
     from forklint.edits.tree import Tree
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 GIVES = (b"yield", b"iter(", b"map(", b"filter(", b"chain", b"zip(")
 """One of these stands where samples are given."""
+SPOKEN_OF = (b"Iterable", b"Dataset")
 
 
 class UnshardedIterable(Rule):
@@ -92,11 +94,11 @@ class UnshardedIterable(Rule):
     name = "unsharded-iterable"
     severity = Severity.WARNING
     words = (b"def __iter__",)
+    needs = Needs(here=(words, SPOKEN_OF, GIVES), reached=(b"torch",))
+    """Something that gives samples, in a file that speaks of datasets, and torch, here or in what is reached."""
 
     def may_hold(self, path: Path, data: bytes) -> bool:
-        """Something that gives samples, in a file that speaks of datasets and has to do with torch."""
-        if not super().may_hold(path, data) or not _may_give(data):
-            return False
+        """Whether the file, or one that it reaches, has to do with torch."""
         return b"torch" in data or self.reaches(path, b"torch")
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
@@ -129,7 +131,7 @@ class UnshardedIterable(Rule):
 
 
 def _may_give(data: bytes) -> bool:
-    return (b"Iterable" in data or b"Dataset" in data) and any(word in data for word in GIVES)
+    return Needs(here=(SPOKEN_OF, GIVES)).may_be_met(data)
 
 
 def _message(whole: Whole, *, sure: bool) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from forklint.model import Applicability, Finding, Fix, Severity, Span
 from forklint.rules.base import Rule, Suspect
+from forklint.rules.needs import NEVER
 
 if TYPE_CHECKING:
     from forklint.project.module import Module
@@ -50,6 +51,8 @@ class UnusedSuppression(Rule):
     code = "FKL001"
     name = "unused-suppression"
     severity = Severity.WARNING
+    needs = NEVER
+    """Nothing that could stand in a file."""
 
     def may_hold(self, path: object, data: bytes) -> bool:
         """Never: the engine asks this rule after all others have answered."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from forklint.edits.proposal import Proposal
 from forklint.model import Applicability, Cell, Fix, Link
 from forklint.rules.base import PresetSuspect, Rule, Suspect
+from forklint.rules.needs import Needs
 
 if TYPE_CHECKING:
     from forklint.edits.tree import Tree
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from forklint.source.presets import Preset
 
 CELL = Cell("darwin", "spawn")
+NAMED, LOADER = (b"orkers", b"ORKERS"), b"Loader("
 BY_PLACE = re.compile(rb"Loader\((?:[^,=]{0,80},){5}")
 """A loader with so many positional arguments that one is the number of workers."""
 PLAIN = (b"platform", b"darwin", b"osx", b"apple", b"os.name")
@@ -98,6 +100,8 @@ class WorkersOnDarwin(Rule):
     code = "FKL401"
     name = "workers-on-darwin"
     shows_platform = True
+    needs = Needs(here=((*NAMED, LOADER),))
+    """A number of workers."""
 
     def holds_tokens(self, data: bytes) -> bool:
         """Whether a text speaks of Macs."""
@@ -110,8 +114,8 @@ class WorkersOnDarwin(Rule):
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """Whether a number of workers may stand in a file that knows of Macs, or that a program for MPS uses."""
-        named = b"orkers" in data or b"ORKERS" in data
-        if CELL not in self.settings.cells or not (named or (b"Loader(" in data and BY_PLACE.search(data))):
+        named = any(word in data for word in NAMED)
+        if CELL not in self.settings.cells or not (named or (LOADER in data and BY_PLACE.search(data))):
             return False
         from forklint.facts.machines import programs
         from forklint.knowledge import presets

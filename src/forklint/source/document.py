@@ -6,6 +6,7 @@ import ast
 import gc
 import io
 import stat
+import symtable
 import tokenize
 import warnings
 from collections.abc import Iterator
@@ -177,6 +178,22 @@ def parse(document: Document) -> ast.Module:
     with warnings.catch_warnings(), collector_paused():
         warnings.simplefilter("ignore")  # a file's own invalid escapes are not this tool's business
         return ast.parse(document.text, filename=str(document.path))
+
+
+def surely_parses(path: Path, data: bytes) -> bool:
+    """Whether ``decode`` and ``parse`` would surely take a file; False where that is not known without parsing.
+
+    A table of symbols is made from the same parser's tree without that tree becoming Python's objects: two thirds of
+    the time of ``parse`` (measured with CPython 3.11), and no memory that stays. It refuses a little more.
+    """
+    try:
+        text = decode(path, data).text
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            symtable.symtable(text, str(path), "exec")
+    except (UnreadableError, SyntaxError, RecursionError, MemoryError, ValueError):
+        return False
+    return True
 
 
 @contextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from difflib import SequenceMatcher
 
 from forklint.facts.members.slips import is_one_slip
 from forklint.records import dataclass
@@ -118,6 +117,8 @@ def _words(name: str) -> list[str]:
 
 
 def _letters(wanted: str, name: str) -> float:
+    from difflib import SequenceMatcher  # noqa: PLC0415 - most names are there
+
     return SequenceMatcher(None, _plain(wanted), _plain(name), autojunk=False).ratio()
 
 

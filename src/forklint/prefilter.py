@@ -1,0 +1,119 @@
+"""Tells of a file, by its bytes, which rules may find something in it: most of them, most often, cannot.
+
+A file without the words that a rule needs holds no finding of it. Where these may also stand in a file that is reached
+by imports, it is asked whether any import can lead into the project at all. So a file that stands alone and has to do
+with none of the hazards is done with before a project, a table or a rule is imported.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from forklint.project.resolver import Resolver
+from forklint.records import dataclass
+from forklint.rules import registry
+from forklint.rules.needs import Card
+from forklint.source import document, suppressions
+from forklint.source.kinds import Kind, kind_of
+from forklint.source.paths import from_root
+from forklint.source.roots import Roots
+
+if TYPE_CHECKING:
+    from forklint.config import SettingsFinder
+
+NAME = rb"[\w\x80-\xff]+"
+IMPORT = rb"\bfrom\b[ \t\f]*([.\w\x80-\xff]+)(?:[ \t\f]+import\b)?|\bimport\b([^;#\r\n]*)"
+"""The module that something is imported from, or what is imported; prose counts as well."""
+
+
+@dataclass(frozen=True)
+class _File:
+    """What decides whether a file holds words that need not stand in it."""
+
+    data: bytes
+    names: frozenset[bytes] | None
+    """All names in it; None if it may reach other files, and so their names."""
+
+
+class Screen:
+    """Answers for the files of one project."""
+
+    def __init__(self, resolver: Resolver) -> None:
+        self._resolver = resolver
+        self._last: dict[Path, _File] = {}
+
+    def may_want(self, card: Card, path: Path, data: bytes) -> bool:
+        """Whether a rule may find something in a file that holds ``data``; ``path`` is written from the root."""
+        needs = card.needs
+        if not needs.may_be_met(data):
+            return False
+        if not (needs.reached or needs.named) or any(word in data for word in needs.reached):
+            return True
+        names = self._file(path, data).names
+        return names is None or not names.isdisjoint(needs.named)
+
+    def _file(self, path: Path, data: bytes) -> _File:
+        known = self._last.get(path)
+        if known is None or known.data is not data:
+            names = frozenset(re.findall(NAME, data)) if self._is_alone(path, data) else None
+            known = _File(data, names)
+            self._last = {path: known}  # one rule after another is asked about one file
+        return known
+
+    def _is_alone(self, path: Path, data: bytes) -> bool:
+        """Whether a file is in no package, and none of its imports can lead into the project."""
+        resolver = self._resolver
+        if path.name != "__init__.py" and resolver.find_from(resolver.start(path, 1), "", relative=True) is not None:
+            return False
+        imported = _imported(data)
+        if imported is None:
+            return False
+        start = resolver.start(path, 0)
+        return not any(resolver.has(start, name) for name in imported)
+
+
+def _imported(data: bytes) -> set[str] | None:
+    """The first parts of the names of all modules that a text may import; None if these cannot be told."""
+    if b"\\" in data:
+        data = data.replace(b"\\\r\n", b" ").replace(b"\\\n", b" ").replace(b"\\\r", b" ")
+    found = set()
+    for source, modules in re.findall(IMPORT, data):
+        for module in (source,) if source else modules.split(b","):
+            name = module.partition(b".")[0].split()
+            if not name or not name[0].isascii():  # relative to a package, or spelt in one of several ways
+                return None
+            found.add(name[0].decode())
+    return found
+
+
+class Prefilter:
+    """Clears files of all suspicion, without a project."""
+
+    def __init__(self, finder: SettingsFinder, *, parsed: bool = False) -> None:
+        """``parsed``: whoever asks has parsed the files already."""
+        self._finder = finder
+        self._parsed = parsed
+        self._roots = Roots()
+        self._screens: dict[Path, Screen] = {}
+
+    def clears(self, path: Path, data: bytes) -> bool:
+        """Whether nothing is to be said of a file that holds ``data``; False where more must be known to tell.
+
+        Raises ConfigError.
+        """
+        absolute = from_root(path)
+        settings = self._finder.for_file(absolute)
+        if (
+            kind_of(path) is not Kind.PYTHON
+            or settings.adds_rows
+            or suppressions.may_name(data, registry.spelt_names())
+        ):
+            return False
+        root = self._roots.of(absolute)
+        screen = self._screens.get(root) or self._screens.setdefault(root, Screen(Resolver(root)))
+        wanting = [card.code for card in registry.cards(settings) if screen.may_want(card, absolute, data)]
+        if wanting and not settings.enabled(registry.codes()).isdisjoint(wanting):
+            return False
+        return self._parsed or document.surely_parses(path, data)
