@@ -85,7 +85,8 @@ class Stars:
             if at != path and self._is_among(at, starred) and not self._surface(at).lets(name):
                 continue
             yield at
-            new = [one for one in self.imported_whole(at) if one not in found] if at == path or self._is_among(at, starred) else []
+            has_stars = at == path or self._is_among(at, starred)
+            new = [one for one in self.imported_whole(at) if one not in found] if has_stars else []
             found.update(new)
             waiting += new
 
