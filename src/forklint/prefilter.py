@@ -8,6 +8,7 @@ with none of the hazards is done with before a project, a table or a rule is imp
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ from forklint.rules.needs import Card
 from forklint.source import document, suppressions
 from forklint.source.kinds import Kind, kind_of
 from forklint.source.paths import from_root
-from forklint.source.roots import Roots
+from forklint.source.roots import Extent, Roots
 
 if TYPE_CHECKING:
     from forklint.config import SettingsFinder
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 NAME = rb"[\w\x80-\xff]+"
 IMPORT = rb"\bfrom\b[ \t\f]*([.\w\x80-\xff]+)(?:[ \t\f]+import\b)?|\bimport\b([^;#\r\n]*)"
 """The module that something is imported from, or what is imported; prose counts as well."""
+
+WELL_KNOWN = frozenset({"PIL", "click", "cv2", "matplotlib", "numpy", "pandas", "pytest", "requests", "scipy", "tqdm"})
+"""Packages that nobody gives the names of to modules of their own."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +75,15 @@ class Screen:
         if imported is None:
             return False
         start = resolver.start(path, 0)
-        return not any(resolver.has(start, name) for name in imported)
+        return all(_is_foreign(name) and not resolver.has(start, name) for name in imported)
+
+
+def _is_foreign(name: str) -> bool:
+    """Whether a module is surely not the project's if it is not found in the usual places.
+
+    Others may lie in a folder that some file adds to ``sys.path``; which those are takes a project to tell.
+    """
+    return name in sys.stdlib_module_names or name in WELL_KNOWN
 
 
 def _imported(data: bytes) -> set[str] | None:
@@ -96,7 +108,7 @@ class Prefilter:
         self._finder = finder
         self._parsed = parsed
         self._roots = Roots()
-        self._screens: dict[Path, Screen] = {}
+        self._screens: dict[Extent, Screen] = {}
 
     def clears(self, path: Path, data: bytes) -> bool:
         """Whether nothing is to be said of a file that holds ``data``; False where more must be known to tell.
@@ -111,8 +123,8 @@ class Prefilter:
             or suppressions.may_name(data, registry.spelt_names())
         ):
             return False
-        root = self._roots.of(absolute)
-        screen = self._screens.get(root) or self._screens.setdefault(root, Screen(Resolver(root)))
+        extent = self._roots.of(absolute)
+        screen = self._screens.get(extent) or self._screens.setdefault(extent, Screen(Resolver(extent)))
         wanting = [card.code for card in registry.cards(settings) if screen.may_want(card, absolute, data)]
         if wanting and not settings.enabled(registry.codes()).isdisjoint(wanting):
             return False

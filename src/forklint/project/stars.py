@@ -85,8 +85,8 @@ class Stars:
             if at != path and self._is_among(at, starred) and not self._surface(at).lets(name):
                 continue
             yield at
-            whole = self.imported_whole(at) if at == path or self._is_among(at, starred) else ()
-            new = [one for one in whole if one not in found]
+            has_stars = at == path or self._is_among(at, starred)
+            new = [one for one in self.imported_whole(at) if one not in found] if has_stars else []
             found.update(new)
             waiting += new
 
