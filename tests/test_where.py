@@ -8,10 +8,11 @@ import pytest
 from fixture_cases import FIXTURES, all_cases, lint
 
 from forklint.config import SettingsFinder
-from forklint.incremental.gathering import GatheredLibrary, Walked, gather
+from forklint.incremental.gathering import GatheredLibrary, gather
 from forklint.project import terms
 from forklint.project.index import Project
 from forklint.project.library import Library
+from forklint.source.discovery import Walk
 
 FOLDERS = sorted(path for path in FIXTURES.iterdir() if path.is_dir())
 
@@ -22,7 +23,7 @@ def project(root: Path, library: Library | None = None) -> Project:
 
 def gathered(root: Path) -> GatheredLibrary:
     files = project(root).all_files()
-    return GatheredLibrary(Walked(files, ()), gather(map(str, files)))
+    return GatheredLibrary(Walk(files), gather(map(str, files)))
 
 
 def all_terms(made: Project) -> set[tuple[str, str]]:
