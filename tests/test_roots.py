@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from flake8_command import Flake8
+from forklint.cache.folder import folder_of
 from hazards import SHORT_HAZARD as HAZARD
 
 from forklint import parallel

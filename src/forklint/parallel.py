@@ -50,6 +50,11 @@ class Job:
         """Where the settings of each file come from."""
         return SettingsFinder(self.overrides, config=self.config, isolated=self.isolated)
 
+    @property
+    def variant(self) -> str:
+        """How files are linted apart from their settings."""
+        return f"screen={self.screen} fixes={self.with_fixes}"
+
     def linters(self, libraries: Libraries | None = None) -> Linters:
         """New linters, with nothing known of any project but ``libraries``."""
         from forklint.engine import Linters, Options  # noqa: PLC0415 - all rules; not where all is known
@@ -70,8 +75,7 @@ def lint(
         return [one for one, _ in _lint_anew(job, files, count, {}).reports]
     from forklint.incremental.lookup import Lookup  # noqa: PLC0415 - a run that keeps nothing needs none of it
 
-    variant = f"screen={job.screen} fixes={job.with_fixes}"
-    lookup = Lookup(job.settings(), files, variant, job.named, tell or _say_nothing)
+    lookup = Lookup(job.settings(), files, job.variant, job.named, tell or _say_nothing)
     try:
         done = _lint_anew(job, lookup.missing, count, lookup.libraries()) if lookup.missing else Done()
         return lookup.complete(done.reports, done.seen, done.libraries)

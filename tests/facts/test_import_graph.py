@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import random
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -11,9 +12,11 @@ import pytest
 from notebook_cases import write
 
 from forklint.config import Settings
-from forklint.project.graph import ImportGraph
+from forklint.project.graph import ImportGraph, Term, Words, word_test
 from forklint.project.guest import GuestProject
 from forklint.project.index import Project
+from forklint.project.questions import facts_under
+from forklint.summaries.terms import WORD
 
 WRITTEN = {
     "import a.b as c": {"a/__init__.py", "a/b.py"},
@@ -140,8 +143,7 @@ def test_a_star_runs_the_modules_that_a_package_lists(tmp_path: Path) -> None:
     assert tmp_path / "t.py" in made.graph.importers(tmp_path / "a" / "e.py")
 
 
-def holds_needle(text: bytes) -> bool:
-    return b"needle" in text
+NEEDLE = word_test(b"needle")
 
 
 class Chance:
@@ -175,8 +177,8 @@ class Chance:
 
     def check(self, n: int, other: int, graph: ImportGraph) -> None:
         reached = self.reached(n)
-        words = ((), (b"needle",))[self.seed % 2]
-        assert graph.any_reached(self.path(n), holds_needle, "needle", words) == bool(reached & self.rare)
+        test = (NEEDLE, Words(NEEDLE.pattern), Term(WORD, "needle"))[self.seed % 3]
+        assert graph.any_reached(self.path(n), test) == bool(reached & self.rare)
         assert graph.reaches(self.path(n), self.path(other)) == (other in reached)
         assert set(graph.reached(self.path(n))) == set(map(self.path, reached))
         assert (self.path(n) in graph.reaching([self.path(other)])) == (other in reached)
@@ -222,9 +224,9 @@ def test_a_long_chain_and_a_long_circle_are_no_trouble(tmp_path: Path) -> None:
     texts = {f"m{n}.py": f"import m{n + 1}" for n in range(number)}
     circle = {f"c{n}.py": f"import c{(n + 1) % number}" for n in range(number)}
     made = project(tmp_path, {**texts, **circle, f"m{number}.py": "needle"})
-    assert made.graph.any_reached(tmp_path / "m0.py", holds_needle, "needle")
-    assert not made.graph.any_reached(tmp_path / "c7.py", holds_needle, "needle")
-    assert not made.graph.any_reached(tmp_path / "m0.py", lambda text: b"haystack" in text, "haystack")
+    assert made.graph.any_reached(tmp_path / "m0.py", NEEDLE)
+    assert not made.graph.any_reached(tmp_path / "c7.py", NEEDLE)
+    assert not made.graph.any_reached(tmp_path / "m0.py", word_test(b"haystack"))
     assert made.graph.reaches(tmp_path / "m0.py", tmp_path / f"m{number}.py")
     assert made.graph.reaches(tmp_path / "c3.py", tmp_path / "c2.py")
 
@@ -236,7 +238,7 @@ def test_an_edit_asks_again_only_what_rests_on_it(tmp_path: Path) -> None:
 
     def ask() -> int:
         before = made.questions.found
-        assert not any(made.graph.any_reached(path, holds_needle, "needle") for path in paths)
+        assert not any(made.graph.any_reached(path, NEEDLE) for path in paths)
         assert all(made.graph.reaches(path, tmp_path / "far.py") for path in paths)
         return made.questions.found - before
 
@@ -249,13 +251,14 @@ def test_an_edit_asks_again_only_what_rests_on_it(tmp_path: Path) -> None:
     assert body <= 3
     assert edge <= 12
     made.replace(tmp_path / "far.py", b"needle = 1\n")
-    assert all(made.graph.any_reached(path, holds_needle, "needle") for path in paths)
+    assert all(made.graph.any_reached(path, NEEDLE) for path in paths)
 
 
 def facts_of(made: Project, name: str, *, reaches: bool) -> set[tuple[str, ...]]:
     """What the answer rests on whether a file reaches the word, with paths from the root."""
     path = made.root / f"{name}.py"
-    found, facts = made.questions.watched(lambda: made.graph.any_reached(path, holds_needle, "needle", (b"needle",)))
+    found, rests = made.questions.watched(lambda: made.graph.any_reached(path, NEEDLE))
+    facts = facts_under(rests)
     assert found == reaches
     return {tuple(part.removeprefix(f"{made.root}/") for part in fact) for fact in facts}
 
@@ -264,16 +267,22 @@ def test_a_hit_rests_on_the_way_there_alone(tmp_path: Path) -> None:
     texts = {"a.py": "import b, far.other", "b.py": "import far.other, c", "c.py": "needle", "far/other.py": "import b"}
     facts = facts_of(project(tmp_path, texts), "a", reaches=True)
     assert {fact[1] for fact in facts if fact[0] == "imports"} == {"a.py", "b.py"}
-    assert {fact[1] for fact in facts if fact[0] == "text"} == {"a.py", "b.py", "c.py"} - {"b.py"}
+    assert {fact[1] for fact in facts if fact[0] == "matches"} == {"a.py", "c.py"}
     assert not any("far" in part for fact in facts for part in fact)
 
 
 def test_where_no_file_holds_a_word_it_takes_no_more_to_know_that_none_is_reached(tmp_path: Path) -> None:
     made = project(tmp_path, {"a.py": "import b", "b.py": "import c", "c.py": "import a"})
     facts = facts_of(made, "a", reaches=False)
-    assert {fact[0] for fact in facts} == {"text", "contains", "files", "modules"}
+    assert {fact[0] for fact in facts}.isdisjoint({"imports", "summary", "text", "tree"})
     made.replace(tmp_path / "c.py", b"import a\nneedle\n")
-    assert made.graph.any_reached(tmp_path / "a.py", holds_needle, "needle", (b"needle",))
+    assert made.graph.any_reached(tmp_path / "a.py", NEEDLE)
+
+
+def test_tests_that_differ_in_their_words_alone_are_two(tmp_path: Path) -> None:
+    made = project(tmp_path, {"main.py": "import sklearn\n"})
+    assert not made.graph.any_reached(tmp_path / "main.py", Words(re.compile(b""), (b"polars",)))
+    assert made.graph.any_reached(tmp_path / "main.py", Words(re.compile(b""), (b"sklearn",)))
 
 
 def test_an_ignored_file_is_reached_all_the_same(tmp_path: Path) -> None:
@@ -281,7 +290,7 @@ def test_an_ignored_file_is_reached_all_the_same(tmp_path: Path) -> None:
     made = project(tmp_path, {**files, "old/kept.py": "needle", ".gitignore": "old/\n"})
     assert made.root / "old" / "kept.py" not in made.files
     for n in range(74):
-        reaches = made.graph.any_reached(tmp_path / f"m{n}.py", holds_needle, "needle", (b"needle",))
+        reaches = made.graph.any_reached(tmp_path / f"m{n}.py", NEEDLE)
         assert reaches == (n == 70)
 
 
@@ -289,7 +298,7 @@ def test_a_file_that_is_ignored_itself_reaches_others(tmp_path: Path) -> None:
     files = dict.fromkeys((f"m{n}.py" for n in range(74)), "")
     made = project(tmp_path, {**files, "m1.py": "needle", "old/run.py": "import m1", ".gitignore": "old/\n"})
     for name in (*files, "old/run.py"):
-        reaches = made.graph.any_reached(tmp_path / name, holds_needle, "needle", (b"needle",))
+        reaches = made.graph.any_reached(tmp_path / name, NEEDLE)
         assert reaches == (name in {"m1.py", "old/run.py"})
 
 
@@ -298,4 +307,4 @@ def test_a_notebook_reaches_what_its_cells_import(tmp_path: Path) -> None:
     for name, reaches in {"import a.b": True, "import a.e": False}.items():
         notebook = made.load(write(tmp_path / f"{name[-1]}.ipynb", "#md # Title", "%matplotlib inline", name))
         graph = GuestProject(made, notebook).graph
-        assert graph.any_reached(notebook.path, holds_needle, "needle") == reaches
+        assert graph.any_reached(notebook.path, NEEDLE) == reaches

@@ -13,6 +13,7 @@ import pytest
 from fixture_cases import fixed_text, lint, linters
 
 from forklint.facts.environment import loaded
+from forklint.facts.environment.trace import Walk
 from forklint.model import Applicability
 
 
@@ -425,23 +426,23 @@ def test_a_name_that_torch_may_refuse_is_no_safe_fix(tmp_path: Path) -> None:
 
 def test_a_module_is_run_once_for_all_its_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     counts = {"runs": 0, "first uses": 0, "statements": 0}
-    first_uses, imports, until = loaded._first_uses, loaded._Run._imports, loaded._Run.until
+    first_uses, imports, until = loaded._first_uses, Walk._imports, Walk.until
 
     def counted_first_uses(module):
         counts["first uses"] += 1
         return first_uses(module)
 
-    def counted_until(self, scope, body, stop):
-        counts["runs"] += body is self._root.tree.body
-        return until(self, scope, body, stop)
+    def counted_until(self, frame, body, stop):
+        counts["runs"] += body is frame.module.tree.body
+        return until(self, frame, body, stop)
 
     def counted_imports(self, frame, statement):
         counts["statements"] += 1
         return imports(self, frame, statement)
 
     monkeypatch.setattr(loaded, "_first_uses", counted_first_uses)
-    monkeypatch.setattr(loaded._Run, "until", counted_until)
-    monkeypatch.setattr(loaded._Run, "_imports", counted_imports)
+    monkeypatch.setattr(Walk, "until", counted_until)
+    monkeypatch.setattr(Walk, "_imports", counted_imports)
     parts = [
         f"{OMP} = '{n}'\ndef f{n}(x):\n    os.environ['MKL_NUM_THREADS'] = '{n}'\n    return f{n - 1}(x)\nf{n}({n})\n"
         for n in range(1, 26)

@@ -1,4 +1,4 @@
-"""What is kept from run to run, on a package that nobody here wrote, while somebody works on it. Needs the network once."""
+"""What is kept from run to run, on a package that nobody here wrote, while somebody works on it. Needs the network."""
 
 from __future__ import annotations
 

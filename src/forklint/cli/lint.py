@@ -77,6 +77,12 @@ class LintCommand(click.Command):
 @click.option(
     "--no-cache", is_flag=True, envvar="FORKLINT_NO_CACHE", help="Neither use nor keep findings of other runs."
 )
+@click.option(
+    "--explain-cache",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="FILE",
+    help="Print why FILE would be linted again, and exit.",
+)
 @click.option("--no-screen", is_flag=True, help="Ask every rule about every file: slower, with the same findings.")
 @click.option(
     "-j", "--jobs", type=click.IntRange(min=1), help="Processes to use; as many as there are cores by default."

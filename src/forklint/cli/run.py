@@ -65,6 +65,11 @@ def run(options: dict[str, Any]) -> int:
         named=outright,
         keeps=not options["no_cache"],
     )
+    if options["explain_cache"]:
+        from forklint.cli.explain_cache import explain_cache  # noqa: PLC0415
+
+        explain_cache(job, options["explain_cache"])
+        return CLEAN
     if name:
         return _run_stdin(job, finder, known, name, options)
     ran = _run_files(job, known, files, options)

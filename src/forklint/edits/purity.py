@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from forklint.facts.environment import loaded as execution
 from forklint.facts.environment.settings import is_environ, is_kernel, magic_variable
+from forklint.facts.environment.trace import COMPREHENSIONS
 from forklint.project.index import External
 from forklint.project.scopes import FUNCTIONS, Kind
 
@@ -22,7 +22,7 @@ MACHINE = frozenset(
 """Functions that say the same whenever they are asked."""
 STATE = frozenset({"os.getenv", "os.sched_getaffinity"})
 """Functions that only look, at what other statements may change."""
-UNSEEN = (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Lambda, *execution.COMPREHENSIONS)
+UNSEEN = (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Lambda, *COMPREHENSIONS)
 MUTABLE = (ast.List, ast.Dict, ast.Set)
 
 

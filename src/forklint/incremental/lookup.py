@@ -146,8 +146,6 @@ class Lookup:
             self._tell(f"{extent.walked}: files changed while they were linted, so their findings are not kept")
         except StoreError as error:
             self._tell(f"{extent.walked}: findings are not kept: {error}")
-        finally:
-            session.close()
 
     def _place(self, path: Path) -> tuple[str, _Shelf]:
         """A file's path from the root, and where it belongs; there are thousands."""

@@ -49,6 +49,8 @@ Test = Term | Words
 def word_test(word: bytes) -> Words:
     """A test that files pass which hold a text anywhere."""
     return Words(re.compile(re.escape(word)), (word,))
+
+
 PACKAGE = "__init__.py"
 EDGES = frozenset({"imports", "summary", "entry", "folder", "file", "files", "path roots"})
 """Kinds of facts on which edges may rest."""
@@ -384,4 +386,6 @@ class ImportGraph:
 
 def _named(test: Test) -> tuple[str, str]:
     """What tells a test from others."""
-    return (test.kind, test.name) if isinstance(test, Term) else ("", written(test.pattern))
+    if isinstance(test, Term):
+        return test.kind, test.name
+    return "", f"{written(test.pattern)} {test.words}"  # rules without a pattern differ in their words alone

@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 import ast
-import contextlib
-import gc
-import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from forklint.config import Settings
-from forklint.project.changes import UNPARSABLE, State, changed, move, parsed
-from forklint.project.files import ProjectFiles
 from forklint.project.graph import ImportGraph
 from forklint.project.hierarchy import Hierarchy
 from forklint.project.imported import ImportedFiles
 from forklint.project.library import Library
 from forklint.project.module import ClassFacts, FunctionFacts, Module
+from forklint.project.modules import ProjectModules
 from forklint.project.path_roots import PathRoots
 from forklint.project.scopes import FUNCTIONS, Binding, Function, Kind, Scope
 from forklint.project.stars import Stars
 from forklint.project.terms import TermIndex
 from forklint.records import dataclass
-from forklint.source import document
 from forklint.source.roots import Extent
-from forklint.summaries.reading import summarise
-from forklint.summaries.summary import Import, Summary
-from forklint.summaries.terms import ANY, PATH_ROOT, WORD
 
 
 @dataclass(frozen=True)
@@ -53,12 +45,6 @@ class Value:
 
 
 Symbol = External | Package | Module | ClassFacts | FunctionFacts | Value
-TREE = 40
-"""A tree takes about so many times the memory of its source."""
-MOST_LOADED = 96_000_000
-"""Bytes of source whose trees are kept at a time. Fewer, and files that import each other in circles are parsed again
-and again."""
-Test = Callable[[bytes], object] | re.Pattern[bytes]
 MAX_HOPS = 24
 """How many aliases and re-exports are followed for one name."""
 
@@ -75,190 +61,18 @@ class Ancestry:
     """False if some base could not be resolved at all."""
 
 
-class Project(ProjectFiles):
-    """All modules of a project, summarised and parsed when first asked for."""
+class Project(ProjectModules):
+    """All modules of a project, and what their names and classes mean."""
 
     def __init__(self, extent: Extent | Path, settings: Settings, library: Library | None = None) -> None:
         """``library``: what is known of the files already."""
         super().__init__(extent, settings, library)
         self.path_roots = PathRoots(self)
         self.imported_files = ImportedFiles(self)
-        self._library = library
         self.graph = ImportGraph(self)
         self.stars = Stars(self)
         self.terms = TermIndex(self, library)
         self.hierarchy = Hierarchy(self)
-        self._modules: dict[Path, Module | None] = {}
-        self._summaries: dict[Path, Summary | None] = {}
-        self._loaded = 0
-
-    # Changes
-
-    def replace(self, path: Path, data: bytes) -> None:
-        """From now on see ``data`` as the content of ``path``; what rests on a part that changed is forgotten."""
-        before = self.state(path) if self.questions.has_answers else None
-        if path not in self._overlay and not path.exists():  # text of a file that is still to be written
-            self._unwritten.append(path)
-        module = self._modules.pop(path, None)
-        self._overlay[path] = data
-        self._digests.pop(path, None)
-        self._summaries.pop(path, None)
-        self.terms.forget(path)
-        if before is None:
-            self.graph.forget()
-            return
-        after = self.state(path)
-        facts = {*changed(path, before, after), *self.searches_changed(path, before.data, after.data)}
-        if module is not None and after.tree is not None and ("tree", str(path)) not in facts:
-            move(module.tree, after.tree)  # whatever was concluded of its nodes still holds
-            module.source = document.decode(path, data)
-            self._modules[path] = module
-        self.questions.forget(facts)
-        self.graph.forget(facts)
-
-    def state(self, path: Path) -> State:
-        """A file as the project sees it now."""
-        data, module = self.bytes_of(path), self._modules.get(path)
-        tree = module.tree if module is not None else parsed(path, self.bytes_of(path))
-        exists = path in self._overlay or path.exists()
-        return State(data, self.peek(path), self.terms.of(path), tree, exists)
-
-    def forget(self) -> None:
-        """Forget what was concluded."""
-        super().forget()
-        self.graph.forget()
-
-    def trim(self) -> None:
-        """Forget all trees, and what was concluded from them, once they are many; they come back when asked for."""
-        if self._loaded > MOST_LOADED:
-            self.weight -= TREE * self._loaded
-            self._loaded = 0
-            self._modules.clear()
-            self.forget()
-            gc.collect()
-
-    def all_files(self) -> tuple[Path, ...]:
-        """The files that were walked, and those that they import from outside, where nothing marks the project."""
-        return (*self.walked_files(), *self.imported_files.files())
-
-    def adding(self) -> tuple[Path, ...]:
-        """The files that may make modules importable from further folders."""
-        return self.where(PATH_ROOT, ANY)
-
-    def elsewhere(self, name: str, start: str) -> tuple[str, ...]:
-        """The path roots in which a top-level module is looked for."""
-        return self.path_roots.holding(name, start)
-
-    # Summaries
-
-    def summary(self, path: Path) -> Summary | None:
-        """The summary of a project file; None if it cannot be read or parsed."""
-        self.questions.note(("summary", str(path)))
-        return self.peek(path)
-
-    def imports(self, path: Path) -> tuple[Import, ...]:
-        """The imports of a project file, anywhere in it."""
-        self.questions.note(("imports", str(path)))
-        summary = self.peek(path)
-        return summary.imports if summary is not None else ()
-
-    def peek(self, path: Path) -> Summary | None:
-        """The summary of a file, for a caller that notes by itself what of it its answer rests on."""
-        if path not in self._summaries:
-            self._summaries[path] = self._summarised(path)
-        return self._summaries[path]
-
-    @property
-    def is_mostly_summarised(self) -> bool:
-        """Whether the summaries of half of the files are at hand."""
-        return 2 * len(self._summaries) > len(self.all_files())
-
-    def _summarised(self, path: Path) -> Summary | None:
-        module = self._modules.get(path)
-        if module is None and self._library is not None:
-            with contextlib.suppress(KeyError):
-                return self._library.summary(self.digest(path))
-        tree = module.tree if module is not None else parsed(path, self.bytes_of(path))
-        try:
-            return summarise(tree) if tree is not None else None
-        except RecursionError:
-            return None
-
-    def where(self, kind: str, name: str) -> tuple[Path, ...]:
-        """The files that have a term of a kind (see ``summaries.terms``), in the order of ``files``."""
-        return self.terms.where(kind, name)
-
-    def owns(self, path: Path) -> bool:
-        """Whether a file is one of ``files``."""
-        self.questions.note(("file", str(path)))
-        return path in self.terms.order
-
-    def in_order(self, paths: Iterable[Path]) -> list[Path]:
-        """Those of some paths that are among ``files``, in that order, whatever other files there are."""
-        return sorted(filter(self.owns, paths), key=self.terms.order.__getitem__)
-
-    # Modules
-
-    def is_loaded(self, path: Path) -> bool:
-        """Whether the tree of a file is at hand."""
-        return self._modules.get(path) is not None
-
-    def surely_parses(self, path: Path) -> bool:
-        """Whether ``load`` would surely take a file; False where that is not known."""
-        return self.summary(path) is not None
-
-    def load(self, path: Path) -> Module:
-        """The module of a project file.
-
-        Raises UnreadableError if it is not text, and what UNPARSABLE names if ``ast`` refuses it.
-        """
-        note = self.questions.note
-        note(("tree", str(path)))
-        known = self._modules.get(path)
-        if known is None:
-            doc = document.decode(path, self.bytes_of(path))
-            is_notebook = doc.notebook is not None
-            known = self._modules[path] = Module(path, doc, document.parse(doc), is_notebook, note)
-            self._loaded += len(doc.data)
-            self.weight += TREE * len(doc.data)
-        return known
-
-    def module(self, path: Path) -> Module | None:
-        """The module of a project file; None if it cannot be read, parsed or followed."""
-        self.questions.note(("tree", str(path)))
-        try:
-            known = self.load(path) if self._modules.get(path, ...) is not None else None
-            _ = known and known.scope  # fails here if it nests too deeply, rather than in the story of another file
-        except (document.UnreadableError, *UNPARSABLE):
-            known = self._modules[path] = None
-        return known
-
-    def mentioning(self, word: str, test: Test | None = None) -> Iterator[Module]:
-        """Give the project's modules whose text holds a word, the cheap way to find users of a name.
-
-        Those whose text a pattern does not find are not parsed.
-        """
-        return self._passing(self.where(WORD, word) if word.isidentifier() else self.containing(word.encode()), test)
-
-    def holding(self, text: bytes, test: Test | None = None) -> Iterator[Module]:
-        """Give the project's modules whose bytes hold a text; those that a pattern does not find are not parsed."""
-        return self._passing(self.containing(text), test)
-
-    def modules(self, paths: Iterable[Path]) -> Iterator[Module]:
-        """Give the modules of some files, those that can be parsed."""
-        return (module for module in map(self.module, paths) if module is not None)
-
-    def _passing(
-        self, paths: Iterable[Path], test: Test | None
-    ) -> Iterator[Module]:
-        for path in paths:
-            if isinstance(test, re.Pattern):
-                passes = self.matches(path, test)
-            else:
-                passes = test is None or bool(test(self.data(path)))
-            module = self.module(path) if passes else None
-            if module is not None:
-                yield module
 
     # Names
 

@@ -95,6 +95,26 @@ class Module:
         """Every node of the module, level by level, but for operators and contexts."""
         return tuple(nodes_below(self.tree))
 
+    @cached_property
+    def reads(self) -> dict[str, list[ast.Name | ast.Attribute]]:
+        """The places where each name is read, or an attribute of that name."""
+        found: dict[str, list[ast.Name | ast.Attribute]] = {}
+        for node in self.nodes:
+            if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
+                found.setdefault(node.id if isinstance(node, ast.Name) else node.attr, []).append(node)
+        return found
+
+    def names_stored(self, node: ast.AST) -> frozenset[str]:
+        """The names that anything below a node binds, in functions and classes there, too."""
+        found = self._stored.get(node)
+        if found is None:
+            found = self._stored[node] = frozenset(name for one in nodes_below(node) for name in scopes.stored_by(one))
+        return found
+
+    @cached_property
+    def _stored(self) -> dict[ast.AST, frozenset[str]]:
+        return {}
+
     def returns_of(self, function: Function) -> tuple[ast.Return, ...]:
         """The ``return`` statements in a function, those of functions in it included."""
         found = self._returns.get(function)

@@ -49,7 +49,7 @@ class Answer:
         self.key = key
         self.depth = depth
         self.value: Any = _RUNNING
-        self.rests: Rests = frozenset()
+        self.rests: Rests = ()
         """Facts and answers that it was found from."""
         self.cuts = UNCUT
         """What it leaves unknown, itself or through another answer."""
@@ -61,7 +61,7 @@ class Answer:
         self.state = GOOD
 
 
-Rests = frozenset[Fact | Answer]
+Rests = tuple[Fact | Answer, ...]
 """What something was found from."""
 
 
@@ -70,7 +70,7 @@ class Questions:
 
     def __init__(self) -> None:
         self._tables: dict[str, dict[Hashable, Answer]] = {}
-        self._noted: set[Fact | Answer] = set()
+        self._noted: dict[Fact | Answer, None] = {}
         self._running: Answer | None = None
         self._given: list[Answer] = []
         self._cuts = UNCUT
@@ -91,11 +91,11 @@ class Questions:
 
     def note(self, fact: Fact) -> None:
         """Say that what is being answered rests on a fact."""
-        self._noted.add(fact)
+        self._noted[fact] = None
 
     def note_all(self, rests: Rests) -> None:
         """Say that what is being answered rests on all that something else rests on."""
-        self._noted |= rests
+        self._noted.update(dict.fromkeys(rests))
 
     def cut(self, what: str, steps: int) -> None:
         """Say that what is being answered leaves something unknown: what was stopped, and after how many steps."""
@@ -136,7 +136,7 @@ class Questions:
         if self._running is None or self._holding(table, key) is not None:
             return
         answer = table[key] = Answer(name, key, self._running.depth)
-        answer.value, answer.rests = value, frozenset({self._running})
+        answer.value, answer.rests = value, (self._running,)
         self._given.append(answer)
 
     def _holding(self, table: dict[Hashable, Answer], key: Hashable) -> Answer | None:
@@ -149,7 +149,7 @@ class Questions:
 
     def _used(self, answer: Answer) -> Any:
         """The value of an answer, on which what is being answered rests from now on."""
-        self._noted.add(answer)
+        self._noted[answer] = None
         self._cuts = joined(self._cuts, answer.cuts)
         self._within |= answer.within
         return answer.value
@@ -157,21 +157,21 @@ class Questions:
     def _find(self, table: dict[Hashable, Answer], answer: Answer, find: Callable[[], T], *, compared: bool) -> T:
         table[answer.key] = answer
         outer, cuts, within, running, given = self._noted, self._cuts, self._within, self._running, self._given
-        self._noted, self._cuts, self._within, self._running, self._given = set(), UNCUT, 0, answer, []
+        self._noted, self._cuts, self._within, self._running, self._given = {}, UNCUT, 0, answer, []
         try:
             value = find()
         except BaseException:
             answer.state = DEAD
             self._drop([answer, *self._given])
-            self._noted |= outer
+            self._noted = outer | self._noted
             raise
         else:
             self.found += 1
-            answer.value, answer.rests, answer.cuts = value, frozenset(self._noted), self._cuts
+            answer.value, answer.rests, answer.cuts = value, tuple(self._noted), self._cuts
             answer.find = find if compared else None
             answer.within = self._within & ~(-1 << answer.depth)
             self._noted = outer
-            outer.add(answer)
+            outer[answer] = None
             self._settle([answer, *self._given])
         finally:
             self._drop(self._rounds.pop(answer.depth, ()))
@@ -201,7 +201,7 @@ class Questions:
 
         For a search: who asks goes on to read what proves its result.
         """
-        outer, self._noted = self._noted, set()
+        outer, self._noted = self._noted, {}
         try:
             return find()
         finally:
@@ -209,14 +209,14 @@ class Questions:
 
     def watched(self, find: Callable[[], T]) -> tuple[T, Rests]:
         """Call a function; give what it gives, and the facts and answers that this rests on directly."""
-        outer, self._noted = self._noted, set()
+        outer, self._noted = self._noted, {}
         try:
             value = find()
             noted = self._noted
         finally:
             outer |= self._noted
             self._noted = outer
-        return value, frozenset(noted)
+        return value, tuple(noted)
 
     def with_cuts(self, find: Callable[[], T]) -> tuple[T, Cuts]:
         """Call a function; give what it gives, and all that this leaves unknown."""
@@ -272,7 +272,11 @@ class Questions:
             self._followers.setdefault(one, set()).add(answer)
 
     def _still_holds(self, answer: Answer) -> bool:
-        """Whether an answer that is stale or in doubt is what it would be now; it is given up if not."""
+        """Whether an answer that is stale or in doubt is what it would be now; it is given up if not.
+
+        What it rests on is looked at in the order in which it was asked for: once something is another, what came
+        later would perhaps not be asked for any more, and may even ask for what is just being found.
+        """
         if answer.state == DOUBTED:
             below = [one for one in answer.rests if isinstance(one, Answer)]
             answer.state = GOOD if all(one.state == GOOD or self._still_holds(one) for one in below) else STALE
@@ -288,7 +292,7 @@ class Questions:
         if table.get(answer.key) is not answer:  # it was found anew, and was another, or held in a round alone
             return False
         outer, cuts, within = self._noted, self._cuts, self._within
-        self._noted, self._cuts = set(), UNCUT
+        self._noted, self._cuts = {}, UNCUT
         try:
             value = self.answer(answer.name, answer.key, find, compared=True)
             is_same = value == answer.value and self._cuts == answer.cuts

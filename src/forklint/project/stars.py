@@ -6,7 +6,7 @@ leading underscore (the Python language reference, "The import statement").
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -67,21 +67,25 @@ class Stars:
     def _giving(self, path: Path, name: str) -> Iterator[Path]:
         binding = set(self._project.where(BOUND, name))
         for at in self._under(path, name):
-            if at in binding:
+            if self._is_among(at, binding):
                 surface = self._surface(at)
                 is_taken = surface.lets(name) and surface.exports is not None
-                if surface.has(name) and (at == path or surface.lets(name)) or (at != path and is_taken):
+                if (surface.has(name) and (at == path or surface.lets(name))) or (at != path and is_taken):
                     yield at
+
+    def _is_among(self, path: Path, having: Collection[Path]) -> bool:
+        """Whether a file is among those that have a term, or may be: those that are ignored are not asked."""
+        return path in having or not self._project.owns(path)
 
     def _under(self, path: Path, name: str) -> Iterator[Path]:
         """Give a file, and those under its stars from which a name may come; few files have stars."""
         starred = set(self._project.where(IMPORTED, STAR))
         found, waiting = {path}, [path]
         for at in waiting:
-            if at in starred and at != path and not self._surface(at).lets(name):
+            if at != path and self._is_among(at, starred) and not self._surface(at).lets(name):
                 continue
             yield at
-            new = [one for one in self.imported_whole(at) if one not in found] if at in starred or at == path else []
+            new = [one for one in self.imported_whole(at) if one not in found] if at == path or self._is_among(at, starred) else []
             found.update(new)
             waiting += new
 

@@ -91,8 +91,8 @@ class Rule(ABC):
 
     @cached_property
     def pattern(self) -> re.Pattern[bytes]:
-        """``tokens``, compiled."""
-        return re.compile(self.tokens)
+        """``tokens``, compiled; any of the ``words`` where there are none."""
+        return re.compile(self.tokens or b"|".join(map(re.escape, self.words)))
 
     def holds_tokens(self, data: bytes) -> bool:
         """Whether a text has one of the ``words``, and a match of ``tokens``."""

@@ -25,6 +25,8 @@ METHODS = {"cuda": "cuda", "xpu": "xpu", "mps": "mps", "hpu": "hpu"}
 NO_TENSOR = {"device", "stream", "Event", "Stream", "autocast", "pipeline", "manual_seed", "set_device"}
 """Calls that take a device and put nothing on it, or that are others' own business."""
 MAX_DEPTH = 8
+MOST_STEPS = 400
+"""How many expressions are looked at for one."""
 
 
 def used_by(project: Project, module: Module, scope: Scope, call: ast.Call) -> str:
@@ -35,7 +37,7 @@ def used_by(project: Project, module: Module, scope: Scope, call: ast.Call) -> s
         of_module = project.qualified(module, scope, function.value).startswith(("torch", "numpy", "cupy"))
         return "" if of_module else METHODS[name]
     if isinstance(function, ast.Attribute) and name == "to" and call.args:
-        return device_of(project, module, scope, call.args[0])
+        return _Search(project).of(module, scope, call.args[0])
     if name in NO_TENSOR:
         return ""
     words, called = accelerator_words(), project.qualified(module, scope, function)
@@ -46,7 +48,7 @@ def used_by(project: Project, module: Module, scope: Scope, call: ast.Call) -> s
     option = "map_location" if called in words.readers else "device"
     given = next((keyword.value for keyword in call.keywords if keyword.arg == option), None)
     takes_one = name == "to" or called in words.loaders or called.startswith(("torch.", "torchvision."))
-    return device_of(project, module, scope, given) if given is not None and takes_one else ""
+    return _Search(project).of(module, scope, given) if given is not None and takes_one else ""
 
 
 def _is_cuda_type(name: str) -> bool:
@@ -68,72 +70,77 @@ def _names() -> frozenset[str]:
     return frozenset({*METHODS, "to", "type"} | {made.rpartition(".")[2] for made in accelerator_words().arrays})
 
 
-def device_of(project: Project, module: Module, scope: Scope, node: ast.expr, depth: int = MAX_DEPTH) -> str:
-    """The kind of accelerator that an expression names on machines that have it; empty if none is certain."""
+class _Search:
+    """Looks for the kind of accelerator that one expression names on machines that have it."""
 
-    def inner(part: ast.expr) -> str:
-        return device_of(project, module, scope, part, depth - 1)
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._budget = project.budgets.of("following devices", MOST_STEPS)
 
-    found = ""
-    if depth <= 0:
+    def of(self, module: Module, scope: Scope, node: ast.expr, depth: int = MAX_DEPTH) -> str:
+        """The kind; empty if none is certain."""
+        found = ""
+        if depth <= 0 or not self._budget.spend():
+            return found
+        if isinstance(node, ast.Constant):
+            found = _kind(node.value)
+        elif isinstance(node, ast.JoinedStr) and node.values and isinstance(node.values[0], ast.Constant):
+            found = _kind(node.values[0].value)
+        elif isinstance(node, ast.IfExp) and "is_available" in ast.unparse(node.test):
+            found = self.of(module, scope, node.body, depth - 1) or self.of(module, scope, node.orelse, depth - 1)
+        elif isinstance(node, ast.Call):
+            if node.args and self._project.qualified(module, scope, node.func) == "torch.device":
+                found = self.of(module, scope, node.args[0], depth - 1)
+            else:
+                found = self._returned(module, scope, node, depth)
+        elif isinstance(node, ast.Name) and not is_shadowed(module, node):
+            held = value_of(module, scope, node)
+            symbol = self._project.lookup(module, scope, node.id)
+            if held is not None:
+                found = self.of(module, held[0], held[2], depth - 1)
+            elif isinstance(symbol, Value) and symbol.binding.value is not None:
+                found = self.of(symbol.module, symbol.scope, symbol.binding.value, depth - 1)
+        elif isinstance(node, ast.Attribute):
+            found = self._attribute(module, scope, node, depth)
         return found
-    if isinstance(node, ast.Constant):
-        found = _kind(node.value)
-    elif isinstance(node, ast.JoinedStr) and node.values and isinstance(node.values[0], ast.Constant):
-        found = _kind(node.values[0].value)
-    elif isinstance(node, ast.IfExp) and "is_available" in ast.unparse(node.test):
-        found = inner(node.body) or inner(node.orelse)
-    elif isinstance(node, ast.Call):
-        if node.args and project.qualified(module, scope, node.func) == "torch.device":
-            found = inner(node.args[0])
-        else:
-            found = _returned(project, module, scope, node, depth)
-    elif isinstance(node, ast.Name) and not is_shadowed(module, node):
-        held = value_of(module, scope, node)
-        symbol = project.lookup(module, scope, node.id)
-        if held is not None:
-            found = device_of(project, module, held[0], held[2], depth - 1)
-        elif isinstance(symbol, Value) and symbol.binding.value is not None:
-            found = device_of(project, symbol.module, symbol.scope, symbol.binding.value, depth - 1)
-    elif isinstance(node, ast.Attribute):
-        found = _attribute(project, module, scope, node, depth)
-    return found
 
-
-def _returned(project: Project, module: Module, scope: Scope, call: ast.Call, depth: int) -> str:
-    """What a function of the project returns that chooses by what is available."""
-    symbol = project.resolve(module, scope, call.func)
-    if not isinstance(symbol, FunctionFacts) or "is_available" not in ast.unparse(symbol.node):
+    def _returned(self, module: Module, scope: Scope, call: ast.Call, depth: int) -> str:
+        """What a function of the project returns that chooses by what is available."""
+        symbol = self._project.resolve(module, scope, call.func)
+        if not isinstance(symbol, FunctionFacts) or not _asks_what_is_available(self._project, symbol.node):
+            return ""
+        for statement in statements(symbol.node.body):
+            if isinstance(statement, ast.Return) and statement.value is not None:
+                found = self.of(symbol.module, symbol.scope, statement.value, depth - 1)
+                if found:
+                    return found
         return ""
-    for statement in statements(symbol.node.body):
-        if isinstance(statement, ast.Return) and statement.value is not None:
-            found = device_of(project, symbol.module, symbol.scope, statement.value, depth - 1)
-            if found:
-                return found
-    return ""
+
+    def _attribute(self, module: Module, scope: Scope, node: ast.Attribute, depth: int) -> str:
+        """``self.device``, if every place of the class that stores it names the same kind; or a name of a module."""
+        above = scope.parent.node if scope.parent else None
+        if isinstance(node.value, ast.Name) and isinstance(above, ast.ClassDef) and node.value.id == "self":
+            kinds = set()
+            for owner in self._project.ancestry(module.class_facts(above)).classes:
+                for function in owner.methods.values():
+                    for value in _stored(self._project, function).get(node.attr, ()):
+                        inside = owner.module.scope_of[function]
+                        kinds.add(self.of(owner.module, inside, value, depth - 1))
+            return kinds.pop() if len(kinds) == 1 else ""
+        symbol = self._project.resolve(module, scope, node)
+        if isinstance(symbol, Value) and symbol.binding.value is not None:
+            return self.of(symbol.module, symbol.scope, symbol.binding.value, depth - 1)
+        return ""
+
+
+def _asks_what_is_available(project: Project, function: Function) -> bool:
+    return project.answer("asks what is available", function, lambda: "is_available" in ast.unparse(function))
 
 
 def _kind(value: object) -> str:
     """The kind that a literal names; a bare number is one for CUDA, but only ``.to(0)`` says that it is a device."""
     text = value if isinstance(value, str) else ""
     return next((kind for kind in KINDS if text == kind or text.startswith(f"{kind}:")), "")
-
-
-def _attribute(project: Project, module: Module, scope: Scope, node: ast.Attribute, depth: int) -> str:
-    """``self.device``, if every place of the class that stores it names the same kind; or a name of a module."""
-    above = scope.parent.node if scope.parent else None
-    if isinstance(node.value, ast.Name) and isinstance(above, ast.ClassDef) and node.value.id == "self":
-        kinds = set()
-        for owner in project.ancestry(module.class_facts(above)).classes:
-            for function in owner.methods.values():
-                for value in _stored(project, function).get(node.attr, ()):
-                    inside = owner.module.scope_of[function]
-                    kinds.add(device_of(project, owner.module, inside, value, depth - 1))
-        return kinds.pop() if len(kinds) == 1 else ""
-    symbol = project.resolve(module, scope, node)
-    if isinstance(symbol, Value) and symbol.binding.value is not None:
-        return device_of(project, symbol.module, symbol.scope, symbol.binding.value, depth - 1)
-    return ""
 
 
 def _stored(project: Project, method: Function) -> dict[str, list[ast.expr]]:

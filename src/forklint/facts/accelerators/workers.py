@@ -34,6 +34,9 @@ MAX_CALLS = 3
 """How many calls of the project's functions are followed into one another."""
 
 
+Code = Function | ast.Lambda
+
+
 @dataclass(frozen=True)
 class Loading:
     """A loader with workers, and what of it runs a function there."""
@@ -62,8 +65,8 @@ class WorkerUse:
     """The attribute of the dataset that keeps it, if the parent puts it there."""
 
 
-Running = dict[tuple[Module, Function | ast.Lambda], Loading]
-"""Functions that workers run, each with a loader whose workers do."""
+Running = dict[Module, dict[Code, Loading]]
+"""Functions that workers run, by their modules, each with the first loader whose workers do."""
 
 
 class WorkerUses:
@@ -115,14 +118,14 @@ class WorkerUses:
             if kind and names:
                 yield WorkerUse(init, value, kind, loading, min(names))
 
-    def _run_of(self, module: Module) -> Iterator[tuple[Function | ast.Lambda, Loading]]:
+    def _run_of(self, module: Module) -> Iterator[tuple[Code, Loading]]:
         """Give the functions of a module that workers run, each with the first loader whose workers do."""
         seen: set[ast.AST] = set()
         for path in self._files_running(str(module.path)):
             loading_module = self.project.module(path)
             run = self._run_by(loading_module) if loading_module is not None else {}
-            for (home, function), loading in run.items():
-                if home is module and function not in seen:
+            for function, loading in run.get(module, {}).items():
+                if function not in seen:
                     seen.add(function)
                     yield function, loading
 
@@ -139,7 +142,7 @@ class WorkerUses:
 
         def find() -> frozenset[str]:
             module = self.project.module(path)
-            return frozenset(str(home.path) for home, _ in self._run_by(module)) if module is not None else frozenset()
+            return frozenset(str(home.path) for home in self._run_by(module)) if module is not None else frozenset()
 
         return self.project.answer("files run by workers", path, find, compared=True)
 
@@ -148,33 +151,32 @@ class WorkerUses:
         return self.project.answer("run by workers", module, lambda: self._find_run_by(module))
 
     def _find_run_by(self, module: Module) -> Running:
-        found: Running = {}
+        running = _Running(self.project)
+        seen: set[ClassFacts] = set()
         for scope, call, _, method in self._sites.loaders(module):
             for part, value in self._sites.given(module, scope, call):
                 given, loading = Expression(module, scope, value), Loading(module, call, part, method)
-                for key, one in self._reached(given, loading):
-                    found.setdefault(key, one)
-        return found
+                if part != "dataset":
+                    for home, function in self._functions(given):
+                        running.follow(home, function, loading)
+                    continue
+                for facts in classes_of(Follower(self.project), given):
+                    if facts not in seen:
+                        seen.add(facts)
+                        self._run_dataset(running, facts, loading)
+        return running.found
 
-    def _reached(
-        self, given: Expression, loading: Loading
-    ) -> Iterator[tuple[tuple[Module, Function | ast.Lambda], Loading]]:
-        if loading.part != "dataset":
-            for module, function in self._functions(given):
-                for one in self._followed(module, function, MAX_CALLS):
-                    yield one, loading
-            return
-        for facts in classes_of(Follower(self.project), given):
-            own = Loading(loading.module, loading.call, "dataset", loading.method, facts)
-            methods = self._entered(facts)
-            for function, owner in methods.items():
-                for one in self._followed(owner.module, function, MAX_CALLS):
-                    yield one, own
-            read = frozenset(name for function in methods for name in attributes_read(function))
-            init = self.project.method(facts, "__init__")
-            if init is not None and read:
-                stored = Loading(loading.module, loading.call, "dataset", loading.method, facts, read)
-                yield (init[0].module, init[1]), stored
+    def _run_dataset(self, running: _Running, facts: ClassFacts, loading: Loading) -> None:
+        """Take in what workers run of a dataset, and what its constructor puts into the attributes they read."""
+        own = Loading(loading.module, loading.call, "dataset", loading.method, facts)
+        methods = self._entered(facts)
+        for function, owner in methods.items():
+            running.follow(owner.module, function, own)
+        read = frozenset(name for function in methods for name in attributes_read(function))
+        init = self.project.method(facts, "__init__")
+        if init is not None and read:
+            stored = Loading(loading.module, loading.call, "dataset", loading.method, facts, read)
+            running.add(init[0].module, init[1], stored)
 
     def _entered(self, facts: ClassFacts) -> dict[Function, ClassFacts]:
         """The methods of a dataset that workers run; of PyG's, which have no ``__getitem__`` of their own, ``get``."""
@@ -223,18 +225,32 @@ class WorkerUses:
         found = self.project.method(module.class_facts(above), name) if isinstance(above, ast.ClassDef) else None
         return FunctionFacts(found[0].module, found[1]) if found is not None else None
 
-    def _followed(
-        self, module: Module, function: Function | ast.Lambda, calls: int
-    ) -> Iterator[tuple[Module, Function | ast.Lambda]]:
-        """A function and those of the project that it calls by name, unless it asks where it runs."""
-        yield module, function
+
+class _Running:
+    """Collects what workers run; each function is followed once for each number of calls that may lie below it."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._left: dict[Code, int] = {}
+        self.found: Running = {}
+
+    def add(self, module: Module, function: Code, loading: Loading) -> None:
+        """Take note that the workers of a loader run a function, if no others do."""
+        self.found.setdefault(module, {}).setdefault(function, loading)
+
+    def follow(self, module: Module, function: Code, loading: Loading, calls: int = MAX_CALLS) -> None:
+        """Add a function, and those of the project that it calls by name, unless it asks where it runs."""
+        if self._left.get(function, -1) >= calls:
+            return
+        self._left[function] = calls
+        self.add(module, function, loading)
         if not calls or any(word in ast.unparse(function) for word in ASKS):
             return
         for node in nodes_below(function):
             if isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
-                symbol = self.project.resolve(module, module.scope_at(node), node.func)
+                symbol = self._project.resolve(module, module.scope_at(node), node.func)
                 if isinstance(symbol, FunctionFacts) and symbol.node is not function and symbol.owner is None:
-                    yield from self._followed(symbol.module, symbol.node, calls - 1)
+                    self.follow(symbol.module, symbol.node, loading, calls - 1)
 
 
 def _itself(call: ast.Call) -> ast.Call:

@@ -21,6 +21,9 @@ from forklint.project.scopes import FUNCTIONS
 from forklint.project.spelling import argument, last_name
 from forklint.records import dataclass
 
+MOST_FUNCTIONS = 200
+"""Through so many functions of other modules it is looked for what a call starts; more may start anything."""
+
 
 @dataclass(frozen=True)
 class Late:
@@ -54,6 +57,7 @@ class _Judge:
         self._module = module
         self._environment = environment_of(project)
         self._before: dict[ast.stmt, tuple[Event, ...]] = {}
+        self._number = len({one.statement for one in settings_in(project, module)})
 
     def late(self, setting: Setting) -> list[Late]:
         rows = [row for row in self._environment.rows(setting.name, setting.literal) if self._judged(row, setting)]
@@ -132,7 +136,7 @@ class _Judge:
 
     def _events(self, statement: ast.stmt) -> tuple[Event, ...]:
         if statement not in self._before:
-            found = execution.before(self._project, self._environment, self._module, statement)
+            found = execution.before(self._project, self._environment, self._module, statement, self._number)
             self._before[statement] = tuple(found)
         return self._before[statement]
 
@@ -169,30 +173,71 @@ class Launch:
 
 def launches(project: Project, module: Module) -> list[Launch]:
     """The calls of a module that start another program or a child process, or call a function that does."""
-    # functions that call each other start nothing
-    return project.answer("launches", module, lambda: _find_launches(project, module), [])
+    return project.answer("launches", module, lambda: list(_launches_below(project, module, module.tree)))
 
 
-def _find_launches(project: Project, module: Module) -> list[Launch]:
+def _launches_below(project: Project, module: Module, root: ast.AST) -> Iterator[Launch]:
+    for node in nodes_below(root):
+        if isinstance(node, ast.Call):
+            symbol = _called_elsewhere(project, module, node)
+            launch = _launch(project, module, node) if symbol is None else _launch_within(project, node, symbol)
+            if launch is not None:
+                yield launch
+
+
+def _called_elsewhere(project: Project, module: Module, call: ast.Call) -> FunctionFacts | None:
+    """The function of another module that is called; what one of the module itself calls is found by itself."""
+    if _looks_like_launch(project, call) or (isinstance(call.func, ast.Attribute) and is_kernel(call.func.value)):
+        return None
+    symbol = project.resolve(module, module.scope_at(call), call.func)
+    return symbol if isinstance(symbol, FunctionFacts) and symbol.module is not module else None
+
+
+def _launch_within(project: Project, call: ast.Call, function: FunctionFacts) -> Launch | None:
+    """The launch that a call is of a function which starts something, itself or through functions of other modules."""
+    budget = project.budgets.of("following calls", MOST_FUNCTIONS)
+    seen, waiting, fresh = {function.node}, [function], set[bool]()
+    while waiting:
+        if not budget.spend():
+            return Launch(call, fresh=True)
+        starts, called = _within(project, waiting.pop())
+        fresh |= starts
+        new = [one for one in called if one.node not in seen]
+        seen.update(one.node for one in new)
+        waiting += new
+    return Launch(call, fresh=True in fresh) if fresh else None
+
+
+def _within(project: Project, function: FunctionFacts) -> tuple[frozenset[bool], tuple[FunctionFacts, ...]]:
+    """Whether what a function itself starts imports everything anew, for each; and whom it calls in other modules."""
+
+    def find() -> tuple[frozenset[bool], tuple[FunctionFacts, ...]]:
+        fresh, called = set[bool](), dict[FunctionFacts, None]()
+        for node in nodes_below(function.node):
+            symbol = _called_elsewhere(project, function.module, node) if isinstance(node, ast.Call) else None
+            if symbol is not None:
+                called[symbol] = None
+            elif isinstance(node, ast.Call) and (launch := _launch(project, function.module, node)) is not None:
+                fresh.add(launch.fresh)
+        return frozenset(fresh), tuple(called)
+
+    return project.answer("what a function starts", function.node, find)
+
+
+def _looks_like_launch(project: Project, call: ast.Call) -> bool:
+    """Whether a call is named as what starts programs."""
+    last, words = last_name(call.func).lower(), environment_of(project).launchers.words
+    return any(last.startswith(word) or last.endswith(word) for word in words)
+
+
+def _launch(project: Project, module: Module, call: ast.Call) -> Launch | None:
+    """The launch that a call of a library is."""
     launchers = environment_of(project).launchers
-    nodes = [node for node in module.nodes if isinstance(node, ast.Call)]
-    return [launch for call in nodes if (launch := _launch(project, module, launchers, call))]
-
-
-def _launch(project: Project, module: Module, launchers: Launchers, call: ast.Call) -> Launch | None:
-    last = last_name(call.func).lower()
-    if any(last.startswith(word) or last.endswith(word) for word in launchers.words):
+    if _looks_like_launch(project, call):
         return Launch(call, fresh=True)
     if isinstance(call.func, ast.Attribute) and is_kernel(call.func.value):
         return Launch(call, fresh=True) if _runs_program(call, launchers) else None
-    symbol = project.resolve(module, module.scope_at(call), call.func)
-    if isinstance(symbol, FunctionFacts):
-        if symbol.module is module:
-            return None  # its own call is found by itself
-        inside = range(symbol.node.lineno, (symbol.node.end_lineno or symbol.node.lineno) + 1)
-        inner = [one for one in launches(project, symbol.module) if one.call.lineno in inside]
-        return Launch(call, fresh=any(one.fresh for one in inner)) if inner else None
-    name = getattr(symbol, "name", "")
+    name = project.qualified(module, module.scope_at(call), call.func)
     if name in launchers.forking:
         return Launch(call, fresh=False)
     if name not in launchers.functions or _only_asks(call, launchers):

@@ -12,7 +12,7 @@ from forklint.facts.forking.walk import Walk
 from forklint.project.budget import Budget, size
 from forklint.project.index import Project
 
-STEPS_PER_FILE = 40_000
+STEPS_PER_FILE = 8_000
 """Statements, calls and objects that are looked at in the programs of one file together, whatever is in it, ..."""
 STEPS_PER_NODE = 10
 """... and besides for each node of the file."""

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forklint.facts.environment.settings import Setting, settings_in
@@ -32,6 +33,8 @@ OFF = frozenset({"", "off", "false", "f", "no", "n", "0"})
 """Values that the library takes for false, whatever their case; it takes any other for true."""
 MOST_MODULES = 300
 """How many files of a program are looked at."""
+MOST_IMPORTS = 20 * MOST_MODULES
+"""How many are found for that, each as often as another imports it."""
 
 
 @dataclass(frozen=True)
@@ -81,14 +84,21 @@ def _is_in_branch(module: Module, statement: ast.stmt) -> bool:
 
 def _program(project: Project, module: Module) -> Iterator[Module]:
     """The module, what it reaches, and the files that import it with what these reach."""
-    seen = dict.fromkeys(project.graph.reached(module.path))
-    for other in project.mentioning(module.path.stem):
-        if other is not module and project.graph.reaches(other.path, module.path):
-            seen.update(dict.fromkeys(project.graph.reached(other.path)))
-    for path in seen:
-        found = project.module(path)
+    budget, seen = project.budgets.of("following imports", MOST_IMPORTS), set[Path]()
+    for path in _paths(project, module):
+        if not budget.spend():
+            return
+        found = project.module(path) if path not in seen else None
+        seen.add(path)
         if found is not None:
             yield found
+
+
+def _paths(project: Project, module: Module) -> Iterator[Path]:
+    yield from project.graph.reached(module.path)
+    for other in project.mentioning(module.path.stem):
+        if other is not module and project.graph.reaches(other.path, module.path):
+            yield from project.graph.reached(other.path)
 
 
 def _made(project: Project, module: Module) -> tuple[Module, ast.Call] | None:

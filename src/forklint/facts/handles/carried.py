@@ -14,6 +14,7 @@ from forklint.facts.handles.held import NOTHING, Held, Opened, State, StoredHand
 from forklint.facts.handles.lifetimes import Lifetimes
 from forklint.facts.handles.screening import HandleScreen
 from forklint.knowledge.handles import Handle, openers
+from forklint.project.budget import size
 from forklint.project.index import Project, Symbol
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
@@ -23,6 +24,10 @@ from forklint.records import dataclass
 from forklint.summaries.spelling import spelt
 
 PICKLING = ("__getstate__", "__reduce__", "__reduce_ex__", "__getnewargs__", "__getnewargs_ex__")
+STEPS_PER_CLASS = 5_000
+"""Statements and calls that are followed for the objects of one class, whatever is in it, ..."""
+STEPS_PER_NODE = 10
+"""... and besides for each node of it."""
 INIT_PATH = ("__init__", "__post_init__", "__len__")
 """What has run in the parent by the time workers start: a sampler has asked for the length."""
 PROCESS_CHECKS = ("getpid", "register_at_fork")
@@ -107,13 +112,15 @@ class Handles:
             kept = self.kept_by(part, nesting - 1)
             return frozenset(Held(k.opened, via=k.via or part) for k in kept) if kept else NOTHING
 
-        lifetimes = Lifetimes(self._project, facts, self.openers, built, self.opens)
+        steps = STEPS_PER_CLASS + STEPS_PER_NODE * size(facts.node)
+        budget = self._project.budgets.of("following handles", steps)
+        lifetimes = Lifetimes(self._project, facts, self.openers, built, self.opens, budget=budget)
         state: State = {}
         for name in INIT_PATH:
             method = self._project.method(facts, name)
             if method is not None:
                 state = lifetimes.run(method[0].module, method[1], state)
-        if lifetimes.is_spent:
+        if budget.has_run_out:
             return ()
         alive = {(held.opened, name[5:]) for name, values in state.items() for held in values}
         return tuple(kept for key, kept in lifetimes.kept.items() if key in alive)
@@ -261,6 +268,5 @@ def compares_process(facts: ClassFacts, attributes: set[str]) -> bool:
 
 
 def checks_process(facts: ClassFacts) -> bool:
-    """Whether the text of a class compares process ids, or hooks into fork."""
-    lines = facts.module.document.lines[facts.node.lineno - 1 : facts.node.end_lineno]
-    return any(word in line for line in lines for word in PROCESS_CHECKS)
+    """Whether a class compares process ids, or hooks into fork."""
+    return any(last_name(node) in PROCESS_CHECKS for node in nodes_below(facts.node))

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from forklint.facts.datasets.classes import is_dataset
+from forklint.project.budget import Budget
 from forklint.project.index import External, Project, Symbol
 from forklint.project.module import ClassFacts, Module
 from forklint.project.spelling import last_name
@@ -15,17 +16,20 @@ IN_WORKERS = frozenset({"collate_fn", "worker_init_fn"})
 """Arguments of a loader, besides the dataset, that its workers call."""
 MAX_STEPS = 8
 """Through how many lists, wrappers and names an object is followed."""
+MOST_PLACES = 1_000
+"""How many expressions are looked at for the objects of one class."""
 
 
 def receiver(project: Project, kept: ClassFacts) -> ClassFacts | None:
     """The dataset that an object of a class is plainly handed to; the class itself, if a loader calls it."""
-    for path in project.where(CALL, kept.name):
-        module = project.module(path)
-        for node in module.nodes if module is not None else ():
-            if module is not None and isinstance(node, ast.Call) and last_name(node.func) == kept.name:
-                if project.resolve(module, module.scope_at(node), node.func) is not kept:
-                    continue
-                found = next(_Search(project, module, kept).receivers(node, MAX_STEPS), None)
+    budget = project.budgets.of("following objects", MOST_PLACES)
+    for module in project.modules(project.where(CALL, kept.name)):
+        for read in module.reads.get(kept.name, ()):
+            call = module.parents.get(read)
+            if not isinstance(call, ast.Call) or call.func is not read:
+                continue
+            if project.resolve(module, module.scope_at(call), read) is kept:
+                found = next(_Search(project, module, kept, budget).receivers(call, MAX_STEPS), None)
                 if found is not None:
                     return found
     return None
@@ -34,14 +38,17 @@ def receiver(project: Project, kept: ClassFacts) -> ClassFacts | None:
 class _Search:
     """Looks for who gets one object, in one module."""
 
-    def __init__(self, project: Project, module: Module, kept: ClassFacts) -> None:
+    def __init__(self, project: Project, module: Module, kept: ClassFacts, budget: Budget) -> None:
         self._project = project
         self._module = module
         self._kept = kept
+        self._budget = budget
         self._seen: set[ast.AST] = set()
 
     def receivers(self, node: ast.expr, steps: int) -> Iterator[ClassFacts]:
         """Follow an expression outwards: into a list, an argument, a name bound once, until a dataset has it."""
+        if not self._budget.spend():
+            return
         inside: ast.AST = node
         above = self._module.parents.get(node)
         for _ in range(steps):
@@ -64,27 +71,15 @@ class _Search:
         scope = self._module.scope_at(statement)
         if not isinstance(target, ast.Name) or len(scope.bindings.get(target.id, ())) != 1:
             return
-        for use in _names_read(self._project, self._module).get(target.id, ()):
-            found = self._module.scope_at(use).find(use.id)
-            if use not in self._seen and found is not None and found[0] is scope:
-                self._seen.add(use)
-                yield use
+        for use in self._module.reads.get(target.id, ()):
+            if isinstance(use, ast.Name) and use not in self._seen:
+                found = self._module.scope_at(use).find(use.id)
+                if found is not None and found[0] is scope:
+                    self._seen.add(use)
+                    yield use
 
     def _of_call(self, call: ast.Call, inside: ast.AST, symbol: Symbol | None) -> Iterator[ClassFacts]:
         if isinstance(inside, ast.keyword) and inside.arg in IN_WORKERS and last_name(call.func).endswith("DataLoader"):
             yield self._kept
         elif isinstance(symbol, ClassFacts) and is_dataset(self._project, symbol):
             yield symbol
-
-
-def _names_read(project: Project, module: Module) -> dict[str, list[ast.Name]]:
-    """The places of a module where each name is read."""
-    return project.answer("names that are read", module, lambda: _find_names_read(module))
-
-
-def _find_names_read(module: Module) -> dict[str, list[ast.Name]]:
-    found: dict[str, list[ast.Name]] = {}
-    for node in module.nodes:
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-            found.setdefault(node.id, []).append(node)
-    return found

@@ -31,15 +31,11 @@ from forklint.facts.handles.held import (
 from forklint.facts.handles.openers import Openers
 from forklint.facts.handles.screening import MAX_DEPTH
 from forklint.knowledge.handles import Handle
+from forklint.project.budget import Budget
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import FUNCTIONS, Function, parameters
 from forklint.project.spelling import is_static
-
-MOST_CALLS = 500
-"""So many calls of the project's functions are entered for one class."""
-MOST_STATEMENTS = 20_000
-"""So many statements are followed for one class, each as often as it is come to."""
 
 
 class Lifetimes:
@@ -49,13 +45,15 @@ class Lifetimes:
     is called, so that readers are followed; ``opens`` whether a function is worth entering.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what it does not know by itself
         self,
         project: Project,
         facts: ClassFacts | None,
         openers: dict[str, Handle],
         built: Callable[[ClassFacts], Values],
         opens: Callable[[FunctionFacts], bool],
+        *,
+        budget: Budget,
     ) -> None:
         self._project = project
         self._facts = facts
@@ -63,14 +61,9 @@ class Lifetimes:
         self._built = built
         self._opens = opens
         self._active: list[Function] = []
-        self._calls = self._statements = 0
+        self._budget = budget
         self.kept: dict[tuple[Opened, str], StoredHandle] = {}
         """Where each handle was first stored under each attribute."""
-
-    @property
-    def is_spent(self) -> bool:
-        """Whether there was more to follow than is followed: then nothing is known."""
-        return self._calls > MOST_CALLS or self._statements > MOST_STATEMENTS
 
     def run(self, module: Module, function: Function, state: State) -> State:
         """Follow a method from ``state`` (attributes as ``self.x``); gives the attributes' state on return."""
@@ -92,8 +85,7 @@ class Lifetimes:
 
     def _call(self, frame: Frame, call: ast.Call, module: Module, function: Function, *, bound: bool) -> Values:
         """Enter a project function; what it does to the object's attributes happens here as well."""
-        self._calls += 1
-        if function in self._active or len(self._active) >= MAX_DEPTH or self.is_spent:
+        if function in self._active or len(self._active) >= MAX_DEPTH or not self._budget.spend():
             return NOTHING
         names = [argument.arg for argument in parameters(function)][1 if bound else 0 :]
         arguments = {name: self.value(frame, argument) for name, argument in zip(names, call.args, strict=False)}
@@ -254,8 +246,7 @@ class Lifetimes:
         """Follow a block; gives the state behind it, or None if it never gets there."""
         current: State | None = state
         for statement in body:
-            self._statements += 1
-            if current is None or self.is_spent:
+            if current is None or not self._budget.spend():
                 return None
             frame.state = current
             current = self._statement(frame, statement)

@@ -31,7 +31,7 @@ class Splitter:
     """Cuts ``self.a = f(x, y=1)`` into ``self._a_source = x`` and ``f(self._a_source, y=1)``."""
 
     def __init__(self, module: Module, method: Function, kept_as: str) -> None:
-        self._lines = module.document.lines
+        self._lines = module.source.lines  # of expressions alone, so comments do not count
         self._scope = module.scope_of[method]
         self._kept_as = kept_as
         self._imports: list[str] = []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -78,6 +77,7 @@ class _Finder:
         self._project = project
         self._module = module
         self._sites = sites_in(project, module)
+        self._caught: dict[ast.AST, bool] = {}
         self.found: dict[ast.AST, LateCall] = {}
 
     def play(self, function: FunctionFacts | None, number: int) -> None:
@@ -97,40 +97,41 @@ class _Finder:
     def _met(self, event: Calls, path: Way, program: Program) -> None:
         """Judge a call that sets the number, or that forks children which do."""
         before = next((use for use in program.uses if use.poison == POISON and use.starts), None)
-        if before is None or _is_caught(before.path):
-            return
         view, call = event.view, event.call
-        if _may_set(call) and self._project.qualified(view.module, view.scope, call.func) == SETTER:
-            self._note(LateCall(call, before, path))
-        elif view.module is self._module and call in self._sites:
+        if before is None:
+            return
+        if _may_set(call):
+            node = self._parting(before.path, path)
+            if node is None or node in self.found or self._is_caught(before.path) or self._is_caught(path):
+                return
+            if self._project.qualified(view.module, view.scope, call.func) == SETTER:
+                self.found[node] = LateCall(node, before, path)
+        elif view.module is self._module and call in self._sites and not self._is_caught(before.path):
             site, cells = self._sites[call]
             for target in site.targets:
                 for _, use, _ in within_child(self._project, view, target, program.budget):
-                    if use.poison == POISON:
-                        self._note(LateCall(call, before, use.path, site, cells))
+                    if use.poison == POISON and not self._is_caught(use.path):
+                        self.found.setdefault(call, LateCall(call, before, use.path, site, cells))
 
-    def _note(self, late: LateCall) -> None:
-        if _is_caught(late.late):
-            return
-        node = late.node if late.site is not None else self._parting(late)
-        if node is not None:
-            self.found.setdefault(node, replace(late, node=node))
-
-    def _parting(self, late: LateCall) -> ast.expr | ast.stmt | None:
+    def _parting(self, before: Way, late: Way) -> ast.expr | ast.stmt | None:
         """Where the way to the late call leaves the way to the earlier one, in the module at hand."""
         shared = 0
-        for one, other in zip(late.before.path, late.late, strict=False):
+        for one, other in zip(before, late, strict=False):
             if one.node is not other.node:
                 break
             shared += 1
-        known = {place.node for place in late.before.path}
-        own = [one.node for one in late.late[shared:] if one.module is self._module and one.node not in known]
+        own = [place.node for place in late[shared:] if place.module is self._module]
+        if own:
+            known = {place.node for place in before}
+            own = [node for node in own if node not in known]
         return own[-1] if own else None
 
-
-def _is_caught(path: Way) -> bool:
-    """Whether a call on the way stands in a ``try`` that catches a RuntimeError, or in a ``with suppress``."""
-    return any(_is_inside(place) for place in path)
+    def _is_caught(self, way: Way) -> bool:
+        """Whether a call on the way stands in a ``try`` that catches a RuntimeError, or in a ``with suppress``."""
+        for place in way:
+            if place.node not in self._caught:
+                self._caught[place.node] = _is_inside(place)
+        return any(self._caught[place.node] for place in way)
 
 
 def _is_inside(place: Place) -> bool:

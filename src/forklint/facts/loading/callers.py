@@ -71,7 +71,7 @@ def _find(follow: Follower, target: _Target) -> Callers:
     calls: list[Arguments] = []
     default = False
     for module, name in mentions:
-        for node in _named(follow.project, module, name):
+        for node in module.reads.get(name, ()):
             if not _is_it(follow.project, module, node, target):
                 continue
             above = module.parents.get(node)
@@ -87,19 +87,6 @@ def _find(follow: Follower, target: _Target) -> Callers:
     if target.is_constructor:
         calls += files.targets(follow, target.words)
     return Callers(tuple(calls), escapes=False, by_default=default)
-
-
-def _named(project: Project, module: Module, name: str) -> list[ast.Name | ast.Attribute]:
-    """The places where a module reads a name, or an attribute of that name."""
-    return project.answer("where names are read", module, lambda: _reads(module)).get(name, [])
-
-
-def _reads(module: Module) -> dict[str, list[ast.Name | ast.Attribute]]:
-    places: dict[str, list[ast.Name | ast.Attribute]] = {}
-    for node in module.nodes:
-        if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
-            places.setdefault(node.id if isinstance(node, ast.Name) else node.attr, []).append(node)
-    return places
 
 
 def _mentions(project: Project, words: frozenset[str]) -> list[tuple[Module, str]] | None:

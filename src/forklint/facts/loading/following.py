@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from forklint.project.index import Project
 
 T = TypeVar("T")
+WHAT = "following values"
+"""What is stopped where a question costs too much."""
 MAX_DEPTH = 40
 """How many places are followed one behind the other."""
 MAX_STEPS = 3000
@@ -107,6 +109,7 @@ class Follower:
 
         def measured() -> tuple[T, Cost]:
             outer, self._cost = self._cost, Cost(1)
+            self.project.budgets.spent[WHAT] += 1
             if not self._open:
                 self._spent = Cost()
             self._open += 1
@@ -120,7 +123,10 @@ class Follower:
             finally:
                 self._open -= 1
                 self._cost = outer
-            return (unknown if cost.is_too_much else value), cost
+            if cost.is_too_much:
+                self.project.questions.cut(WHAT, MAX_STEPS)
+                return unknown, cost
+            return value, cost
 
         return self._charged(name, key, measured, unknown)
 
@@ -129,6 +135,7 @@ class Follower:
 
         def measured() -> tuple[T, Cost]:
             outer, self._cost = self._cost, Cost(1, 0, searches)
+            self.project.budgets.spent[WHAT] += 1
             try:
                 if self._open:
                     self._spend(self._cost, self._open - 1)

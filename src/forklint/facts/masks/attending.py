@@ -16,6 +16,11 @@ from forklint.project.scopes import Scope
 from forklint.project.spelling import hides_arguments
 from forklint.records import dataclass
 
+STEPS_PER_FILE = 10_000
+"""Expressions that are looked at for the masks of one file, all together, whatever is in it, ..."""
+STEPS_PER_NODE = 4
+"""... and besides for each node of it."""
+
 
 @dataclass(frozen=True)
 class Mask:
@@ -40,11 +45,12 @@ class Wrong:
 
 def wrong_masks(project: Project, module: Module) -> Iterator[Wrong]:
     """Find the calls in a module whose masks do not fit what they are given to."""
-    for node in module.nodes:
-        if isinstance(node, ast.Call) and _may_give_masks(node):
-            row = _row(project, module, node)
-            if row is not None:
-                yield from _judged(project, module, node, row)
+    calls = [node for node in module.nodes if isinstance(node, ast.Call) and _may_give_masks(node)]
+    found = [(call, row) for call in calls if (row := _row(project, module, call)) is not None]
+    steps = STEPS_PER_FILE + STEPS_PER_NODE * len(module.nodes)
+    for call, row in found:
+        budget = project.budgets.of("following masks", steps // len(found))
+        yield from _judged(call, row, Tensors(project, module, budget))
 
 
 def _may_give_masks(call: ast.Call) -> bool:
@@ -87,14 +93,16 @@ def _arguments(call: ast.Call, row: Attention) -> Mapping[str, ast.expr]:
     return {**given, **{keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}}
 
 
-def _judged(project: Project, module: Module, call: ast.Call, row: Attention) -> Iterator[Wrong]:
-    arguments, tensors = _arguments(call, row), Tensors(project, module)
+def _judged(call: ast.Call, row: Attention, tensors: Tensors) -> Iterator[Wrong]:
+    arguments = _arguments(call, row)
     masks: dict[str, Mask] = {}
     for parameter in row.masks:
         node = arguments.get(parameter)
         tensor = tensors.of(node) if node is not None else None
         if node is not None and tensor is not None and tensor != NONE:
             masks[parameter] = Mask(parameter, node, tensor)
+    if tensors.budget.has_run_out:
+        return
     integers = tuple(mask for mask in masks.values() if mask.tensor.kind == "int")
     added = tuple(mask for mask in masks.values() if mask.tensor.kind == "float" and mask.tensor.is_binary)
     if integers:

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 
 from forklint.project import scopes
 from forklint.project.module import Module
-from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS
 from forklint.project.spelling import is_name
 from forklint.records import dataclass
@@ -33,7 +32,7 @@ def given(module: Module, use: ast.AST, name: str) -> tuple[ast.expr, ...] | Non
     """The expressions that a name of a function (or of the module) may hold where it is used; None if unclear."""
     node: ast.AST = use
     while not isinstance(node, ast.stmt):
-        if isinstance(node, COMPREHENSIONS) and _binds(node, name):
+        if isinstance(node, COMPREHENSIONS) and _binds(module, node, name):
             return None
         node = module.parents[node]
     found: list[ast.expr] = []
@@ -43,7 +42,7 @@ def given(module: Module, use: ast.AST, name: str) -> tuple[ast.expr, ...] | Non
             return None
         block = next((block for block in _blocks(above) if node in block), None)
         if block is not None:
-            before = _last(block[: block.index(node)], name)  # type: ignore[arg-type]
+            before = _last(module, block[: block.index(node)], name)  # type: ignore[arg-type]
             if before is None:
                 return None
             found += before.values
@@ -51,27 +50,27 @@ def given(module: Module, use: ast.AST, name: str) -> tuple[ast.expr, ...] | Non
                 return tuple(found)
         if isinstance(above, (*FUNCTIONS, ast.ClassDef, ast.Module, ast.Lambda)):
             return None
-        if _may_come_round(above, node, name):
+        if _may_come_round(module, above, node, name):
             return None
         node = above
 
 
-def _may_come_round(above: ast.AST, below: ast.AST, name: str) -> bool:
+def _may_come_round(module: Module, above: ast.AST, below: ast.AST, name: str) -> bool:
     """Whether a statement around the use binds the name on a way that was not looked at."""
     if isinstance(above, LOOPS):
-        return _binds(above, name)
+        return _binds(module, above, name)
     if isinstance(above, ast.Try) and below not in above.body:
-        return any(_binds(statement, name) for statement in above.body)
+        return any(_binds(module, statement, name) for statement in above.body)
     if isinstance(above, (ast.With, ast.AsyncWith)):
-        return any(_stores(item.optional_vars, name) for item in above.items if item.optional_vars)
+        return any(name in module.names_stored(item.optional_vars) for item in above.items if item.optional_vars)
     return isinstance(above, ast.Match)
 
 
-def _last(block: Sequence[ast.stmt], name: str) -> Given | None:
+def _last(module: Module, block: Sequence[ast.stmt], name: str) -> Given | None:
     """What a block leaves in a name."""
     values: tuple[ast.expr, ...] = ()
     for statement in reversed(block):
-        one = _of(statement, name)
+        one = _of(module, statement, name)
         if one is None:
             return None
         values += one.values
@@ -80,23 +79,23 @@ def _last(block: Sequence[ast.stmt], name: str) -> Given | None:
     return Given(values, complete=False)
 
 
-def _of(statement: ast.stmt, name: str) -> Given | None:
+def _of(module: Module, statement: ast.stmt, name: str) -> Given | None:
     """What one statement leaves in a name."""
     targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
     if isinstance(statement, (ast.Assign, ast.AnnAssign)) and any(is_name(target, name) for target in targets):
         return None if statement.value is None else Given((statement.value,), complete=True)
     if isinstance(statement, ast.If):
-        return _joined([statement.body, statement.orelse], name)
-    return None if _binds(statement, name) else NOTHING
+        return _joined(module, [statement.body, statement.orelse], name)
+    return None if _binds(module, statement, name) else NOTHING
 
 
-def _joined(branches: Sequence[Sequence[ast.stmt]], name: str) -> Given | None:
+def _joined(module: Module, branches: Sequence[Sequence[ast.stmt]], name: str) -> Given | None:
     values: tuple[ast.expr, ...] = ()
     complete = True
     for branch in branches:
         if branch and isinstance(branch[-1], LEAVES):
             continue
-        one = _last(branch, name)
+        one = _last(module, branch, name)
         if one is None:
             return None
         values += one.values
@@ -113,16 +112,8 @@ def _blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
         yield node.body
 
 
-def _binds(statement: ast.AST, name: str) -> bool:
+def _binds(module: Module, statement: ast.AST, name: str) -> bool:
     """Whether anything in a statement binds the name, in definitions within it only their own names."""
     if isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
         return statement.name == name
-    return any(_stores(node, name) for node in nodes_below(statement))
-
-
-def _stores(node: ast.AST, name: str) -> bool:
-    if isinstance(node, ast.Name):
-        return node.id == name and not isinstance(node.ctx, ast.Load)
-    if isinstance(node, (ast.Global, ast.Nonlocal)):
-        return name in node.names
-    return isinstance(node, ast.alias) and (node.asname or node.name).partition(".")[0] == name
+    return name in module.names_stored(statement)

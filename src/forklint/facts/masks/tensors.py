@@ -7,7 +7,7 @@ keeps the mask's, a bool or int tensor times a float is a float tensor.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -31,6 +31,7 @@ from forklint.facts.masks.values import (
     written_out,
 )
 from forklint.knowledge.attention import Making, making
+from forklint.project.budget import Budget
 from forklint.project.certainty import is_certain
 from forklint.project.index import External, Project, Value
 from forklint.project.module import FunctionFacts, Module
@@ -38,6 +39,8 @@ from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Kind, Scope
 
 MAX_DEPTH = 12
+READ = 50
+"""So many statements are looked through, for what gives a name its value, in the time of a step."""
 TRANSFORMER = "torch.nn.Transformer"
 HARMLESS = {"staticmethod", "classmethod", "lru_cache", "functools.lru_cache", "functools.cache", "torch.no_grad"}
 """Decorators that leave what a function returns as it is."""
@@ -46,9 +49,10 @@ HARMLESS = {"staticmethod", "classmethod", "lru_cache", "functools.lru_cache", "
 class Tensors:
     """Works out what expressions give in one module."""
 
-    def __init__(self, project: Project, module: Module) -> None:
+    def __init__(self, project: Project, module: Module, budget: Budget) -> None:
         self.project = project
         self.module = module
+        self.budget = budget
 
     @cached_property
     def known(self) -> Making:
@@ -57,7 +61,7 @@ class Tensors:
 
     def of(self, node: ast.expr, depth: int = MAX_DEPTH) -> Tensor | None:
         """What an expression gives where it stands; None if that is not certain."""
-        if depth <= 0:
+        if depth <= 0 or not self.budget.spend():
             return None
         if isinstance(node, ast.Constant) and node.value is None:
             return NONE
@@ -86,6 +90,7 @@ class Tensors:
         found = scope.find(node.id)
         if found is None or found[0].node is not scope.node:
             return self._from_outside(node, scope, depth)
+        self.budget.spend(len(getattr(scope.node, "body", ())) // READ)
         values = given(self.module, node, node.id)
         if not values:
             return None
@@ -103,7 +108,10 @@ class Tensors:
 
     def _written(self, tensor: Tensor | None, scope: Scope, name: str) -> Tensor | None:
         """The tensor after all that a function writes into it in place."""
-        for written in _writes(scope.node, name) if tensor is not None else ():
+        if tensor is None:
+            return None
+        writes = self.project.answer("written in place", scope.node, lambda: _writes(scope.node))
+        for written in writes.get(name, ()):
             more = filled(written) if written is not None else None
             values = more.values if more is not None else None
             tensor = replace(tensor, values=joined(tensor.values, values), marks="") if tensor else None
@@ -296,16 +304,20 @@ class Tensors:
         plain = all(ast.unparse(one).partition("(")[0] in HARMLESS for one in function.node.decorator_list)
         if not plain or not isinstance(function.node, ast.FunctionDef):
             return None
-        returned = [node.value for node in _own_nodes(function.node) if isinstance(node, ast.Return)]
+        returned = self.project.answer("what a function returns", function.node, lambda: _returned(function.node))
         if not returned or any(value is None for value in returned):
             return None
-        inner = Tensors(self.project, function.module)
+        inner = Tensors(self.project, function.module, self.budget)
         return either([inner.of(value, depth - 1) for value in returned if value is not None])
 
 
 def _is_device(node: ast.expr) -> bool:
     last = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
     return "device" in last or (isinstance(node, ast.Constant) and isinstance(node.value, str))
+
+
+def _returned(function: ast.AST) -> list[ast.expr | None]:
+    return [node.value for node in _own_nodes(function) if isinstance(node, ast.Return)]
 
 
 def _own_nodes(function: ast.AST) -> Iterator[ast.AST]:
@@ -316,26 +328,29 @@ def _own_nodes(function: ast.AST) -> Iterator[ast.AST]:
             yield from _own_nodes(child)
 
 
-def _writes(function: ast.AST, name: str) -> Iterator[ast.expr | None]:
-    """What is written into a tensor in place, by its name: the expression, or None if it is not a plain fill."""
+Writes = Mapping[str, Sequence[ast.expr | None]]
+"""What is written into tensors in place, by their names: an expression, or None if it is not a plain fill."""
+
+
+def _writes(function: ast.AST) -> Writes:
+    found: dict[str, list[ast.expr | None]] = {}
     for node in nodes_below(function):
         if isinstance(node, ast.Assign):
-            yield from (node.value for target in node.targets if _is_part_of(target, name))
-        elif isinstance(node, ast.AugAssign) and _is_part_of(node.target, name):
-            yield None
+            parts = [target for target in node.targets if isinstance(target, ast.Subscript)]
+            for name in {_root(part) for part in parts}:
+                found.setdefault(name, []).append(node.value)
+        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Subscript):
+            found.setdefault(_root(node.target), []).append(None)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             method, owner = node.func.attr, node.func.value
-            in_place = method.endswith("_") and not method.endswith("__") and method != "requires_grad_"
-            if in_place and _begins_with(owner, name):
-                yield node.args[-1] if method in {"fill_", "masked_fill_", "fill_diagonal_"} and node.args else None
+            if method.endswith("_") and not method.endswith("__") and method != "requires_grad_":
+                plain = method in {"fill_", "masked_fill_", "fill_diagonal_"} and bool(node.args)
+                found.setdefault(_root(owner), []).append(node.args[-1] if plain else None)
+    return found
 
 
-def _is_part_of(target: ast.expr, name: str) -> bool:
-    return isinstance(target, ast.Subscript) and _begins_with(target, name)
-
-
-def _begins_with(node: ast.expr, name: str) -> bool:
-    """Whether an expression is a variable, or a part or view of it: ``mask[:, 0]``, ``mask.diagonal()``."""
+def _root(node: ast.expr) -> str:
+    """The variable of which an expression is a part or view: ``mask[:, 0]``, ``mask.diagonal()``; empty for none."""
     while isinstance(node, (ast.Subscript, ast.Attribute, ast.Call)):
         node = node.func if isinstance(node, ast.Call) else node.value
-    return isinstance(node, ast.Name) and node.id == name
+    return node.id if isinstance(node, ast.Name) else ""

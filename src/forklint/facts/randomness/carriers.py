@@ -9,16 +9,16 @@ from forklint.facts.datasets.classes import is_dataset
 from forklint.facts.handles.carried import init_path
 from forklint.facts.loading.loaders import workers_of
 from forklint.facts.loading.numbers import Workers
+from forklint.project.budget import Budget
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, Module
-from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS
 from forklint.project.spelling import last_name
 from forklint.summaries.terms import CALL
 
 MAX_HOPS = 8
-MOST_EXPRESSIONS = 200
-"""So many expressions that have an object are looked at."""
+MOST_PLACES = 1_000
+"""How many expressions are looked at for the objects of one class."""
 PASSES_ON = ("Compose", "Sequential")
 """Classes that make one transform of several."""
 GIVEN_AS = frozenset({"transform", "transforms", "target_transform", "augment", "augmentation"})
@@ -33,24 +33,29 @@ def carried_by(project: Project, facts: ClassFacts) -> ClassFacts | None:
 
 
 def _find_carrier(project: Project, facts: ClassFacts) -> ClassFacts | None:
-    for path in project.where(CALL, facts.name):
-        module = project.module(path)
-        for node in module.nodes if module is not None else ():
-            if module is None or not isinstance(node, ast.Call) or last_name(node.func) != facts.name:
+    budget = project.budgets.of("following objects", MOST_PLACES)
+    for module in project.modules(project.where(CALL, facts.name)):
+        for read in module.reads.get(facts.name, ()):
+            call = module.parents.get(read)
+            if not isinstance(call, ast.Call) or call.func is not read:
                 continue
-            if project.resolve(module, module.scope_at(node), node.func) == facts:
-                found = _receiver(project, module, node, facts)
+            if project.resolve(module, module.scope_at(call), read) == facts:
+                found = _receiver(project, module, call, facts, budget)
                 if found is not None:
                     return found
     return None
 
 
-def _receiver(project: Project, module: Module, made: ast.AST, facts: ClassFacts) -> ClassFacts | None:
+def _receiver(
+    project: Project, module: Module, made: ast.AST, facts: ClassFacts, budget: Budget
+) -> ClassFacts | None:
     """The dataset that the value of an expression comes to."""
     waiting, seen = [made], {made}
     for _ in range(MAX_HOPS):
         following: list[ast.AST] = []
         for node in waiting:
+            if not budget.spend():
+                return None
             above = module.parents[node]
             if isinstance(above, ast.Call) and above.func is not node and last_name(above.func) not in PASSES_ON:
                 taker = _taker(project, module, above, node, facts)
@@ -63,7 +68,7 @@ def _receiver(project: Project, module: Module, made: ast.AST, facts: ClassFacts
             else:
                 following += [one for one in _next(module, node, above) if one not in seen]
                 seen.update(following)
-        waiting = following[:MOST_EXPRESSIONS]
+        waiting = following
     return None
 
 
@@ -73,9 +78,9 @@ def _next(module: Module, node: ast.AST, above: ast.AST) -> Iterator[ast.AST]:
     if is_argument or isinstance(above, (ast.List, ast.Tuple, ast.keyword, ast.IfExp)):
         yield above
     elif isinstance(above, ast.Assign) and isinstance(above.targets[0], ast.Name):
-        name = above.targets[0].id
-        for other in nodes_below(module.scope_at(above).node):
-            if isinstance(other, ast.Name) and other.id == name and isinstance(other.ctx, ast.Load):
+        home = module.scope_at(above).node
+        for other in module.reads.get(above.targets[0].id, ()):
+            if isinstance(other, ast.Name) and (home is module.tree or home in module.above(other)):
                 yield other
 
 

@@ -12,6 +12,8 @@ from forklint.project.scopes import FUNCTIONS, Binding, Kind, Scope, statements
 from forklint.records import dataclass
 
 MAX_HOPS = 6
+MOST_STEPS = 300
+"""How many expressions are looked at for one."""
 
 
 @dataclass(frozen=True)
@@ -30,44 +32,70 @@ class Made:
         return self.node.func if isinstance(self.node, ast.Call) else None
 
 
-def made_by(
-    project: Project, module: Module, scope: Scope, expression: ast.expr | None, hops: int = MAX_HOPS
-) -> Made | None:
+def made_by(project: Project, module: Module, scope: Scope, expression: ast.expr | None) -> Made | None:
     """The generator that an expression gives, if it is plain; of two branches the first that makes one."""
-    if expression is None or hops <= 0:
+    if expression is None or isinstance(expression, ast.Constant):
         return None
-    parts: list[ast.expr] = []
-    if isinstance(expression, ast.BoolOp) and isinstance(expression.op, ast.Or):
-        parts = expression.values
-    elif isinstance(expression, ast.IfExp):
-        parts = [expression.body, expression.orelse]
-    for part in parts:
-        found = made_by(project, module, scope, part, hops - 1)
-        if found is not None:
-            return found
-    if isinstance(expression, ast.Call):
-        return _called(project, module, scope, expression, hops)
-    if isinstance(expression, ast.Name) and isinstance(scope.node, FUNCTIONS):
-        return _local(project, module, scope, scope.bindings.get(expression.id, []), hops)
-    return None
+    return _Search(project, module).of(scope, expression, MAX_HOPS)
 
 
-def _called(project: Project, module: Module, scope: Scope, call: ast.Call, hops: int) -> Made | None:
-    row = generators().get(project.qualified(module, scope, call.func))
-    if row is not None:
-        seeded = _is_seeded(call)
-        if (row.seeded_only and not (seeded and not _is_optional(scope, call))) or _is_elsewhere(call):
+class _Search:
+    """Looks for what makes the generator that one expression of a module gives."""
+
+    def __init__(self, project: Project, module: Module) -> None:
+        self._project = project
+        self._module = module
+        self._budget = project.budgets.of("following generators", MOST_STEPS)
+
+    def of(self, scope: Scope, expression: ast.expr | None, hops: int) -> Made | None:
+        """The generator that an expression gives."""
+        if expression is None or hops <= 0 or not self._budget.spend():
             return None
-        return Made(module, call, row, seeded)
-    symbol = project.resolve(module, scope, call.func) if isinstance(call.func, ast.Name) else None
-    if isinstance(symbol, FunctionFacts) and symbol.module is module and not symbol.node.decorator_list:
-        returned = [node.value for node in statements(symbol.node.body) if isinstance(node, ast.Return)]
-        return made_by(project, module, symbol.scope, returned[0], hops - 1) if len(returned) == 1 else None
-    if isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Call):
-        inner = made_by(project, module, scope, call.func.value, hops - 1)
-        if inner is not None and call.func.attr in inner.row.chained:
-            return Made(module, inner.node, inner.row, seeded=True)
-    return None
+        parts: list[ast.expr] = []
+        if isinstance(expression, ast.BoolOp) and isinstance(expression.op, ast.Or):
+            parts = expression.values
+        elif isinstance(expression, ast.IfExp):
+            parts = [expression.body, expression.orelse]
+        for part in parts:
+            found = self.of(scope, part, hops - 1)
+            if found is not None:
+                return found
+        if isinstance(expression, ast.Call):
+            return self._called(scope, expression, hops)
+        if isinstance(expression, ast.Name) and isinstance(scope.node, FUNCTIONS):
+            return self._local(scope, scope.bindings.get(expression.id, []), hops)
+        return None
+
+    def _called(self, scope: Scope, call: ast.Call, hops: int) -> Made | None:
+        project, module = self._project, self._module
+        row = generators().get(project.qualified(module, scope, call.func))
+        if row is not None:
+            seeded = _is_seeded(call)
+            if (row.seeded_only and not (seeded and not _is_optional(scope, call))) or _is_elsewhere(call):
+                return None
+            return Made(module, call, row, seeded)
+        symbol = project.resolve(module, scope, call.func) if isinstance(call.func, ast.Name) else None
+        if isinstance(symbol, FunctionFacts) and symbol.module is module and not symbol.node.decorator_list:
+            returned = [node.value for node in statements(symbol.node.body) if isinstance(node, ast.Return)]
+            return self.of(symbol.scope, returned[0], hops - 1) if len(returned) == 1 else None
+        if isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Call):
+            inner = self.of(scope, call.func.value, hops - 1)
+            if inner is not None and call.func.attr in inner.row.chained:
+                return Made(module, inner.node, inner.row, seeded=True)
+        return None
+
+    def _local(self, scope: Scope, bindings: list[Binding], hops: int) -> Made | None:
+        """A local name: every place that binds it must be plain, and one of them make a generator."""
+        if not all(binding.kind in {Kind.PARAMETER, Kind.VALUE} for binding in bindings):
+            return None
+        for binding in bindings:
+            if binding.kind is Kind.VALUE:
+                found = self.of(scope, binding.value, hops - 1)
+            else:
+                found = _declared(self._project, self._module, scope, binding.node)
+            if found is not None:
+                return found
+        return None
 
 
 def made_by_field(project: Project, module: Module, scope: Scope, value: ast.expr | None) -> Made | None:
@@ -79,20 +107,6 @@ def made_by_field(project: Project, module: Module, scope: Scope, value: ast.exp
         return made_by(project, module, scope, factory.body)
     row = generators().get(project.qualified(module, scope, factory)) if factory is not None else None
     return None if row is None or row.seeded_only else Made(module, value, row, seeded=False)
-
-
-def _local(project: Project, module: Module, scope: Scope, bindings: list[Binding], hops: int) -> Made | None:
-    """A local name: every place that binds it must be plain, and one of them make a generator."""
-    if not all(binding.kind in {Kind.PARAMETER, Kind.VALUE} for binding in bindings):
-        return None
-    for binding in bindings:
-        if binding.kind is Kind.VALUE:
-            found = made_by(project, module, scope, binding.value, hops - 1)
-        else:
-            found = _declared(project, module, scope, binding.node)
-        if found is not None:
-            return found
-    return None
 
 
 def _declared(project: Project, module: Module, scope: Scope, parameter: ast.AST) -> Made | None:

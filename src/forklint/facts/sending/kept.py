@@ -93,6 +93,8 @@ class Objects:
         """Give what a method stores that is refused, and what those store that it calls on its object."""
         own = _own_name(method.node)
         for statement in statements(method.node.body):
+            if not self._unpicklable.budget.spend():
+                return
             here = Given(method.module, method.scope, ast.Constant(None), bound)
             for attribute, value in _stores(statement, own):
                 found = self._unpicklable.of(here.part(value), depth)
@@ -174,6 +176,8 @@ class Objects:
             for function in facts.methods.values():
                 method, own = FunctionFacts(facts.module, function), _own_name(function)
                 for statement in statements(function.body):
+                    if not self._unpicklable.budget.spend():
+                        return None
                     for name, value in _stores(statement, own):
                         if name != attribute or _is_replaced(method, statement, name, own):
                             continue

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from forklint.facts.datasets.classes import inherits_dataset
@@ -22,6 +22,12 @@ from forklint.records import dataclass
 if TYPE_CHECKING:
     from forklint.project.index import Project
     from forklint.project.module import Module
+
+
+STEPS_PER_FILE = 20_000
+"""Expressions and statements that are looked at for what a file sends, all together, whatever is in it, ..."""
+STEPS_PER_NODE = 10
+"""... and besides for each node of it."""
 
 
 @dataclass(frozen=True)
@@ -52,15 +58,21 @@ class Payloads:
     def in_module(self, module: Module) -> tuple[Payload, ...]:
         """Those whose place is in a module, each once."""
         found: dict[ast.AST, Payload] = {}
-        for one in (*self._sent(module), *self._kept(module)):
+        sent = list(self._sites.in_module(module))
+        datasets = [facts for facts in module.classes if inherits_dataset(self.project, facts)]
+        steps = (STEPS_PER_FILE + STEPS_PER_NODE * len(module.nodes)) // max(len(sent) + len(datasets), 1)
+        for one in (*self._sent(module, sent, steps), *self._kept(module, datasets, steps)):
             known = found.get(one.culprit.key)
             if known is None or (one.sent and one.sent.piped and not (known.sent and known.sent.piped)):
                 found[one.culprit.key] = one
         return tuple(found.values())
 
-    def _sent(self, module: Module) -> Iterator[Payload]:
-        for sent in self._sites.in_module(module):
-            culprit = Unpicklable(self.project).of(Given(module, sent.scope, sent.value))
+    def _unpicklable(self, steps: int) -> Unpicklable:
+        return Unpicklable(self.project, self.project.budgets.of("following payloads", steps))
+
+    def _sent(self, module: Module, sent_here: Iterable[Sent], steps: int) -> Iterator[Payload]:
+        for sent in sent_here:
+            culprit = self._unpicklable(steps).of(Given(module, sent.scope, sent.value))
             if culprit is None or (culprit.why is Why.HANDLE and culprit.path):
                 continue  # a handle that an object keeps is another rule's
             if culprit.late and sent.piped and not culprit.is_lost:
@@ -82,15 +94,13 @@ class Payloads:
         keepers = above if culprit.keeper is None else [culprit.keeper]
         return any(inherits_dataset(self.project, facts) for facts in keepers)
 
-    def _kept(self, module: Module) -> Iterator[Payload]:
+    def _kept(self, module: Module, datasets: Iterable[ClassFacts], steps: int) -> Iterator[Payload]:
         """What the datasets of a module keep, whoever loads them."""
-        for facts in module.classes:
-            if not inherits_dataset(self.project, facts):
-                continue
+        for facts in datasets:
             here = Given(module, facts.scope, ast.Constant(None))
             own = [
                 culprit
-                for culprit in Unpicklable(self.project).objects.all_kept(facts, here, None, MAX_DEPTH)
+                for culprit in self._unpicklable(steps).objects.all_kept(facts, here, None, MAX_DEPTH)
                 if culprit.module is module and culprit.why is not Why.HANDLE and not culprit.is_lost
             ]
             own = [culprit for culprit in own if facts.node in module.above(culprit.node)]

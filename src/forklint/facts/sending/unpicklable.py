@@ -18,12 +18,11 @@ from forklint.project.scopes import Function, Kind, Scope, statements
 
 if TYPE_CHECKING:
     from forklint.facts.sending.kept import Objects
+    from forklint.project.budget import Budget
     from forklint.project.index import Project
 
 MAX_DEPTH = 10
 """How many names, calls and attributes are followed for one payload."""
-MOST_STEPS = 5_000
-"""So many expressions are looked at for one payload."""
 NOT_LOOKED_UP = "AttributeError: Can't pickle local object"
 LAMBDA = "PicklingError: attribute lookup <lambda> failed"
 RETURN_THEMSELVES = {"manual_seed"}
@@ -34,9 +33,9 @@ VIEWS = {"keys", "values", "items"}
 class Unpicklable:
     """Looks for what pickle refuses in one payload."""
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Project, budget: Budget) -> None:
         self.project = project
-        self._steps = 0
+        self.budget = budget
 
     @cached_property
     def objects(self) -> Objects:
@@ -49,8 +48,7 @@ class Unpicklable:
         """The part of an expression's value that pickle surely refuses in some run; None if none is known."""
         node = given.node
         found: Culprit | None = None
-        self._steps += 1
-        if depth <= 0 or self._steps > MOST_STEPS:
+        if depth <= 0 or not self.budget.spend():
             return None
         if isinstance(node, ast.Lambda):
             found = Culprit(Why.LAMBDA, given.module, node, "the lambda", _lambda_error(given.module, node), node)

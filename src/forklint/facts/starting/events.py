@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from forklint.facts.starting.methods import named
 from forklint.knowledge.starters import iteration, settling
+from forklint.project.budget import size
 from forklint.project.guard import is_main_guard
 from forklint.project.index import External
 from forklint.project.module import FunctionFacts
@@ -22,11 +23,16 @@ from forklint.project.spelling import argument
 from forklint.records import dataclass
 
 if TYPE_CHECKING:
+    from forklint.project.budget import Budget
     from forklint.project.index import Project
     from forklint.project.module import Module
     from forklint.project.scopes import Scope
 
 MAX_DEPTH = 4
+STEPS_PER_FILE = 8_000
+"""Statements and calls that are looked at for what is run of one file, all together, whatever is in it, ..."""
+STEPS_PER_NODE = 4
+"""... and besides for each node of it."""
 
 
 @dataclass(frozen=True)
@@ -46,17 +52,30 @@ class Event:
     """Whether it stands under a main guard."""
 
 
-def events_of(project: Project, module: Module, root: Function | None = None) -> tuple[Event, ...]:
-    """What a module's top level, run as a script, or one of its functions does."""
-    body = module.tree.body if root is None else root.body
-    return tuple(_Walk(project).block(module, body, certain=True, guarded=False))
+Root = Function | None
+"""A function, or None for the top level of a module."""
+
+
+def events_in(project: Project, module: Module) -> dict[Root, tuple[Event, ...]]:
+    """What a module's top level does, run as a script, and each of its functions; nothing where that is too much."""
+    roots: list[Root] = [None, *(function.node for function in module.functions)]
+    shared = STEPS_PER_FILE // len(roots)
+    return {root: _events_of(project, module, root, shared) for root in roots}
+
+
+def _events_of(project: Project, module: Module, root: Root, steps: int) -> tuple[Event, ...]:
+    home = module.tree if root is None else root
+    budget = project.budgets.of("following calls", steps + STEPS_PER_NODE * size(home))
+    events = tuple(_Walk(project, budget).block(module, home.body, certain=True, guarded=False))
+    return events if not budget.has_run_out else ()
 
 
 class _Walk:
     """One walk; it knows which functions it is in."""
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Project, budget: Budget) -> None:
         self.project = project
+        self.budget = budget
         self.inside: list[ast.AST] = []
 
     def block(self, module: Module, body: Sequence[ast.stmt], *, certain: bool, guarded: bool) -> Iterator[Event]:
@@ -64,7 +83,7 @@ class _Walk:
             yield from self.statement(module, statement, certain=certain, guarded=guarded)
 
     def statement(self, module: Module, node: ast.stmt, *, certain: bool, guarded: bool) -> Iterator[Event]:
-        if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+        if isinstance(node, (*FUNCTIONS, ast.ClassDef)) or not self.budget.spend():
             return
         for expression in expressions(node):
             yield from self._expression(module, expression, certain=certain, guarded=guarded)
@@ -98,6 +117,8 @@ class _Walk:
             yield from self._call(module, node, certain=certain, guarded=guarded)
 
     def _call(self, module: Module, node: ast.Call, *, certain: bool, guarded: bool) -> Iterator[Event]:
+        if not self.budget.spend():
+            return
         scope = module.scope_at(node)
         symbol = self.project.resolve(module, scope, node.func)
         if isinstance(symbol, FunctionFacts):

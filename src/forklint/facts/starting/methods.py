@@ -47,10 +47,16 @@ def set_for(project: Project, module: Module) -> frozenset[str]:
 def _set_for(project: Project, module: Module) -> frozenset[str]:
     reaches = project.graph.reaches
     found: set[str] = set()
-    for other in project.mentioning(SETTER):
-        if reaches(other.path, module.path) or reaches(module.path, other.path):
-            found |= set_in(other)
+    for other, methods in project.answer("who sets start methods", None, lambda: _setters(project)):
+        is_new = not methods <= found
+        if is_new and (reaches(other.path, module.path) or reaches(module.path, other.path)):
+            found |= methods
     return frozenset(found)
+
+
+def _setters(project: Project) -> tuple[tuple[Module, frozenset[str]], ...]:
+    """The modules that set start methods, with those that they set."""
+    return tuple((module, methods) for module in project.mentioning(SETTER) if (methods := set_in(module)))
 
 
 def set_in(module: Module) -> frozenset[str]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from forklint.facts.starting.events import Event, events_of
+from forklint.facts.starting.events import Event, events_in
 from forklint.facts.starting.reach import reached
 from forklint.project.guard import is_main_guard
 from forklint.records import dataclass
@@ -33,12 +33,12 @@ class Misuse:
 def misuses(project: Project, module: Module) -> Iterator[Misuse]:
     """Find those whose place is in a module; one for each place, the surest first."""
     found: dict[ast.AST, Misuse] = {}
-    roots = [None, *(function.node for function in module.functions)]
-    for root in roots:
-        for misuse in _in_order(events_of(project, module, root)):
+    runs = events_in(project, module)
+    for events in runs.values():
+        for misuse in _in_order(events):
             if misuse.event.module is module:
                 found.setdefault(misuse.event.node, misuse)
-    for misuse in (*_at_import(project, module), *_forks(project, module, roots)):
+    for misuse in (*_at_import(project, module, runs[None]), *_forks(project, module, runs.values())):
         found.setdefault(misuse.event.node, misuse)
     taken = _told_elsewhere(project, module) if found else None
     yield from (misuse for node, misuse in found.items() if node is not taken)
@@ -71,11 +71,11 @@ def _unseen_variables(events: Sequence[Event]) -> Iterator[Misuse]:
             yield Misuse("environment", event, events[starts[0]])
 
 
-def _at_import(project: Project, module: Module) -> Iterator[Misuse]:
+def _at_import(project: Project, module: Module, events: Sequence[Event]) -> Iterator[Misuse]:
     """The start method set by the top level of a module that others import and that is no script."""
     if module.is_notebook or any(isinstance(one, ast.If) and is_main_guard(one.test) for one in module.tree.body):
         return
-    set_here = [event for event in events_of(project, module) if event.kind == "set" and event.certain]
+    set_here = [event for event in events if event.kind == "set" and event.certain]
     importer = next(_importers(project, module), None) if set_here else None
     if importer is not None:
         yield from (Misuse("import", event, importer=importer) for event in set_here if event.module is module)
@@ -88,11 +88,11 @@ def _importers(project: Project, module: Module) -> Iterator[Module]:
             yield other
 
 
-def _forks(project: Project, module: Module, roots: Sequence[ast.AST | None]) -> Iterator[Misuse]:
+def _forks(project: Project, module: Module, runs: Iterable[Sequence[Event]]) -> Iterator[Misuse]:
     """Fork asked for outright, in a project that also runs where it is unsafe or not to be had."""
     if not set(FORKLESS) & set(project.settings.platforms):
         return
-    for root in roots:
-        for event in events_of(project, module, root):  # type: ignore[arg-type]
+    for events in runs:
+        for event in events:
             if event.kind == "set" and event.certain and event.method == "fork" and event.module is module:
                 yield Misuse("fork", event)

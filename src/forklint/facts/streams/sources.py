@@ -16,6 +16,8 @@ from forklint.project.spelling import last_name
 
 SEQUENCES = frozenset({"list", "List", "Sequence", "tuple", "Tuple", "dict", "Dict", "Mapping", "DataFrame", "ndarray"})
 MAX_HOPS = 8
+MOST_STEPS = 1_000
+"""How many expressions are looked at for one class."""
 
 
 class Sources:
@@ -25,6 +27,7 @@ class Sources:
         self._project = project
         self._facts = facts
         self._owners = project.ancestry(facts).classes
+        self._budget = project.budgets.of("following samples", MOST_STEPS)
 
     def are_finite(
         self, owner: ClassFacts, function: Function, given: list[tuple[Giving, ast.expr]], hops: int = MAX_HOPS
@@ -38,7 +41,7 @@ class Sources:
     def is_finite(self, owner: ClassFacts, function: Function, expression: ast.expr, hops: int = MAX_HOPS) -> bool:
         """Whether an expression gives all of something that ends, the same in each worker."""
         scope = owner.module.scope_of[function]
-        if hops <= 0:
+        if hops <= 0 or not self._budget.spend():
             return False
         if isinstance(expression, (ast.List, ast.Tuple, ast.Dict)):
             return not any(isinstance(part, ast.Starred) for part in nodes_below(expression))

@@ -31,6 +31,7 @@ from forklint.facts.starting.running.values import (
 if TYPE_CHECKING:
     from forklint.facts.starting.running.execution import Execution
 
+CATCHES_RUNTIME_ERROR = {"RuntimeError", "Exception", "BaseException"}
 CHILD_NAME = "__mp_main__"
 """What ``__name__`` is in a child that imports the main module again."""
 
@@ -168,3 +169,11 @@ def _compare_main(sign: ast.cmpop, other: Value) -> Value:
     if isinstance(sign, (ast.NotEq, ast.NotIn, ast.IsNot)):
         return Guard(in_main=Const(CHILD_NAME) in main_names)
     return Guard(None)
+
+
+def catches_runtime_error(handler: ast.ExceptHandler) -> bool:
+    """Whether an ``except`` catches a RuntimeError."""
+    if handler.type is None:
+        return True
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return any(isinstance(kind, ast.Name) and kind.id in CATCHES_RUNTIME_ERROR for kind in kinds)

@@ -3,19 +3,19 @@
 The run is abstract: loops run once (or once for each item that is known), branches of an unknown test both run
 and are joined, calls of project functions and methods are entered with their arguments, and what is not
 understood is UNKNOWN, from which nothing follows. It ends at the first start (``StartedError``), at the end of the
-file, or when it has taken ``MAX_STEPS`` steps.
+file, or when its budget has run out.
 """
 
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from forklint.facts.starting.running import binding, conditions, evaluation, functions, iterating, names
-from forklint.facts.starting.running.starts import MethodSet, OutOfStepsError, Site, StartedError
+from forklint.facts.starting.running import binding, conditions, evaluation, functions, iterating, names, outcomes
+from forklint.facts.starting.running.starts import MethodSet, OutOfStepsError, Site, StartedError, either
 from forklint.facts.starting.running.values import (
     DEFAULT_METHOD,
     NONE,
@@ -41,26 +41,20 @@ from forklint.facts.starting.running.values import (
     merge_slots,
 )
 from forklint.model import Cell
+from forklint.project.budget import size
 from forklint.project.module import FunctionFacts, Module
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
 
-MAX_STEPS = 60_000
-"""Expressions and statements looked at for one script; about a third of a second."""
+STEPS_PER_FILE, STEPS_PER_NODE = 60_000, 10
+"""Expressions and statements that are looked at for one script: whatever is in it, and besides for each node of it."""
+COPIED = 50
+"""So many variables are copied, for the branches of a condition, in the time of a step."""
 MAX_DEPTH = 24
 """Calls within calls."""
 MAX_ENTRIES = 12
 """How often one function is entered: tables built by hundreds of calls of one function start nothing."""
-CATCHES_RUNTIME_ERROR = {"RuntimeError", "Exception", "BaseException"}
-
-
-class _OwnError(Exception):
-    """What a call gives, where that is true of one run alone and must not be remembered."""
-
-    def __init__(self, value: Value) -> None:
-        super().__init__()
-        self.value = value
 
 
 class Execution:
@@ -78,9 +72,15 @@ class Execution:
         self.sites: list[Site] = []
         self._frames: dict[Module, Frame] = {}
         self._kept: list[object] = []
-        self._running: list[ast.AST] = []
-        self._entries: dict[ast.AST, int] = {}
-        self._steps = 0
+        self.running: list[ast.AST] = []
+        self._entries: Counter[ast.AST] = Counter()
+        self.budget = project.budgets.of("running scripts", STEPS_PER_FILE + STEPS_PER_NODE * size(module.tree))
+        self.entered: list[ast.AST] = []
+        """The functions that have run, each as often as it did."""
+        self.refused = 0
+        """How often a function was not entered that would have run."""
+        self.deepest = 0
+        """How many calls deep the run has been."""
         self._muted = 0
         self.changed: set[ast.AST] = set()
         """Where loaders are made of which an attribute is set later."""
@@ -99,10 +99,9 @@ class Execution:
             self._frames[module] = Frame(module, module.scope)
         return self._frames[module]
 
-    def step(self) -> None:
-        """Count a step; raises OutOfStepsError."""
-        self._steps += 1
-        if self._steps > MAX_STEPS:
+    def step(self, number: int = 1) -> None:
+        """Take steps; raises OutOfStepsError."""
+        if not self.budget.spend(number):
             raise OutOfStepsError
 
     @contextmanager
@@ -124,7 +123,7 @@ class Execution:
         platforms: tuple[str, ...] = (),
     ) -> None:
         """Raise StartedError, for processes start here, on these platforms or on all, if that bites in some cell."""
-        if self._muted or (self.guarded and not self.follow_guarded):
+        if self.hides_starts:
             return
         cells = self.cells_of(self.method if method == DEFAULT_METHOD else method)
         cells = tuple(cell for cell in cells if not platforms or cell.platform in platforms)
@@ -235,6 +234,7 @@ class Execution:
         left: list[tuple[Slots, str]] = []
         self.uncertain += 1
         for body in bodies:
+            self.step(len(before) // COPIED)
             self.slots, self.method = dict(before), method
             if not self.block(body, frame):
                 left.append((self.slots, self.method))
@@ -276,7 +276,7 @@ class Execution:
         return ends and not catches
 
     def _try(self, node: ast.Try, frame: Frame) -> bool:
-        caught = any(_catches_runtime_error(handler) for handler in node.handlers)
+        caught = any(conditions.catches_runtime_error(handler) for handler in node.handlers)
         before = dict(self.slots)
         self.uncertain += caught
         ends = self.block(node.body, frame) or self.block(node.orelse, frame)
@@ -313,60 +313,60 @@ class Execution:
         facts = function.function.facts
         if functions.is_generator(facts.node):
             return Stream(function, given)
-        key = self._key(function, given)
-        if key is None:
-            return self._run(spot, function, given, key)
-        try:
-            return self.project.answer("calls that start nothing", key, lambda: self._run(spot, function, given, key))
-        except _OwnError as own:
-            return own.value
+        return outcomes.outcome(self, spot, function, given)
 
-    def _run(self, spot: Spot, function: Bound, given: Arguments, key: tuple[object, ...] | None) -> Value:
-        """Run a function; raises _OwnError with what it gives, if there is a key and that is true of this run alone."""
-        facts, state = function.function.facts, self._state()
+    def call(self, spot: Spot, function: Bound, given: Arguments) -> Value:
+        """Run a project function that is called from ``spot``, and give what it returns."""
+        facts = function.function.facts
         inner = self.enter(spot, function, given, f"calls {facts.qualname}()")
-        result: Value = UNKNOWN
-        if inner is not None and not functions.changes_result(self, facts):
-            result = merge_all(inner.returns or [NONE])
-            if inner.returns and is_plain(result) and names.asks_notebook(facts.module, facts.node):
-                result = PlatformTest()
-        if key is not None and (inner is None or not is_plain(result) or state != self._state()):
-            raise _OwnError(result)
+        if inner is None or functions.changes_result(self, facts):
+            return UNKNOWN
+        result = merge_all(inner.returns or [NONE])
+        if inner.returns and is_plain(result) and names.asks_notebook(facts.module, facts.node):
+            result = PlatformTest()
         return result
 
-    def _state(self) -> tuple[str, int, int]:
+    @property
+    def state(self) -> tuple[str, int, int]:
         """What a call may change beside variables."""
         return self.method, len(self.methods_set), len(self.changed)
 
-    def _key(self, function: Bound, given: Arguments) -> tuple[object, ...] | None:
-        """What identifies a call of another module's function, if nothing of this run decides what it does."""
-        facts = function.function.facts
-        hidden = self._muted or (self.guarded and not self.follow_guarded) or facts.module is self.module
-        hidden = hidden or facts.node in self._running  # nothing is asked while it is being answered
-        if hidden or function.receiver is not None or facts.owner is not None or not all(map(is_plain, given.all)):
-            return None
-        keywords = tuple(sorted(given.keywords.items(), key=itemgetter(0)))
-        return (facts.node, given.positional, keywords, given.open, self.method)
+    @property
+    def hides_starts(self) -> bool:
+        """Whether starts do not count at present."""
+        return bool(self._muted) or (self.guarded and not self.follow_guarded)
+
+    def may_enter(self, entries: Counter[ast.AST], depth: int) -> bool:
+        """Take note that functions are entered, so many calls deep; False, and nothing, if one of them could not be."""
+        may = len(self.running) + depth <= MAX_DEPTH and all(
+            node not in self.running and self._entries[node] + number <= MAX_ENTRIES
+            for node, number in entries.items()
+        )
+        if may:
+            self._entries.update(entries)
+        return may
 
     def enter(self, spot: Spot, function: Bound, given: Arguments, what: str) -> Frame | None:
         """Run the body of a project function; None if that is not possible (too deep, or already running)."""
         facts = function.function.facts
-        entries = self._entries[facts.node] = self._entries.get(facts.node, 0) + 1
-        if facts.node in self._running or len(self._running) >= MAX_DEPTH or entries > MAX_ENTRIES:
+        if not self.may_enter(Counter({facts.node: 1}), 1):
+            self.refused += 1
             return None
+        self.entered.append(facts.node)
         if function.receiver is not None:
             given = Arguments((function.receiver, *given.positional), given.keywords, given.open)
         inner = Frame(facts.module, facts.scope, function.function.frame, owner=function.owner)
         inner.receiver = given.positional[0] if function.owner is not None and given.positional else UNKNOWN
         self._kept.append(inner)
         functions.bind_parameters(self, inner, facts, given)
-        self._running.append(facts.node)
+        self.running.append(facts.node)
+        self.deepest = max(self.deepest, len(self.running))
         self.sites.append(Site(spot.place, what))
         try:
             if not self.block(facts.node.body, inner) and inner.returns:
                 inner.returns.append(NONE)
         finally:
-            self._running.pop()
+            self.running.pop()
             self.sites.pop()
         return inner
 
@@ -393,17 +393,3 @@ class Execution:
         ast.Continue: _leave,
     }
     """What runs each kind of statement; all others (imports, ``pass``, ``del``) change nothing that is followed."""
-
-
-def either(one: str, other: str) -> str:
-    """What is sure of the start method when it is the one or the other; spawn bites at least where the default does."""
-    if one == other:
-        return one
-    return DEFAULT_METHOD if {one, other} <= {DEFAULT_METHOD, "spawn", "forkserver"} else ""
-
-
-def _catches_runtime_error(handler: ast.ExceptHandler) -> bool:
-    if handler.type is None:
-        return True
-    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-    return any(isinstance(kind, ast.Name) and kind.id in CATCHES_RUNTIME_ERROR for kind in kinds)

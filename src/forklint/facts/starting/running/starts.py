@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from forklint.facts.starting.running.values import Loader, Place, Startable
+from forklint.facts.starting.running.values import DEFAULT_METHOD, Loader, Place, Startable
 from forklint.records import dataclass
 
 if TYPE_CHECKING:
@@ -50,3 +50,10 @@ class MethodSet:
     place: Place
     sites: tuple[Site, ...]
     method: str
+
+
+def either(one: str, other: str) -> str:
+    """What is sure of the start method when it is the one or the other; spawn bites at least where the default does."""
+    if one == other:
+        return one
+    return DEFAULT_METHOD if {one, other} <= {DEFAULT_METHOD, "spawn", "forkserver"} else ""
