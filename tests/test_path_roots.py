@@ -320,6 +320,16 @@ def test_a_file_that_does_not_parse_adds_nothing(project: Path) -> None:
     assert found(project / "tools" / "words.py") == ["words.py:9 FKL301"]
 
 
+def test_a_notebook_adds_folders_for_itself(project: Path) -> None:
+    write(project / "tools" / "paths.py")
+    source = 'import sys\nsys.path.append("../lib")\n' + WORDS.replace("import paths\n", "")
+    cell = {"cell_type": "code", "source": source.splitlines(keepends=True), "metadata": {}, "outputs": []}
+    notebook = {"cells": [cell | {"execution_count": None}], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    path = write(project / "notebooks" / "trial.ipynb", json.dumps(notebook))
+    assert found(path) == ["trial.ipynb:10 FKL301"]
+    assert found(project) == ["trial.ipynb:10 FKL301"], "and for no other file"
+
+
 # What it costs
 
 
