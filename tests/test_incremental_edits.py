@@ -120,7 +120,7 @@ def test_what_one_change_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("others", [0, FEW])
 def test_a_file_that_stood_alone_may_come_to_reach_another(tmp_path: Path, others: int) -> None:
-    """Few files are cleared each time, and of many it is kept that nothing is found: until what they import is there."""
+    """Few files are cleared each time; of many it is kept that nothing is found, until what they import is there."""
     write(tmp_path / "forklint.toml", "")
     for number in range(others):
         write(tmp_path / f"other{number}.py", "LOW = 1\n")
