@@ -44,9 +44,10 @@ print(json.dumps(counts))
 LOADED = """
 import sys
 sys.argv = {arguments!r}
+before = set()
 {run}
 print()
-print("loaded:", *sorted(set(sys.modules) & set({heavy!r})))
+print("loaded:", *sorted((set(sys.modules) - before) & set({heavy!r})))
 """
 HEAVY = ("libcst", "torch", "numpy", "rich", "ruamel", "pathspec", "watchfiles", "flake8")
 HEAVY += ("asyncio", "multiprocessing", "concurrent.futures")
@@ -76,7 +77,15 @@ def told(*args, **kwargs):
     return kept(*args, **kwargs)
 dataclasses.dataclass = told
 """
-COMMAND = "from forklint.cli import main\ntry:\n    main()\nexcept SystemExit:\n    pass"
+COMMAND = """
+import click
+before = set(sys.modules)
+from forklint.cli import main
+try:
+    main()
+except SystemExit:
+    pass
+"""
 
 
 def counts_of(arguments: list[str], cwd: Path = FIXTURES) -> dict[str, int]:

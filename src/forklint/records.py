@@ -119,9 +119,9 @@ def _dataclass(cls: type | None = None, /, *, frozen: bool = False, eq: bool = T
 
 @cache
 def _written(*, frozen: bool, eq: bool, order: bool) -> tuple[str, ...]:
-    """What ``dataclasses`` gives a class, beside ``__init__``."""
+    """What ``dataclasses`` of some Python gives a class, beside ``__init__``, and how its signature is asked for."""
     return (
-        *("__dataclass_fields__", "__match_args__", "__repr__"),
+        *("__dataclass_fields__", "__match_args__", "__replace__", "__repr__", "__signature__"),
         *(("__eq__",) if eq else ()),
         *(("__hash__",) if eq and frozen else ()),
         *(("__setattr__", "__delattr__") if frozen else ()),

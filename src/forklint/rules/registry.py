@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+from abc import ABCMeta
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -34,7 +35,7 @@ def _in_module(module: ModuleType) -> Iterator[type[Rule]]:
     from forklint.rules.base import Rule
 
     for value in vars(module).values():
-        own = isinstance(value, type) and issubclass(value, Rule) and value.__module__ == module.__name__
+        own = isinstance(value, ABCMeta) and issubclass(value, Rule) and value.__module__ == module.__name__
         if own and not inspect.isabstract(value):
             yield value
 
