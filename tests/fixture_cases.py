@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from forklint.config import SettingsFinder
-from forklint.engine import Linters, Options
+from forklint.engine import Options
 from forklint.fixing import fix
+from forklint.linters import Linters
 from forklint.model import Finding
 from forklint.rules import registry
 

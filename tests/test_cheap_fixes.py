@@ -11,7 +11,8 @@ from forklint import fixing
 from forklint.config import SettingsFinder
 from forklint.edits.text import apply_edits
 from forklint.edits.tree import Tree, parse
-from forklint.engine import Linter, Linters, Options
+from forklint.engine import Linter, Options
+from forklint.linters import Linters
 
 WRITTEN = """def mac_{number}():
     if sys.platform == "darwin":

@@ -23,6 +23,7 @@ LAYERS = [
     "prefilter",
     "preset_linting",
     "engine",
+    "linters",
     "fixing",
     "suppressing",
     "baseline",

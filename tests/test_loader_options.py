@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from forklint.config import SettingsFinder
-from forklint.engine import Linters, Options
+from forklint.engine import Options
 from forklint.fixing import fix
+from forklint.linters import Linters
 
 HEAD = "import sys\n\nimport torch\nfrom torch.utils.data import DataLoader\n\n"
 SAFE = [

@@ -11,8 +11,9 @@ import nbformat
 import pytest
 from notebook_cases import IMPORTS, LATE, WORDS, without_sources
 
-from forklint.engine import Linters, Options
+from forklint.engine import Options
 from forklint.fixing import fix
+from forklint.linters import Linters
 from forklint.parallel import Job
 from forklint.source import notebook
 

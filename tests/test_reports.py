@@ -20,7 +20,8 @@ from notebook_cases import IMPORTS, LATE
 from report_cases import HAZARD, finding_of, outcome_of
 
 from forklint.config import SettingsFinder
-from forklint.engine import Linters, Options
+from forklint.engine import Options
+from forklint.linters import Linters
 from forklint.model import Note, Severity, Span
 from forklint.report import github, gitlab, grouped, json_lines, junit
 from forklint.report.formats import FORMATS

@@ -13,7 +13,8 @@ from hazards import SHORT_HAZARD as HAZARD
 from forklint import parallel
 from forklint.cli import watch
 from forklint.config import Settings, SettingsFinder
-from forklint.engine import Linters, Options
+from forklint.engine import Options
+from forklint.linters import Linters
 from forklint.parallel import Job
 from forklint.project.index import Project
 from forklint.source import discovery

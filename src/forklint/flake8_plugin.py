@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
     from flake8.options.manager import OptionManager
 
-    from forklint.engine import Linters
     from forklint.incremental.lookup import Lookup
     from forklint.incremental.session import Session
     from forklint.incremental.stored_library import StoredLibrary
+    from forklint.linters import Linters
     from forklint.model import FileReport
 
 PREFIX = "FKL"
@@ -230,7 +230,8 @@ class Round:
 
     def _all_linters(self) -> Linters:
         if self._linters is None:
-            from forklint.engine import Linters, Options  # noqa: PLC0415
+            from forklint.engine import Options  # noqa: PLC0415
+            from forklint.linters import Linters  # noqa: PLC0415
 
             options = Options(with_fixes=False, suppress=self._suppress, left_to_others=LEFT_TO_FLAKE8)
             self._linters = Linters(self._finder, options, self._library)

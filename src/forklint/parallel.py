@@ -22,8 +22,8 @@ from forklint.source.paths import from_root, shown
 if TYPE_CHECKING:
     from multiprocessing.context import BaseContext
 
-    from forklint.engine import Linters
     from forklint.fixing import Fixed
+    from forklint.linters import Linters
     from forklint.prefilter import Prefilter
     from forklint.project.library import Library
 
@@ -74,7 +74,8 @@ class Job:
 
     def linters(self, libraries: Libraries | None = None) -> Linters:
         """New linters, with nothing known of any project but ``libraries``."""
-        from forklint.engine import Linters, Options  # noqa: PLC0415 - all rules; not where all is known
+        from forklint.engine import Options  # noqa: PLC0415 - all rules; not where all is known
+        from forklint.linters import Linters  # noqa: PLC0415 - all rules; not where all is known
 
         options = Options(screen=self.screen, with_fixes=self.with_fixes, named=self.named)
         return Linters(self.finder, options, (libraries or {}).get)

@@ -12,13 +12,14 @@ import pytest
 from fixture_cases import Case, all_cases
 
 from forklint.config import Settings, SettingsFinder
-from forklint.engine import Linters, Options
+from forklint.engine import Options
 from forklint.facts.datasets.classes import is_dataset
 from forklint.facts.datasets.screening import DatasetScreen
 from forklint.facts.handles.carried import Handles
 from forklint.facts.handles.opening_calls import OpeningCalls
 from forklint.facts.handles.screening import HandleScreen
 from forklint.knowledge.handles import openers
+from forklint.linters import Linters
 from forklint.project.index import Project
 from forklint.project.meanings import Definition
 from forklint.summaries.reading import summarise

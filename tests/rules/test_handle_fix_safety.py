@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from forklint.config import SettingsFinder
-from forklint.engine import Linters, Options
+from forklint.engine import Options
+from forklint.linters import Linters
 from forklint.model import Applicability
 
 SOURCE = """

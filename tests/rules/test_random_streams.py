@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from forklint.config import SettingsFinder
-from forklint.engine import Linters, Options
+from forklint.engine import Options
 from forklint.fixing import fix
+from forklint.linters import Linters
 
 pytest.importorskip("torch")
 pytest.importorskip("numpy")

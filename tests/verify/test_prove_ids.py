@@ -10,8 +10,9 @@ import pytest
 from proven import Proof, prove
 
 from forklint.config import Settings, SettingsFinder
-from forklint.engine import Linter, Linters, Options
+from forklint.engine import Linter, Options
 from forklint.fixing import fix
+from forklint.linters import Linters
 from forklint.model import Finding, Severity, Span
 from forklint.project.index import Project
 

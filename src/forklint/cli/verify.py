@@ -197,7 +197,8 @@ def _entry(paths: Sequence[Path], arguments: Sequence[str] | None) -> tuple[tupl
 
 def _lint(finder: config.SettingsFinder, files: Sequence[Path], missing: Sequence[Missing], entry: Path | None) -> Ran:
     """Find what is to be proved, in what an entry imports, too; says what could not be read."""
-    from forklint.engine import Linters, Options  # noqa: PLC0415
+    from forklint.engine import Options  # noqa: PLC0415
+    from forklint.linters import Linters  # noqa: PLC0415
 
     linters = Linters(finder, Options(with_fixes=False))
     reached = linters.of(entry).project.graph.reached(entry.absolute()) if entry else ()
