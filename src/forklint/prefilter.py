@@ -19,7 +19,7 @@ from forklint.rules.needs import Card
 from forklint.source import document, suppressions
 from forklint.source.kinds import Kind, kind_of
 from forklint.source.paths import from_root
-from forklint.source.roots import Extent, Roots
+from forklint.source.roots import Roots
 
 if TYPE_CHECKING:
     from forklint.config import SettingsFinder
@@ -28,7 +28,24 @@ NAME = rb"[\w\x80-\xff]+"
 IMPORT = rb"\bfrom\b[ \t\f]*([.\w\x80-\xff]+)(?:[ \t\f]+import\b)?|\bimport\b([^;#\r\n]*)"
 """The module that something is imported from, or what is imported; prose counts as well."""
 
-WELL_KNOWN = frozenset({"PIL", "click", "cv2", "matplotlib", "numpy", "pandas", "pytest", "requests", "scipy", "tqdm"})
+WELL_KNOWN = frozenset(
+    {
+        "PIL",
+        "click",
+        "cv2",
+        "h5py",
+        "lmdb",
+        "matplotlib",
+        "numpy",
+        "pandas",
+        "pytest",
+        "requests",
+        "scipy",
+        "torch",
+        "torchvision",
+    }
+    | {"tqdm", "yaml"}
+)
 """Packages that nobody gives the names of to modules of their own."""
 
 
@@ -108,7 +125,7 @@ class Prefilter:
         self._finder = finder
         self._parsed = parsed
         self._roots = Roots()
-        self._screens: dict[Extent, Screen] = {}
+        self._screens: dict[Path, Screen] = {}
 
     def clears(self, path: Path, data: bytes) -> bool:
         """Whether nothing is to be said of a file that holds ``data``; False where more must be known to tell.
@@ -124,7 +141,9 @@ class Prefilter:
         ):
             return False
         extent = self._roots.of(absolute)
-        screen = self._screens.get(extent) or self._screens.setdefault(extent, Screen(Resolver(extent)))
+        screen = self._screens.get(extent.walked)
+        if screen is None:
+            screen = self._screens[extent.walked] = Screen(Resolver(extent))
         wanting = [card.code for card in registry.cards(settings) if screen.may_want(card, absolute, data)]
         if wanting and not settings.enabled(registry.codes()).isdisjoint(wanting):
             return False
