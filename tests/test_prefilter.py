@@ -14,6 +14,7 @@ from forklint.prefilter import Prefilter, Screen
 from forklint.project.resolver import Resolver
 from forklint.rules import registry, table
 from forklint.rules.needs import Needs
+from forklint.source.roots import Extent
 
 ROOT = Path(__file__).parent.parent
 CASES = all_cases()
@@ -145,8 +146,8 @@ def test_words_of_rules_that_do_not_run_do_not_matter(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rows", "data"),
     [
-        ({"handles": ({"call": ["shop.unlock"], "kind": "shop"},)}, b"import shop\n\nSHOP = shop.unlock()\n"),
-        ({"starters": ({"call": ["shop.hire"]},)}, b"import shop\n\nshop.hire(print)\n"),
+        ({"handles": ({"call": ["numpy.unlock"], "kind": "shop"},)}, b"import numpy\n\nSHOP = numpy.unlock()\n"),
+        ({"starters": ({"call": ["numpy.hire"]},)}, b"import numpy\n\nnumpy.hire(print)\n"),
         ({"env_vars": ({"name": "SHOP_DOOR", "modules": ["shop"]},)}, b"import os\n\nos.environ['SHOP_DOOR'] = '1'\n"),
     ],
 )
@@ -154,7 +155,7 @@ def test_rows_of_the_project_add_to_what_is_looked_for(tmp_path: Path, rows: dic
     path = tmp_path / "plain.py"
     assert clears(path, data)
     assert not clears(path, data, **rows)
-    screen = Screen(Resolver(tmp_path))
+    screen = Screen(Resolver(Extent(tmp_path, tmp_path)))
     known, added = registry.cards(Settings()), registry.cards(Settings(**rows))
     wanting = {card.code for card in added if screen.may_want(card, path, data)}
     assert len(wanting - {card.code for card in known if screen.may_want(card, path, data)}) == 1
