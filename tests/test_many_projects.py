@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hazards import SHORT_HAZARD
 
-from forklint import engine
+from forklint import linters as run_linters
 from forklint.parallel import Job, lint
 from forklint.project.index import Project
 
@@ -33,13 +33,13 @@ def test_forgetting_changes_nothing_that_is_said(
 ) -> None:
     whole = lint(Job(), files, 1)
     assert all(report.findings for report in whole)
-    monkeypatch.setattr(engine, "MOST_KEPT", 0)
+    monkeypatch.setattr(run_linters, "MOST_KEPT", 0)
     assert lint(Job(keeps=keeps), files, 1) == whole
     assert lint(Job(keeps=keeps), files, 1) == whole  # from what is kept, if it is
 
 
 def test_projects_that_are_done_take_no_memory(files: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "MOST_KEPT", 0)
+    monkeypatch.setattr(run_linters, "MOST_KEPT", 0)
     gc.collect()
     before = projects()
     linters = Job().linters()
