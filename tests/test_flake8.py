@@ -294,7 +294,7 @@ def test_a_fault_in_a_rule_is_reported_and_costs_that_rule_alone(flake8: Flake8,
 
 
 def test_a_fault_of_forklint_itself_is_reported(flake8: Flake8, project: Path) -> None:
-    main = f"import forklint.engine\nforklint.engine.Roots.of = lambda self, path: 1 / 0\n{MAIN}"
+    main = f"import forklint.source.roots\nforklint.source.roots.Roots.of = lambda self, path: 1 / 0\n{MAIN}"
     result = flake8("--select", "FKL", "data.py", cwd=project, code=main)
     message = "forklint itself failed (ZeroDivisionError: division by zero); please report it"
     assert (result.stdout, result.stderr) == (f"data.py:1:1: FKL000 {message}\n", "")

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from store_runs import filled, nobody, opened, ran, started
 
+from forklint.source.roots import Extent
 from forklint.store import disk, folder, lock, tables
 from forklint.store.database import Store, StoreError
 from forklint.store.folder import NAME
@@ -389,7 +390,7 @@ class TestRoom:
         assert file.stat().st_size <= self.LIMIT
 
     def test_a_store_that_nobody_uses_is_removed_when_another_is_written(self, tmp_path: Path) -> None:
-        names = ("store-0.sqlite", STORE, f"store-{'a' * 16}-1.sqlite", "other.sqlite")
+        names = (f"store-{'d' * 16}-0.sqlite", STORE, f"store-{'a' * 16}-1.sqlite", "other.sqlite")
         for name in names:
             filled(tmp_path / name)
         for name in names:
@@ -402,7 +403,7 @@ class TestRoom:
         with opened(tmp_path / names[1]) as store, store.transaction():
             pass
         assert {path.name for path in tmp_path.glob("*.sqlite*")} >= set(names[1:])
-        assert not list(tmp_path.glob("store-0*"))
+        assert not list(tmp_path.glob(f"{names[0]}*"))
         assert list(tmp_path.glob("*.cache")) == books[1:]
 
     def test_a_store_that_is_only_read_is_used(self, file: Path) -> None:
@@ -423,15 +424,19 @@ class TestWhereItLies:
             (tmp_path / name / "pyproject.toml").touch()
         own = SettingsFinder().for_file(tmp_path / "one/x.py")
         shared = SettingsFinder({"cache_dir": str(tmp_path / "kept")}).for_file(tmp_path / "one/x.py")
-        found = folder.store_of(tmp_path / "one", own, "1")
+
+        def extent(name: str) -> Extent:
+            return Extent(tmp_path / name, tmp_path / name, is_marked=name != ".")
+
+        found = folder.store_of(extent("one"), own, "1")
         assert found is not None
         assert found.parent == tmp_path / "one" / NAME
-        assert found != folder.store_of(tmp_path / "one", own, "2"), "another Python, or another forklint"
-        files = {folder.store_of(tmp_path / name, shared, "1") for name in ("one", "two")}
+        assert found != folder.store_of(extent("one"), own, "2"), "another Python, or another forklint"
+        files = {folder.store_of(extent(name), shared, "1") for name in ("one", "two")}
         assert len(files) == 2
         assert {path.parent for path in files if path} == {tmp_path / "kept"}
         assert all(folder.STORE.fullmatch(path.name) for path in files if path)
-        assert folder.store_of(tmp_path, own, "1") is None
+        assert folder.store_of(extent("."), own, "1") is None
 
     def test_where_processes_share_no_memory_there_is_no_log(self, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(disk, "is_local", lambda _: False)
@@ -572,7 +577,7 @@ class TestGit:
         """To some file systems that is the same name."""
         file = repository / NAME / STORE
         filled(file)
-        other = repository / NAME.upper() / "STORE-1.SQLITE"
+        other = repository / NAME.upper() / STORE.upper()
         other.parent.mkdir(exist_ok=True)
         other.touch()
         git("add", "--force", str(other), cwd=repository)
