@@ -28,7 +28,7 @@ ENDS = ("", "-wal", "-shm", "-journal", "-lock")
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    return tmp_path / NAME / "store-1.sqlite"
+    return tmp_path / NAME / "store-0123456789abcdef-1.sqlite"
 
 
 def beside(file: Path, end: str) -> Path:
@@ -155,7 +155,7 @@ os.kill(os.getpid(), signal.SIGKILL)
         assert told == ([f"{file} is damaged"] if len(data) > 100 else [])
 
     def test_the_log_of_another_store(self, file: Path, possible: dict[str, set[bytes]]) -> None:
-        other = file.with_name("store-2.sqlite")
+        other = file.with_name("store-fedcba9876543210-1.sqlite")
         filled(other)
         shutil.copy(beside(file, "-wal"), beside(other, "-wal"))
         check_recovery(other, possible)
@@ -398,7 +398,7 @@ class TestNoWriting:
     def shared(self) -> Iterator[Path]:
         with tempfile.TemporaryDirectory() as folder:  # others may look into it
             Path(folder).chmod(0o755)
-            yield Path(folder) / NAME / "store-1.sqlite"
+            yield Path(folder) / NAME / "store-0123456789abcdef-1.sqlite"
 
     def restrict(self, file: Path, mode: int) -> None:
         for path in file.parent.iterdir():
@@ -454,7 +454,7 @@ class TestNoWriting:
 
     def test_a_folder_that_cannot_be_made(self, tmp_path: Path) -> None:
         (tmp_path / "taken").touch()
-        store = opened(tmp_path / "taken" / "store-1.sqlite")
+        store = opened(tmp_path / "taken" / "store-0123456789abcdef-1.sqlite")
         assert store.read("words", "one") is None
         with pytest.raises(StoreError, match=f"{tmp_path / 'taken'} cannot be written"), store.transaction():
             pass
@@ -486,7 +486,7 @@ except StoreError as error:
         try:
             for filling in (0, 330_000, 380_000):
                 (tmp_path / "filling").write_bytes(bytes(filling))
-                self.fill_up(tmp_path / NAME / "store-1.sqlite")
+                self.fill_up(tmp_path / NAME / "store-0123456789abcdef-1.sqlite")
                 shutil.rmtree(tmp_path / NAME)
         finally:
             subprocess.run(["umount", tmp_path], check=True)
