@@ -6,9 +6,9 @@ are too many rather than too few, which is what a screen wants.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from forklint.summaries.terms import BASE, RENAMED, last_name, renamed_by
 from forklint.summaries.terms import CLASS as CLASS_TERM
@@ -19,6 +19,15 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Names = frozenset[str]
 PARTIAL = "partial"
+
+
+class Heads(NamedTuple):
+    """The classes of one file, by name."""
+
+    bases: Mapping[str, tuple[str, ...]]
+    """Every part of the bases of a class."""
+    heirs: Mapping[str, tuple[str, ...]]
+    """The classes that have such a part among their bases."""
 
 
 class Hierarchy:
@@ -86,49 +95,55 @@ class Hierarchy:
     def _heirs_and_names(self, name: str) -> Iterator[str]:
         yield from self._new_names(name)
         for path in self._project.where(BASE, name):
-            yield from (own for own, bases in self._classes(path) if name in bases)
+            yield from self._classes(path).heirs.get(name, ())
 
     def _base_parts(self, name: str) -> Iterator[str]:
         for path in self.homes(name):
-            for own, bases in self._classes(path):
-                if own == name:
-                    yield from bases
+            yield from self._classes(path).bases.get(name, ())
 
     def _with_base(self, name: str) -> tuple[tuple[Path, str], ...]:
         found: dict[tuple[Path, str], None] = {}
         for base in sorted(self.names_for(name)):
             for path in self._project.where(BASE, base):
-                found.update(((path, own), None) for own, bases in self._classes(path) if base in bases)
+                found.update(((path, own), None) for own in self._classes(path).heirs.get(base, ()))
         return tuple(found)
 
-    def _classes(self, path: Path) -> tuple[tuple[str, Names], ...]:
-        """The names of a file's classes, each with the parts of its bases."""
+    def _classes(self, path: Path) -> Heads:
+        """How the classes of a file depend on each other and on others."""
         return self._project.answer("heads of classes", path, lambda: self._find_classes(path), compared=True)
 
-    def _find_classes(self, path: Path) -> tuple[tuple[str, Names], ...]:
+    def _find_classes(self, path: Path) -> Heads:
         summary = self._project.summary(path)
-        scopes = [summary.scopes[number] for number in summary.classes] if summary is not None else []
-        return tuple((one.name, frozenset(part for base in one.bases for part in base.split("."))) for one in scopes)
+        bases: dict[str, dict[str, None]] = {}
+        heirs: dict[str, dict[str, None]] = {}
+        for scope in [summary.scopes[number] for number in summary.classes] if summary is not None else []:
+            for part in dict.fromkeys(part for base in scope.bases for part in base.split(".")):
+                bases.setdefault(scope.name, {})[part] = None
+                heirs.setdefault(part, {})[scope.name] = None
+        return Heads(_listed(bases), _listed(heirs))
 
     def _new_names(self, name: str) -> Iterator[str]:
         """Give the names that are given to what a name stands for, anywhere."""
         for path in self._project.where(RENAMED, name):
-            yield from (new for old, new in self._renames(path) if old == name)
+            yield from self._renames(path).get(name, ())
 
-    def _renames(self, path: Path) -> tuple[tuple[str, str], ...]:
-        """What a file gives other names to: the last name of it, and of what it is called."""
+    def _renames(self, path: Path) -> Mapping[str, tuple[str, ...]]:
+        """What a file gives other names to, by its last name, and what it is called."""
         return self._project.answer("new names", path, lambda: self._find_renames(path), compared=True)
 
-    def _find_renames(self, path: Path) -> tuple[tuple[str, str], ...]:
+    def _find_renames(self, path: Path) -> Mapping[str, tuple[str, ...]]:
         summary = self._project.summary(path)
-        if summary is None:
-            return ()
-        found = {
-            (last_name(one.attribute or one.module), one.alias): None for one in summary.imports if one.is_renamed
-        }
-        for scope in summary.scopes:
+        found: dict[str, dict[str, None]] = {}
+        for one in summary.imports if summary is not None else ():
+            if one.is_renamed:
+                found.setdefault(last_name(one.attribute or one.module), {})[one.alias] = None
+        for scope in summary.scopes if summary is not None else ():
             for given in scope.given:
                 old, new = renamed_by(given.value), last_name(given.target)
                 if old and new:
-                    found[old, new] = None
-        return tuple(found)
+                    found.setdefault(old, {})[new] = None
+        return _listed(found)
+
+
+def _listed(found: Mapping[str, Iterable[str]]) -> dict[str, tuple[str, ...]]:
+    return {name: tuple(others) for name, others in found.items()}

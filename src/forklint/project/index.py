@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from forklint.config import Settings
+from forklint.project.budget import Budget
 from forklint.project.graph import ImportGraph
 from forklint.project.hierarchy import Hierarchy
 from forklint.project.imported import ImportedFiles
@@ -47,6 +48,8 @@ class Value:
 Symbol = External | Package | Module | ClassFacts | FunctionFacts | Value
 MAX_HOPS = 24
 """How many aliases and re-exports are followed for one name."""
+MOST_BASES = 200
+"""How many bases of one class are followed, at any depth."""
 
 
 @dataclass(frozen=True)
@@ -210,17 +213,21 @@ class Project(ProjectModules):
     def _find_ancestry(self, facts: ClassFacts) -> Ancestry:
         classes: dict[ClassFacts, None] = {}
         external: dict[str, None] = {}
-        complete = self._climb(facts, classes, external)
+        complete = self._climb(facts, classes, external, self.budgets.of("following bases", MOST_BASES))
         return Ancestry(tuple(classes), tuple(external), complete)
 
-    def _climb(self, facts: ClassFacts, classes: dict[ClassFacts, None], external: dict[str, None]) -> bool:
+    def _climb(
+        self, facts: ClassFacts, classes: dict[ClassFacts, None], external: dict[str, None], budget: Budget
+    ) -> bool:
         if facts in classes:
             return True
         classes[facts] = None
         complete = True
         for base in self.bases(facts):
+            if not budget.spend():
+                return False
             if isinstance(base, ClassFacts):
-                complete &= self._climb(base, classes, external)
+                complete &= self._climb(base, classes, external, budget)
             elif isinstance(base, External):
                 external[base.name] = None
             else:

@@ -17,6 +17,8 @@ from forklint.summaries.top_level import ALL
 if TYPE_CHECKING:
     from forklint.project.index import Project
 
+MOST_BELOW = 16
+"""From so many files it is looked for who may take a name from them by a star, rather than from above."""
 
 
 class Surface(NamedTuple):
@@ -66,12 +68,43 @@ class Stars:
 
     def _giving(self, path: Path, name: str) -> Iterator[Path]:
         binding = set(self._project.where(BOUND, name))
-        for at in self._under(path, name):
+        for at in self._under(path, name) if self._may_come(path, binding) else (path,):
             if self._is_among(at, binding):
                 surface = self._surface(at)
                 is_taken = surface.lets(name) and surface.exports is not None
                 if (surface.has(name) and (at == path or surface.lets(name))) or (at != path and is_taken):
                     yield at
+
+    def _may_come(self, path: Path, binding: Collection[Path]) -> bool:
+        """Whether one of some files may be under the stars of a file: True where they have many importers.
+
+        Looked for from below: where few files bind a name, this spares a walk through a package that is all stars.
+        """
+        if len(binding) > MOST_BELOW or not self._project.is_whole:
+            return True
+        found, waiting = {*binding, path}, [one for one in binding if one != path]
+        for at in waiting:
+            above = self._importing_whole(at)
+            if path in above or len(found) > MOST_BELOW:
+                return True
+            waiting += above - found
+            found |= above
+        return False
+
+    def _importing_whole(self, path: Path) -> frozenset[Path]:
+        """The files that import all of one; they name it, or import from the package that they are in."""
+        return self._project.answer(
+            "files that import all of one", path, lambda: frozenset(self._find_importing(path)), compared=True
+        )
+
+    def _find_importing(self, path: Path) -> Iterator[Path]:
+        starred = self._project.where(IMPORTED, STAR)
+        is_package = path.name == "__init__.py"
+        naming = set(self._project.where(IMPORTED, path.parent.name if is_package else path.stem))
+        for one in starred:
+            may_name = one in naming or (is_package and path.parent in one.parents)
+            if may_name and path in self.imported_whole(one):
+                yield one
 
     def _is_among(self, path: Path, having: Collection[Path]) -> bool:
         """Whether a file is among those that have a term, or may be: those that are ignored are not asked."""

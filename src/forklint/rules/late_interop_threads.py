@@ -79,10 +79,10 @@ class LateInteropThreads(Rule):
     """The call, here or in a module that this one reaches."""
 
     def may_hold(self, path: Path, data: bytes) -> bool:
-        """The call is here, or in a module that this one reaches; many a text only mentions it."""
+        """The call is here, or in a module that this one reaches."""
         from forklint.facts.interop.late import SETTING
 
-        return self.reaches_tokens(path) and any(self.project.graph.any_reached(path, one) for one in SETTING)
+        return any(self.project.graph.any_reached(path, one) for one in SETTING)
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Calls that come too late, or what leads to one."""

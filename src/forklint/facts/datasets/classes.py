@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from typing import NamedTuple
 
 from forklint.facts.loading.datasets import given_to_loaders
 from forklint.facts.loading.following import Follower
@@ -50,18 +51,33 @@ def _is_used_otherwise(project: Project, facts: ClassFacts) -> bool:
     That is so in a project that loads nothing with workers, and where a model makes one: a bank of features, say,
     that ``forward`` looks up.
     """
-    kinds = project.ancestry(facts).classes
+    uses = [_use_of(project, kind) for kind in project.ancestry(facts).classes]
+    if any(use.is_made for use in uses) and not project.shows(loading_words()):
+        return True
+    return any(use.is_in_model for use in uses)
+
+
+class _Use(NamedTuple):
+    """What the project makes objects of a class for."""
+
+    is_made: bool
+    is_in_model: bool
+
+
+def _use_of(project: Project, kind: ClassFacts) -> _Use:
+    return project.answer("use of a class", kind, lambda: _find_use_of(project, kind), compared=True)
+
+
+def _find_use_of(project: Project, kind: ClassFacts) -> _Use:
     makers = [
         (module, node)
-        for kind in kinds
         for module in project.mentioning(kind.name)
         for node in _made_in(project, module).get(kind, ())
     ]
-    if makers and not project.shows(loading_words()):
-        return True
     around = ((module, above) for module, node in makers for above in module.above(node))
-    classes = (module.class_facts(above) for module, above in around if isinstance(above, ast.ClassDef))
-    return any(name.endswith("nn.Module") for one in classes for name in project.ancestry(one).external)
+    classes = {module.class_facts(above): None for module, above in around if isinstance(above, ast.ClassDef)}
+    names = (name for one in classes for name in project.ancestry(one).external)
+    return _Use(bool(makers), any(name.endswith("nn.Module") for name in names))
 
 
 def _made_in(project: Project, module: Module) -> dict[ClassFacts, list[ast.Call]]:
