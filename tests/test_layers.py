@@ -17,6 +17,7 @@ LAYERS = [
     "summaries",
     "store",
     "project",
+    "values",
     "facts",
     "edits",
     "rules",

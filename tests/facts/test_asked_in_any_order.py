@@ -11,9 +11,9 @@ from loading_cases import COMMAND_LINE, FILES, FUNCTIONS, OBJECTS, WORKERS
 from test_loading import FILE, HEAD
 
 from forklint.config import Settings
-from forklint.facts.loading.following import MAX_DEPTH, Follower
-from forklint.facts.loading.values import Constant, Expression, Found, Instance
 from forklint.project.index import Project
+from forklint.values.evaluator import MAX_DEPTH, Evaluator
+from forklint.values.model import Constant, Expression, Found, Instance
 
 CASES = {**WORKERS, **COMMAND_LINE, **OBJECTS, **FUNCTIONS, **FILES}
 
@@ -57,10 +57,10 @@ def test_each_expression_holds_the_same_in_any_order(part: int, tmp_path: Path) 
         cold = {}
         for n in chance.sample(range(len(asked)), min(len(asked), 12)):
             fresh = Project(folder, Settings())
-            cold[n] = told(Follower(fresh).find(expressions(fresh)[n]))
-        follow = Follower(warm)
+            cold[n] = told(Evaluator(fresh).find(expressions(fresh)[n]))
+        evaluator = Evaluator(warm)
         for n in chance.sample(range(len(asked)), len(asked)):
-            found = told(follow.find(asked[n]))
+            found = told(evaluator.find(asked[n]))
             assert cold.get(n, found) == found, (text, ast.unparse(asked[n].node))
 
 
@@ -77,15 +77,15 @@ CHAINS = {
 def test_what_takes_too_much_is_unknown_whoever_asks(name: str, tmp_path: Path) -> None:
     project = written(tmp_path, CHAINS[name])
     asked = expressions(project)
-    forwards = [told(Follower(project).find(one)) for one in asked]
+    forwards = [told(Evaluator(project).find(one)) for one in asked]
     for seed in range(3):
         again = Project(tmp_path, Settings())
-        others, follow = expressions(again), Follower(again)
-        found = {n: told(follow.find(others[n])) for n in random.Random(seed).sample(range(len(asked)), len(asked))}
+        others, evaluator = expressions(again), Evaluator(again)
+        found = {n: told(evaluator.find(others[n])) for n in random.Random(seed).sample(range(len(asked)), len(asked))}
         assert [found[n] for n in range(len(asked))] == forwards
     backwards = Project(tmp_path, Settings())
     others = expressions(backwards)
-    assert [told(Follower(backwards).find(one)) for one in reversed(others)][::-1] == forwards
+    assert [told(Evaluator(backwards).find(one)) for one in reversed(others)][::-1] == forwards
     if name in {"names", "sums"}:
         assert forwards[0] == ("4", False, ()) or forwards[0] == ("1", False, ())
         assert any(kept == "Unknown" for kept, *_ in forwards)

@@ -9,9 +9,9 @@ import pytest
 
 from forklint.config import Settings
 from forklint.facts.loading.datasets import class_of, classes_of
-from forklint.facts.loading.following import Follower
-from forklint.facts.loading.values import Expression
 from forklint.project.index import Project
+from forklint.values.evaluator import Evaluator
+from forklint.values.model import Expression
 
 HEAD = """\
 import torch
@@ -63,8 +63,8 @@ def told(text: str, folder: Path) -> tuple[set[str], str]:
     calls = [node for node in module.nodes if isinstance(node, ast.Call)]
     [call] = [node for node in calls if isinstance(node.func, ast.Name) and node.func.id == "DataLoader"]
     source = Expression(module, module.scope_at(call), call.args[0])
-    sure = class_of(Follower(project), source)
-    return {one.name for one in classes_of(Follower(project), source)}, sure.name if sure else ""
+    sure = class_of(Evaluator(project), source)
+    return {one.name for one in classes_of(Evaluator(project), source)}, sure.name if sure else ""
 
 
 @pytest.mark.parametrize("text", SURE.values(), ids=SURE)

@@ -11,9 +11,9 @@ from loading_cases import COMMAND_LINE, FILES, FUNCTIONS, MAKERS, NO_LOADER, OBJ
 
 from forklint.config import Settings
 from forklint.facts.loading.loaders import Loader, loaders, loaders_for
-from forklint.facts.loading.numbers import Workers
-from forklint.facts.loading.values import Constant
 from forklint.project.index import Project
+from forklint.values.model import Constant
+from forklint.values.numbers import Workers
 
 HEAD = """\
 import argparse, dataclasses, functools, json, os
@@ -74,7 +74,7 @@ def test_options_and_datasets(tmp_path: Path) -> None:
     assert loader.value("shuffle") is None
     assert loader.dataset is not None
     assert loader.dataset.name == "Faces"
-    project = loader.follow.project
+    project = loader.evaluator.project
     assert loaders_for(project, loader.dataset) == (loader,)
 
 

@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING
 from forklint.facts.accelerators.devices import may_use, used_by
 from forklint.facts.datasets.workers import attributes_read, worker_methods
 from forklint.facts.loading.datasets import classes_of
-from forklint.facts.loading.following import Follower
 from forklint.facts.loading.loaders import files_with_loaders
-from forklint.facts.loading.values import Expression
 from forklint.facts.sending.sites import Sites
 from forklint.knowledge.accelerators import accelerator_words
 from forklint.project.bindings import value_of
@@ -21,6 +19,8 @@ from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function, statements
 from forklint.records import dataclass
+from forklint.values.evaluator import Evaluator
+from forklint.values.model import Expression
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
@@ -160,7 +160,7 @@ class WorkerUses:
                     for home, function in self._functions(given):
                         running.follow(home, function, loading)
                     continue
-                for facts in classes_of(Follower(self.project), given):
+                for facts in classes_of(Evaluator(self.project), given):
                     if facts not in seen:
                         seen.add(facts)
                         self._run_dataset(running, facts, loading)

@@ -7,11 +7,11 @@ import re
 from typing import NamedTuple
 
 from forklint.facts.loading.datasets import given_to_loaders
-from forklint.facts.loading.following import Follower
 from forklint.knowledge.datasets import entries, is_base, loading_words
 from forklint.project.graph import word_test
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, Module
+from forklint.values.evaluator import Evaluator
 
 LOADER = re.compile(rb"DataLoader")
 
@@ -96,6 +96,6 @@ def _find_made_in(project: Project, module: Module) -> dict[ClassFacts, list[ast
 
 
 def _goes_to_loader(project: Project, facts: ClassFacts) -> bool:
-    follow = Follower(project)
+    evaluator = Evaluator(project)
     modules = project.mentioning(facts.name, LOADER)
-    return any(facts in given_to_loaders(follow, module) for module in modules)
+    return any(facts in given_to_loaders(evaluator, module) for module in modules)

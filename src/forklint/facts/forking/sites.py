@@ -8,14 +8,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from forklint.facts.forking.objects import View
-from forklint.facts.loading.arithmetic import number_of
 from forklint.facts.loading.datasets import class_of
-from forklint.facts.loading.following import Follower
 from forklint.facts.loading.loaders import workers_of
-from forklint.facts.loading.numbers import Workers, verdict
 from forklint.facts.loading.rows import loader_row, rows_above
 from forklint.facts.loading.screening import loader_names
-from forklint.facts.loading.values import Expression
 from forklint.facts.starting.methods import asked_by, set_for
 from forklint.facts.starting.running.values import DEFAULT_METHOD
 from forklint.knowledge.starters import Starter, starters
@@ -27,6 +23,10 @@ from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Binding
 from forklint.project.spelling import argument, last_name
 from forklint.records import dataclass
+from forklint.values.arithmetic import number_of
+from forklint.values.evaluator import Evaluator
+from forklint.values.model import Expression
+from forklint.values.numbers import Workers, verdict
 
 STARTERS = frozenset({"Process", "Pool", "ProcessPoolExecutor"})
 TASKS = frozenset(
@@ -130,7 +130,7 @@ def _site(project: Project, view: View, call: ast.Call) -> Site | None:
 def _mapping(project: Project, view: View, call: ast.Call) -> Site | None:
     """``map`` of a Hugging Face dataset with several processes."""
     processes = next(keyword.value for keyword in call.keywords if keyword.arg == NUMBER)
-    amount = number_of(Follower(project).find(Expression(view.module, view.scope, processes)))
+    amount = number_of(Evaluator(project).find(Expression(view.module, view.scope, processes)))
     several = verdict(amount) is Workers.SOME and amount != 1
     if not several or not project.graph.any_reached(view.module.path, word_test(b"datasets")):
         return None
@@ -230,7 +230,7 @@ def _loader(project: Project, view: View, call: ast.Call, row: Starter) -> Site 
     method, asks = _context(project, view, context)
     given = {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
     dataset = given.get("dataset", call.args[0] if call.args else None)
-    facts = class_of(Follower(project), Expression(view.module, view.scope, dataset)) if dataset is not None else None
+    facts = class_of(Evaluator(project), Expression(view.module, view.scope, dataset)) if dataset is not None else None
     functions = [given[name] for name in ("collate_fn", "worker_init_fn") if name in given]
     targets = [_unwrapped(function) for function in functions]
     if facts is not None:

@@ -10,5 +10,5 @@
 - ``workers``: a ``WorkerCount`` with ``kind`` (NONE, SOME or UNKNOWN), ``by_default`` and ``links``, its source;
 - ``datasets``: the project classes of which its dataset may be; ``dataset``: the one, where just one is known.
 
-``following.Follower(project).find(expression)`` says of any expression what it holds, where that can be known.
+``values.evaluator.Evaluator(project).find(expression)`` says of any expression what it holds, where that can be known.
 """

@@ -9,8 +9,6 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from forklint.facts.loading import callers, calls
-from forklint.facts.loading.values import Expression, Instance, Setting, Source
 from forklint.knowledge.loading import names as listed
 from forklint.knowledge.starters import iteration
 from forklint.project import bindings, entries, scopes
@@ -19,10 +17,12 @@ from forklint.project.index import Value as Bound
 from forklint.project.module import ClassFacts, FunctionFacts
 from forklint.project.scopes import Kind
 from forklint.project.spelling import last_name
+from forklint.values import callers, calls
+from forklint.values.model import Expression, Instance, Setting, Source
 
 if TYPE_CHECKING:
-    from forklint.facts.loading.following import Follower
     from forklint.project.module import Module
+    from forklint.values.evaluator import Evaluator
 
 MAX_DEPTH = 12
 MOST_LOOKS = 200
@@ -33,39 +33,39 @@ WRAPPED = frozenset({"dataset", "datasets", "data"})
 """The parameters by which a wrapper takes what it wraps."""
 
 
-def classes_of(follow: Follower, source: Source) -> tuple[ClassFacts, ...]:
+def classes_of(evaluator: Evaluator, source: Source) -> tuple[ClassFacts, ...]:
     """The project classes of which a value may be: all that some way leads to, in no special order."""
-    return tuple(_searched(follow, source).found)
+    return tuple(_searched(evaluator, source).found)
 
 
-def class_of(follow: Follower, source: Source) -> ClassFacts | None:
+def class_of(evaluator: Evaluator, source: Source) -> ClassFacts | None:
     """The project class of which a value surely is, or of which all are that it wraps; None if another may be."""
-    search = _searched(follow, source)
+    search = _searched(evaluator, source)
     return next(iter(search.found)) if search.complete and len(search.found) == 1 else None
 
 
-def _searched(follow: Follower, source: Source) -> _Search:
-    search = _Search(follow)
+def _searched(evaluator: Evaluator, source: Source) -> _Search:
+    search = _Search(evaluator)
     search.look(source, MAX_DEPTH)
     return search
 
 
-def given_to_loaders(follow: Follower, module: Module) -> frozenset[ClassFacts]:
+def given_to_loaders(evaluator: Evaluator, module: Module) -> frozenset[ClassFacts]:
     """The classes of the datasets that a module gives to whatever is called a DataLoader, known or not."""
-    return follow.project.answer("datasets given to loaders", module, lambda: _given(follow, module), frozenset())
+    return evaluator.project.answer("datasets given to loaders", module, lambda: _given(evaluator, module), frozenset())
 
 
-def _given(follow: Follower, module: Module) -> frozenset[ClassFacts]:
+def _given(evaluator: Evaluator, module: Module) -> frozenset[ClassFacts]:
     found: set[ClassFacts] = set()
     for node in module.nodes:
-        if isinstance(node, ast.Call) and _loads(follow, module, node):
+        if isinstance(node, ast.Call) and _loads(evaluator, module, node):
             given = [keyword.value for keyword in node.keywords if keyword.arg == "dataset"] or node.args[:1]
             for source in given:
-                found.update(classes_of(follow, Expression(module, module.scope_at(node), source)))
+                found.update(classes_of(evaluator, Expression(module, module.scope_at(node), source)))
     return frozenset(found)
 
 
-def _loads(follow: Follower, module: Module, call: ast.Call) -> bool:
+def _loads(evaluator: Evaluator, module: Module, call: ast.Call) -> bool:
     """Whether a call makes a loader by its name, or hands what a loader's subclass gets on to its base."""
     name = last_name(call.func)
     if name != "__init__":
@@ -74,10 +74,10 @@ def _loads(follow: Follower, module: Module, call: ast.Call) -> bool:
     above = scope.parent.node if scope.parent else None
     if not isinstance(above, ast.ClassDef):
         return False
-    return any(base.endswith("DataLoader") for base in follow.project.ancestry(module.class_facts(above)).external)
+    return any(base.endswith("DataLoader") for base in evaluator.project.ancestry(module.class_facts(above)).external)
 
 
-def of_consumer(follow: Follower, call: Expression) -> tuple[ClassFacts, ...]:
+def of_consumer(evaluator: Evaluator, call: Expression) -> tuple[ClassFacts, ...]:
     """The same where the call makes only settings: what the trainer of the module is given to load."""
     known = {name for row in iteration().consumers if row.keeps_arguments for name in row.classes}
     found: dict[ClassFacts, None] = {}
@@ -86,24 +86,24 @@ def of_consumer(follow: Follower, call: Expression) -> tuple[ClassFacts, ...]:
             continue
         given = [keyword for keyword in node.keywords if (keyword.arg or "").endswith("_dataset")]
         scope = call.module.scope_at(node) if given else call.module.scope
-        if given and _is_consumer(follow, Expression(call.module, scope, node.func), known):
+        if given and _is_consumer(evaluator, Expression(call.module, scope, node.func), known):
             for keyword in given:
-                found |= dict.fromkeys(classes_of(follow, Expression(call.module, scope, keyword.value)))
+                found |= dict.fromkeys(classes_of(evaluator, Expression(call.module, scope, keyword.value)))
     return tuple(found)
 
 
-def _is_consumer(follow: Follower, function: Expression, known: set[str]) -> bool:
-    symbol = follow.project.resolve(function.module, function.scope, function.node)
+def _is_consumer(evaluator: Evaluator, function: Expression, known: set[str]) -> bool:
+    symbol = evaluator.project.resolve(function.module, function.scope, function.node)
     if isinstance(symbol, ClassFacts):
-        return bool(known & set(follow.project.ancestry(symbol).external))
+        return bool(known & set(evaluator.project.ancestry(symbol).external))
     return isinstance(symbol, External) and symbol.name in known
 
 
 class _Search:
     """Collects the classes that an expression may be an object of; what is not followed adds none."""
 
-    def __init__(self, follow: Follower) -> None:
-        self.follow = follow
+    def __init__(self, evaluator: Evaluator) -> None:
+        self.evaluator = evaluator
         self.found: dict[ClassFacts, None] = {}
         self.complete = True
         """Whether every way was followed to its end: a class, or None."""
@@ -119,7 +119,7 @@ class _Search:
         if source.node in self._seen or (isinstance(source.node, ast.Constant) and source.node.value is None):
             return
         self._seen.add(source.node)
-        known = self.follow.find(source).value
+        known = self.evaluator.find(source).value
         node = source.node
         if isinstance(known, Instance):
             self.found[known.facts] = None
@@ -140,7 +140,7 @@ class _Search:
 
     def _name(self, source: Expression, node: ast.Name, depth: int) -> None:
         found = bindings.reaching(source.module, source.scope, node)
-        symbol = self.follow.project.lookup(source.module, source.scope, node.id) if found is not None else None
+        symbol = self.evaluator.project.lookup(source.module, source.scope, node.id) if found is not None else None
         if isinstance(symbol, Bound) and symbol.module is not source.module:
             found, source = (symbol.scope, [symbol.binding]), Expression(symbol.module, symbol.scope, node)
         if found is None:
@@ -159,33 +159,33 @@ class _Search:
                 self.complete = False
 
     def _parameter(self, function: FunctionFacts, name: str, depth: int) -> None:
-        from forklint.facts.loading import parameters  # noqa: PLC0415 - a circle otherwise
+        from forklint.values import parameters  # noqa: PLC0415 - a circle otherwise
 
         self._searched.add(function.node)
         if len(self._searched) > MOST_SEARCHES:
             self.complete = False
             return
-        known = callers.of(self.follow, function)
+        known = callers.of(self.evaluator, function)
         given = [one.get(name, parameters.position(function, name)) for one in known.calls]
         self.complete &= not known.escapes and not known.by_default and None not in given
         self._all([one for one in given if one is not None], depth)
 
     def _attribute(self, source: Expression, node: ast.Attribute, depth: int) -> None:
-        owner = self.follow.find(source.part(node.value)).value
-        classes = self.follow.project.ancestry(owner.facts).classes if isinstance(owner, Instance) else ()
+        owner = self.evaluator.find(source.part(node.value)).value
+        classes = self.evaluator.project.ancestry(owner.facts).classes if isinstance(owner, Instance) else ()
         methods = [(facts.module, function) for facts in classes for function in facts.methods.values()]
         self._all([stored for module, function in methods for stored in _stores(module, function, node.attr)], depth)
 
     def _call(self, source: Expression, call: ast.Call, depth: int) -> None:
-        name = calls.qualified(self.follow, source.part(call.func))
+        name = calls.qualified(self.evaluator, source.part(call.func))
         if name in listed("datasets", "wrappers"):
             kept = [*call.args[:1], *(keyword.value for keyword in call.keywords if keyword.arg in WRAPPED)]
             self._all([source.part(argument) for argument in kept], depth)
             return
-        symbol = self.follow.project.resolve(source.module, source.scope, call.func)
+        symbol = self.evaluator.project.resolve(source.module, source.scope, call.func)
         if symbol is None and isinstance(call.func, ast.Attribute):
-            owner = self.follow.find(source.part(call.func.value)).value
-            method = self.follow.project.method(owner.facts, call.func.attr) if isinstance(owner, Instance) else None
+            owner = self.evaluator.find(source.part(call.func.value)).value
+            method = self.evaluator.project.method(owner.facts, call.func.attr) if isinstance(owner, Instance) else None
             symbol = FunctionFacts(method[0].module, method[1]) if method else None
         self._all(list(_returned(symbol)) if isinstance(symbol, FunctionFacts) else [], depth)
 

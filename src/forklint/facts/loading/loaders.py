@@ -8,12 +8,21 @@ from dataclasses import field
 from pathlib import Path
 from typing import TypeVar
 
-from forklint.facts.loading import arguments, arithmetic, callers, datasets, names
-from forklint.facts.loading.following import Follower
-from forklint.facts.loading.numbers import Number, Workers, verdict
+from forklint.facts.loading import datasets
 from forklint.facts.loading.rows import PARTIAL, loader_row, partial_of
 from forklint.facts.loading.screening import loader_names, may_make_loader
-from forklint.facts.loading.values import (
+from forklint.knowledge.starters import Starter
+from forklint.model import Link
+from forklint.project.index import External, Project
+from forklint.project.module import ClassFacts, FunctionFacts, Module
+from forklint.project.nodes import nodes_below
+from forklint.project.scopes import Scope
+from forklint.project.spelling import last_name
+from forklint.records import dataclass
+from forklint.summaries.terms import CALL
+from forklint.values import arguments, arithmetic, callers, names
+from forklint.values.evaluator import Evaluator
+from forklint.values.model import (
     NOTHING,
     Arguments,
     Constant,
@@ -25,15 +34,7 @@ from forklint.facts.loading.values import (
     Source,
     told,
 )
-from forklint.knowledge.starters import Starter
-from forklint.model import Link
-from forklint.project.index import External, Project
-from forklint.project.module import ClassFacts, FunctionFacts, Module
-from forklint.project.nodes import nodes_below
-from forklint.project.scopes import Scope
-from forklint.project.spelling import last_name
-from forklint.records import dataclass
-from forklint.summaries.terms import CALL
+from forklint.values.numbers import Number, Workers, verdict
 
 T = TypeVar("T")
 PARTIALS = "partial"
@@ -65,7 +66,7 @@ class Loader:
 
     call: Expression
     row: Starter
-    follow: Follower = field(compare=False, hash=False, repr=False)
+    evaluator: Evaluator = field(compare=False, hash=False, repr=False)
     plain: bool = field(default=False, compare=False)
     """Whether the options are what the call itself gives, whatever it calls."""
 
@@ -73,11 +74,11 @@ class Loader:
     def given(self) -> Arguments:
         """What the library's own constructor gets."""
         if self.plain:
-            return arguments.of_call(self.follow, self.call)
-        return self._answer("arguments of a loader", lambda: _given(self.follow, self.call))
+            return arguments.of_call(self.evaluator, self.call)
+        return self._answer("arguments of a loader", lambda: _given(self.evaluator, self.call))
 
     def _answer(self, name: str, find: Callable[[], T]) -> T:
-        return self.follow.project.answer(name, (self.call.node, self.call.frame, self.plain), find)
+        return self.evaluator.project.answer(name, (self.call.node, self.call.frame, self.plain), find)
 
     @property
     def open(self) -> bool:
@@ -93,8 +94,8 @@ class Loader:
         source = self.option(name)
         if source is None:
             return NOTHING if self.open else None
-        found = self.follow.find(source)
-        if isinstance(source, Setting) and names.is_set_elsewhere(self.follow, self.call.module, name):
+        found = self.evaluator.find(source)
+        if isinstance(source, Setting) and names.is_set_elsewhere(self.evaluator, self.call.module, name):
             return NOTHING
         if not isinstance(source, Expression) or any(source.node is node for node in nodes_below(self.call.node)):
             return found
@@ -123,9 +124,9 @@ class Loader:
 
     def _find_datasets(self) -> tuple[ClassFacts, ...]:
         if not self.row.positions:
-            return datasets.of_consumer(self.follow, self.call)
+            return datasets.of_consumer(self.evaluator, self.call)
         source = self.option("dataset") or self.option(self.row.positions[0])
-        return datasets.classes_of(self.follow, source) if source is not None else ()
+        return datasets.classes_of(self.evaluator, source) if source is not None else ()
 
     @property
     def dataset(self) -> ClassFacts | None:
@@ -195,7 +196,7 @@ def loader_at(project: Project, call: Expression) -> Loader | None:
 
 def _find_at(project: Project, call: Expression) -> Loader | None:
     row = loader_row(project, call.module, call.scope, call.node) if isinstance(call.node, ast.Call) else None
-    return Loader(call, row, Follower(project)) if row is not None else None
+    return Loader(call, row, Evaluator(project)) if row is not None else None
 
 
 def workers_of(project: Project, module: Module, scope: Scope, call: ast.Call) -> Workers | None:
@@ -208,7 +209,7 @@ def workers_of(project: Project, module: Module, scope: Scope, call: ast.Call) -
 
 def count_given(project: Project, call: Expression, row: Starter) -> WorkerCount:
     """The number of workers that a call gives, whatever it calls: the constructor, or a partial or method for it."""
-    loader = loader_at(project, call) or Loader(call, row, Follower(project), plain=True)
+    loader = loader_at(project, call) or Loader(call, row, Evaluator(project), plain=True)
     return loader.workers if loader.option(row.workers) is not None else UNKNOWN
 
 
@@ -246,22 +247,22 @@ def _is_named_partial(module: Module, call: ast.Call) -> bool:
     return is_partial and isinstance(above, ast.Assign) and isinstance(above.targets[0], ast.Name)
 
 
-def _given(follow: Follower, call: Expression) -> Arguments:
+def _given(evaluator: Evaluator, call: Expression) -> Arguments:
     """What the library's own constructor gets by a call that makes a loader."""
-    given = arguments.of_call(follow, call)
+    given = arguments.of_call(evaluator, call)
     assert isinstance(call.node, ast.Call)  # noqa: S101 - it makes a loader
-    symbol = follow.project.resolve(call.module, call.scope, call.node.func)
+    symbol = evaluator.project.resolve(call.module, call.scope, call.node.func)
     if isinstance(symbol, External) and symbol.name in PARTIAL:
         return arguments.without_first(given)
     if isinstance(symbol, ClassFacts):
-        return _handed_up(follow, symbol, given)
-    place = partial_of(follow.project, symbol)
-    return arguments.joined(arguments.without_first(arguments.of_call(follow, place)), given) if place else given
+        return _handed_up(evaluator, symbol, given)
+    place = partial_of(evaluator.project, symbol)
+    return arguments.joined(arguments.without_first(arguments.of_call(evaluator, place)), given) if place else given
 
 
-def _handed_up(follow: Follower, facts: ClassFacts, given: Arguments) -> Arguments:
+def _handed_up(evaluator: Evaluator, facts: ClassFacts, given: Arguments) -> Arguments:
     """What a project class that inherits from a loader hands on to it, when it gets certain arguments."""
-    project = follow.project
+    project = evaluator.project
     found = project.method(facts, "__init__")
     while found is not None:
         owner, method = found
@@ -270,7 +271,7 @@ def _handed_up(follow: Follower, facts: ClassFacts, given: Arguments) -> Argumen
         above = [n for n in nodes_below(method) if isinstance(n, ast.Call) and callers.is_super_call(n)]
         if len(above) != 1:
             return Arguments(open=True)
-        given = callers.handed_up(follow, Expression(owner.module, scope, above[0], frame))
+        given = callers.handed_up(evaluator, Expression(owner.module, scope, above[0], frame))
         classes = project.ancestry(facts).classes
         later = classes[classes.index(owner) + 1 :]
         found = next(((one, one.methods["__init__"]) for one in later if "__init__" in one.methods), None)

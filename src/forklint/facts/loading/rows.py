@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from forklint.facts.loading.values import Expression
 from forklint.knowledge.starters import Starter, starters
 from forklint.project.certainty import has_certain_bases, is_certain
 from forklint.project.index import External, Project, Symbol
 from forklint.project.index import Value as Bound
 from forklint.project.module import ClassFacts, Module
 from forklint.project.scopes import FUNCTIONS, Scope
+from forklint.values.model import Expression
 
 PARTIAL = frozenset({"functools.partial"})
 HARMLESS_BASES = frozenset({"typing.Generic", "typing_extensions.Generic", "abc.ABC", "builtins.object"})

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator
 
 from forklint.facts.loading.loaders import Loader, WorkerCount, loaders_for
-from forklint.facts.loading.numbers import Workers
 from forklint.model import Link
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, Module
+from forklint.values.numbers import Workers
 
 MOST_TOLD = 2
 """So many loaders are named; a dataset that more of them get is for general use, and none of them is special."""

@@ -5,11 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from forklint.facts.loading.arithmetic import number_of
-from forklint.facts.loading.following import Follower
 from forklint.facts.loading.loaders import loader_at
-from forklint.facts.loading.numbers import Workers, verdict
-from forklint.facts.loading.values import Expression
 from forklint.knowledge import presets
 from forklint.project import entries, scopes
 from forklint.project.entries import Entry
@@ -19,6 +15,10 @@ from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Kind, Scope
 from forklint.project.spelling import last_name, text_of
 from forklint.records import dataclass
+from forklint.values.arithmetic import number_of
+from forklint.values.evaluator import Evaluator
+from forklint.values.model import Expression
+from forklint.values.numbers import Workers, verdict
 
 HOLDERS = frozenset({ast.Call, ast.Dict, ast.Assign, ast.AnnAssign, ast.arguments, *FUNCTIONS})
 """Kinds of nodes that give a value a name; most nodes are of others."""
@@ -124,7 +124,7 @@ class WorkerCounts:
         place = Expression(self.module, self.module.scope_at(value), value)
         if not self._is_here(place):
             return False
-        return verdict(number_of(Follower(self.project).find(place))) is Workers.SOME
+        return verdict(number_of(Evaluator(self.project).find(place))) is Workers.SOME
 
     def _is_here(self, place: Expression, depth: int = 12) -> bool:
         """Whether a number is that of constants: what a parameter, function or object gives is told of where it is."""

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from forklint.facts.datasets.classes import is_dataset
 from forklint.facts.handles.carried import init_path
 from forklint.facts.loading.loaders import workers_of
-from forklint.facts.loading.numbers import Workers
 from forklint.project.budget import Budget
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, Module
 from forklint.project.scopes import FUNCTIONS
 from forklint.project.spelling import last_name
 from forklint.summaries.terms import CALL
+from forklint.values.numbers import Workers
 
 MAX_HOPS = 8
 MOST_PLACES = 1_000

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from forklint.facts.loading.loaders import workers_of
-from forklint.facts.loading.numbers import Workers
 from forklint.facts.randomness.steadiness import Seed, Seeds, is_changing, worker_number
 from forklint.knowledge.random_streams import Seeder, seeders, worker_words
 from forklint.project.index import External, Project, Symbol, Value
@@ -17,6 +16,7 @@ from forklint.project.scopes import FUNCTIONS, Scope, parameters, statements
 from forklint.project.spelling import last_name
 from forklint.records import dataclass
 from forklint.summaries.terms import WORD
+from forklint.values.numbers import Workers
 
 Beginning = FunctionFacts | ast.Lambda
 GIVEN_AS = "worker_init_fn"

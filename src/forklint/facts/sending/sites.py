@@ -9,7 +9,6 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from forklint.facts.loading.loaders import workers_of
-from forklint.facts.loading.numbers import Workers
 from forklint.facts.loading.rows import loader_row
 from forklint.facts.loading.screening import loader_names
 from forklint.facts.starting.methods import cells_for, method_of, set_for
@@ -20,6 +19,7 @@ from forklint.project.bindings import held_by, value_of
 from forklint.project.index import External
 from forklint.project.spelling import argument, last_name
 from forklint.records import dataclass
+from forklint.values.numbers import Workers
 
 if TYPE_CHECKING:
     from forklint.project.index import Project

@@ -7,11 +7,8 @@ from collections.abc import Iterator
 
 from forklint.facts.datasets.workers import attributes_read, worker_methods
 from forklint.facts.loading.datasets import class_of
-from forklint.facts.loading.following import Follower
 from forklint.facts.loading.loaders import Loader, loaders_of
-from forklint.facts.loading.numbers import Workers
 from forklint.facts.loading.screening import may_make_loader
-from forklint.facts.loading.values import Expression
 from forklint.facts.streams.giving import Giving, givings
 from forklint.facts.streams.sources import Sources
 from forklint.knowledge.streams import stream_words
@@ -22,6 +19,9 @@ from forklint.project.scopes import Function
 from forklint.project.spelling import argument
 from forklint.records import dataclass
 from forklint.summaries.terms import WORD
+from forklint.values.evaluator import Evaluator
+from forklint.values.model import Expression
+from forklint.values.numbers import Workers
 
 
 @dataclass(frozen=True)
@@ -94,13 +94,13 @@ def _code_lines(facts: ClassFacts) -> list[str]:
 
 def _loaded(project: Project, facts: ClassFacts) -> Loaded | None:
     """A loader that gives objects of a class to several workers; one whose number of workers is known is best."""
-    unsure, follow = None, Follower(project)
+    unsure, evaluator = None, Evaluator(project)
     paths = (path for path in project.where(WORD, facts.name) if may_make_loader(project, path))
     for module in project.modules(paths):
         for loader in loaders_of(project, module):
             call = loader.call.node
             given = argument(call, "dataset", 0) if isinstance(call, ast.Call) else None
-            if given is None or class_of(follow, Expression(module, loader.call.scope, given)) != facts:
+            if given is None or class_of(evaluator, Expression(module, loader.call.scope, given)) != facts:
                 continue
             several = _several(loader)
             if several:

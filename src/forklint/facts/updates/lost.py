@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING
 
 from forklint.facts.datasets.workers import attributes_read, worker_methods
 from forklint.facts.loading.datasets import classes_of
-from forklint.facts.loading.following import Follower
-from forklint.facts.loading.values import Expression
 from forklint.facts.sending.sites import Sites
 from forklint.project.bindings import value_of
 from forklint.project.module import FunctionFacts
@@ -22,6 +20,8 @@ from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function, statements
 from forklint.project.spelling import argument, dotted, text_of
 from forklint.records import dataclass
+from forklint.values.evaluator import Evaluator
+from forklint.values.model import Expression
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
@@ -109,7 +109,7 @@ class LostUpdates:
             target = targets[0] if len(targets) == 1 else None
             if given is None or target is None or not isinstance(statement, (ast.Assign, ast.AnnAssign)):
                 continue
-            found = classes_of(Follower(self.project), Expression(module, scope, given))
+            found = classes_of(Evaluator(self.project), Expression(module, scope, given))
             name = dotted(target)
             if name and found and _is_bound_once(scope, target):
                 yield LastingLoader(name, scope, call, found, dotted(given))

@@ -7,7 +7,6 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from forklint.facts.loading.numbers import Positive
 from forklint.facts.starting.running import evaluation, iterating, names
 from forklint.facts.starting.running.values import (
     UNKNOWN,
@@ -27,6 +26,7 @@ from forklint.facts.starting.running.values import (
     Value,
     merge,
 )
+from forklint.values.numbers import Positive
 
 if TYPE_CHECKING:
     from forklint.facts.starting.running.execution import Execution

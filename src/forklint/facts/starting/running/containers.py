@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from forklint.facts.loading.numbers import called
 from forklint.facts.starting.running import calling, evaluation, iterating
 from forklint.facts.starting.running.values import (
     NONE,
@@ -21,6 +20,7 @@ from forklint.facts.starting.running.values import (
     Value,
     merge_all,
 )
+from forklint.values.numbers import called
 
 if TYPE_CHECKING:
     from forklint.facts.starting.running.execution import Execution

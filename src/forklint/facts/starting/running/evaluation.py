@@ -6,7 +6,6 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from forklint.facts.loading.numbers import Number, Positive, binary
 from forklint.facts.starting.running import calling, conditions, iterating, names
 from forklint.facts.starting.running.values import (
     NONE,
@@ -20,6 +19,7 @@ from forklint.facts.starting.running.values import (
     Value,
     merge_all,
 )
+from forklint.values.numbers import Number, Positive, binary
 
 if TYPE_CHECKING:
     from forklint.facts.starting.running.execution import Execution

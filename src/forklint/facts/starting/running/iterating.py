@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from forklint.facts.loading.numbers import Workers
 from forklint.facts.starting.running import evaluation
 from forklint.facts.starting.running.values import (
     LOADER,
@@ -23,6 +22,7 @@ from forklint.facts.starting.running.values import (
     Value,
     merge_all,
 )
+from forklint.values.numbers import Workers
 
 if TYPE_CHECKING:
     from forklint.facts.starting.running.execution import Execution

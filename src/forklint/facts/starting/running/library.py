@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from forklint.facts.loading.loaders import count_given
-from forklint.facts.loading.numbers import Workers, called, verdict
 from forklint.facts.loading.rows import rows_above
-from forklint.facts.loading.values import Expression
 from forklint.facts.starting.running import binding, calling, conditions, containers, evaluation, iterating, names
 from forklint.facts.starting.running.values import (
     DEFAULT_METHOD,
@@ -34,6 +32,8 @@ from forklint.facts.starting.running.values import (
     Value,
 )
 from forklint.knowledge.starters import Starter, iteration, starters
+from forklint.values.model import Expression
+from forklint.values.numbers import Workers, called, verdict
 
 if TYPE_CHECKING:
     from forklint.facts.starting.running.execution import Execution

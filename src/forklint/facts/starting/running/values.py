@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
-from forklint.facts.loading.numbers import Positive, Workers
 from forklint.knowledge.starters import Starter
 from forklint.model import Link
 from forklint.records import dataclass
+from forklint.values.numbers import Positive, Workers
 
 if TYPE_CHECKING:
     from forklint.project.index import Package

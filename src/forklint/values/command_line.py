@@ -8,7 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forklint.facts.loading.values import (
+from forklint.knowledge.loading import names as listed
+from forklint.project import entries
+from forklint.project.index import External
+from forklint.project.module import ClassFacts
+from forklint.project.spelling import last_name, text_of
+from forklint.summaries.terms import last_name as last_part
+from forklint.values.model import (
     NOTHING,
     Arguments,
     Constant,
@@ -21,17 +27,11 @@ from forklint.facts.loading.values import (
     agreed,
     told,
 )
-from forklint.knowledge.loading import names as listed
-from forklint.project import entries
-from forklint.project.index import External
-from forklint.project.module import ClassFacts
-from forklint.project.spelling import last_name, text_of
-from forklint.summaries.terms import last_name as last_part
 
 if TYPE_CHECKING:
-    from forklint.facts.loading.following import Follower
     from forklint.project.index import Project
     from forklint.project.module import FunctionFacts, Module
+    from forklint.values.evaluator import Evaluator
 
 PARSED = "argparse.Namespace"
 """Stands for what a parser gives."""
@@ -65,7 +65,7 @@ def _called(node: ast.expr) -> ast.Call:
     return ast.copy_location(ast.Call(node, [], []), node)
 
 
-def object_of(follow: Follower, call: Expression) -> Found:
+def object_of(evaluator: Evaluator, call: Expression) -> Found:
     """An object of the class that is given, or with ``config_class=``, with its defaults."""
     node = call.node
     assert isinstance(node, ast.Call)  # noqa: S101 - the caller says so
@@ -73,7 +73,7 @@ def object_of(follow: Follower, call: Expression) -> Found:
     given = [*node.args, *named]
     if not given:
         return NOTHING
-    found = follow.find(call.part(given[0]))
+    found = evaluator.find(call.part(given[0]))
     if isinstance(found.value, Ref) and isinstance(found.value.symbol, ClassFacts):
         return Found(Instance(found.value.symbol, Arguments()), by_default=True)
     return NOTHING
@@ -82,13 +82,13 @@ def object_of(follow: Follower, call: Expression) -> Found:
 # argparse
 
 
-def option(follow: Follower, owner: Made, name: str) -> Found:
+def option(evaluator: Evaluator, owner: Made, name: str) -> Found:
     """What ``args.name`` holds if it is not given on the command line; NOTHING if that is not certain."""
     if owner.name in listed("command_line", "flags"):
-        return _flag(follow, owner.call.module, name)
+        return _flag(evaluator, owner.call.module, name)
     if owner.name != PARSED:
         return NOTHING
-    home, project = owner.call.module, follow.project
+    home, project = owner.call.module, evaluator.project
     reached = (path for path in project.graph.reached(home.path) if path != home.path)
     others = [path for path in reached if name in _options(project, path)]
     if any(project.matches(path, DYNAMIC) for path in (home.path, *others)):
@@ -96,7 +96,7 @@ def option(follow: Follower, owner: Made, name: str) -> Found:
     for modules in ([home], [module for path in others if (module := project.module(path)) is not None]):
         added = [call for module in modules for call in _added(module, name)]
         if added:
-            return agreed(_default(follow, call, name) for call in added)
+            return agreed(_default(evaluator, call, name) for call in added)
     return NOTHING
 
 
@@ -133,12 +133,12 @@ def _destination(call: ast.Call) -> str:
     return given or long.lstrip("-").replace("-", "_")
 
 
-def _default(follow: Follower, call: Expression, name: str) -> Found:
+def _default(evaluator: Evaluator, call: Expression, name: str) -> Found:
     given = dict(entries.of_call(call.node))  # type: ignore[arg-type]
     if name in given:  # set_defaults
-        return _told(follow, call, given[name], name)
+        return _told(evaluator, call, given[name], name)
     if "default" in given:
-        return _told(follow, call, given["default"], _flag_of(call.node))
+        return _told(evaluator, call, given["default"], _flag_of(call.node))
     if "required" in given or not _flag_of(call.node).startswith("-"):
         return NOTHING
     action = text_of(given.get("action"))
@@ -146,9 +146,9 @@ def _default(follow: Follower, call: Expression, name: str) -> Found:
     return Found(Constant(values[action]), by_default=True) if action in values else NOTHING
 
 
-def _told(follow: Follower, call: Expression, value: ast.expr, name: str) -> Found:
+def _told(evaluator: Evaluator, call: Expression, value: ast.expr, name: str) -> Found:
     place = call.part(value)
-    return told(follow.find(place), place, name, by_default=True)
+    return told(evaluator.find(place), place, name, by_default=True)
 
 
 def _flag_of(call: ast.expr) -> str:
@@ -157,12 +157,12 @@ def _flag_of(call: ast.expr) -> str:
     return next((text for text in texts if text.startswith("--")), texts[0] if texts else "")
 
 
-def _flag(follow: Follower, home: Module, name: str) -> Found:
+def _flag(evaluator: Evaluator, home: Module, name: str) -> Found:
     """What a flag of absl holds: ``DEFINE_integer("name", 4, ...)``."""
-    project = follow.project
+    project = evaluator.project
     paths = [path for path in project.graph.reached(home.path) if project.matches(path, FLAGS)]
     return agreed(
-        _told(follow, Expression(module, module.scope_at(node), node), node.args[1], f"--{name}")
+        _told(evaluator, Expression(module, module.scope_at(node), node), node.args[1], f"--{name}")
         for module in map(project.module, paths)
         for node in (module.nodes if module is not None else ())
         if module is not None and isinstance(node, ast.Call) and _defines(node, name)
@@ -176,22 +176,22 @@ def _defines(call: ast.Call, name: str) -> bool:
 # click and typer
 
 
-def parameter(follow: Follower, function: FunctionFacts, name: str) -> Found | None:
+def parameter(evaluator: Evaluator, function: FunctionFacts, name: str) -> Found | None:
     """What a parameter holds that a decorator fills from the command line or a file; None if none does."""
-    from forklint.facts.loading import files  # noqa: PLC0415 - files asks for parameters as well
+    from forklint.values import files  # noqa: PLC0415 - files asks for parameters as well
 
     scope = function.scope.parent or function.module.scope
     for mark in function.node.decorator_list:
         call = mark if isinstance(mark, ast.Call) else None
-        symbol = follow.project.resolve(function.module, scope, call.func if call else mark)
+        symbol = evaluator.project.resolve(function.module, scope, call.func if call else mark)
         known = symbol.name if isinstance(symbol, External) else ""
         place = Expression(function.module, scope, mark)
         if known in listed("command_line", "options") and call is not None and _click_name(call) == name:
-            return _click_default(follow, place, call)
+            return _click_default(evaluator, place, call)
         if known in listed("files", "hydra") and _is_first(function, name):
-            return files.composed(follow, place)
+            return files.composed(evaluator, place)
         if known in listed("command_line", "wraps") and _is_first(function, name):
-            return _annotated(follow, function, name)
+            return _annotated(evaluator, function, name)
     return None
 
 
@@ -199,9 +199,9 @@ def _is_first(function: FunctionFacts, name: str) -> bool:
     return bool(function.node.args.args) and function.node.args.args[0].arg == name
 
 
-def _annotated(follow: Follower, function: FunctionFacts, name: str) -> Found:
+def _annotated(evaluator: Evaluator, function: FunctionFacts, name: str) -> Found:
     note = next((argument.annotation for argument in function.node.args.args if argument.arg == name), None)
-    symbol = follow.project.resolve(function.module, function.module.scope, note) if note is not None else None
+    symbol = evaluator.project.resolve(function.module, function.module.scope, note) if note is not None else None
     return Found(Instance(symbol, Arguments()), by_default=True) if isinstance(symbol, ClassFacts) else NOTHING
 
 
@@ -213,10 +213,10 @@ def _click_name(call: ast.Call) -> str:
     return (bare[0] if bare else longest.lstrip("-").replace("-", "_")).lower()
 
 
-def _click_default(follow: Follower, place: Expression, call: ast.Call) -> Found:
+def _click_default(evaluator: Evaluator, place: Expression, call: ast.Call) -> Found:
     given = dict(entries.of_call(call))
     if "default" in given:
-        return _told(follow, place, given["default"], _flag_of(call))
+        return _told(evaluator, place, given["default"], _flag_of(call))
     if "required" in given or "multiple" in given or last_name(call.func) == "argument":
         return NOTHING
     return Found(Constant(False if "is_flag" in given else None), by_default=True)

@@ -5,22 +5,22 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from forklint.facts.loading.values import Arguments, Expression, Row, Source, Table
+from forklint.values.model import Arguments, Expression, Row, Source, Table
 
 if TYPE_CHECKING:
-    from forklint.facts.loading.following import Follower
+    from forklint.values.evaluator import Evaluator
 
 
 NOT_KNOWN = Arguments(open=True)
 
 
-def of_call(follow: Follower, call: Expression) -> Arguments:
+def of_call(evaluator: Evaluator, call: Expression) -> Arguments:
     """Read the arguments of a call, with those that ``*args`` and ``**kwargs`` are known to hold."""
     key = (call.node, call.frame)
-    return follow.gather("arguments of a call", key, lambda: _of_call(follow, call), NOT_KNOWN)
+    return evaluator.gather("arguments of a call", key, lambda: _of_call(evaluator, call), NOT_KNOWN)
 
 
-def _of_call(follow: Follower, call: Expression) -> Arguments:
+def _of_call(evaluator: Evaluator, call: Expression) -> Arguments:
     node = call.node
     if not isinstance(node, ast.Call):
         return Arguments(open=True)
@@ -31,7 +31,7 @@ def _of_call(follow: Follower, call: Expression) -> Arguments:
         if not isinstance(argument, ast.Starred):
             positional.append(call.part(argument))
             continue
-        found = follow.find(call.part(argument.value)).value
+        found = evaluator.find(call.part(argument.value)).value
         if not isinstance(found, Row):
             unclear = True
             break
@@ -40,7 +40,7 @@ def _of_call(follow: Follower, call: Expression) -> Arguments:
         if keyword.arg is not None:
             keywords[keyword.arg] = call.part(keyword.value)
             continue
-        table = follow.table(call.part(keyword.value))
+        table = evaluator.table(call.part(keyword.value))
         if table is None:
             unclear = True
         else:
@@ -61,12 +61,12 @@ def without_first(given: Arguments) -> Arguments:
     return Arguments(given.positional[1:], given.keywords, given.open)
 
 
-def as_table(follow: Follower, given: Arguments) -> Table:
+def as_table(evaluator: Evaluator, given: Arguments) -> Table:
     """Give the entries of a call such as ``dict(first, a=1)``."""
     entries: dict[str, Source] = {}
     complete = not given.open
     for source in given.positional[:1]:
-        table = follow.table(source)
+        table = evaluator.table(source)
         complete &= table is not None and table.complete
         entries |= table.entries if table is not None else {}
     return Table({**entries, **given.keywords}, complete)

@@ -9,7 +9,12 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from forklint.facts.loading.values import (
+from forklint.project import entries
+from forklint.project.spelling import last_name, text_of
+from forklint.source import document, presets
+from forklint.source.kinds import PRESET_SUFFIXES
+from forklint.source.presets.nodes import Entry, Node, Shape
+from forklint.values.model import (
     NOTHING,
     Arguments,
     Constant,
@@ -18,16 +23,11 @@ from forklint.facts.loading.values import (
     Setting,
     Table,
 )
-from forklint.project import entries
-from forklint.project.spelling import last_name, text_of
-from forklint.source import document, presets
-from forklint.source.kinds import PRESET_SUFFIXES
-from forklint.source.presets.nodes import Entry, Node, Shape
 
 if TYPE_CHECKING:
-    from forklint.facts.loading.following import Follower
     from forklint.project.index import Project
     from forklint.source.presets import Preset
+    from forklint.values.evaluator import Evaluator
 
 REFERENCE = re.compile(r"\$\{([A-Za-z_][\w.]*)\}")
 MOST_NESTED = 4
@@ -38,25 +38,25 @@ GLOBAL = re.compile(r"^#\s*@package\s+(\S+)", re.MULTILINE)
 # Reading
 
 
-def read_by(follow: Follower, call: Expression, name: str) -> Found:
+def read_by(evaluator: Evaluator, call: Expression, name: str) -> Found:
     """The settings that a call reads from a file of the project; NOTHING if it is not certain which."""
     node = call.node
     assert isinstance(node, ast.Call)  # noqa: S101 - the caller says so
     if name.endswith(".compose"):
         overridden = any(key == "overrides" for key, _ in entries.of_call(node))
-        return NOTHING if overridden else _named(follow, call, _named_folder(follow, call), by_default=False)
+        return NOTHING if overridden else _named(evaluator, call, _named_folder(evaluator, call), by_default=False)
     first = node.args[0] if node.args else None
-    path = follow.find(call.part(first)) if first is not None else NOTHING
+    path = evaluator.find(call.part(first)) if first is not None else NOTHING
     if not isinstance(path.value, Constant) or not isinstance(path.value.value, str):
         return NOTHING
-    found = locate(follow.project, call.module.path, path.value.value)
-    preset = load(follow.project, found) if found is not None else None
+    found = locate(evaluator.project, call.module.path, path.value.value)
+    preset = load(evaluator.project, found) if found is not None else None
     if preset is None or len(preset.trees) != 1:
         return NOTHING
     return Found(Setting(preset, preset.trees[0], by_default=path.by_default), by_default=path.by_default)
 
 
-def path_of(follow: Follower, call: Expression) -> Found:
+def path_of(evaluator: Evaluator, call: Expression) -> Found:
     """The path that ``open``, ``Path`` or ``os.path.join`` is about, as far as its last parts are known."""
     node = call.node
     assert isinstance(node, ast.Call)  # noqa: S101 - the caller says so
@@ -64,7 +64,7 @@ def path_of(follow: Follower, call: Expression) -> Found:
     parts = node.args[:1] if name == "open" else node.args
     text, default = "", False
     for part in reversed(parts):
-        found = follow.find(call.part(part))
+        found = evaluator.find(call.part(part))
         if not isinstance(found.value, Constant) or not isinstance(found.value.value, str):
             break
         text, default = str(PurePosixPath(found.value.value) / text), default or found.by_default
@@ -110,25 +110,25 @@ def is_scalar(setting: Setting) -> bool:
     return setting.node.real.shape is Shape.SCALAR
 
 
-def held(follow: Follower, setting: Setting) -> Found:
+def held(evaluator: Evaluator, setting: Setting) -> Found:
     """What a setting holds: a constant with its place, or the part of the file that it is."""
     node = setting.node.real
     if node.shape is not Shape.SCALAR:
         return Found(setting, by_default=setting.by_default)
     if isinstance(node.value, str) and "${" in node.value:
-        return _referred(follow, setting, node.value)
+        return _referred(evaluator, setting, node.value)
     if not (node.value is None or isinstance(node.value, (str, int, float))):
         return NOTHING
     key = _key_of(setting)
     return Found(Constant(node.value), (setting.link(f"`{key}` is {node.value} here"),), setting.by_default)
 
 
-def _referred(follow: Follower, setting: Setting, text: str) -> Found:
+def _referred(evaluator: Evaluator, setting: Setting, text: str) -> Found:
     """What ``${data.workers}`` refers to."""
     match = REFERENCE.fullmatch(text.strip())
     found = Found(setting.root or setting)
     for name in match[1].split(".") if match else ():
-        found = follow.member(found, name)
+        found = evaluator.member(found, name)
     return found if match and isinstance(found.value, Constant) else NOTHING
 
 
@@ -141,10 +141,10 @@ def _key_of(setting: Setting) -> str:
     return "it"
 
 
-def member(follow: Follower, setting: Setting, name: str) -> Found:
+def member(evaluator: Evaluator, setting: Setting, name: str) -> Found:
     """What stands under a key."""
     child = child_of(setting, name)
-    return held(follow, child) if child is not None else NOTHING
+    return held(evaluator, child) if child is not None else NOTHING
 
 
 def child_of(setting: Setting, name: str) -> Setting | None:
@@ -165,12 +165,12 @@ def _own_child(setting: Setting, name: str) -> Setting | None:
     return Setting(setting.preset, entry.value) if entry is not None else None
 
 
-def item(follow: Follower, setting: Setting, index: int) -> Found:
+def item(evaluator: Evaluator, setting: Setting, index: int) -> Found:
     """What stands in a list."""
     items = setting.node.real.items
     if not -len(items) <= index < len(items):
         return NOTHING
-    return held(follow, Setting(setting.preset, items[index], setting.root or setting, (), setting.by_default))
+    return held(evaluator, Setting(setting.preset, items[index], setting.root or setting, (), setting.by_default))
 
 
 def table(setting: Setting) -> Table | None:
@@ -185,18 +185,18 @@ def table(setting: Setting) -> Table | None:
 # Hydra
 
 
-def composed(follow: Follower, mark: Expression) -> Found:
+def composed(evaluator: Evaluator, mark: Expression) -> Found:
     """The settings that ``hydra.main(config_path=..., config_name=...)`` composes."""
-    return _named(follow, mark, _named_folder(follow, mark), by_default=True)
+    return _named(evaluator, mark, _named_folder(evaluator, mark), by_default=True)
 
 
-def _named_folder(follow: Follower, call: Expression) -> Path | None:
+def _named_folder(evaluator: Evaluator, call: Expression) -> Path | None:
     given = dict(entries.of_call(call.node)) if isinstance(call.node, ast.Call) else {}
     positional = call.node.args if isinstance(call.node, ast.Call) else []
     path = given.get("config_path") or (positional[0] if positional else None)
     if path is None:
         return _initialized(call)
-    text = follow.find(call.part(path)).value
+    text = evaluator.find(call.part(path)).value
     if isinstance(text, Constant) and isinstance(text.value, str):
         return Path(*_normal((call.module.path.parent / text.value).parts))
     return call.module.path.parent if isinstance(text, Constant) and text.value is None else None
@@ -222,12 +222,12 @@ def _normal(parts: tuple[str, ...]) -> list[str]:
     return found
 
 
-def _named(follow: Follower, call: Expression, folder: Path | None, *, by_default: bool) -> Found:
+def _named(evaluator: Evaluator, call: Expression, folder: Path | None, *, by_default: bool) -> Found:
     given = dict(entries.of_call(call.node)) if isinstance(call.node, ast.Call) else {}
-    name = follow.find(call.part(given["config_name"])).value if "config_name" in given else None
+    name = evaluator.find(call.part(given["config_name"])).value if "config_name" in given else None
     if folder is None or not isinstance(name, Constant) or not isinstance(name.value, str):
         return NOTHING
-    layers = _layers(follow.project, folder, name.value, "", MOST_NESTED)
+    layers = _layers(evaluator.project, folder, name.value, "", MOST_NESTED)
     if not layers:
         return NOTHING
     first, *rest = (replace(layer, by_default=by_default) for layer in layers)
@@ -281,11 +281,11 @@ def _placed(setting: Setting, package: str) -> Setting:
 # Objects that files describe
 
 
-def targets(follow: Follower, words: frozenset[str]) -> list[Arguments]:
+def targets(evaluator: Evaluator, words: frozenset[str]) -> list[Arguments]:
     """What files give to classes that they name with ``_target_``, as Hydra's ``instantiate`` reads it."""
     return [
         given
-        for setting, name in _all_targets(follow.project)
+        for setting, name in _all_targets(evaluator.project)
         if name.rpartition(".")[2] in words
         if (given := _arguments(setting)) is not None
     ]

@@ -1,6 +1,6 @@
 """What an expression holds, followed backwards to where it is written down, wherever in the project that is.
 
-``Follower.find`` answers for a source; each kind of place that a value comes from has a file beside this one.
+``Evaluator.find`` answers for a source; each kind of place that a value comes from has a file beside this one.
 """
 
 from __future__ import annotations
@@ -9,15 +9,12 @@ import ast
 from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from forklint.facts.loading import (
-    arithmetic,
-    calls,
-    command_line,
-    files,
-    names,
-    objects,
-)
-from forklint.facts.loading.values import (
+from forklint.knowledge.loading import names as listed
+from forklint.project.index import External
+from forklint.project.index import Value as Bound
+from forklint.project.module import ClassFacts, FunctionFacts, Module
+from forklint.values import arithmetic, calls, command_line, files, names, objects
+from forklint.values.model import (
     NOTHING,
     Constant,
     Expression,
@@ -32,10 +29,6 @@ from forklint.facts.loading.values import (
     agreed,
     told,
 )
-from forklint.knowledge.loading import names as listed
-from forklint.project.index import External
-from forklint.project.index import Value as Bound
-from forklint.project.module import ClassFacts, FunctionFacts, Module
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
@@ -79,7 +72,7 @@ class _TooMuchError(Exception):
     """The outermost question costs too much: it is given up, and all that is still open below it."""
 
 
-class Follower:
+class Evaluator:
     """Follows the expressions of one project; what it found for a question is remembered, with what that costs.
 
     What costs too much is unknown, and so is whatever needs it: each question has the same budget, so that its answer
@@ -203,71 +196,71 @@ class Follower:
 # Each kind of expression
 
 
-def _constant(_follow: Follower, source: Expression) -> Found:
+def _constant(_follow: Evaluator, source: Expression) -> Found:
     value = source.node.value  # type: ignore[attr-defined]
     plain = value is None or isinstance(value, (str, int, float, bytes))
     return Found(Constant(value)) if plain else NOTHING
 
 
-def _name(follow: Follower, source: Expression) -> Found:
-    return names.find(follow, source)
+def _name(evaluator: Evaluator, source: Expression) -> Found:
+    return names.find(evaluator, source)
 
 
-def _attribute(follow: Follower, source: Expression) -> Found:
+def _attribute(evaluator: Evaluator, source: Expression) -> Found:
     node = source.node
     assert isinstance(node, ast.Attribute)  # noqa: S101 - FINDERS says so
-    symbol = follow.project.resolve(source.module, source.scope, node)
+    symbol = evaluator.project.resolve(source.module, source.scope, node)
     if isinstance(symbol, Bound):
-        return names.bound(follow, symbol, source.frame)
+        return names.bound(evaluator, symbol, source.frame)
     if isinstance(symbol, (ClassFacts, FunctionFacts, Module)):
         return Found(Ref(symbol))
     if isinstance(symbol, External):
         holder = symbol.name.rpartition(".")[0]
         is_flag = holder in listed("command_line", "flags")
-        return command_line.option(follow, Made(holder, source), node.attr) if is_flag else NOTHING
-    found = follow.member(follow.find(source.part(node.value)), node.attr)
-    return _unless_set(follow, source, node.attr, found)
+        return command_line.option(evaluator, Made(holder, source), node.attr) if is_flag else NOTHING
+    found = evaluator.member(evaluator.find(source.part(node.value)), node.attr)
+    return _unless_set(evaluator, source, node.attr, found)
 
 
-def _subscript(follow: Follower, source: Expression) -> Found:
+def _subscript(evaluator: Evaluator, source: Expression) -> Found:
     node = source.node
     assert isinstance(node, ast.Subscript)  # noqa: S101 - FINDERS says so
-    key = follow.find(source.part(node.slice)).value
+    key = evaluator.find(source.part(node.slice)).value
     if not isinstance(key, Constant):
         return NOTHING
-    owner = follow.find(source.part(node.value))
+    owner = evaluator.find(source.part(node.value))
     if isinstance(owner.value, Row) and isinstance(key.value, int):
         inside = -len(owner.value.items) <= key.value < len(owner.value.items)
-        return follow.find(owner.value.items[key.value]) if inside else NOTHING
+        return evaluator.find(owner.value.items[key.value]) if inside else NOTHING
     if isinstance(owner.value, Setting) and isinstance(key.value, int):
-        return files.item(follow, owner.value, key.value)
+        return files.item(evaluator, owner.value, key.value)
     if not isinstance(key.value, str):
         return NOTHING
-    return _unless_set(follow, source, key.value, follow.member(owner, key.value))
+    return _unless_set(evaluator, source, key.value, evaluator.member(owner, key.value))
 
 
-def _unless_set(follow: Follower, source: Expression, name: str, found: Found) -> Found:
+def _unless_set(evaluator: Evaluator, source: Expression, name: str, found: Found) -> Found:
     """Give what was found under a name, unless some code sets that name to something else."""
     is_value = isinstance(found.value, Constant) or (isinstance(found.value, Setting) and files.is_scalar(found.value))
-    return NOTHING if is_value and names.is_set_elsewhere(follow, source.module, name) else found
+    return NOTHING if is_value and names.is_set_elsewhere(evaluator, source.module, name) else found
 
 
-def _call(follow: Follower, source: Expression) -> Found:
-    return calls.find(follow, source)
+def _call(evaluator: Evaluator, source: Expression) -> Found:
+    return calls.find(evaluator, source)
 
 
-def _dictionary(follow: Follower, source: Expression) -> Found:
+def _dictionary(evaluator: Evaluator, source: Expression) -> Found:
     node = source.node
     assert isinstance(node, ast.Dict)  # noqa: S101 - FINDERS says so
     entries: dict[str, Source] = {}
     complete = True
     for key, value in zip(node.keys, node.values, strict=True):
         if key is None:
-            inner = follow.table(source.part(value))
+            inner = evaluator.table(source.part(value))
             complete &= inner is not None and inner.complete
             entries = {**entries, **inner.entries} if inner is not None else {}
             continue
-        name = follow.find(source.part(key)).value
+        name = evaluator.find(source.part(key)).value
         if isinstance(name, Constant) and isinstance(name.value, str):
             entries[name.value] = source.part(value)
         else:
@@ -275,28 +268,28 @@ def _dictionary(follow: Follower, source: Expression) -> Found:
     return Found(Table(entries, complete))
 
 
-def _row(_follow: Follower, source: Expression) -> Found:
+def _row(_follow: Evaluator, source: Expression) -> Found:
     parts = source.node.elts  # type: ignore[attr-defined]
     if any(isinstance(part, ast.Starred) for part in parts):
         return NOTHING
     return Found(Row(tuple(source.part(part) for part in parts)))
 
 
-def _either(follow: Follower, source: Expression) -> Found:
+def _either(evaluator: Evaluator, source: Expression) -> Found:
     node = source.node
     assert isinstance(node, ast.IfExp)  # noqa: S101 - FINDERS says so
-    test = follow.find(source.part(node.test))
+    test = evaluator.find(source.part(node.test))
     if isinstance(test.value, Constant):
         chosen = node.body if arithmetic.is_true(test.value) else node.orelse
-        return follow.find(source.part(chosen)).after(by_default=test.by_default)
-    return agreed(follow.find(source.part(arm)) for arm in (node.body, node.orelse))
+        return evaluator.find(source.part(chosen)).after(by_default=test.by_default)
+    return agreed(evaluator.find(source.part(arm)) for arm in (node.body, node.orelse))
 
 
-def _nothing(_follow: Follower, _source: Expression) -> Found:
+def _nothing(_follow: Evaluator, _source: Expression) -> Found:
     return NOTHING
 
 
-FINDERS: dict[type[ast.expr], Callable[[Follower, Any], Found]] = {
+FINDERS: dict[type[ast.expr], Callable[[Evaluator, Any], Found]] = {
     ast.Constant: _constant,
     ast.Name: _name,
     ast.Attribute: _attribute,
@@ -306,8 +299,8 @@ FINDERS: dict[type[ast.expr], Callable[[Follower, Any], Found]] = {
     ast.Tuple: _row,
     ast.List: _row,
     ast.IfExp: _either,
-    ast.NamedExpr: lambda follow, source: follow.find(source.part(source.node.value)),
-    ast.Await: lambda follow, source: follow.find(source.part(source.node.value)),
+    ast.NamedExpr: lambda evaluator, source: evaluator.find(source.part(source.node.value)),
+    ast.Await: lambda evaluator, source: evaluator.find(source.part(source.node.value)),
     ast.BinOp: arithmetic.binary,
     ast.UnaryOp: arithmetic.unary,
     ast.BoolOp: arithmetic.logic,

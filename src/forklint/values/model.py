@@ -6,13 +6,13 @@ import ast
 from collections.abc import Iterable, Mapping
 from dataclasses import field
 
-from forklint.facts.loading.numbers import POSITIVE, Positive
 from forklint.model import Link
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import Scope
 from forklint.records import dataclass
 from forklint.source.presets import Preset
 from forklint.source.presets.nodes import Node
+from forklint.values.numbers import POSITIVE, Positive
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from forklint.facts.loading import callers, command_line
-from forklint.facts.loading.values import (
+from forklint.project import entries
+from forklint.project.spelling import first_parameter, is_static
+from forklint.values import callers, command_line
+from forklint.values.model import (
     NOTHING,
     Arguments,
     Expression,
@@ -17,15 +19,13 @@ from forklint.facts.loading.values import (
     agreed,
     told,
 )
-from forklint.project import entries
-from forklint.project.spelling import first_parameter, is_static
 
 if TYPE_CHECKING:
-    from forklint.facts.loading.following import Follower
     from forklint.project.module import FunctionFacts
+    from forklint.values.evaluator import Evaluator
 
 
-def find(follow: Follower, function: FunctionFacts, name: str, frame: Frame | None) -> Found:
+def find(evaluator: Evaluator, function: FunctionFacts, name: str, frame: Frame | None) -> Found:
     """What a parameter holds in one call of its function, or, without a frame, in every call that there is."""
     arguments = function.node.args
     if function.owner is not None and name == first_parameter(function.node):
@@ -35,19 +35,19 @@ def find(follow: Follower, function: FunctionFacts, name: str, frame: Frame | No
     if arguments.vararg is not None and name == arguments.vararg.arg:
         return NOTHING
     if frame is not None and frame.function.node is function.node:
-        return in_call(follow, function, name, frame.given)
-    asked = command_line.parameter(follow, function, name)
+        return in_call(evaluator, function, name, frame.given)
+    asked = command_line.parameter(evaluator, function, name)
     if asked is not None:
         return asked
-    known = callers.of(follow, function)
+    known = callers.of(evaluator, function)
     if known.escapes:
         return NOTHING
     if not known.calls:
-        return default_of(follow, function, name, by_default=True)
-    return agreed(in_call(follow, function, name, given) for given in known.calls).after(by_default=known.by_default)
+        return default_of(evaluator, function, name, by_default=True)
+    return agreed(in_call(evaluator, function, name, given) for given in known.calls).after(by_default=known.by_default)
 
 
-def in_call(follow: Follower, function: FunctionFacts, name: str, given: Arguments) -> Found:
+def in_call(evaluator: Evaluator, function: FunctionFacts, name: str, given: Arguments) -> Found:
     """What a parameter holds when its function is called with certain arguments."""
     kwarg = function.node.args.kwarg
     if kwarg is not None and name == kwarg.arg:
@@ -56,9 +56,9 @@ def in_call(follow: Follower, function: FunctionFacts, name: str, given: Argumen
         return Found(Table(rest, complete=not given.open))
     source = given.get(name, position(function, name))
     if source is not None:
-        found = follow.find(source)
+        found = evaluator.find(source)
         return told(found, source, name) if isinstance(source, Expression) else found
-    return NOTHING if given.open else default_of(follow, function, name)
+    return NOTHING if given.open else default_of(evaluator, function, name)
 
 
 def position(function: FunctionFacts, name: str) -> int | None:
@@ -69,11 +69,11 @@ def position(function: FunctionFacts, name: str) -> int | None:
     return names.index(name) - (function.owner is not None and not is_static(function.node))
 
 
-def default_of(follow: Follower, function: FunctionFacts, name: str, *, by_default: bool = False) -> Found:
+def default_of(evaluator: Evaluator, function: FunctionFacts, name: str, *, by_default: bool = False) -> Found:
     """What a parameter holds where it is not given; NOTHING if it must be."""
     default = next((value for key, value in entries.of_arguments(function.node.args) if key == name), None)
     scope = function.scope.parent
     if default is None or scope is None:
         return NOTHING
     place = Expression(function.module, scope, command_line.typer_default(default))
-    return told(follow.find(place), place, name, by_default=by_default)
+    return told(evaluator.find(place), place, name, by_default=by_default)

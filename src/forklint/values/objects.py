@@ -5,8 +5,13 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from forklint.facts.loading import calls
-from forklint.facts.loading.values import (
+from forklint.knowledge.loading import names as listed
+from forklint.project import entries, scopes
+from forklint.project.module import ClassFacts, FunctionFacts
+from forklint.project.nodes import nodes_below
+from forklint.project.spelling import first_parameter, is_name, text_of
+from forklint.values import calls
+from forklint.values.model import (
     NOTHING,
     Arguments,
     Constant,
@@ -19,51 +24,46 @@ from forklint.facts.loading.values import (
     agreed,
     told,
 )
-from forklint.knowledge.loading import names as listed
-from forklint.project import entries, scopes
-from forklint.project.module import ClassFacts, FunctionFacts
-from forklint.project.nodes import nodes_below
-from forklint.project.spelling import first_parameter, is_name, text_of
 
 if TYPE_CHECKING:
-    from forklint.facts.loading.following import Follower
+    from forklint.values.evaluator import Evaluator
 
 HPARAMS = "hparams"
 NO_ARGUMENTS = Arguments()
 
 
-def attribute(follow: Follower, owner: Instance, name: str) -> Found:
+def attribute(evaluator: Evaluator, owner: Instance, name: str) -> Found:
     """What an attribute of an object of a project class holds."""
     facts = owner.facts
     if name == HPARAMS:
-        return _hyperparameters(follow, owner)
-    if any(_sets_any(follow, one) for one in follow.project.ancestry(facts).classes):
+        return _hyperparameters(evaluator, owner)
+    if any(_sets_any(evaluator, one) for one in evaluator.project.ancestry(facts).classes):
         return NOTHING
-    stores = _stores(follow, facts, name)
-    if owner.made is None and any(_has_own(heir, name) for heir in follow.project.subclasses(facts)):
+    stores = _stores(evaluator, facts, name)
+    if owner.made is None and any(_has_own(heir, name) for heir in evaluator.project.subclasses(facts)):
         return NOTHING  # which of them it is decides
     if stores:
-        return agreed(_stored(follow, owner, function, value, name) for function, value in stores)
-    found = follow.project.method(facts, name)
+        return agreed(_stored(evaluator, owner, function, value, name) for function, value in stores)
+    found = evaluator.project.method(facts, name)
     if found is not None:
         function = FunctionFacts(found[0].module, found[1])
         if any(isinstance(mark, ast.Name) and mark.id == "property" for mark in found[1].decorator_list):
             frame = Frame(function, NO_ARGUMENTS, owner)
             returns = [s.value for s in scopes.statements(found[1].body) if isinstance(s, ast.Return)]
             values = [Expression(function.module, function.scope, value, frame) for value in returns if value]
-            return agreed(follow.find(value) for value in values)
+            return agreed(evaluator.find(value) for value in values)
         return NOTHING
-    return _field(follow, owner, name)
+    return _field(evaluator, owner, name)
 
 
-def _stores(follow: Follower, facts: ClassFacts, name: str) -> list[tuple[FunctionFacts, ast.expr | None]]:
+def _stores(evaluator: Evaluator, facts: ClassFacts, name: str) -> list[tuple[FunctionFacts, ast.expr | None]]:
     """What methods of a class, its bases and its subclasses assign to an attribute of ``self``; None for no value."""
-    return follow.project.answer("what methods assign", (facts, name), lambda: _find_stores(follow, facts, name))
+    return evaluator.project.answer("what methods assign", (facts, name), lambda: _find_stores(evaluator, facts, name))
 
 
-def _find_stores(follow: Follower, facts: ClassFacts, name: str) -> list[tuple[FunctionFacts, ast.expr | None]]:
+def _find_stores(evaluator: Evaluator, facts: ClassFacts, name: str) -> list[tuple[FunctionFacts, ast.expr | None]]:
     found: list[tuple[FunctionFacts, ast.expr | None]] = []
-    for owner in follow.project.ancestry(facts).classes:
+    for owner in evaluator.project.ancestry(facts).classes:
         for function in owner.methods.values():
             this = FunctionFacts(owner.module, function)
             first = first_parameter(function)
@@ -71,10 +71,10 @@ def _find_stores(follow: Follower, facts: ClassFacts, name: str) -> list[tuple[F
     return found
 
 
-def _sets_any(follow: Follower, facts: ClassFacts) -> bool:
+def _sets_any(evaluator: Evaluator, facts: ClassFacts) -> bool:
     """Whether a class sets attributes of its objects whose names the text does not say."""
     find = lambda: any(map(_is_dynamic, nodes_below(facts.node)))  # noqa: E731 - it is short
-    return follow.project.answer("sets attributes unnamed", facts, find)
+    return evaluator.project.answer("sets attributes unnamed", facts, find)
 
 
 def _is_dynamic(node: ast.AST) -> bool:
@@ -124,20 +124,20 @@ def _is_own(target: ast.expr, first: str, name: str) -> bool:
     )
 
 
-def _stored(follow: Follower, owner: Instance, function: FunctionFacts, value: ast.expr | None, name: str) -> Found:
+def _stored(evaluator: Evaluator, owner: Instance, function: FunctionFacts, value: ast.expr | None, name: str) -> Found:
     if value is None:
         return NOTHING
     frame = None
-    own = follow.project.method(owner.facts, "__init__")
+    own = evaluator.project.method(owner.facts, "__init__")
     if owner.made is not None and own is not None and own[1] is function.node:
         frame = Frame(function, owner.made, owner)
     place = Expression(function.module, function.scope, value, frame)
-    return told(follow.find(place), place, name)
+    return told(evaluator.find(place), place, name)
 
 
-def _hyperparameters(follow: Follower, owner: Instance) -> Found:
+def _hyperparameters(evaluator: Evaluator, owner: Instance) -> Found:
     """What ``self.save_hyperparameters()`` keeps: the parameters of ``__init__`` by name."""
-    found = follow.project.method(owner.facts, "__init__")
+    found = evaluator.project.method(owner.facts, "__init__")
     if found is None:
         return NOTHING
     function = FunctionFacts(found[0].module, found[1])
@@ -163,20 +163,20 @@ def _name(near: ast.AST, name: str) -> ast.Name:
 # Fields and class attributes
 
 
-def class_attribute(follow: Follower, facts: ClassFacts, name: str) -> Found:
+def class_attribute(evaluator: Evaluator, facts: ClassFacts, name: str) -> Found:
     """What ``Class.name`` holds."""
-    for owner in follow.project.ancestry(facts).classes:
+    for owner in evaluator.project.ancestry(facts).classes:
         bindings = owner.scope.bindings.get(name)
         if bindings:
             value = bindings[0].value if len(bindings) == 1 else None
             place = Expression(owner.module, owner.scope, value) if value is not None else None
-            return told(follow.find(place), place, name) if place is not None else NOTHING
+            return told(evaluator.find(place), place, name) if place is not None else NOTHING
     return NOTHING
 
 
-def has_fields(follow: Follower, facts: ClassFacts) -> bool:
+def has_fields(evaluator: Evaluator, facts: ClassFacts) -> bool:
     """Whether the annotated names of a class are fields that its constructor takes."""
-    ancestry = follow.project.ancestry(facts)
+    ancestry = evaluator.project.ancestry(facts)
     if listed("objects", "field_bases") & set(ancestry.external):
         return True
     known = listed("objects", "field_decorators")
@@ -184,14 +184,14 @@ def has_fields(follow: Follower, facts: ClassFacts) -> bool:
         scope = owner.scope.parent or owner.module.scope
         for mark in owner.node.decorator_list:
             func = mark.func if isinstance(mark, ast.Call) else mark
-            if calls.qualified(follow, Expression(owner.module, scope, func)) in known:
+            if calls.qualified(evaluator, Expression(owner.module, scope, func)) in known:
                 return True
     return False
 
 
-def field_names(follow: Follower, facts: ClassFacts) -> list[str]:
+def field_names(evaluator: Evaluator, facts: ClassFacts) -> list[str]:
     """The fields of a class, in the order in which its constructor takes them."""
-    owners = reversed(follow.project.ancestry(facts).classes)
+    owners = reversed(evaluator.project.ancestry(facts).classes)
     names = [
         statement.target.id
         for owner in owners
@@ -201,22 +201,22 @@ def field_names(follow: Follower, facts: ClassFacts) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _field(follow: Follower, owner: Instance, name: str) -> Found:
-    if not has_fields(follow, owner.facts):
-        return class_attribute(follow, owner.facts, name)
-    outside = bool(listed("objects", "from_outside") & set(follow.project.ancestry(owner.facts).external))
-    names = field_names(follow, owner.facts)
+def _field(evaluator: Evaluator, owner: Instance, name: str) -> Found:
+    if not has_fields(evaluator, owner.facts):
+        return class_attribute(evaluator, owner.facts, name)
+    outside = bool(listed("objects", "from_outside") & set(evaluator.project.ancestry(owner.facts).external))
+    names = field_names(evaluator, owner.facts)
     if owner.made is not None:
         given = owner.made.get(name, names.index(name) if name in names else None)
         if given is not None:
-            found = follow.find(given)
+            found = evaluator.find(given)
             return told(found, given, name) if isinstance(given, Expression) else found
-        return NOTHING if owner.made.open else _field_default(follow, owner.facts, name, by_default=outside)
-    return _field_default(follow, owner.facts, name, by_default=True)
+        return NOTHING if owner.made.open else _field_default(evaluator, owner.facts, name, by_default=outside)
+    return _field_default(evaluator, owner.facts, name, by_default=True)
 
 
-def _field_default(follow: Follower, facts: ClassFacts, name: str, *, by_default: bool) -> Found:
-    for owner in follow.project.ancestry(facts).classes:
+def _field_default(evaluator: Evaluator, facts: ClassFacts, name: str, *, by_default: bool) -> Found:
+    for owner in evaluator.project.ancestry(facts).classes:
         bindings = owner.scope.bindings.get(name)
         if not bindings:
             continue
@@ -225,47 +225,47 @@ def _field_default(follow: Follower, facts: ClassFacts, name: str, *, by_default
             return NOTHING
         place = Expression(owner.module, owner.scope, value)
         if isinstance(value, ast.Call):
-            func = calls.qualified(follow, place.part(value.func))
+            func = calls.qualified(evaluator, place.part(value.func))
             if func in listed("objects", "fields"):
-                return _declared(follow, place, value, name, by_default=by_default)
-        return told(follow.find(place), place, name, by_default=by_default)
+                return _declared(evaluator, place, value, name, by_default=by_default)
+        return told(evaluator.find(place), place, name, by_default=by_default)
     return NOTHING
 
 
-def _declared(follow: Follower, place: Expression, call: ast.Call, name: str, *, by_default: bool) -> Found:
+def _declared(evaluator: Evaluator, place: Expression, call: ast.Call, name: str, *, by_default: bool) -> Found:
     """What ``field(default=4)`` and ``Field(4, ...)`` declare, or a factory without arguments makes."""
     given = dict(entries.of_call(call))
     value = given.get("default") or (call.args[0] if call.args else None)
     factory = given.get("default_factory") or given.get("factory")
     if value is not None:
-        return told(follow.find(place.part(value)), place.part(value), name, by_default=by_default)
+        return told(evaluator.find(place.part(value)), place.part(value), name, by_default=by_default)
     if isinstance(factory, ast.Lambda):
-        return follow.find(place.part(factory.body)).after(by_default=by_default)
+        return evaluator.find(place.part(factory.body)).after(by_default=by_default)
     if factory is None:
         return NOTHING
     made = ast.copy_location(ast.Call(factory, [], []), factory)
-    return follow.find(place.part(made)).after(by_default=by_default)
+    return evaluator.find(place.part(made)).after(by_default=by_default)
 
 
-def fields_given(follow: Follower, owner: Instance) -> Table | None:
+def fields_given(evaluator: Evaluator, owner: Instance) -> Table | None:
     """The fields of an object of settings as a mapping (``**asdict(config)``); None for another object."""
-    if not has_fields(follow, owner.facts):
+    if not has_fields(evaluator, owner.facts):
         return None
     table: dict[str, Source] = {}
-    for index, name in enumerate(field_names(follow, owner.facts)):
+    for index, name in enumerate(field_names(evaluator, owner.facts)):
         given = owner.made.get(name, index) if owner.made is not None else None
-        default = _default_of(follow, owner.facts, name)
+        default = _default_of(evaluator, owner.facts, name)
         source = given or default
         if source is not None:
             table[name] = source
     return Table(table, complete=False)
 
 
-def _default_of(follow: Follower, facts: ClassFacts, name: str) -> Expression | None:
-    for owner in follow.project.ancestry(facts).classes:
+def _default_of(evaluator: Evaluator, facts: ClassFacts, name: str) -> Expression | None:
+    for owner in evaluator.project.ancestry(facts).classes:
         bindings = owner.scope.bindings.get(name)
         value = bindings[0].value if bindings and len(bindings) == 1 else None
         if value is not None:
-            found = _field_default(follow, facts, name, by_default=False)
+            found = _field_default(evaluator, facts, name, by_default=False)
             return Expression(owner.module, owner.scope, value) if isinstance(found.value, Constant) else None
     return None

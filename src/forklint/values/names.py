@@ -8,8 +8,16 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forklint.facts.loading import parameters
-from forklint.facts.loading.values import (
+from forklint.project.bindings import is_shadowed
+from forklint.project.index import Symbol
+from forklint.project.index import Value as Bound
+from forklint.project.module import ClassFacts, FunctionFacts, Module
+from forklint.project.nodes import nodes_below
+from forklint.project.scopes import Binding, Kind, Scope
+from forklint.project.spelling import is_name
+from forklint.summaries.terms import WORD
+from forklint.values import parameters
+from forklint.values.model import (
     NOTHING,
     Expression,
     Found,
@@ -23,18 +31,10 @@ from forklint.facts.loading.values import (
     agreed,
     told,
 )
-from forklint.project.bindings import is_shadowed
-from forklint.project.index import Symbol
-from forklint.project.index import Value as Bound
-from forklint.project.module import ClassFacts, FunctionFacts, Module
-from forklint.project.nodes import nodes_below
-from forklint.project.scopes import Binding, Kind, Scope
-from forklint.project.spelling import is_name
-from forklint.summaries.terms import WORD
 
 if TYPE_CHECKING:
-    from forklint.facts.loading.following import Follower
     from forklint.project.index import Project
+    from forklint.values.evaluator import Evaluator
 
 CHANGING = frozenset(
     {"update", "pop", "popitem", "setdefault", "clear", "__setitem__", "merge_with", "merge_from_file"}
@@ -42,7 +42,7 @@ CHANGING = frozenset(
 """Methods that change a mapping in place."""
 
 
-def find(follow: Follower, source: Expression) -> Found:
+def find(evaluator: Evaluator, source: Expression) -> Found:
     """What a bare name holds."""
     node = source.node
     assert isinstance(node, ast.Name)  # noqa: S101 - the follower says so
@@ -50,39 +50,39 @@ def find(follow: Follower, source: Expression) -> Found:
         return NOTHING
     found = source.scope.find(node.id)
     if found is None:
-        return of_symbol(follow, follow.project.lookup(source.module, source.scope, node.id), None)
+        return of_symbol(evaluator, evaluator.project.lookup(source.module, source.scope, node.id), None)
     home, bindings = found
     if any(binding.kind in {Kind.IMPORT, Kind.CLASS, Kind.FUNCTION} for binding in bindings):
-        return of_symbol(follow, follow.project.lookup(source.module, source.scope, node.id), source.frame)
-    return agreed(_binding(follow, source.module, home, binding, source.frame) for binding in bindings)
+        return of_symbol(evaluator, evaluator.project.lookup(source.module, source.scope, node.id), source.frame)
+    return agreed(_binding(evaluator, source.module, home, binding, source.frame) for binding in bindings)
 
 
-def of_symbol(follow: Follower, symbol: Symbol | None, frame: Frame | None) -> Found:
+def of_symbol(evaluator: Evaluator, symbol: Symbol | None, frame: Frame | None) -> Found:
     """What a name holds of which the project knows what it is bound to."""
     if isinstance(symbol, Bound):
-        return bound(follow, symbol, frame)
+        return bound(evaluator, symbol, frame)
     if isinstance(symbol, (ClassFacts, FunctionFacts, Module)):
         return Found(Ref(symbol))
     return NOTHING
 
 
-def bound(follow: Follower, symbol: Bound, frame: Frame | None) -> Found:
+def bound(evaluator: Evaluator, symbol: Bound, frame: Frame | None) -> Found:
     """What a name holds that is bound once."""
-    return _binding(follow, symbol.module, symbol.scope, symbol.binding, frame)
+    return _binding(evaluator, symbol.module, symbol.scope, symbol.binding, frame)
 
 
-def _binding(follow: Follower, module: Module, home: Scope, binding: Binding, frame: Frame | None) -> Found:
+def _binding(evaluator: Evaluator, module: Module, home: Scope, binding: Binding, frame: Frame | None) -> Found:
     inside = frame is not None and frame.function.node in _functions_around(home)
     frame = frame if inside else None
     if binding.kind is Kind.PARAMETER:
-        return parameters.find(follow, FunctionFacts(module, home.node), binding.name, frame)  # type: ignore[arg-type]
+        return parameters.find(evaluator, FunctionFacts(module, home.node), binding.name, frame)  # type: ignore[arg-type]
     if binding.value is not None:
         place = Expression(module, home, binding.value, frame)
-        found = told(follow.find(place), place, binding.name)
+        found = told(evaluator.find(place), place, binding.name)
         if isinstance(found.value, Setting):
             return NOTHING if any(isinstance(use, ast.Call) for use in _uses(home, binding.name)) else found
         return changed(module, home, binding, found) if isinstance(found.value, Table) else found
-    return _unpacked(follow, module, home, binding, frame)
+    return _unpacked(evaluator, module, home, binding, frame)
 
 
 def _functions_around(scope: Scope) -> set[ast.AST]:
@@ -94,22 +94,22 @@ def _functions_around(scope: Scope) -> set[ast.AST]:
     return found
 
 
-def _unpacked(follow: Follower, module: Module, home: Scope, binding: Binding, frame: Frame | None) -> Found:
+def _unpacked(evaluator: Evaluator, module: Module, home: Scope, binding: Binding, frame: Frame | None) -> Found:
     """What ``a, b = f()`` and ``with open(path) as file`` bind."""
     node = binding.node
     if isinstance(node, (ast.With, ast.AsyncWith)):
         for item in node.items:
             if isinstance(item.optional_vars, ast.Name) and item.optional_vars.id == binding.name:
-                return follow.find(Expression(module, home, item.context_expr, frame))
+                return evaluator.find(Expression(module, home, item.context_expr, frame))
     if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], (ast.Tuple, ast.List)):
         return NOTHING
     names = [getattr(target, "id", "") for target in node.targets[0].elts]
     if binding.name not in names or any(isinstance(target, ast.Starred) for target in node.targets[0].elts):
         return NOTHING
-    found = follow.find(Expression(module, home, node.value, frame))
+    found = evaluator.find(Expression(module, home, node.value, frame))
     index = names.index(binding.name)
     if isinstance(found.value, Row) and len(found.value.items) == len(names):
-        return follow.find(found.value.items[index]).after(by_default=found.by_default)
+        return evaluator.find(found.value.items[index]).after(by_default=found.by_default)
     if isinstance(found.value, Made) and found.value.name == "argparse.Namespace" and index == 0:
         return found  # parse_known_args gives what is left over as well
     return NOTHING
@@ -175,10 +175,10 @@ def _set_in_block(module: Module, binding: Binding, node: ast.Subscript) -> ast.
 # Attributes set from elsewhere
 
 
-def is_set_elsewhere(follow: Follower, home: Module, name: str) -> bool:
+def is_set_elsewhere(evaluator: Evaluator, home: Module, name: str) -> bool:
     """Whether code that has to do with a module sets an attribute or key of that name on anything but ``self``."""
-    find = lambda: _is_set_near(follow.project, home.path, name)  # noqa: E731 - it is short
-    return follow.project.answer("is set elsewhere", (home.path, name), find, compared=True)
+    find = lambda: _is_set_near(evaluator.project, home.path, name)  # noqa: E731 - it is short
+    return evaluator.project.answer("is set elsewhere", (home.path, name), find, compared=True)
 
 
 def _is_set_near(project: Project, home: Path, name: str) -> bool:

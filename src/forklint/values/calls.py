@@ -5,8 +5,14 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from forklint.facts.loading import arguments, arithmetic, command_line, files, names, numbers
-from forklint.facts.loading.values import (
+from forklint.knowledge.loading import names as listed
+from forklint.knowledge.starters import iteration
+from forklint.project import scopes
+from forklint.project.index import External
+from forklint.project.module import ClassFacts, FunctionFacts
+from forklint.project.nodes import nodes_below
+from forklint.values import arguments, arithmetic, command_line, files, names, numbers
+from forklint.values.model import (
     NOTHING,
     Constant,
     Expression,
@@ -19,15 +25,9 @@ from forklint.facts.loading.values import (
     Table,
     agreed,
 )
-from forklint.knowledge.loading import names as listed
-from forklint.knowledge.starters import iteration
-from forklint.project import scopes
-from forklint.project.index import External
-from forklint.project.module import ClassFacts, FunctionFacts
-from forklint.project.nodes import nodes_below
 
 if TYPE_CHECKING:
-    from forklint.facts.loading.following import Follower
+    from forklint.values.evaluator import Evaluator
 
 ENDS = (ast.Return, ast.Raise, ast.If, ast.With, ast.Try, ast.Match, ast.While, ast.For)
 """Statements at the end of a function after which it may not fall through to None."""
@@ -35,120 +35,120 @@ PLAIN_METHODS = frozenset({"copy", "model_dump", "dict", "to_dict", "_asdict"})
 """Methods that give an object with the same entries."""
 
 
-def find(follow: Follower, source: Expression) -> Found:
+def find(evaluator: Evaluator, source: Expression) -> Found:
     """What a call gives; NOTHING where that is not understood."""
     node = source.node
     assert isinstance(node, ast.Call)  # noqa: S101 - the follower says so
-    name = qualified(follow, source.part(node.func))
+    name = qualified(evaluator, source.part(node.func))
     if name:
-        return _library(follow, source, name)
-    symbol = follow.project.resolve(source.module, source.scope, node.func)
+        return _library(evaluator, source, name)
+    symbol = evaluator.project.resolve(source.module, source.scope, node.func)
     if isinstance(symbol, ClassFacts):
-        return Found(Instance(symbol, arguments.of_call(follow, source)))
+        return Found(Instance(symbol, arguments.of_call(evaluator, source)))
     if isinstance(symbol, FunctionFacts) and symbol.owner is None:
-        return returned(follow, symbol, source, None)
+        return returned(evaluator, symbol, source, None)
     if isinstance(node.func, ast.Attribute):
-        return _method(follow, source, node.func)
+        return _method(evaluator, source, node.func)
     return NOTHING
 
 
-def qualified(follow: Follower, function: Expression) -> str:
+def qualified(evaluator: Evaluator, function: Expression) -> str:
     """The qualified name of a function outside the project, builtins included; empty for any other."""
     node = function.node
     if isinstance(node, ast.Name) and function.scope.find(node.id) is None and not function.module.scope.stars:
         return f"builtins.{node.id}"
-    symbol = follow.project.resolve(function.module, function.scope, node)
+    symbol = evaluator.project.resolve(function.module, function.scope, node)
     if symbol is None and isinstance(node, ast.Name) and function.scope.find(node.id) is None:
         return f"builtins.{node.id}"
     return symbol.name if isinstance(symbol, External) else ""
 
 
-def _library(follow: Follower, source: Expression, name: str) -> Found:
+def _library(evaluator: Evaluator, source: Expression, name: str) -> Found:
     node = source.node
     assert isinstance(node, ast.Call)  # noqa: S101 - the caller says so
     first = source.part(node.args[0]) if node.args and not isinstance(node.args[0], ast.Starred) else None
     plain = name.removeprefix("builtins.")
     result = Found(Made(name, source))
     if name in listed("objects", "tables"):
-        result = Found(arguments.as_table(follow, arguments.of_call(follow, source)))
+        result = Found(arguments.as_table(evaluator, arguments.of_call(evaluator, source)))
     elif name in listed("objects", "same"):
-        result = follow.find(first) if first is not None else NOTHING
+        result = evaluator.find(first) if first is not None else NOTHING
     elif name in listed("files", "readers"):
-        result = files.read_by(follow, source, name)
+        result = files.read_by(evaluator, source, name)
     elif name in listed("files", "openers"):
-        result = files.path_of(follow, source)
+        result = files.path_of(evaluator, source)
     elif name in listed("command_line", "settings"):
-        result = command_line.object_of(follow, source)
+        result = command_line.object_of(evaluator, source)
     elif name == "builtins.getattr" and len(node.args) > 1:
-        result = _got(follow, source, follow.find(source.part(node.args[0])), node.args[1:])
+        result = _got(evaluator, source, evaluator.find(source.part(node.args[0])), node.args[1:])
     elif plain in {"int", "min", "max", "len", "abs", "round"} or plain in iteration().positive_counts:
-        result = _counted(follow, source, plain)
+        result = _counted(evaluator, source, plain)
     return result
 
 
-def _counted(follow: Follower, source: Expression, name: str) -> Found:
-    parts = [follow.find(source.part(argument)) for argument in source.node.args]  # type: ignore[attr-defined]
+def _counted(evaluator: Evaluator, source: Expression, name: str) -> Found:
+    parts = [evaluator.find(source.part(argument)) for argument in source.node.args]  # type: ignore[attr-defined]
     number = numbers.called(name, [arithmetic.number_of(part) for part in parts])
     return NOTHING if number is None else arithmetic.joined(Constant(number), *parts)
 
 
-def _method(follow: Follower, source: Expression, func: ast.Attribute) -> Found:
+def _method(evaluator: Evaluator, source: Expression, func: ast.Attribute) -> Found:
     """What a method of an object gives that is followed itself."""
     node = source.node
     assert isinstance(node, ast.Call)  # noqa: S101 - the caller says so
-    owner = follow.find(source.part(func.value))
+    owner = evaluator.find(source.part(func.value))
     value = owner.value
     if func.attr in listed("files", "opening_methods") and isinstance(value, Constant):
         return owner
     if isinstance(value, Made):
         return command_line.method(source, value, func.attr)
     if isinstance(value, (Table, Setting)) and func.attr in {"get", "pop"} and node.args:
-        return _got(follow, source, owner, node.args)
+        return _got(evaluator, source, owner, node.args)
     if isinstance(value, (Table, Setting, Instance)) and func.attr in PLAIN_METHODS:
         return owner
     if isinstance(value, Instance):
-        found = follow.project.method(value.facts, func.attr)
+        found = evaluator.project.method(value.facts, func.attr)
         if found is not None:
             function = FunctionFacts(found[0].module, found[1])
-            return returned(follow, function, source, value)
+            return returned(evaluator, function, source, value)
     if isinstance(value, Ref) and isinstance(value.symbol, ClassFacts):
-        found = follow.project.method(value.symbol, func.attr)
+        found = evaluator.project.method(value.symbol, func.attr)
         if found is not None and func.attr != "__init__":
             function = FunctionFacts(found[0].module, found[1])
-            return returned(follow, function, source, Instance(value.symbol))
+            return returned(evaluator, function, source, Instance(value.symbol))
     return NOTHING
 
 
-def _got(follow: Follower, source: Expression, owner: Found, given: list[ast.expr]) -> Found:
+def _got(evaluator: Evaluator, source: Expression, owner: Found, given: list[ast.expr]) -> Found:
     """What ``owner.get("name", default)`` gives."""
-    key = follow.find(source.part(given[0])).value
+    key = evaluator.find(source.part(given[0])).value
     if not isinstance(key, Constant) or not isinstance(key.value, str):
         return NOTHING
-    table = follow.entries_of(owner)
+    table = evaluator.entries_of(owner)
     if table is not None and table.complete and key.value not in table.entries:
-        return follow.find(source.part(given[1])) if len(given) > 1 else Found(Constant(None))
-    found = follow.member(owner, key.value)
-    return NOTHING if found.known and names.is_set_elsewhere(follow, source.module, key.value) else found
+        return evaluator.find(source.part(given[1])) if len(given) > 1 else Found(Constant(None))
+    found = evaluator.member(owner, key.value)
+    return NOTHING if found.known and names.is_set_elsewhere(evaluator, source.module, key.value) else found
 
 
-def returned(follow: Follower, function: FunctionFacts, call: Expression, receiver: Instance | None) -> Found:
+def returned(evaluator: Evaluator, function: FunctionFacts, call: Expression, receiver: Instance | None) -> Found:
     """What a call of a function of the project gives, if each of its ``return`` statements gives the same."""
     is_again = call.frame is not None and call.frame.enters(function)
-    if is_again or not _is_plain(follow, function) or not isinstance(function.node.body[-1], ENDS):
+    if is_again or not _is_plain(evaluator, function) or not isinstance(function.node.body[-1], ENDS):
         return NOTHING
-    frame = Frame(function, arguments.of_call(follow, call), receiver, call.frame)
+    frame = Frame(function, arguments.of_call(evaluator, call), receiver, call.frame)
     return agreed(
-        follow.find(Expression(function.module, function.scope, statement.value, frame))
+        evaluator.find(Expression(function.module, function.scope, statement.value, frame))
         for statement in scopes.statements(function.node.body)
         if isinstance(statement, ast.Return) and statement.value is not None
     )
 
 
-def _is_plain(follow: Follower, function: FunctionFacts) -> bool:
+def _is_plain(evaluator: Evaluator, function: FunctionFacts) -> bool:
     """Whether calling a function gives what it returns: no generator, no decorator that changes it."""
     if any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in nodes_below(function.node)):
         return False
     known = iteration().transparent_decorators - {"contextlib.contextmanager"}
     marks = (mark.func if isinstance(mark, ast.Call) else mark for mark in function.node.decorator_list)
     scope = function.scope.parent or function.module.scope
-    return all(qualified(follow, Expression(function.module, scope, mark)) in known for mark in marks)
+    return all(qualified(evaluator, Expression(function.module, scope, mark)) in known for mark in marks)

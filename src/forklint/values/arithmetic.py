@@ -6,12 +6,12 @@ import ast
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from forklint.facts.loading import numbers
-from forklint.facts.loading.numbers import Number, Positive
-from forklint.facts.loading.values import NOTHING, Constant, Expression, Found, Setting
+from forklint.values import numbers
+from forklint.values.model import NOTHING, Constant, Expression, Found, Setting
+from forklint.values.numbers import Number, Positive
 
 if TYPE_CHECKING:
-    from forklint.facts.loading.following import Follower
+    from forklint.values.evaluator import Evaluator
 
 
 def number_of(found: Found) -> Number:
@@ -29,11 +29,11 @@ def joined(value: Constant, *parts: Found) -> Found:
     return Found(value, tuple(links), any(part.by_default for part in parts))
 
 
-def binary(follow: Follower, source: Expression) -> Found:
+def binary(evaluator: Evaluator, source: Expression) -> Found:
     """What an arithmetic operator gives."""
     node = source.node
     assert isinstance(node, ast.BinOp)  # noqa: S101 - FINDERS says so
-    left, right = follow.find(source.part(node.left)), follow.find(source.part(node.right))
+    left, right = evaluator.find(source.part(node.left)), evaluator.find(source.part(node.right))
     if isinstance(node.op, ast.Div) and isinstance(right.value, Constant) and isinstance(right.value.value, str):
         first = left.value.value if isinstance(left.value, Constant) and isinstance(left.value.value, str) else ""
         return joined(Constant(str(PurePosixPath(first) / right.value.value)), left, right)
@@ -41,11 +41,11 @@ def binary(follow: Follower, source: Expression) -> Found:
     return NOTHING if result is None else joined(Constant(result), left, right)
 
 
-def unary(follow: Follower, source: Expression) -> Found:
+def unary(evaluator: Evaluator, source: Expression) -> Found:
     """What ``-x`` and ``not x`` give."""
     node = source.node
     assert isinstance(node, ast.UnaryOp)  # noqa: S101 - FINDERS says so
-    found = follow.find(source.part(node.operand))
+    found = evaluator.find(source.part(node.operand))
     if not isinstance(found.value, Constant):
         return NOTHING
     if isinstance(node.op, ast.Not):
@@ -60,13 +60,13 @@ def is_true(value: Constant) -> bool:
     return isinstance(value.value, Positive) or bool(value.value)
 
 
-def logic(follow: Follower, source: Expression) -> Found:
+def logic(evaluator: Evaluator, source: Expression) -> Found:
     """What ``a or b`` and ``a and b`` give where each part that decides is known."""
     node = source.node
     assert isinstance(node, ast.BoolOp)  # noqa: S101 - FINDERS says so
     seen: list[Found] = []
     for part in node.values:
-        found = follow.find(source.part(part))
+        found = evaluator.find(source.part(part))
         seen.append(found)
         if not isinstance(found.value, Constant):
             return NOTHING
@@ -76,13 +76,13 @@ def logic(follow: Follower, source: Expression) -> Found:
     return joined(last, *seen) if isinstance(last, Constant) else NOTHING
 
 
-def comparison(follow: Follower, source: Expression) -> Found:
+def comparison(evaluator: Evaluator, source: Expression) -> Found:
     """What a comparison of two values gives."""
     node = source.node
     assert isinstance(node, ast.Compare)  # noqa: S101 - FINDERS says so
     if len(node.ops) != 1:
         return NOTHING
-    left, right = follow.find(source.part(node.left)), follow.find(source.part(node.comparators[0]))
+    left, right = evaluator.find(source.part(node.left)), evaluator.find(source.part(node.comparators[0]))
     if not isinstance(left.value, Constant) or not isinstance(right.value, Constant):
         return NOTHING
     answer = _compared(node.ops[0], left.value.value, right.value.value)

@@ -7,18 +7,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forklint.facts.loading import arguments, files
-from forklint.facts.loading.values import Arguments, Expression
 from forklint.knowledge.loading import names as listed
 from forklint.project.index import External
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.records import dataclass
 from forklint.summaries.terms import WORD
+from forklint.values import arguments, files
+from forklint.values.model import Arguments, Expression
 
 if TYPE_CHECKING:
-    from forklint.facts.loading.following import Follower
     from forklint.project.index import Project, Symbol
+    from forklint.values.evaluator import Evaluator
 
 
 @dataclass(frozen=True)
@@ -49,10 +49,10 @@ class _Target:
     is_constructor: bool
 
 
-def of(follow: Follower, function: FunctionFacts) -> Callers:
+def of(evaluator: Evaluator, function: FunctionFacts) -> Callers:
     """Find the calls of a function in the whole project."""
-    find = lambda: _find(follow, _target(follow.project, function))  # noqa: E731 - it is short
-    return follow.gather("who calls a function", function.node, find, HANDED_ON, searches=1)
+    find = lambda: _find(evaluator, _target(evaluator.project, function))  # noqa: E731 - it is short
+    return evaluator.gather("who calls a function", function.node, find, HANDED_ON, searches=1)
 
 
 def _target(project: Project, function: FunctionFacts) -> _Target:
@@ -64,28 +64,28 @@ def _target(project: Project, function: FunctionFacts) -> _Target:
     return _Target(function, frozenset({owner.name, *(heir.name for heir in heirs)}), is_constructor=True)
 
 
-def _find(follow: Follower, target: _Target) -> Callers:
-    mentions = _mentions(follow.project, target.words)
+def _find(evaluator: Evaluator, target: _Target) -> Callers:
+    mentions = _mentions(evaluator.project, target.words)
     if mentions is None:
         return HANDED_ON
     calls: list[Arguments] = []
     default = False
     for module, name in mentions:
         for node in module.reads.get(name, ()):
-            if not _is_it(follow.project, module, node, target):
+            if not _is_it(evaluator.project, module, node, target):
                 continue
             above = module.parents.get(node)
             if isinstance(above, ast.Call) and above.func is node:
-                calls.append(_given(follow, module, above, target))
-            elif _is_entry(follow.project, module, node):
+                calls.append(_given(evaluator, module, above, target))
+            elif _is_entry(evaluator.project, module, node):
                 default = True
-            elif _is_handed_on(follow.project, module, node):
+            elif _is_handed_on(evaluator.project, module, node):
                 return HANDED_ON
             if len(calls) > MOST_CALLS:
                 return HANDED_ON
-    calls += _from_subclasses(follow, target)
+    calls += _from_subclasses(evaluator, target)
     if target.is_constructor:
-        calls += files.targets(follow, target.words)
+        calls += files.targets(evaluator, target.words)
     return Callers(tuple(calls), escapes=False, by_default=default)
 
 
@@ -131,26 +131,26 @@ def _symbol(project: Project, module: Module, node: ast.expr) -> Symbol | None:
     return project.resolve(module, module.scope_at(node), node)
 
 
-def _given(follow: Follower, module: Module, call: ast.Call, target: _Target) -> Arguments:
-    given = arguments.of_call(follow, Expression(module, module.scope_at(call), call))
+def _given(evaluator: Evaluator, module: Module, call: ast.Call, target: _Target) -> Arguments:
+    given = arguments.of_call(evaluator, Expression(module, module.scope_at(call), call))
     owner = target.function.owner
     unbound = owner is not None and not target.is_constructor and isinstance(call.func, ast.Attribute)
-    if unbound and isinstance(_symbol(follow.project, module, call.func.value), ClassFacts):  # type: ignore[attr-defined]
+    if unbound and isinstance(_symbol(evaluator.project, module, call.func.value), ClassFacts):  # type: ignore[attr-defined]
         return arguments.without_first(given)
     return given
 
 
-def _from_subclasses(follow: Follower, target: _Target) -> list[Arguments]:
+def _from_subclasses(evaluator: Evaluator, target: _Target) -> list[Arguments]:
     """What subclasses hand on with ``super().__init__(...)`` or ``Base.__init__(self, ...)``."""
     owner = target.function.owner
     if owner is None:
         return []
     found = []
-    for heir in follow.project.subclasses(owner):
+    for heir in evaluator.project.subclasses(owner):
         for method in heir.methods.values() if target.function.node.name in heir.methods else ():
             scope = heir.module.scope_of[method]
             found += [
-                handed_up(follow, Expression(heir.module, scope, call))
+                handed_up(evaluator, Expression(heir.module, scope, call))
                 for call in nodes_below(method)
                 if isinstance(call, ast.Call) and is_super_call(call, target.function.node.name)
             ]
@@ -167,9 +167,9 @@ def is_super_call(call: ast.Call, method: str = "__init__") -> bool:
     return bool(call.args) and isinstance(call.args[0], ast.Name) and call.args[0].id == "self"
 
 
-def handed_up(follow: Follower, call: Expression) -> Arguments:
+def handed_up(evaluator: Evaluator, call: Expression) -> Arguments:
     """What a call as of ``is_super_call`` gives, without the object."""
-    given = arguments.of_call(follow, call)
+    given = arguments.of_call(evaluator, call)
     func = call.node.func  # type: ignore[attr-defined]
     return given if isinstance(func.value, ast.Call) else arguments.without_first(given)
 
