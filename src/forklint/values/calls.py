@@ -128,7 +128,8 @@ def _got(evaluator: Evaluator, source: Expression, owner: Found, given: list[ast
     if table is not None and table.complete and key.value not in table.entries:
         return evaluator.find(source.part(given[1])) if len(given) > 1 else Found(Constant(None))
     found = evaluator.member(owner, key.value)
-    return NOTHING if found.known and names.is_set_elsewhere(evaluator, source.module, key.value) else found
+    known = owner.stored.places
+    return NOTHING if found.known and names.is_set_elsewhere(evaluator, source.module, key.value, known) else found
 
 
 def returned(evaluator: Evaluator, function: FunctionFacts, call: Expression, receiver: Instance | None) -> Found:

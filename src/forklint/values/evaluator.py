@@ -17,6 +17,7 @@ from forklint.values import arithmetic, calls, command_line, files, names, objec
 from forklint.values.model import (
     NOTHING,
     Constant,
+    Either,
     Expression,
     Found,
     Instance,
@@ -25,6 +26,7 @@ from forklint.values.model import (
     Row,
     Setting,
     Source,
+    Stored,
     Table,
     agreed,
     told,
@@ -92,6 +94,8 @@ class Evaluator:
         """Say what a source holds; NOTHING where it cannot be known, as where two branches differ."""
         if isinstance(source, Setting):
             return files.held(self, source)
+        if isinstance(source, Either):
+            return agreed(map(self.find, source.sources))
         finder = FINDERS.get(type(source.node), _nothing)
         if finder is _constant or finder is _nothing:
             return finder(self, source)
@@ -177,7 +181,11 @@ class Evaluator:
         """What ``owner.name`` or ``owner["name"]`` holds."""
         value = owner.value
         found = NOTHING
-        if isinstance(value, Table):
+        stored = owner.stored.entries.get(name)
+        if stored is not None:
+            found = self.find(stored)
+            found = told(found, stored, name) if isinstance(stored, Expression) else found
+        elif isinstance(value, Table):
             entry = value.entries.get(name)
             found = self.find(entry) if entry is not None else NOTHING
             if isinstance(entry, Expression):
@@ -190,6 +198,9 @@ class Evaluator:
             found = objects.class_attribute(self, value.symbol, name)
         elif isinstance(value, Made):
             found = command_line.option(self, value, name)
+        inner = owner.stored.below(name)
+        if inner.entries:
+            found = found.holding(Stored({**found.stored.entries, **inner.entries}, found.stored.places | inner.places))
         return found.after(*owner.links, by_default=owner.by_default) if owner.by_default else found
 
 
@@ -218,8 +229,8 @@ def _attribute(evaluator: Evaluator, source: Expression) -> Found:
         holder = symbol.name.rpartition(".")[0]
         is_flag = holder in listed("command_line", "flags")
         return command_line.option(evaluator, Made(holder, source), node.attr) if is_flag else NOTHING
-    found = evaluator.member(evaluator.find(source.part(node.value)), node.attr)
-    return _unless_set(evaluator, source, node.attr, found)
+    owner = evaluator.find(source.part(node.value))
+    return _unless_set(evaluator, source, node.attr, evaluator.member(owner, node.attr), owner)
 
 
 def _subscript(evaluator: Evaluator, source: Expression) -> Found:
@@ -236,13 +247,14 @@ def _subscript(evaluator: Evaluator, source: Expression) -> Found:
         return files.item(evaluator, owner.value, key.value)
     if not isinstance(key.value, str):
         return NOTHING
-    return _unless_set(evaluator, source, key.value, evaluator.member(owner, key.value))
+    return _unless_set(evaluator, source, key.value, evaluator.member(owner, key.value), owner)
 
 
-def _unless_set(evaluator: Evaluator, source: Expression, name: str, found: Found) -> Found:
-    """Give what was found under a name, unless some code sets that name to something else."""
+def _unless_set(evaluator: Evaluator, source: Expression, name: str, found: Found, owner: Found) -> Found:
+    """Give what was found under a name of something, unless some other code sets that name to something else."""
     is_value = isinstance(found.value, Constant) or (isinstance(found.value, Setting) and files.is_scalar(found.value))
-    return NOTHING if is_value and names.is_set_elsewhere(evaluator, source.module, name) else found
+    known = owner.stored.places
+    return NOTHING if is_value and names.is_set_elsewhere(evaluator, source.module, name, known) else found
 
 
 def _call(evaluator: Evaluator, source: Expression) -> Found:

@@ -53,7 +53,14 @@ class Setting:
         return Link(str(self.preset.path), row, column, message)
 
 
-Source = Expression | Setting
+@dataclass(frozen=True)
+class Either:
+    """One of several, and the text does not say which: what was there, or what a branch put in its place."""
+
+    sources: tuple[Source, ...]
+
+
+Source = Expression | Setting | Either
 """Where a value is written down."""
 
 
@@ -119,9 +126,10 @@ class Table:
 
 @dataclass(frozen=True)
 class Row:
-    """A list or tuple of known length."""
+    """A list, tuple or set; when not complete its length and order are not known, and there may be more."""
 
     items: tuple[Source, ...]
+    complete: bool = True
 
 
 @dataclass(frozen=True)
@@ -151,6 +159,25 @@ Value = Unknown | Constant | Table | Row | Instance | Ref | Made | Setting
 
 
 @dataclass(frozen=True)
+class Stored:
+    """What code stores in a mapping, list or object after it was made, as far as that is seen."""
+
+    entries: Mapping[str, Source] = field(default_factory=dict, hash=False)
+    """By key or attribute, with dots where it is stored in something stored: ``LOADER.WORKERS``."""
+    places: frozenset[ast.AST] = frozenset()
+    """The targets of the assignments that were taken into account."""
+
+    def below(self, name: str) -> Stored:
+        """What is stored in one entry."""
+        start = name + "."
+        inner = {key[len(start) :]: value for key, value in self.entries.items() if key.startswith(start)}
+        return Stored(inner, self.places) if inner else NOT_STORED
+
+
+NOT_STORED = Stored()
+
+
+@dataclass(frozen=True)
 class Found:
     """What a source holds."""
 
@@ -159,6 +186,15 @@ class Found:
     """The places from which it is known, the nearest to the loader first; none where it is written on the spot."""
     by_default: bool = False
     """Whether it holds unless the user of the program, or of the library, says otherwise."""
+    options: tuple[Found, ...] = ()
+    """What else it may be, where more than one answer is known; it is none of them surely."""
+    stored: Stored = field(default=NOT_STORED, compare=False)
+    """What code stores in it after it was made."""
+
+    @property
+    def possible(self) -> tuple[Found, ...]:
+        """All that it is known to be, surely or perhaps."""
+        return (self,) if self.known else self.options
 
     @property
     def known(self) -> bool:
@@ -167,41 +203,53 @@ class Found:
 
     def after(self, *links: Link, by_default: bool = False) -> Found:
         """Give it as found by way of other places."""
+        options = tuple(one.after(*links, by_default=by_default) for one in self.options)
         if not self.known:
-            return NOTHING
+            return Found(options=options, stored=self.stored) if options or self.stored.entries else NOTHING
         new = tuple(link for link in links if link not in self.links)
-        return Found(self.value, (*new, *self.links), self.by_default or by_default)
+        return Found(self.value, (*new, *self.links), self.by_default or by_default, options, self.stored)
+
+    def holding(self, stored: Stored) -> Found:
+        """Give it with what code stores in it."""
+        return Found(self.value, self.links, self.by_default, self.options, stored)
 
 
 NOTHING = Found()
 
 
+MOST_OPTIONS = 8
+"""So many answers to one question are kept beside each other."""
+
+
 def agreed(found: Iterable[Found]) -> Found:
-    """Give what holds whichever of several is the case; NOTHING where they differ or one is not known.
+    """Give what holds whichever of several is the case; where they differ it is nothing for sure, and any of them.
 
     Numbers that differ but are all above zero are together a positive number.
     """
-    found = _until_unknown(found)
-    if not found:
-        return NOTHING
-    first = found[0]
-    default = any(one.by_default for one in found)
-    if all(_same(one.value, first.value) for one in found):
-        return Found(first.value, first.links, default)
-    numbers = [one.value.value for one in found if isinstance(one.value, Constant)]
-    if len(numbers) == len(found) and all(_is_positive(number) for number in numbers):
-        return Found(Constant(POSITIVE), first.links, default)
-    return NOTHING
-
-
-def _until_unknown(found: Iterable[Found]) -> list[Found]:
-    """Look at one after the other, as each costs; nothing if one of them is not known."""
     known: list[Found] = []
+    options: dict[Found, None] = {}
+    unclear = False
     for one in found:
-        if not one.known:
-            return []
+        options |= dict.fromkeys(one.possible)
+        unclear |= not one.known
+        if unclear and len(options) >= MOST_OPTIONS:
+            break
         known.append(one)
-    return known
+    if not known or unclear:
+        return _any_of(options)
+    first = known[0]
+    default = any(one.by_default for one in known)
+    if all(_same(one.value, first.value) for one in known):
+        return Found(first.value, first.links, default, stored=first.stored)
+    numbers = [one.value.value for one in known if isinstance(one.value, Constant)]
+    if len(numbers) == len(known) and all(_is_positive(number) for number in numbers):
+        return Found(Constant(POSITIVE), first.links, default)
+    return _any_of(options)
+
+
+def _any_of(options: Iterable[Found]) -> Found:
+    some = tuple(options)[:MOST_OPTIONS]
+    return Found(options=some) if some else NOTHING
 
 
 def _same(first: Value, second: Value) -> bool:
@@ -218,6 +266,9 @@ def _is_positive(number: object) -> bool:
 
 def told(found: Found, place: Expression, name: str, *, by_default: bool = False) -> Found:
     """Give a value with a link to the place, in code, where it is written down under a name, if it has none yet."""
+    if found.options:
+        options = tuple(told(one, place, name, by_default=by_default) for one in found.options)
+        return Found(options=options, stored=found.stored)
     if not found.known or found.links:
         return found.after(by_default=by_default)
     text = ast.unparse(place.node)

@@ -4,29 +4,30 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from forklint.project import bindings as bindings_of
 from forklint.project.bindings import is_shadowed
 from forklint.project.index import Symbol
 from forklint.project.index import Value as Bound
 from forklint.project.module import ClassFacts, FunctionFacts, Module
-from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Binding, Kind, Scope
-from forklint.project.spelling import is_name
 from forklint.summaries.terms import WORD
-from forklint.values import parameters
+from forklint.values import parameters, stores
 from forklint.values.model import (
+    NOT_STORED,
     NOTHING,
     Expression,
     Found,
     Frame,
+    Instance,
     Made,
     Ref,
     Row,
     Setting,
-    Source,
     Table,
     agreed,
     told,
@@ -35,11 +36,6 @@ from forklint.values.model import (
 if TYPE_CHECKING:
     from forklint.project.index import Project
     from forklint.values.evaluator import Evaluator
-
-CHANGING = frozenset(
-    {"update", "pop", "popitem", "setdefault", "clear", "__setitem__", "merge_with", "merge_from_file"}
-)
-"""Methods that change a mapping in place."""
 
 
 def find(evaluator: Evaluator, source: Expression) -> Found:
@@ -54,7 +50,11 @@ def find(evaluator: Evaluator, source: Expression) -> Found:
     home, bindings = found
     if any(binding.kind in {Kind.IMPORT, Kind.CLASS, Kind.FUNCTION} for binding in bindings):
         return of_symbol(evaluator, evaluator.project.lookup(source.module, source.scope, node.id), source.frame)
-    return agreed(_binding(evaluator, source.module, home, binding, source.frame) for binding in bindings)
+    reaching = bindings_of.reaching(source.module, source.scope, node)
+    return agreed(
+        bound(evaluator, Bound(source.module, home, binding), source.frame, source)
+        for binding in (reaching[1] if reaching is not None else bindings)
+    )
 
 
 def of_symbol(evaluator: Evaluator, symbol: Symbol | None, frame: Frame | None) -> Found:
@@ -66,12 +66,9 @@ def of_symbol(evaluator: Evaluator, symbol: Symbol | None, frame: Frame | None) 
     return NOTHING
 
 
-def bound(evaluator: Evaluator, symbol: Bound, frame: Frame | None) -> Found:
-    """What a name holds that is bound once."""
-    return _binding(evaluator, symbol.module, symbol.scope, symbol.binding, frame)
-
-
-def _binding(evaluator: Evaluator, module: Module, home: Scope, binding: Binding, frame: Frame | None) -> Found:
+def bound(evaluator: Evaluator, symbol: Bound, frame: Frame | None, read: Expression | None = None) -> Found:
+    """What one binding of a name holds, where it is ``read``, or once its module has run."""
+    module, home, binding = symbol.module, symbol.scope, symbol.binding
     inside = frame is not None and frame.function.node in _functions_around(home)
     frame = frame if inside else None
     if binding.kind is Kind.PARAMETER:
@@ -79,10 +76,13 @@ def _binding(evaluator: Evaluator, module: Module, home: Scope, binding: Binding
     if binding.value is not None:
         place = Expression(module, home, binding.value, frame)
         found = told(evaluator.find(place), place, binding.name)
-        if isinstance(found.value, Setting):
-            return NOTHING if any(isinstance(use, ast.Call) for use in _uses(home, binding.name)) else found
-        return changed(module, home, binding, found) if isinstance(found.value, Table) else found
+        return stores.brought_up_to_date(evaluator, place, binding, found, read) if _may_change(found) else found
     return _unpacked(evaluator, module, home, binding, frame)
+
+
+def _may_change(found: Found) -> bool:
+    """Whether what is found can be changed in place."""
+    return isinstance(found.value, (Table, Row, Setting, Instance, Made))
 
 
 def _functions_around(scope: Scope) -> set[ast.AST]:
@@ -115,75 +115,26 @@ def _unpacked(evaluator: Evaluator, module: Module, home: Scope, binding: Bindin
     return NOTHING
 
 
-# Changes in place
-
-
-def changed(module: Module, home: Scope, binding: Binding, found: Found) -> Found:
-    """Give a mapping with what the function around it does to it: a key set later in the same block counts.
-
-    Of a key that is set elsewhere nothing is known, and nothing at all of a mapping that is updated as a whole.
-    """
-    table = found.value
-    assert isinstance(table, Table)  # noqa: S101 - the caller says so
-    entries: dict[str, Source] = dict(table.entries)
-    complete = table.complete
-    for node in _uses(home, binding.name):
-        if isinstance(node, ast.Call):
-            return Found(Table({}, complete=False), found.links, found.by_default)
-        key = node.slice.value if isinstance(node.slice, ast.Constant) else None
-        if not isinstance(key, str):
-            return Found(Table({}, complete=False), found.links, found.by_default)
-        value = _set_in_block(module, binding, node)
-        again = sum(_key(other) == key for other in _uses(home, binding.name))
-        if value is not None and again == 1:
-            entries[key] = Expression(module, home, value)
-        else:
-            entries.pop(key, None)
-            complete = False
-    return Found(Table(entries, complete), found.links, found.by_default)
-
-
-def _key(node: ast.Subscript | ast.Call) -> object:
-    return node.slice.value if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) else None
-
-
-def _uses(home: Scope, name: str) -> list[ast.Subscript | ast.Call]:
-    """The places where the mapping of a name is changed."""
-    found: list[ast.Subscript | ast.Call] = []
-    for node in nodes_below(home.node):
-        if (isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load) and is_name(node.value, name)) or (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Attribute)
-            and node.func.attr in CHANGING
-            and is_name(node.func.value, name)
-        ):
-            found.append(node)
-        elif isinstance(node, ast.AugAssign) and is_name(node.target, name):
-            found.append(ast.Call(node.target, [], []))
-    return found
-
-
-def _set_in_block(module: Module, binding: Binding, node: ast.Subscript) -> ast.expr | None:
-    """The value that a key gets in the very block in which the mapping was made, so that it surely gets it."""
-    statement = module.parents.get(node)
-    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
-        return None
-    same = module.parents.get(statement) is module.parents.get(binding.node)
-    return statement.value if same and statement.lineno > getattr(binding.node, "lineno", 0) else None
-
-
 # Attributes set from elsewhere
 
 
-def is_set_elsewhere(evaluator: Evaluator, home: Module, name: str) -> bool:
-    """Whether code that has to do with a module sets an attribute or key of that name on anything but ``self``."""
-    find = lambda: _is_set_near(evaluator.project, home.path, name)  # noqa: E731 - it is short
-    return evaluator.project.answer("is set elsewhere", (home.path, name), find, compared=True)
+def is_set_elsewhere(
+    evaluator: Evaluator, home: Module, name: str, known: frozenset[ast.AST] = NOT_STORED.places
+) -> bool:
+    """Whether code that has to do with a module sets an attribute or key of that name on anything but ``self``.
+
+    The targets in ``known`` do not count: what they set was found.
+    """
+    project = evaluator.project
+    find = lambda: tuple(_setting_near(project, home.path, name))  # noqa: E731 - it is short
+    near = project.answer("setters near", (home.path, name), find, compared=True)
+    return any(not known.issuperset(_targets(project, path, name)) for path in near)
 
 
-def _is_set_near(project: Project, home: Path, name: str) -> bool:
+def _setting_near(project: Project, home: Path, name: str) -> Iterator[Path]:
+    """Give the files that set a name and have to do with another."""
     reaches = project.graph.reaches
-    return any(path == home or reaches(path, home) or reaches(home, path) for path in setters(project, name))
+    return (path for path in setters(project, name) if path == home or reaches(path, home) or reaches(home, path))
 
 
 def setters(project: Project, name: str) -> tuple[Path, ...]:
@@ -191,19 +142,19 @@ def setters(project: Project, name: str) -> tuple[Path, ...]:
 
     def find() -> tuple[Path, ...]:
         paths = project.where(WORD, name) if name.isidentifier() else project.containing(name.encode())
-        return tuple(path for path in paths if _sets_in(project, path, name))
+        return tuple(path for path in paths if _targets(project, path, name))
 
     return project.answer("files that set a name", name, find, compared=True)
 
 
-def _sets_in(project: Project, path: Path, name: str) -> bool:
-    """Whether a file does; its text must look like it, so that few are parsed."""
+def _targets(project: Project, path: Path, name: str) -> tuple[ast.AST, ...]:
+    """Where a file does; its text must look like it, so that few are parsed."""
 
-    def find() -> bool:
+    def find() -> tuple[ast.AST, ...]:
         module = project.module(path) if project.matches(path, _setting(name)) else None
-        return module is not None and _sets(module, name)
+        return tuple(_find_targets(module, name)) if module is not None else ()
 
-    return project.answer("sets a name", (path, name), find, compared=True)
+    return project.answer("where a name is set", (path, name), find, compared=True)
 
 
 @cache
@@ -214,16 +165,15 @@ def _setting(name: str) -> re.Pattern[bytes]:
     )
 
 
-def _sets(module: Module, name: str) -> bool:
+def _find_targets(module: Module, name: str) -> Iterator[ast.AST]:
     for node in module.nodes:
         if isinstance(node, ast.Attribute) and node.attr == name and not isinstance(node.ctx, ast.Load):
             if not (isinstance(node.value, ast.Name) and node.value.id in {"self", "cls"}):
-                return True
+                yield node
         elif isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
             if isinstance(node.slice, ast.Constant) and node.slice.value == name:
-                return True
+                yield node
         elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "setattr" and len(node.args) > 1:
             key = node.args[1]
             if isinstance(key, ast.Constant) and key.value == name:
-                return True
-    return False
+                yield node

@@ -18,7 +18,7 @@ from forklint.project.module import ClassFacts, FunctionFacts
 from forklint.project.scopes import Kind
 from forklint.project.spelling import last_name
 from forklint.values import callers, calls
-from forklint.values.model import Expression, Instance, Setting, Source
+from forklint.values.model import Either, Expression, Instance, Setting, Source
 
 if TYPE_CHECKING:
     from forklint.project.module import Module
@@ -113,6 +113,9 @@ class _Search:
 
     def look(self, source: Source, depth: int) -> None:
         """Add the classes of what a source holds."""
+        if isinstance(source, Either):
+            self._all(source.sources, depth)
+            return
         if isinstance(source, Setting) or depth <= 0 or len(self._seen) > MOST_LOOKS:
             self.complete = False
             return

@@ -1,0 +1,291 @@
+"""What code stores in a mapping, list or object of settings after it was made, and what an entry holds at a place.
+
+The one place that knows reaching definitions of keys and attributes: ``kw["n"] = 1``, ``config.n = 1``,
+``kw.pop("n")``, ``kw.update(other)``, ``rows.append(row)``.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple
+
+from forklint.project.module import Module
+from forklint.project.nodes import nodes_below
+from forklint.project.scopes import Binding, Scope
+from forklint.values.model import Either, Expression, Found, Row, Setting, Source, Stored, Table
+
+if TYPE_CHECKING:
+    from forklint.values.evaluator import Evaluator
+
+LOOPS = (ast.For, ast.AsyncFor, ast.While)
+THROUGH = (ast.With, ast.AsyncWith)
+"""Statements whose body surely runs."""
+
+
+class Act(Enum):
+    """What a change does."""
+
+    SET = "set"
+    DROP = "drop"
+    FORGET = "forget"
+    """The entry is there, and not known."""
+    DEFAULT = "default"
+    MERGE = "merge"
+    ADD = "add"
+    LET_IN = "let in"
+    """A file or the command line may give any entry another value."""
+    ANY = "any"
+
+
+class Change(NamedTuple):
+    """One change in place."""
+
+    act: Act
+    place: ast.AST
+    key: str = ""
+    value: ast.expr | None = None
+
+
+KEYED = {"pop": Act.DROP, "setdefault": Act.DEFAULT, "__setitem__": Act.SET, "__delitem__": Act.DROP}
+LETTING_IN = frozenset({"merge_from_file", "merge_from_list", "merge_from_other_cfg", "from_file"})
+ADDING = frozenset({"append", "add", "appendleft"})
+EXTENDING = frozenset({"extend", "update", "merge_update", "merge_with"})
+REPLACING = frozenset({"popitem", "clear", "remove", "insert", "reverse", "sort"})
+CHANGING = LETTING_IN | ADDING | EXTENDING | REPLACING | KEYED.keys()
+"""Methods that change what they are called on."""
+
+
+def brought_up_to_date(
+    evaluator: Evaluator, made: Expression, binding: Binding, found: Found, read: Expression | None
+) -> Found:
+    """What the value of a name holds after the changes of its module, or at the place where it is ``read``."""
+    changes = _changes(evaluator, made.scope, binding.name)
+    if not changes:
+        return found
+    seen = [one for one in changes if read is None or not _is_later(made.module, one.place, read, made.scope)]
+    return _Replay(evaluator, made, binding, found).run(seen)
+
+
+class _Replay:
+    """Does to a value, in the order of the text, what its module does to it."""
+
+    def __init__(self, evaluator: Evaluator, made: Expression, binding: Binding, found: Found) -> None:
+        self._evaluator = evaluator
+        self._made = made
+        self._binding = binding
+        self._found = found
+        value = found.value
+        self._is_table = isinstance(value, Table)
+        self._entries: dict[str, Source] = dict(value.entries) if isinstance(value, Table) else {}
+        self._complete = isinstance(value, (Table, Row)) and value.complete
+        self._items: list[Source] = list(value.items) if isinstance(value, Row) else []
+        self._places: set[ast.AST] = set()
+        self._by_default = found.by_default
+
+    def run(self, changes: list[Change]) -> Found:
+        """Do all of some changes."""
+        for change in changes:
+            self._do(change, is_sure=_is_straight(self._made.module, change.place, self._binding.node))
+        value = self._found.value
+        stored = Stored({**self._found.stored.entries, **self._entries}, frozenset(self._places))
+        if isinstance(value, Table):
+            value = Table({key: one for key, one in self._entries.items() if "." not in key}, self._complete)
+        elif isinstance(value, Row):
+            value = Row(tuple(self._items), self._complete)
+        elif isinstance(value, Setting) and any(isinstance(one.place, ast.Call) for one in changes):
+            return Found()
+        return Found(value, self._found.links, self._by_default, self._found.options, stored)
+
+    def _do(self, change: Change, *, is_sure: bool) -> None:
+        if isinstance(self._found.value, Row):
+            self._add(change, is_sure=is_sure)
+        elif change.act is Act.SET and change.value is not None:
+            if self._set(change.key, self._at(change.value, change.place), is_sure=is_sure):
+                self._places.add(change.place)
+        elif change.act in {Act.DROP, Act.FORGET}:
+            self._entries.pop(change.key, None)
+            self._complete &= is_sure and change.act is Act.DROP
+        elif change.act is Act.DEFAULT and change.value is not None:
+            if change.key not in self._entries:
+                if self._complete:
+                    self._set(change.key, self._at(change.value, change.place), is_sure=is_sure)
+                else:
+                    self._complete = False
+        elif change.act is Act.MERGE and change.value is not None:
+            self._merge(self._at(change.value, change.place), is_sure=is_sure)
+        elif change.act is Act.LET_IN:
+            self._by_default = True
+        else:
+            self._entries, self._complete = {}, False
+
+    def _add(self, change: Change, *, is_sure: bool) -> None:
+        self._complete &= is_sure
+        if change.act is Act.ADD and change.value is not None:
+            self._items.append(self._at(change.value, change.place))
+        elif change.act is Act.MERGE and change.value is not None:
+            more = self._evaluator.find(self._at(change.value, change.place)).value
+            self._items += more.items if isinstance(more, Row) else ()
+            self._complete &= isinstance(more, Row) and more.complete
+        else:
+            self._items, self._complete = [], False
+
+    def _set(self, key: str, source: Source, *, is_sure: bool) -> bool:
+        """Set an entry; False where it is not known what else it may be."""
+        before = self._entries.get(key)
+        if is_sure:
+            self._entries[key] = source
+        elif before is not None:
+            self._entries[key] = Either((before, source))
+        else:
+            self._complete = False
+            return self._is_table and "." not in key
+        return True
+
+    def _merge(self, other: Source, *, is_sure: bool) -> None:
+        table = self._evaluator.table(other)
+        if table is None or not table.complete:
+            self._entries, self._complete = {}, False
+        for key, source in table.entries.items() if table is not None else ():
+            self._set(key, source, is_sure=is_sure)
+
+    def _at(self, value: ast.expr, place: ast.AST) -> Expression:
+        made = self._made
+        scope = made.module.scope_at(place)
+        return Expression(made.module, scope, value, made.frame if scope is made.scope else None)
+
+
+def _is_straight(module: Module, place: ast.AST, start: ast.AST | None) -> bool:
+    """Whether whoever comes by a statement surely comes by a place further down in its block."""
+    statement: ast.AST | None = module.statement_of(place) if not isinstance(place, ast.stmt) else place
+    if start is None or statement is None:
+        return False
+    home = module.scope_at(start).node if isinstance(start, ast.arg) else module.parents.get(start)
+    above = module.parents.get(statement)
+    while above is not home and isinstance(above, THROUGH):
+        above = module.parents.get(above)
+    return above is home and getattr(place, "lineno", 0) > getattr(start, "lineno", 0)
+
+
+def _is_later(module: Module, place: ast.AST, read: Expression, home: Scope) -> bool:
+    """Whether a change surely comes after a place of the same function where the value is read."""
+    if read.module is not module or read.scope is not home or module.scope_at(place) is not home:
+        return False
+    if (getattr(place, "lineno", 0), getattr(place, "col_offset", 0)) <= (read.node.lineno, read.node.col_offset):
+        return False
+    return not any(isinstance(above, LOOPS) and above in module.above(read.node) for above in module.above(place))
+
+
+def _changes(evaluator: Evaluator, home: Scope, name: str) -> tuple[Change, ...]:
+    """All changes of what a name holds, by this name or another that it is given, in the order of the text."""
+    return evaluator.project.answer(
+        "changes in place", (home, name), lambda: tuple(_find_changes(evaluator, home, name))
+    )
+
+
+def _find_changes(evaluator: Evaluator, home: Scope, name: str) -> list[Change]:
+    by_name = evaluator.project.answer("all changes in place", home, lambda: _find_all(home))
+    found = [change for one in {name, *_other_names(home, name)} for change in by_name.get(one, ())]
+    return sorted(found, key=lambda one: (getattr(one.place, "lineno", 0), getattr(one.place, "col_offset", 0)))
+
+
+def _other_names(home: Scope, name: str) -> Iterator[str]:
+    """Give the names that are bound once, to what another name holds."""
+    for other, bindings in home.bindings.items():
+        value = bindings[0].value if len(bindings) == 1 else None
+        if isinstance(value, ast.Name) and value.id == name:
+            yield other
+
+
+def _find_all(home: Scope) -> dict[str, list[Change]]:
+    found: dict[str, list[Change]] = {}
+    for node in nodes_below(home.node):
+        for name, change in _of_node(node):
+            found.setdefault(name, []).append(change)
+    return found
+
+
+def _of_node(node: ast.AST) -> Iterator[tuple[str, Change]]:
+    """Give the changes that one node makes, each with the name of what it changes."""
+    if isinstance(node, ast.Assign):
+        for target in node.targets:
+            yield from _of_target(target, node.value)
+    elif isinstance(node, ast.AnnAssign) and node.value is not None:
+        yield from _of_target(node.target, node.value)
+    elif isinstance(node, ast.AugAssign):
+        if isinstance(node.target, ast.Name):
+            is_joined = isinstance(node.op, (ast.Add, ast.BitOr))
+            yield node.target.id, Change(Act.MERGE if is_joined else Act.ANY, node, "", node.value)
+        else:
+            yield from _lost(node.target, Act.FORGET)
+    elif isinstance(node, ast.Delete):
+        for target in node.targets:
+            yield from _lost(target, Act.DROP)
+    elif isinstance(node, ast.Call):
+        yield from _of_call(node)
+
+
+def _of_target(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, Change]]:
+    if isinstance(target, (ast.Tuple, ast.List)):
+        for part in target.elts:
+            yield from _lost(part, Act.FORGET)
+        return
+    place = _path(target)
+    if place is not None:
+        name, key = place
+        yield name, Change(Act.SET if key else Act.ANY, target, key, value)
+
+
+def _lost(target: ast.expr, act: Act) -> Iterator[tuple[str, Change]]:
+    place = _path(target)
+    if place is not None:
+        name, key = place
+        yield name, Change(act if key else Act.ANY, target, key)
+
+
+def _of_call(call: ast.Call) -> Iterator[tuple[str, Change]]:
+    func = call.func
+    if isinstance(func, ast.Name) and func.id == "setattr" and len(call.args) == 3:
+        owner, named, value = call.args
+        if isinstance(owner, ast.Name):
+            yield owner.id, Change(Act.SET if _text(named) else Act.ANY, call, _text(named), value)
+    if not isinstance(func, ast.Attribute) or not isinstance(func.value, ast.Name) or func.attr not in CHANGING:
+        return
+    name, first = func.value.id, call.args[0] if call.args else None
+    second = call.args[1] if len(call.args) > 1 else None
+    if func.attr in KEYED:
+        key = _text(first)
+        act = KEYED[func.attr] if key else Act.ANY
+        none = ast.copy_location(ast.Constant(None), call)
+        yield name, Change(act, call, key, second or none)
+    elif func.attr in LETTING_IN:
+        yield name, Change(Act.LET_IN, call)
+    elif func.attr in ADDING and first is not None:
+        yield name, Change(Act.ADD, call, "", first)
+    elif func.attr in EXTENDING and (first is not None or call.keywords):
+        if first is not None:
+            yield name, Change(Act.MERGE, call, "", first)
+        for keyword in call.keywords:
+            given = Change(Act.SET, call, keyword.arg, keyword.value) if keyword.arg else None
+            yield name, given or Change(Act.MERGE, call, "", keyword.value)
+    else:
+        yield name, Change(Act.ANY, call)
+
+
+def _path(target: ast.expr) -> tuple[str, str] | None:
+    """The name and the dotted key of what ``config.LOADER["workers"]`` stores in; an empty key is any key."""
+    keys: list[str] = []
+    known = True
+    while isinstance(target, (ast.Attribute, ast.Subscript)):
+        key = target.attr if isinstance(target, ast.Attribute) else _text(target.slice)
+        known &= bool(key)
+        keys.append(key)
+        target = target.value
+    if not isinstance(target, ast.Name) or not keys:
+        return None
+    return target.id, ".".join(reversed(keys)) if known else ""
+
+
+def _text(node: ast.expr | None) -> str:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
