@@ -10,9 +10,10 @@ from pathlib import Path
 from forklint.project.questions import Fact
 from forklint.records import dataclass
 from forklint.source import document
+from forklint.summaries.byte_search import all_terms
 from forklint.summaries.reading import summarise
 from forklint.summaries.summary import Summary
-from forklint.summaries.terms import KINDS, WORD, Terms, all_terms
+from forklint.summaries.terms import KINDS, WORD, Terms
 
 UNPARSABLE = (SyntaxError, RecursionError, MemoryError, ValueError)
 """What ``ast`` raises for a text that it refuses."""

@@ -7,14 +7,12 @@ answer, until most are summarised anyway. Both give the same (tests/test_terms.p
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forklint.summaries import path_roots
-from forklint.summaries.terms import PATH_ROOT, WORD, Terms, all_terms
+from forklint.summaries import byte_search, path_roots
+from forklint.summaries.terms import PATH_ROOT, WORD, Terms
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
@@ -59,7 +57,8 @@ class TermIndex:
         """The terms of a file as it is now, words included."""
         known = self._terms.get(path)
         if known is None:
-            known = self._terms[path] = all_terms(self._project.peek(path), self._project.bytes_of(path))
+            summary, data = self._project.peek(path), self._project.bytes_of(path)
+            known = self._terms[path] = byte_search.all_terms(summary, data)
         return known
 
     def forget(self, path: Path) -> None:
@@ -105,16 +104,8 @@ class TermIndex:
         return found
 
     def _searched(self, kind: str, name: str) -> Iterator[Path]:
-        wanted = name.encode(errors="surrogateescape")
-        whole = _whole(wanted)
         for path in self._project.all_files():
-            data = self._project.bytes_of(path)
-            if wanted not in data or whole.search(data) is None:
+            if not byte_search.may_have(kind, name, self._project.bytes_of(path)):
                 continue
             if kind == WORD or name in self.of(path).get(kind, ()):
                 yield path
-
-
-@lru_cache(maxsize=1024)
-def _whole(word: bytes) -> re.Pattern[bytes]:
-    return re.compile(rb"(?<![\w\x80-\xff])" + re.escape(word) + rb"(?![\w\x80-\xff])")

@@ -50,12 +50,6 @@ def terms(summary: Summary) -> Terms:
     }
 
 
-def all_terms(summary: Summary | None, data: bytes) -> Terms:
-    """All terms of a file, words included. One without a summary may bind any of its words."""
-    every = words(data)
-    return {**(terms(summary) if summary is not None else {BOUND: every}), WORD: every}
-
-
 def last_name(spelling: str) -> str:
     """The last name of a spelling: ``Net`` of ``models.Net``; empty where it ends in a call or an index."""
     name = spelling.rpartition(".")[2]

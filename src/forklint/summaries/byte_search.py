@@ -1,0 +1,82 @@
+"""The byte search that stands before the parser: which files could have a term, judged by their text.
+
+A file in which nothing is found surely has not got the term, so it need not be summarised to answer that; tests hold
+every term of every summary to it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+
+from forklint.summaries.summary import STAR, Summary
+from forklint.summaries.terms import BASE, BOUND, RENAMED, WORD, Terms, terms, words
+
+LETTER = rb"[\w\x80-\xff]"
+BLANKS = rb"(?:[\s\\]|\#[^\n]*\n)*"
+"""What may stand between two tokens."""
+BINDING = rb"(?:\A|[\n\r;,(\[{*:=|'\")\]}]|\b(?:def|class|import|as|for|type|case|lambda)\b)[ \t\f\\]*"
+"""What stands before a name that a statement binds, or that ``__all__`` lists."""
+GIVING = rb"(?:[=,(\[.]|\b(?:or|and|else|await|yield|from)\b)" + BLANKS
+"""What stands before the last part of a value that gets another name; or ``as`` stands behind it."""
+BOUND_ANYWHERE = re.compile(rb"(?=" + BINDING + rb"(" + LETTER + rb"+))")
+BEFORE = {kind: re.compile(before + rb"\Z") for kind, before in {BOUND: BINDING, RENAMED: GIVING}.items()}
+ONLY_BLANKS = re.compile(BLANKS + rb"\Z")
+AS = re.compile(BLANKS + rb"\bas\b")
+ALL_OF_IT = re.compile(rb"\bimport" + BLANKS + rb"\*")
+END_OF_HEADER = re.compile(rb"\)\s*:")
+NEAR = 400
+"""Bytes before a word that are looked at; where they hold nothing but blanks, anything may stand before these."""
+
+
+def may_have(kind: str, name: str, data: bytes) -> bool:
+    """Whether a file could have a term of a kind and name, by its bytes."""
+    if name == STAR:
+        return ALL_OF_IT.search(data) is not None
+    word = name.encode(errors="surrogateescape")
+    if word not in data:
+        return False
+    stands = STANDS.get(kind)
+    found = _whole(word).finditer(data)
+    return any(stands is None or stands(data, one.start(), one.end()) for one in found)
+
+
+def all_terms(summary: Summary | None, data: bytes) -> Terms:
+    """All terms of a file, words included; one without a summary may bind what stands where a name is bound."""
+    if summary is not None:
+        return {**terms(summary), WORD: words(data)}
+    bound = frozenset(found.group(1).decode(errors="replace") for found in BOUND_ANYWHERE.finditer(data))
+    return {BOUND: bound, WORD: words(data)}
+
+
+@lru_cache(maxsize=1024)
+def _whole(word: bytes) -> re.Pattern[bytes]:
+    return re.compile(rb"(?<!" + LETTER + rb")" + re.escape(word) + rb"(?!" + LETTER + rb")")
+
+
+def _may_be_bound(data: bytes, start: int, end: int) -> bool:
+    return _stands_behind(BOUND, data, start) and AS.match(data, end) is None
+
+
+def _may_be_renamed(data: bytes, start: int, end: int) -> bool:
+    return AS.match(data, end) is not None or _stands_behind(RENAMED, data, start)
+
+
+def _may_be_base(data: bytes, start: int, _end: int) -> bool:
+    """Whether no header of a class has ended since the last one began."""
+    begin = data.rfind(b"class", 0, start)
+    return begin >= 0 and END_OF_HEADER.search(data, begin, start) is None
+
+
+def _stands_behind(kind: str, data: bytes, start: int) -> bool:
+    near = data[max(0, start - NEAR) : start]
+    return BEFORE[kind].search(near) is not None or (start > NEAR and ONLY_BLANKS.match(near) is not None)
+
+
+STANDS: dict[str, Callable[[bytes, int, int], bool]] = {
+    BOUND: _may_be_bound,
+    RENAMED: _may_be_renamed,
+    BASE: _may_be_base,
+}
+"""Whether a word at a place may be a term of a kind; of all other kinds any word may be one."""

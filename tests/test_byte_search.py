@@ -1,0 +1,65 @@
+"""No file that has a term is passed over by the byte search before it."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from forklint.summaries.byte_search import all_terms, may_have
+from forklint.summaries.reading import summarise
+
+ROOT = Path(__file__).parent.parent
+FORMS = {
+    "bound": [
+        "import X", "import a.b as X", "import X.y", "from a import (  # why\n    b,\n    X,\n)", "from a import b as X",
+        "def X(): pass", "async def X(): pass", "class X: pass", "a = X = 1", "X: int = 1", "(X, *Y) = 1, 2", "[a, X] = b",
+        "for X in a: pass", "if a:\n    X = 1", "if a: X = 1", "a = 1; X = 2", "with a as X: pass", "with a as (b, X): pass",
+        "try:\n    pass\nexcept E as X:\n    pass", "print(X := 1)", "match a:\n    case X: pass", "__all__ = ['X']",
+        "match a:\n    case {'k': X, **Y}: pass", "match a:\n    case K(v=X): pass", "match a:\n    case [*X]: pass",
+        "a = \\\n  X = 1",
+    ],
+    "base": ["class Y(X): pass", "class Y(\n    a.X,  # why\n    Z,\n): pass", "class Y(X[T], metaclass=M): pass", "class Y(Z, X,): pass"],
+    "renamed": [
+        "from a import X as Y", "from a import X \\\n as Y", "import a.X as Y", "Y = X", "Y = a.X", "Y: T = X", "Y = (\n  X\n)",
+        "Y = X if a else b", "Y = b if a else X", "Y = a or X", "with X as Y: pass", "Y, Z = a, X", "Y = partial(X)",
+        "Y = functools.partial(  # why\n  a.X)", "self.y = X", "Y = (  # why\n  X)",
+    ],
+}  # fmt: skip
+
+
+def terms_of(text: str) -> dict[str, frozenset[str]]:
+    return dict(all_terms(summarise(ast.parse(text)), text.encode()))
+
+
+@pytest.mark.parametrize(("kind", "text"), [(kind, text) for kind, texts in FORMS.items() for text in texts])
+def test_each_way_to_write_a_name(kind: str, text: str) -> None:
+    assert "X" in terms_of(text)[kind]
+    assert may_have(kind, "X", text.encode())
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"), [("bound", "# more X here"), ("bound", "f.X = 1"), ("bound", "import X as Y"), ("base", "class Y(Z): X"), ("renamed", "print X"), ("imported", "a * b")]
+)
+def test_what_is_passed_over(kind: str, text: str) -> None:
+    assert not may_have(kind, "*" if kind == "imported" else "X", text.encode())
+
+
+def test_a_file_that_cannot_be_parsed_may_bind_what_stands_where_names_are_bound() -> None:
+    text = b"print 'old'\ndef X(): pass\nclass Y: pass\n# more Z here\n"
+    assert {"X", "Y"} <= all_terms(None, text)["bound"]
+    assert "Z" not in all_terms(None, text)["bound"]
+
+
+@pytest.mark.parametrize("folder", ["src", "tests", "bench", "scripts"])
+def test_every_term_of_a_file_is_found_in_its_bytes(folder: str) -> None:
+    for path in sorted((ROOT / folder).rglob("*.py")):
+        data = path.read_bytes()
+        try:
+            found = all_terms(summarise(ast.parse(data)), data)
+        except (SyntaxError, ValueError):
+            continue
+        for kind in ("bound", "renamed", "imported", "class", "base", "call"):
+            missed = [name for name in found[kind] if not may_have(kind, name, data)]
+            assert not missed, (path, kind)
