@@ -16,14 +16,13 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from forklint.project.changes import written
 from forklint.project.circles import Circle, Circles
+from forklint.project.edges import PACKAGE, Edges
 from forklint.source.digest import digest
-from forklint.summaries.summary import STAR
 from forklint.summaries.terms import IMPORTED
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
     from forklint.project.questions import Fact
-    from forklint.summaries.summary import Import
 
 T = TypeVar("T")
 
@@ -51,7 +50,8 @@ def word_test(word: bytes) -> Words:
     return Words(re.compile(re.escape(word)), (word,))
 
 
-PACKAGE = "__init__.py"
+MOST_IMPORTERS = 32
+"""So many files that may import one are looked at from below; from above it is looked for what has more."""
 EDGES = frozenset({"imports", "summary", "entry", "folder", "file", "files", "path roots"})
 """Kinds of facts on which edges may rest."""
 
@@ -67,6 +67,7 @@ class ImportGraph:
         self._home = home
         self._guest = guest
         self._circles = Circles(self.imports)
+        self._edges = Edges(project)
         self._hops: dict[tuple[str, str], dict[Path, Path | None]] = {}
         """By test, what is known of files: the next one on the way to a file that passes, which leads to
         itself; None for a file that reaches none. As far as anybody asked, and while no file changes."""
@@ -78,7 +79,7 @@ class ImportGraph:
         home = self._home_of(path)
         if home is not None:
             return self._borrowed(lambda: home.imports(path))
-        find = lambda: tuple(self._find_imports(path))  # noqa: E731 - it is short
+        find = lambda: tuple(self._edges.of(path))  # noqa: E731 - it is short
         return self.project.answer("what a file imports", path, find, compared=True)
 
     def any_reached(self, path: Path, test: Test) -> bool:
@@ -122,8 +123,30 @@ class ImportGraph:
             return self._borrowed(lambda: home.reaches(first, second))
         if self._home is not None:
             return first == second or any(self.reaches(target, second) for target in self.imports(first))
+        few = self._few_reaching(second)
+        if few is not None:
+            return first in few
         self._all_below(first)
         return self._aside(lambda: self._circles.leads(first, second))
+
+    def _few_reaching(self, path: Path) -> frozenset[Path] | None:
+        """The files from which one is reached, itself included; None where they may be many."""
+        find = lambda: self._find_reaching(path)  # noqa: E731 - it is short
+        return self.project.answer("few files that reach one", path, find, compared=True)
+
+    def _find_reaching(self, path: Path) -> frozenset[Path] | None:
+        if not self.project.is_whole:
+            return None
+        found, waiting = {path}, [path]
+        for one in waiting:
+            if one.name == PACKAGE or len(self.project.where(IMPORTED, one.stem)) > MOST_IMPORTERS:
+                return None
+            new = [source for source in self.importers(one) if source not in found]
+            found.update(new)
+            waiting += new
+            if len(found) > MOST_IMPORTERS:
+                return None
+        return frozenset(found)
 
     def importers(self, path: Path) -> tuple[Path, ...]:
         """The files of the project that import a file directly."""
@@ -147,64 +170,6 @@ class ImportGraph:
             self._circles.forget()
             self._settled.clear()
 
-    # Edges
-
-    def _find_imports(self, path: Path) -> dict[Path, None]:
-        resolver = self.project.resolver
-        own = resolver.find(path, "", level=1)  # a file of a package runs the package, though it does not say so
-        found: dict[Path, None] = {own: None} if own is not None else {}
-        named: dict[tuple[int, str], list[str]] = {}
-        for one in self.project.imports(path):
-            attributes = named.setdefault((one.level, one.module), [])
-            if one.attribute:
-                attributes.append(one.attribute)
-        for (level, module), attributes in named.items():
-            start, relative = resolver.start(path, level), level > 0
-            *packages, last = self._modules(start, module, relative=relative)
-            found.update((one, None) for one in (*packages, last) if one is not None)
-            for attribute in attributes if last is None or last.name == PACKAGE else ():
-                found.update(dict.fromkeys(self._parts(start, module, last, attribute, relative=relative)))
-        found.pop(path, None)
-        return found
-
-    def _modules(self, start: str, module: str, *, relative: bool) -> tuple[Path | None, ...]:
-        """The packages on the way to a module, as importing ``a.b`` runs ``a`` first, and it itself, as far as ours."""
-        key = (start, module, relative)
-        find = lambda: tuple(self._find_modules(start, module, relative=relative))  # noqa: E731 - it is short
-        return self.project.answer("modules on the way", key, find, compared=True)
-
-    def _find_modules(self, start: str, module: str, *, relative: bool) -> Iterator[Path | None]:
-        resolver, parts = self.project.resolver, module.split(".") if module else []
-        if not relative and not resolver.has(start, parts[0]):
-            yield None
-            return
-        for length in range(0 if relative else 1, len(parts) + 1):
-            yield resolver.find_from(start, ".".join(parts[:length]), relative=relative)
-
-    def _parts(
-        self, start: str, module: str, package: Path | None, attribute: str, *, relative: bool
-    ) -> Iterator[Path]:
-        """Give the modules of a package that a statement may import from it by a name, or all that its stars name."""
-        resolver = self.project.resolver
-        if package is None:
-            top = module.partition(".")[0]
-            if relative or resolver.has(start, top):  # a folder without ``__init__.py``
-                found = resolver.find_from(start, f"{module}.{attribute}".strip("."), relative=relative)
-                yield from [found] if found is not None else []
-            return
-        for name in self._exports(package) if attribute == STAR else (attribute,):
-            found = resolver.find_from(str(package.parent), name, relative=True)
-            yield from [found] if found is not None else []
-
-    def _exports(self, path: Path) -> tuple[str, ...]:
-        """The names in ``__all__`` where it is written out: a star runs the modules among them."""
-
-        def find() -> tuple[str, ...]:
-            summary = self.project.summary(path)
-            return tuple(sorted(summary.exports or ())) if summary is not None else ()
-
-        return self.project.answer("names in __all__", path, find, compared=True)
-
     def _find_importers(self, path: Path) -> Iterator[Path]:
         seen = {path}
         for source in self._may_import(path):
@@ -221,7 +186,7 @@ class ImportGraph:
         if is_package:
             yield from (one for one in self.project.files if folder in one.parents)
         package = (folder.parent if is_package else folder) / PACKAGE
-        if (folder.name if is_package else path.stem) in self._exports(package):
+        if (folder.name if is_package else path.stem) in self._edges.exports(package):
             yield from self.importers(package)
 
     # What is reached
@@ -299,18 +264,10 @@ class ImportGraph:
         if self._aside(package) == target:
             return package() == target
         for one in self.project.imports(path):
-            named = partial(self._named, path, one)
+            named = partial(self._edges.named, path, one)
             if target in self._aside(named):
                 return target in named()
         return False
-
-    def _named(self, path: Path, one: Import) -> tuple[Path | None, ...]:
-        """The files that one import of a file names."""
-        start, relative = self.project.resolver.start(path, one.level), one.level > 0
-        modules = self._modules(start, one.module, relative=relative)
-        if not one.attribute or (modules[-1] is not None and modules[-1].name != PACKAGE):
-            return modules
-        return (*modules, *self._parts(start, one.module, modules[-1], one.attribute, relative=relative))
 
     def _way(self, path: Path, test: Test) -> list[Path]:
         """A way from a file to one that passes; empty if there is none."""
