@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from forklint.values import numbers
-from forklint.values.model import NOTHING, Constant, Expression, Found, Setting
+from forklint.values.model import NOTHING, Constant, Expression, Found, Row, Setting, Table
 from forklint.values.numbers import Number, Positive
 
 if TYPE_CHECKING:
@@ -37,6 +37,13 @@ def binary(evaluator: Evaluator, source: Expression) -> Found:
     if isinstance(node.op, ast.Div) and isinstance(right.value, Constant) and isinstance(right.value.value, str):
         first = left.value.value if isinstance(left.value, Constant) and isinstance(left.value.value, str) else ""
         return joined(Constant(str(PurePosixPath(first) / right.value.value)), left, right)
+    if isinstance(node.op, ast.Add) and isinstance(left.value, Row) and isinstance(right.value, Row):
+        row = Row((*left.value.items, *right.value.items), left.value.complete and right.value.complete)
+        return Found(row, by_default=left.by_default or right.by_default)
+    if isinstance(node.op, ast.BitOr) and isinstance(left.value, Table) and isinstance(right.value, Table):
+        if not right.value.complete:
+            return Found(Table(right.value.entries, complete=False))
+        return Found(Table({**left.value.entries, **right.value.entries}, left.value.complete))
     result = numbers.binary(node.op, number_of(left), number_of(right))
     return NOTHING if result is None else joined(Constant(result), left, right)
 

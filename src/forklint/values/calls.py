@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from forklint.knowledge.loading import names as listed
@@ -14,6 +15,7 @@ from forklint.project.nodes import nodes_below
 from forklint.values import arguments, arithmetic, command_line, files, names, numbers
 from forklint.values.model import (
     NOTHING,
+    Arguments,
     Constant,
     Expression,
     Found,
@@ -21,8 +23,10 @@ from forklint.values.model import (
     Instance,
     Made,
     Ref,
+    Row,
     Setting,
     Table,
+    Value,
     agreed,
 )
 
@@ -31,6 +35,8 @@ if TYPE_CHECKING:
 
 ENDS = (ast.Return, ast.Raise, ast.If, ast.With, ast.Try, ast.Match, ast.While, ast.For)
 """Statements at the end of a function after which it may not fall through to None."""
+NONE = ast.Constant(None)
+PARTIAL = frozenset({"functools.partial"})
 PLAIN_METHODS = frozenset({"copy", "model_dump", "dict", "to_dict", "_asdict"})
 """Methods that give an object with the same entries."""
 
@@ -38,17 +44,32 @@ PLAIN_METHODS = frozenset({"copy", "model_dump", "dict", "to_dict", "_asdict"})
 def find(evaluator: Evaluator, source: Expression) -> Found:
     """What a call gives; NOTHING where that is not understood."""
     node = source.node
-    assert isinstance(node, ast.Call)  # noqa: S101 - the follower says so
+    assert isinstance(node, ast.Call)  # noqa: S101 - the evaluator says so
     name = qualified(evaluator, source.part(node.func))
     if name:
         return _library(evaluator, source, name)
     symbol = evaluator.project.resolve(source.module, source.scope, node.func)
-    if isinstance(symbol, ClassFacts):
-        return Found(Instance(symbol, arguments.of_call(evaluator, source)))
-    if isinstance(symbol, FunctionFacts) and symbol.owner is None:
-        return returned(evaluator, symbol, source, None)
-    if isinstance(node.func, ast.Attribute):
-        return _method(evaluator, source, node.func)
+    if isinstance(symbol, ClassFacts) or (isinstance(symbol, FunctionFacts) and symbol.owner is None):
+        return _of_callee(evaluator, source, Ref(symbol), arguments.of_call(evaluator, source))
+    found = _method(evaluator, source, node.func) if isinstance(node.func, ast.Attribute) else NOTHING
+    if found.possible:
+        return found
+    callee = evaluator.find(source.part(node.func))
+    given = arguments.of_call(evaluator, source) if callee.possible else arguments.NOT_KNOWN
+    return evaluator.each(callee, lambda one: _of_callee(evaluator, source, one.value, given))
+
+
+def _of_callee(evaluator: Evaluator, source: Expression, callee: Value, given: Arguments) -> Found:
+    """What it gives to call a class, a function or a partial of one with some arguments."""
+    if isinstance(callee, Ref) and isinstance(callee.symbol, ClassFacts):
+        return Found(Instance(callee.symbol, given))
+    if isinstance(callee, Ref) and isinstance(callee.symbol, FunctionFacts):
+        return _returned(evaluator, callee.symbol, given, None, source.frame)
+    if isinstance(callee, Made) and callee.name in PARTIAL and callee.call.node is not source.node:
+        kept = arguments.of_call(evaluator, callee.call)
+        whole = arguments.joined(arguments.without_first(kept), given)
+        inner = evaluator.find(kept.positional[0]) if kept.positional else NOTHING
+        return evaluator.each(inner, lambda one: _of_callee(evaluator, source, one.value, whole))
     return NOTHING
 
 
@@ -81,22 +102,44 @@ def _library(evaluator: Evaluator, source: Expression, name: str) -> Found:
         result = command_line.object_of(evaluator, source)
     elif name == "builtins.getattr" and len(node.args) > 1:
         result = _got(evaluator, source, evaluator.find(source.part(node.args[0])), node.args[1:])
+    elif name == "builtins.isinstance" and len(node.args) == 2:
+        result = _is_instance(evaluator, source, node.args[0], node.args[1])
     elif plain in {"int", "min", "max", "len", "abs", "round"} or plain in iteration().positive_counts:
         result = _counted(evaluator, source, plain)
     return result
 
 
+def _is_instance(evaluator: Evaluator, source: Expression, what: ast.expr, kind: ast.expr) -> Found:
+    """Whether an object of the project is one of a class of the project."""
+    found, asked = evaluator.find(source.part(what)), evaluator.find(source.part(kind))
+    if not isinstance(found.value, Instance) or not isinstance(asked.value, Ref):
+        return NOTHING
+    ancestry = evaluator.project.ancestry(found.value.facts)
+    if asked.value.symbol in ancestry.classes:
+        return arithmetic.joined(Constant(value=True), found)
+    is_sure = found.value.made is not None and ancestry.complete and isinstance(asked.value.symbol, ClassFacts)
+    return arithmetic.joined(Constant(value=False), found) if is_sure else NOTHING
+
+
 def _counted(evaluator: Evaluator, source: Expression, name: str) -> Found:
     parts = [evaluator.find(source.part(argument)) for argument in source.node.args]  # type: ignore[attr-defined]
+    if name == "len" and len(parts) == 1 and isinstance(parts[0].value, (Row, Table)):
+        value = parts[0].value
+        size = len(value.items if isinstance(value, Row) else value.entries)
+        return arithmetic.joined(Constant(size), *parts) if value.complete else NOTHING
     number = numbers.called(name, [arithmetic.number_of(part) for part in parts])
     return NOTHING if number is None else arithmetic.joined(Constant(number), *parts)
 
 
 def _method(evaluator: Evaluator, source: Expression, func: ast.Attribute) -> Found:
     """What a method of an object gives that is followed itself."""
+    owner = evaluator.find(source.part(func.value))
+    return evaluator.each(owner, lambda one: _method_of(evaluator, source, func, one))
+
+
+def _method_of(evaluator: Evaluator, source: Expression, func: ast.Attribute, owner: Found) -> Found:
     node = source.node
     assert isinstance(node, ast.Call)  # noqa: S101 - the caller says so
-    owner = evaluator.find(source.part(func.value))
     value = owner.value
     if func.attr in listed("files", "opening_methods") and isinstance(value, Constant):
         return owner
@@ -106,11 +149,15 @@ def _method(evaluator: Evaluator, source: Expression, func: ast.Attribute) -> Fo
         return _got(evaluator, source, owner, node.args)
     if isinstance(value, (Table, Setting, Instance)) and func.attr in PLAIN_METHODS:
         return owner
+    if isinstance(value, Table) and func.attr == "values":
+        return Found(Row(tuple(value.entries.values()), complete=False))
     if isinstance(value, Instance):
         found = evaluator.project.method(value.facts, func.attr)
         if found is not None:
             function = FunctionFacts(found[0].module, found[1])
             return returned(evaluator, function, source, value)
+        if func.attr in listed("objects", "same_methods"):
+            return owner
     if isinstance(value, Ref) and isinstance(value.symbol, ClassFacts):
         found = evaluator.project.method(value.symbol, func.attr)
         if found is not None and func.attr != "__init__":
@@ -133,16 +180,50 @@ def _got(evaluator: Evaluator, source: Expression, owner: Found, given: list[ast
 
 
 def returned(evaluator: Evaluator, function: FunctionFacts, call: Expression, receiver: Instance | None) -> Found:
-    """What a call of a function of the project gives, if each of its ``return`` statements gives the same."""
-    is_again = call.frame is not None and call.frame.enters(function)
+    """What a call of a function of the project gives, if each ``return`` that it may come to gives the same."""
+    return _returned(evaluator, function, arguments.of_call(evaluator, call), receiver, call.frame)
+
+
+def _returned(
+    evaluator: Evaluator, function: FunctionFacts, given: Arguments, receiver: Instance | None, within: Frame | None
+) -> Found:
+    is_again = within is not None and within.enters(function)
     if is_again or not _is_plain(evaluator, function) or not isinstance(function.node.body[-1], ENDS):
         return NOTHING
-    frame = Frame(function, arguments.of_call(evaluator, call), receiver, call.frame)
-    return agreed(
-        evaluator.find(Expression(function.module, function.scope, statement.value, frame))
-        for statement in scopes.statements(function.node.body)
-        if isinstance(statement, ast.Return) and statement.value is not None
-    )
+    frame = Frame(function, given, receiver, within)
+    here = Expression(function.module, function.scope, NONE, frame)
+    values, _ = _outcomes(evaluator, here, function.node.body)
+    return agreed(evaluator.find(here.part(value)) for value in values)
+
+
+def _outcomes(evaluator: Evaluator, here: Expression, body: Sequence[ast.stmt]) -> tuple[list[ast.expr], bool]:
+    """What statements may return, and whether they may be followed by others; known conditions choose their branch."""
+    values: list[ast.expr] = []
+    for statement in body:
+        if isinstance(statement, ast.Return):
+            return [*values, statement.value or NONE], False
+        if isinstance(statement, ast.Raise):
+            return values, False
+        goes_on = True
+        if isinstance(statement, ast.If):
+            ways = [_outcomes(evaluator, here, block) for block in _branches(evaluator, here, statement)]
+            values += [value for way, _ in ways for value in way]
+            goes_on = any(ends for _, ends in ways)
+        elif not isinstance(statement, (*scopes.FUNCTIONS, ast.ClassDef)):
+            ways = [_outcomes(evaluator, here, block) for block in scopes.bodies(statement)]
+            values += [value for way, _ in ways for value in way]
+            goes_on = not isinstance(statement, (ast.With, ast.AsyncWith)) or any(ends for _, ends in ways)
+        if not goes_on:
+            return values, False
+    return values, True
+
+
+def _branches(evaluator: Evaluator, here: Expression, statement: ast.If) -> list[list[ast.stmt]]:
+    """The branches of an ``if`` that may be taken."""
+    test = evaluator.find(here.part(statement.test))
+    if isinstance(test.value, Constant) and not test.by_default:
+        return [statement.body if arithmetic.is_true(test.value) else statement.orelse]
+    return [statement.body, statement.orelse]
 
 
 def _is_plain(evaluator: Evaluator, function: FunctionFacts) -> bool:

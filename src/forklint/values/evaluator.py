@@ -29,6 +29,7 @@ from forklint.values.model import (
     Stored,
     Table,
     agreed,
+    perhaps,
     told,
 )
 
@@ -177,8 +178,15 @@ class Evaluator:
             return objects.fields_given(self, value)
         return value if isinstance(value, Table) else None
 
+    @staticmethod
+    def each(found: Found, follow: Callable[[Found], Found]) -> Found:
+        """What follows from a value; where it is one of several, what may follow from them."""
+        return follow(found) if found.known else perhaps(map(follow, found.options))
+
     def member(self, owner: Found, name: str) -> Found:
         """What ``owner.name`` or ``owner["name"]`` holds."""
+        if owner.options and name not in owner.stored.entries:
+            return perhaps(self.member(one, name) for one in owner.options)
         value = owner.value
         found = NOTHING
         stored = owner.stored.entries.get(name)
@@ -236,18 +244,29 @@ def _attribute(evaluator: Evaluator, source: Expression) -> Found:
 def _subscript(evaluator: Evaluator, source: Expression) -> Found:
     node = source.node
     assert isinstance(node, ast.Subscript)  # noqa: S101 - FINDERS says so
-    key = evaluator.find(source.part(node.slice)).value
-    if not isinstance(key, Constant):
-        return NOTHING
     owner = evaluator.find(source.part(node.value))
-    if isinstance(owner.value, Row) and isinstance(key.value, int):
-        inside = -len(owner.value.items) <= key.value < len(owner.value.items)
-        return evaluator.find(owner.value.items[key.value]) if inside else NOTHING
+    if isinstance(node.slice, ast.Slice):
+        return Found(Row(owner.value.items, complete=False)) if isinstance(owner.value, Row) else NOTHING
+    key = evaluator.find(source.part(node.slice)).value
+    if isinstance(owner.value, Row):
+        return _item(evaluator, owner.value, key.value if isinstance(key, Constant) else None)
+    if not isinstance(key, Constant):
+        entries = owner.value.entries.values() if isinstance(owner.value, Table) else ()
+        return perhaps(map(evaluator.find, entries))
     if isinstance(owner.value, Setting) and isinstance(key.value, int):
         return files.item(evaluator, owner.value, key.value)
     if not isinstance(key.value, str):
         return NOTHING
     return _unless_set(evaluator, source, key.value, evaluator.member(owner, key.value), owner)
+
+
+def _item(evaluator: Evaluator, row: Row, index: object) -> Found:
+    """One item of a row, or any of them."""
+    if row.complete and isinstance(index, int):
+        inside = -len(row.items) <= index < len(row.items)
+        return evaluator.find(row.items[index]) if inside else NOTHING
+    found = [evaluator.find(item) for item in row.items]
+    return found[0] if len(found) == 1 else perhaps(found)
 
 
 def _unless_set(evaluator: Evaluator, source: Expression, name: str, found: Found, owner: Found) -> Found:
@@ -280,11 +299,21 @@ def _dictionary(evaluator: Evaluator, source: Expression) -> Found:
     return Found(Table(entries, complete))
 
 
-def _row(_follow: Evaluator, source: Expression) -> Found:
-    parts = source.node.elts  # type: ignore[attr-defined]
-    if any(isinstance(part, ast.Starred) for part in parts):
-        return NOTHING
-    return Found(Row(tuple(source.part(part) for part in parts)))
+def _row(evaluator: Evaluator, source: Expression) -> Found:
+    items: list[Source] = []
+    complete = True
+    for part in source.node.elts:  # type: ignore[attr-defined]
+        if not isinstance(part, ast.Starred):
+            items.append(source.part(part))
+            continue
+        inner = evaluator.find(source.part(part.value)).value
+        items += inner.items if isinstance(inner, Row) else ()
+        complete &= isinstance(inner, Row) and inner.complete
+    return Found(Row(tuple(items), complete))
+
+
+def _comprehension(_evaluator: Evaluator, source: Expression) -> Found:
+    return Found(Row((source.part(source.node.elt),), complete=False))  # type: ignore[attr-defined]
 
 
 def _either(evaluator: Evaluator, source: Expression) -> Found:
@@ -310,6 +339,10 @@ FINDERS: dict[type[ast.expr], Callable[[Evaluator, Any], Found]] = {
     ast.Dict: _dictionary,
     ast.Tuple: _row,
     ast.List: _row,
+    ast.Set: _row,
+    ast.ListComp: _comprehension,
+    ast.SetComp: _comprehension,
+    ast.GeneratorExp: _comprehension,
     ast.IfExp: _either,
     ast.NamedExpr: lambda evaluator, source: evaluator.find(source.part(source.node.value)),
     ast.Await: lambda evaluator, source: evaluator.find(source.part(source.node.value)),

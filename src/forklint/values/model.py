@@ -247,6 +247,11 @@ def agreed(found: Iterable[Found]) -> Found:
     return _any_of(options)
 
 
+def perhaps(found: Iterable[Found]) -> Found:
+    """Give what is one of several, and of which the text does not say that it is nothing else."""
+    return _any_of(dict.fromkeys(option for one in found for option in one.possible))
+
+
 def _any_of(options: Iterable[Found]) -> Found:
     some = tuple(options)[:MOST_OPTIONS]
     return Found(options=some) if some else NOTHING

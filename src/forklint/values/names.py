@@ -15,6 +15,7 @@ from forklint.project.index import Symbol
 from forklint.project.index import Value as Bound
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import Binding, Kind, Scope
+from forklint.project.spelling import is_name
 from forklint.summaries.terms import WORD
 from forklint.values import parameters, stores
 from forklint.values.model import (
@@ -30,6 +31,7 @@ from forklint.values.model import (
     Setting,
     Table,
     agreed,
+    perhaps,
     told,
 )
 
@@ -43,18 +45,37 @@ def find(evaluator: Evaluator, source: Expression) -> Found:
     node = source.node
     assert isinstance(node, ast.Name)  # noqa: S101 - the follower says so
     if is_shadowed(source.module, node):
-        return NOTHING
+        return _in_comprehension(evaluator, source, node)
     found = source.scope.find(node.id)
     if found is None:
         return of_symbol(evaluator, evaluator.project.lookup(source.module, source.scope, node.id), None)
     home, bindings = found
     if any(binding.kind in {Kind.IMPORT, Kind.CLASS, Kind.FUNCTION} for binding in bindings):
         return of_symbol(evaluator, evaluator.project.lookup(source.module, source.scope, node.id), source.frame)
-    reaching = bindings_of.reaching(source.module, source.scope, node)
-    return agreed(
+    made = [one for one in bindings if not isinstance(one.node, ast.AugAssign)]
+    is_grown = len(made) < len(bindings)
+    reaching = None if is_grown else bindings_of.reaching(source.module, source.scope, node)
+    result = agreed(
         bound(evaluator, Bound(source.module, home, binding), source.frame, source)
-        for binding in (reaching[1] if reaching is not None else bindings)
+        for binding in (reaching[1] if reaching is not None else made)
     )
+    return result if isinstance(result.value, (Row, Table)) or not is_grown else NOTHING
+
+
+def _in_comprehension(evaluator: Evaluator, source: Expression, node: ast.Name) -> Found:
+    """What the variable of a comprehension holds; nothing of a parameter of a lambda is known."""
+    binder = bindings_of.binder_of(source.module, node)
+    for one in getattr(binder, "generators", ()):
+        if is_name(one.target, node.id):
+            return any_item(evaluator, source.part(one.iter))
+    return NOTHING
+
+
+def any_item(evaluator: Evaluator, source: Expression) -> Found:
+    """What an item of a list may be, where it is not known which."""
+    row = evaluator.find(source).value
+    found = [evaluator.find(item) for item in row.items] if isinstance(row, Row) else []
+    return found[0] if len(found) == 1 else perhaps(found)
 
 
 def of_symbol(evaluator: Evaluator, symbol: Symbol | None, frame: Frame | None) -> Found:
@@ -101,6 +122,8 @@ def _unpacked(evaluator: Evaluator, module: Module, home: Scope, binding: Bindin
         for item in node.items:
             if isinstance(item.optional_vars, ast.Name) and item.optional_vars.id == binding.name:
                 return evaluator.find(Expression(module, home, item.context_expr, frame))
+    if isinstance(node, (ast.For, ast.AsyncFor)) and isinstance(node.target, ast.Name):
+        return any_item(evaluator, Expression(module, home, node.iter, frame))
     if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], (ast.Tuple, ast.List)):
         return NOTHING
     names = [getattr(target, "id", "") for target in node.targets[0].elts]
