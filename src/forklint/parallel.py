@@ -6,11 +6,11 @@ import contextlib
 import gc
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from forklint.config import SettingsFinder
 from forklint.dealing import Deck
@@ -20,6 +20,7 @@ from forklint.records import dataclass
 from forklint.source.paths import from_root, shown
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
     from multiprocessing.context import BaseContext
 
     from forklint.fixing import Fixed
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     Libraries = Mapping[tuple[Path, Path | None], Library]
     """What is known of projects, by their roots and the files of their settings."""
 
+T = TypeVar("T")
 SHARES = 8
 """Into so many shares for each process the files of a project are cut that are summarised."""
 FEW = 24
@@ -150,17 +152,25 @@ def _gathered(job: Job, files: Sequence[Path], processes: int, stored: Libraries
 
     wanted = gathering.wanted(job.finder, files, stored)
     if processes == 1:
-        alone = {place: gathering.gather(map(str, walked.paths)) for place, walked in wanted.items()}
-        return {place: gathering.GatheredLibrary(walked, alone[place]) for place, walked in wanted.items()}
+        return {
+            place: gathering.GatheredLibrary(own, map(gathering.gather, gathering.in_shares(own.paths, SHARES)))
+            for place, own in wanted.items()
+        }
     from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415
 
     with ProcessPoolExecutor(processes, mp_context=_context(), initializer=_ignore_interrupts) as pool:
         shares = {place: gathering.in_shares(own.paths, processes * SHARES) for place, own in wanted.items()}
         parts = {place: [pool.submit(gathering.gather, share) for share in some] for place, some in shares.items()}
         return {
-            place: gathering.GatheredLibrary(own, (one for part in parts[place] for one in part.result()))
-            for place, own in wanted.items()
+            place: gathering.GatheredLibrary(own, _results(parts.pop(place))) for place, own in wanted.items()
         }
+
+
+def _results(waiting: list[Future[T]]) -> Iterator[T]:
+    """Give what is waited for, in order; each result is let go once it was given."""
+    waiting.reverse()
+    while waiting:
+        yield waiting.pop().result()
 
 
 def _context() -> BaseContext:

@@ -26,36 +26,48 @@ FEWEST = 24
 """Files of a project, of which so many are to be linted, for which it pays."""
 MOST = 4
 """It pays if at least one in so many is to be linted."""
+MOST_IN_SHARE = 500
+"""Files whose summaries one process sends to another at a time."""
+TOGETHER = 20_000
+"""So many files are summarised beforehand, of whatever projects; of more, those of each project when its turn comes."""
+LARGE = 5_000
+"""A project of so many files is summarised beforehand in any case, by all processes together."""
+
+
+Term = tuple[str, str]
+"""A kind and a name."""
 
 
 class Gathered(NamedTuple):
-    """What one file says."""
+    """What some files say: each word is held once, however many of them have it."""
 
-    path: str
-    digest: str
-    summary: bytes
-    """As ``codec.encode`` writes it."""
-    terms: dict[str, frozenset[str]]
+    files: int
+    """How many they are."""
+    summaries: dict[str, bytes]
+    """By the digests of contents, as ``codec.encode`` writes them."""
+    terms: dict[Term, array[int]]
+    """The files that have each term, by their numbers among these files."""
 
 
 class GatheredLibrary:
     """Summaries and terms of all files of a project, in memory; ``project.library`` describes it."""
 
     def __init__(self, walked: Walk, gathered: Iterable[Gathered]) -> None:
-        """``gathered``: one for each of the files, in their order."""
+        """``gathered``: what all files say, share after share in their order; each is let go once it is taken in."""
         self.files: tuple[Path, ...] | None = walked.paths
         self.left_out = walked.left_out
         self.presets: tuple[Path, ...] | None = None
         self.newer: frozenset[Path] = frozenset()
         self.summaries: dict[str, bytes] = {}
         """By the digests of contents."""
-        self.terms: dict[tuple[str, str], array[int]] = {}
+        self.terms: dict[Term, array[int]] = {}
         """The files that have each term, by their numbers among ``files``."""
-        for number, one in enumerate(gathered):
-            self.summaries[one.digest] = one.summary
-            for kind, names in one.terms.items():
-                for name in names:
-                    self.terms.setdefault((kind, name), array("I")).append(number)
+        first = 0
+        for share in gathered:
+            self.summaries |= share.summaries
+            for term, numbers in share.terms.items():
+                self.terms.setdefault(term, array("I")).extend(first + number for number in numbers)
+            first += share.files
 
     def summary(self, digest: str) -> Summary | None:
         """The summary of a content, by its digest; raises KeyError if it is not known."""
@@ -67,19 +79,23 @@ class GatheredLibrary:
         return tuple(files[number] for number in self.terms.get((kind, name), ()))
 
 
-def gather(paths: Iterable[str]) -> list[Gathered]:
+def gather(paths: Sequence[str]) -> Gathered:
     """Summarise files."""
-    found = []
-    for path in paths:
+    summaries: dict[str, bytes] = {}
+    terms: dict[Term, array[int]] = {}
+    for number, path in enumerate(paths):
         data = content_of(path)
         state = state_of(Path(path), data)
-        found.append(Gathered(path, digest(data), codec.encode(state.summary), dict(state.terms)))
-    return found
+        summaries[digest(data)] = codec.encode(state.summary)
+        for kind, names in state.terms.items():
+            for name in names:
+                terms.setdefault((kind, name), array("I")).append(number)
+    return Gathered(len(paths), summaries, terms)
 
 
 def in_shares(files: Sequence[Path], shares: int) -> list[list[str]]:
     """Files in shares of neighbours, several for each process, so that none waits long for another."""
-    size = max(1, -(-len(files) // shares))
+    size = max(1, min(MOST_IN_SHARE, -(-len(files) // shares)))
     return [[str(path) for path in files[start : start + size]] for start in range(0, len(files), size)]
 
 
@@ -97,9 +113,10 @@ def wanted(
             found_of[place] = extent, settings
         counts[places[path.parent]] += kind_of(path) is Kind.PYTHON
     found: dict[Place, Walk] = {}
+    fewest = FEWEST if counts.total() <= TOGETHER else LARGE
     for place, count in counts.items():
         known = stored.get(place)
-        if count < FEWEST or (known is not None and known.where("", "") is not None):
+        if count < fewest or (known is not None and known.where("", "") is not None):
             continue
         extent, settings = found_of[place]
         own = discovery.walk(extent, settings.excludes)
