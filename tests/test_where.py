@@ -23,7 +23,7 @@ def project(root: Path, library: Library | None = None) -> Project:
 
 def gathered(root: Path) -> GatheredLibrary:
     files = project(root).all_files()
-    return GatheredLibrary(Walk(files), [gather(list(map(str, files)))])
+    return GatheredLibrary(Walk(tuple(map(str, files))), [gather(list(map(str, files)))])
 
 
 def all_terms(made: Project) -> set[tuple[str, str]]:

@@ -144,11 +144,10 @@ class Disk:
         if self._extent.is_bounded:  # each walk has a bound of its own
             walks = {name: discovery.walk(self._extent, excluded, suffixes) for name, suffixes in wanted.items()}
             left_out = walks["files"].left_out if "files" in walks else ()
-            return {name: tuple(map(str, one.paths)) for name, one in walks.items()}, left_out
+            return {name: one.texts for name, one in walks.items()}, left_out
         every = tuple(suffix for suffixes in wanted.values() for suffix in suffixes)
         walk = discovery.walk(self._extent, excluded, every)
-        paths = tuple(map(str, walk.paths))
-        parts = {name: tuple(one for one in paths if one.endswith(wanted[name])) for name in wanted}
+        parts = {name: tuple(one for one in walk.texts if one.endswith(wanted[name])) for name in wanted}
         return parts, walk.left_out
 
     def _compare_lists(self, before: Sequence[str], now: Sequence[str], found: Difference) -> None:

@@ -34,7 +34,7 @@ class ProjectFiles:
         self.extent = extent if isinstance(extent, Extent) else Extent(extent, extent)
         self.root = self.extent.root
         if library is not None and library.files is not None:
-            self.walk = Walk(library.files, library.left_out)
+            self.walk = Walk(tuple(map(str, library.files)), library.left_out)
         if library is not None and library.presets is not None:
             self._presets = library.presets
         self.settings = settings
@@ -172,7 +172,7 @@ class ProjectFiles:
         groups, self._encoder.groups = self._encoder.groups, {}
         return Seen(
             {str(path): self._digests[path] for path in self._new("contents", self._digests)},
-            files=tuple(map(str, walk.paths)) if walk is not None else None,
+            files=walk.texts if walk is not None else None,
             presets=tuple(map(str, presets)) if presets is not None else None,
             folders={
                 folder: tuple(sorted(self.resolver.listings[folder]))

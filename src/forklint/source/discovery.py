@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -121,7 +121,8 @@ def _expand(path: Path, excluded: Excluded, forced: Excluded) -> Iterator[Path |
         return
     if is_folder:
         outright = excluded(path)  # then the settings do not speak of what is in it
-        yield from _walk(str(path), nothing if outright else excluded, _rules_for(path), LINTED_SUFFIXES)
+        found = _walk(str(path), nothing if outright else excluded, _rules_for(path), LINTED_SUFFIXES)
+        yield from (one if isinstance(one, Missing) else Path(one) for one in found)
     elif not exists:
         yield Missing(path, "a broken link" if path.is_symlink() else "no such file or folder")
     elif path.is_file():
@@ -134,11 +135,17 @@ def _expand(path: Path, excluded: Excluded, forced: Excluded) -> Iterator[Path |
 class Walk:
     """The files that a walk found."""
 
-    paths: tuple[Path, ...]
+    texts: tuple[str, ...]
+    """Their paths as text: a store compares thousands of them."""
     left_out: tuple[str, ...] = ()
     """The files and folders that are excluded, linked or beyond a bound, and that an import could find all the same."""
     is_whole: bool = True
     """Whether no bound ended the walk."""
+
+    @cached_property
+    def paths(self) -> tuple[Path, ...]:
+        """The paths of the files."""
+        return tuple(map(Path, self.texts))
 
 
 def walk(extent: Extent, excluded: Excluded, suffixes: tuple[str, ...] = PYTHON_SUFFIXES) -> Walk:
@@ -151,14 +158,14 @@ def walk(extent: Extent, excluded: Excluded, suffixes: tuple[str, ...] = PYTHON_
         return _walk_nearest(folder, excluded, rules, suffixes, is_flat=extent.is_flat)
     left_out: list[str] = []
     found = _walk(folder, excluded, rules, suffixes, left_out)
-    return Walk(tuple(path for path in found if isinstance(path, Path)), tuple(left_out))
+    return Walk(tuple(path for path in found if isinstance(path, str)), tuple(left_out))
 
 
 def _walk_nearest(
     folder: str, excluded: Excluded, rules: tuple[_IgnoreRules, ...], suffixes: tuple[str, ...], *, is_flat: bool
 ) -> Walk:
     """Walk level by level, up to MOST_FILES and MOST_ENTRIES."""
-    found: list[Path] = []
+    found: list[str] = []
     left_out: list[str] = []
     waiting, entries_left, is_whole = deque([(folder, rules)]), MOST_ENTRIES, True
     while waiting and entries_left and len(found) <= MOST_FILES:
@@ -175,7 +182,7 @@ def _walk_nearest(
         folders, files, rules = _kept(current, listing, excluded, rules, suffixes, left_out)
         found += files
         waiting += () if is_flat else [(path, rules) for path in folders]
-    beyond = [*map(str, found[MOST_FILES:]), *(path for path, _ in waiting)][:1]
+    beyond = [*found[MOST_FILES:], *(path for path, _ in waiting)][:1]
     return Walk(tuple(found[:MOST_FILES]), (*left_out, *beyond), is_whole=is_whole and not beyond)
 
 
@@ -191,7 +198,7 @@ def _walk(
     rules: tuple[_IgnoreRules, ...],
     suffixes: tuple[str, ...],
     left_out: list[str] | None = None,
-) -> Iterator[Path | Missing]:
+) -> Iterator[str | Missing]:
     listing = _listing(folder)
     if isinstance(listing, Missing):
         yield listing
@@ -218,7 +225,7 @@ def _kept(  # noqa: PLR0913, PLR0917 - one step of a walk, which has so many sid
     rules: tuple[_IgnoreRules, ...],
     suffixes: tuple[str, ...],
     left_out: list[str] | None,
-) -> tuple[list[str], list[Path], tuple[_IgnoreRules, ...]]:
+) -> tuple[list[str], list[str], tuple[_IgnoreRules, ...]]:
     """The folders and files of a listing that are not left out, and the rules that hold below."""
     names = {entry.name for entry in listing}
     for name in IGNORE_FILES:
@@ -239,7 +246,7 @@ def _kept(  # noqa: PLR0913, PLR0917 - one step of a walk, which has so many sid
         if is_folder:
             folders.append(entry.path)
         elif _is_file(entry):
-            files.append(Path(entry.path))
+            files.append(entry.path)
     return folders, files, rules
 
 
