@@ -12,7 +12,7 @@ from forklint.config import Settings
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts
 from forklint.values.evaluator import Evaluator
-from forklint.values.model import Constant, Expression, Found, Instance, Made, Ref, Row, Table
+from forklint.values.model import Absent, Constant, Expression, Found, Instance, Made, Ref, Row, Table
 from forklint.values.numbers import Positive
 
 FILE = re.compile(r"^--- (\S+)\n", re.MULTILINE)
@@ -37,7 +37,7 @@ MAPPINGS = {
     "an update by what is not known": ("kw = {'a': 1}\nkw.update(x)\nask(kw)", "{...}"),
     "a key set twice": ("kw = {}\nkw['a'] = 1\nkw['a'] = 2\nask(kw)", "{a: 2}"),
     "a key set in a branch": ("kw = {'a': 1}\nif x:\n    kw['a'] = 2\nask(kw)", "{a: positive}"),
-    "a key that a branch adds": ("kw = {'a': 1}\nif x:\n    kw['b'] = 2\nask(kw)", "{a: 1, ...}"),
+    "a key that a branch adds": ("kw = {'a': 1}\nif x:\n    kw['b'] = 2\nask(kw)", "{a: 1, b: absent or 2}"),
     "a key set inside of with": ("kw = {}\nwith x:\n    kw['a'] = 1\nask(kw)", "{a: 1}"),
     "a key set later": ("kw = {'a': 1}\nask(kw)\nkw['a'] = 2", "{a: 1}"),
     "a key set later in a loop": ("kw = {'a': 1}\nfor i in x:\n    ask(kw)\n    kw['a'] = 2", "{a: positive}"),
@@ -108,6 +108,11 @@ CALLS = {
         "from own import A, B\nTABLE = {'a': A, 'b': B}\nask(TABLE['b']())\n--- own.py\n" + CLASSES,
         "B()",
     ),
+    "a class that is looked up": (
+        "from own import A, B\nTABLE = {'a': A}\nask(TABLE.get(x, B)())\n--- own.py\n" + CLASSES,
+        "A() or B()",
+    ),
+    "what is given or else made": ("from own import A\nask(x or A())\n--- own.py\n" + CLASSES, "A()"),
     "a class that a function gives": (
         "from own import A\ndef pick():\n    return A\nask(pick()())\n--- own.py\n" + CLASSES,
         "A()",
@@ -200,6 +205,8 @@ def shown(evaluator: Evaluator, found: Found) -> str:
         text = f"{value.facts.name}()"
     elif isinstance(value, Ref) and isinstance(value.symbol, ClassFacts):
         text = value.symbol.name
+    elif isinstance(value, Absent):
+        text = "absent"
     elif isinstance(value, Made):
         text = value.name
     return text + (" by default" if found.by_default else "")

@@ -100,7 +100,7 @@ class UnpicklablePayload(Rule):
         *(b"Loader(", b"create_loader", b"Process(", b"Process as ", b"ProcessPoolExecutor", b"Pool(", b"Pool as "),
         *(b"spawn(", b"spawn as ", b"process_map", b"start_processes"),
     )
-    datasets = re.compile(rb"class \w+\([^)]*Data(?:set|Pipe)")
+    datasets = re.compile(rb"(?i:class \w+\([^)]*data(?:set|pipe))")
     needs = Needs(here=((*words, b"Folder", b"Dataset", b"DataPipe"),))
     """A call that sends something, or a dataset."""
 

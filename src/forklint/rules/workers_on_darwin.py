@@ -211,7 +211,7 @@ class WorkersOnDarwin(Rule):
 
     def _why(self, machines: Machines, value: ast.expr) -> Reason | None:
         from forklint.facts.machines import programs
-        from forklint.facts.machines.platforms import World
+        from forklint.values.worlds import World
 
         module, place = machines.module, machines.place(value)
         if place.why:

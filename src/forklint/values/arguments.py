@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from forklint.values.model import Arguments, Expression, Row, Source, Table
+from forklint.values.model import ABSENT, Arguments, Case, Either, Expression, Row, Source, Table
 
 if TYPE_CHECKING:
     from forklint.values.evaluator import Evaluator
 
 
 NOT_KNOWN = Arguments(open=True)
+NO_TABLE = Table({}, complete=False)
 
 
 def of_call(evaluator: Evaluator, call: Expression) -> Arguments:
@@ -40,13 +41,24 @@ def _of_call(evaluator: Evaluator, call: Expression) -> Arguments:
         if keyword.arg is not None:
             keywords[keyword.arg] = call.part(keyword.value)
             continue
-        table = evaluator.table(call.part(keyword.value))
-        if table is None:
-            unclear = True
-        else:
-            keywords |= {name: entry for name, entry in table.entries.items() if name not in keywords}
-            unclear |= not table.complete
+        table = _unpacked(evaluator, call.part(keyword.value))
+        keywords |= {name: entry for name, entry in table.entries.items() if name not in keywords}
+        unclear |= not table.complete
     return Arguments(tuple(positional), keywords, unclear)
+
+
+def _unpacked(evaluator: Evaluator, source: Source) -> Table:
+    """What ``**source`` gives; where it is one of several mappings, what each of them may give."""
+    found = evaluator.find(source)
+    if found.known or not found.is_all:
+        return evaluator.entries_of(found) or NO_TABLE
+    tables = [(evaluator.entries_of(one), one.worlds) for one in found.options]
+    known = [(table, worlds) for table, worlds in tables if table is not None]
+    names = dict.fromkeys(name for table, _ in known for name in table.entries)
+    entries = {
+        name: Either(tuple(Case(table.entries.get(name, ABSENT), worlds) for table, worlds in known)) for name in names
+    }
+    return Table(entries, len(known) == len(tables) and all(table.complete for table, _ in known))
 
 
 def joined(first: Arguments, more: Arguments) -> Arguments:

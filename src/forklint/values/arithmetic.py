@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from forklint.values import numbers
-from forklint.values.model import NOTHING, Constant, Expression, Found, Row, Setting, Table
+from forklint.values.model import NOTHING, Constant, Expression, Found, Row, Setting, Table, perhaps
 from forklint.values.numbers import Number, Positive
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def logic(evaluator: Evaluator, source: Expression) -> Found:
         found = evaluator.find(source.part(part))
         seen.append(found)
         if not isinstance(found.value, Constant):
-            return NOTHING
+            return perhaps(evaluator.find(source.part(one)) for one in node.values)
         if is_true(found.value) is isinstance(node.op, ast.Or):
             break
     last = seen[-1].value

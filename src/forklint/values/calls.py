@@ -28,6 +28,7 @@ from forklint.values.model import (
     Table,
     Value,
     agreed,
+    perhaps,
 )
 
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ def _method_of(evaluator: Evaluator, source: Expression, func: ast.Attribute, ow
     if isinstance(value, (Table, Setting, Instance)) and func.attr in PLAIN_METHODS:
         return owner
     if isinstance(value, Table) and func.attr == "values":
-        return Found(Row(tuple(value.entries.values()), complete=False))
+        return Found(Row(value.values, complete=False))
     if isinstance(value, Instance):
         found = evaluator.project.method(value.facts, func.attr)
         if found is not None:
@@ -169,9 +170,12 @@ def _method_of(evaluator: Evaluator, source: Expression, func: ast.Attribute, ow
 def _got(evaluator: Evaluator, source: Expression, owner: Found, given: list[ast.expr]) -> Found:
     """What ``owner.get("name", default)`` gives."""
     key = evaluator.find(source.part(given[0])).value
+    table = evaluator.entries_of(owner)
+    if table is not None and not isinstance(key, Constant):
+        default = [evaluator.find(source.part(one)) for one in given[1:2]]
+        return perhaps([*map(evaluator.find, table.values), *default])
     if not isinstance(key, Constant) or not isinstance(key.value, str):
         return NOTHING
-    table = evaluator.entries_of(owner)
     if table is not None and table.complete and key.value not in table.entries:
         return evaluator.find(source.part(given[1])) if len(given) > 1 else Found(Constant(None))
     found = evaluator.member(owner, key.value)
@@ -188,12 +192,13 @@ def _returned(
     evaluator: Evaluator, function: FunctionFacts, given: Arguments, receiver: Instance | None, within: Frame | None
 ) -> Found:
     is_again = within is not None and within.enters(function)
-    if is_again or not _is_plain(evaluator, function) or not isinstance(function.node.body[-1], ENDS):
+    if is_again or not _is_plain(evaluator, function):
         return NOTHING
     frame = Frame(function, given, receiver, within)
     here = Expression(function.module, function.scope, NONE, frame)
     values, _ = _outcomes(evaluator, here, function.node.body)
-    return agreed(evaluator.find(here.part(value)) for value in values)
+    gives = agreed if isinstance(function.node.body[-1], ENDS) else perhaps
+    return gives(evaluator.find(here.part(value)) for value in values)
 
 
 def _outcomes(evaluator: Evaluator, here: Expression, body: Sequence[ast.stmt]) -> tuple[list[ast.expr], bool]:

@@ -16,6 +16,8 @@ from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.values import arithmetic, calls, command_line, files, names, objects
 from forklint.values.model import (
     NOTHING,
+    Absent,
+    Case,
     Constant,
     Either,
     Expression,
@@ -32,6 +34,7 @@ from forklint.values.model import (
     perhaps,
     told,
 )
+from forklint.values.worlds import Conditions
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
@@ -97,6 +100,10 @@ class Evaluator:
             return files.held(self, source)
         if isinstance(source, Either):
             return agreed(map(self.find, source.sources))
+        if isinstance(source, Case):
+            return self.find(source.source).within(source.worlds)
+        if isinstance(source, Absent):
+            return Found(source)
         finder = FINDERS.get(type(source.node), _nothing)
         if finder is _constant or finder is _nothing:
             return finder(self, source)
@@ -195,7 +202,7 @@ class Evaluator:
             found = told(found, stored, name) if isinstance(stored, Expression) else found
         elif isinstance(value, Table):
             entry = value.entries.get(name)
-            found = self.find(entry) if entry is not None else NOTHING
+            found = self.find(entry) if entry is not None else perhaps(map(self.find, value.others))
             if isinstance(entry, Expression):
                 found = told(found, entry, name)
         elif isinstance(value, Setting):
@@ -250,9 +257,11 @@ def _subscript(evaluator: Evaluator, source: Expression) -> Found:
     key = evaluator.find(source.part(node.slice)).value
     if isinstance(owner.value, Row):
         return _item(evaluator, owner.value, key.value if isinstance(key, Constant) else None)
+    if isinstance(owner.value, Made) and owner.value.name in listed("datasets", "wrappers"):
+        return owner
     if not isinstance(key, Constant):
-        entries = owner.value.entries.values() if isinstance(owner.value, Table) else ()
-        return perhaps(map(evaluator.find, entries))
+        values = owner.value.values if isinstance(owner.value, Table) else ()
+        return perhaps(map(evaluator.find, values))
     if isinstance(owner.value, Setting) and isinstance(key.value, int):
         return files.item(evaluator, owner.value, key.value)
     if not isinstance(key.value, str):
@@ -316,6 +325,10 @@ def _comprehension(_evaluator: Evaluator, source: Expression) -> Found:
     return Found(Row((source.part(source.node.elt),), complete=False))  # type: ignore[attr-defined]
 
 
+def _dictionary_of_each(_evaluator: Evaluator, source: Expression) -> Found:
+    return Found(Table({}, complete=False, others=(source.part(source.node.value),)))  # type: ignore[attr-defined]
+
+
 def _either(evaluator: Evaluator, source: Expression) -> Found:
     node = source.node
     assert isinstance(node, ast.IfExp)  # noqa: S101 - FINDERS says so
@@ -323,7 +336,9 @@ def _either(evaluator: Evaluator, source: Expression) -> Found:
     if isinstance(test.value, Constant):
         chosen = node.body if arithmetic.is_true(test.value) else node.orelse
         return evaluator.find(source.part(chosen)).after(by_default=test.by_default)
-    return agreed(evaluator.find(source.part(arm)) for arm in (node.body, node.orelse))
+    truth = Conditions(evaluator.project, source.module).truth(node.test)
+    arms = ((node.body, truth.true), (node.orelse, truth.false))
+    return agreed(evaluator.find(source.part(arm)).within(worlds) for arm, worlds in arms)
 
 
 def _nothing(_follow: Evaluator, _source: Expression) -> Found:
@@ -342,6 +357,7 @@ FINDERS: dict[type[ast.expr], Callable[[Evaluator, Any], Found]] = {
     ast.Set: _row,
     ast.ListComp: _comprehension,
     ast.SetComp: _comprehension,
+    ast.DictComp: _dictionary_of_each,
     ast.GeneratorExp: _comprehension,
     ast.IfExp: _either,
     ast.NamedExpr: lambda evaluator, source: evaluator.find(source.part(source.node.value)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 
 from forklint.model import Link
 from forklint.project.module import ClassFacts, FunctionFacts, Module
@@ -13,6 +13,7 @@ from forklint.records import dataclass
 from forklint.source.presets import Preset
 from forklint.source.presets.nodes import Node
 from forklint.values.numbers import POSITIVE, Positive
+from forklint.values.worlds import EVERYWHERE, Worlds
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,21 @@ class Either:
     sources: tuple[Source, ...]
 
 
-Source = Expression | Setting | Either
+@dataclass(frozen=True)
+class Case:
+    """What is written down for some kinds of machine alone: in a branch that asks for an accelerator, say."""
+
+    source: Source
+    worlds: Worlds
+
+
+@dataclass(frozen=True)
+class Absent:
+    """Nothing: what may be given is not given here."""
+
+
+ABSENT = Absent()
+Source = Expression | Setting | Either | Case | Absent
 """Where a value is written down."""
 
 
@@ -122,6 +137,13 @@ class Table:
 
     entries: Mapping[str, Source] = field(hash=False)
     complete: bool = True
+    others: tuple[Source, ...] = ()
+    """Values whose keys are not known."""
+
+    @property
+    def values(self) -> tuple[Source, ...]:
+        """The values of all entries that are known."""
+        return (*self.entries.values(), *self.others)
 
 
 @dataclass(frozen=True)
@@ -155,7 +177,7 @@ class Made:
     call: Expression
 
 
-Value = Unknown | Constant | Table | Row | Instance | Ref | Made | Setting
+Value = Unknown | Absent | Constant | Table | Row | Instance | Ref | Made | Setting
 
 
 @dataclass(frozen=True)
@@ -190,6 +212,10 @@ class Found:
     """What else it may be, where more than one answer is known; it is none of them surely."""
     stored: Stored = field(default=NOT_STORED, compare=False)
     """What code stores in it after it was made."""
+    worlds: Worlds = EVERYWHERE
+    """The kinds of machine on which it may hold, where it is one of several."""
+    is_all: bool = False
+    """Whether it is surely one of ``options``."""
 
     @property
     def possible(self) -> tuple[Found, ...]:
@@ -205,13 +231,20 @@ class Found:
         """Give it as found by way of other places."""
         options = tuple(one.after(*links, by_default=by_default) for one in self.options)
         if not self.known:
-            return Found(options=options, stored=self.stored) if options or self.stored.entries else NOTHING
+            return replace(self, options=options) if options or self.stored.entries else NOTHING
         new = tuple(link for link in links if link not in self.links)
-        return Found(self.value, (*new, *self.links), self.by_default or by_default, options, self.stored)
+        return replace(self, links=(*new, *self.links), by_default=self.by_default or by_default, options=options)
 
     def holding(self, stored: Stored) -> Found:
         """Give it with what code stores in it."""
-        return Found(self.value, self.links, self.by_default, self.options, stored)
+        return replace(self, stored=stored)
+
+    def within(self, worlds: Worlds) -> Found:
+        """Give it as what holds on some kinds of machine alone."""
+        if worlds == EVERYWHERE:
+            return self
+        options = tuple(one.within(worlds) for one in self.options)
+        return replace(self, worlds=self.worlds & worlds, options=options)
 
 
 NOTHING = Found()
@@ -231,12 +264,12 @@ def agreed(found: Iterable[Found]) -> Found:
     unclear = False
     for one in found:
         options |= dict.fromkeys(one.possible)
-        unclear |= not one.known
+        unclear |= not one.known and not one.is_all
         if unclear and len(options) >= MOST_OPTIONS:
             break
         known.append(one)
-    if not known or unclear:
-        return _any_of(options)
+    if not known or unclear or not all(one.known for one in known):
+        return _any_of(options, is_all=not unclear)
     first = known[0]
     default = any(one.by_default for one in known)
     if all(_same(one.value, first.value) for one in known):
@@ -244,7 +277,7 @@ def agreed(found: Iterable[Found]) -> Found:
     numbers = [one.value.value for one in known if isinstance(one.value, Constant)]
     if len(numbers) == len(known) and all(_is_positive(number) for number in numbers):
         return Found(Constant(POSITIVE), first.links, default)
-    return _any_of(options)
+    return _any_of(options, is_all=True)
 
 
 def perhaps(found: Iterable[Found]) -> Found:
@@ -252,9 +285,10 @@ def perhaps(found: Iterable[Found]) -> Found:
     return _any_of(dict.fromkeys(option for one in found for option in one.possible))
 
 
-def _any_of(options: Iterable[Found]) -> Found:
-    some = tuple(options)[:MOST_OPTIONS]
-    return Found(options=some) if some else NOTHING
+def _any_of(options: Iterable[Found], *, is_all: bool = False) -> Found:
+    known = tuple(options)
+    some = known[:MOST_OPTIONS]
+    return Found(options=some, is_all=is_all and len(some) == len(known)) if some else NOTHING
 
 
 def _same(first: Value, second: Value) -> bool:
@@ -272,8 +306,7 @@ def _is_positive(number: object) -> bool:
 def told(found: Found, place: Expression, name: str, *, by_default: bool = False) -> Found:
     """Give a value with a link to the place, in code, where it is written down under a name, if it has none yet."""
     if found.options:
-        options = tuple(told(one, place, name, by_default=by_default) for one in found.options)
-        return Found(options=options, stored=found.stored)
+        return replace(found, options=tuple(told(one, place, name, by_default=by_default) for one in found.options))
     if not found.known or found.links:
         return found.after(by_default=by_default)
     text = ast.unparse(place.node)

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from forklint.knowledge.loading import names as listed
 from forklint.project import bindings as bindings_of
 from forklint.project.bindings import is_shadowed
 from forklint.project.index import Symbol
@@ -38,6 +39,10 @@ from forklint.values.model import (
 if TYPE_CHECKING:
     from forklint.project.index import Project
     from forklint.values.evaluator import Evaluator
+
+
+LISTS = frozenset({"builtins.list", "builtins.sorted", "builtins.set"})
+"""What makes a list of anything."""
 
 
 def find(evaluator: Evaluator, source: Expression) -> Found:
@@ -93,12 +98,36 @@ def bound(evaluator: Evaluator, symbol: Bound, frame: Frame | None, read: Expres
     inside = frame is not None and frame.function.node in _functions_around(home)
     frame = frame if inside else None
     if binding.kind is Kind.PARAMETER:
-        return parameters.find(evaluator, FunctionFacts(module, home.node), binding.name, frame)  # type: ignore[arg-type]
+        function = FunctionFacts(module, home.node)  # type: ignore[arg-type]
+        return _given(evaluator, symbol, parameters.find(evaluator, function, binding.name, frame), read)
     if binding.value is not None:
         place = Expression(module, home, binding.value, frame)
         found = told(evaluator.find(place), place, binding.name)
+        if isinstance(found.value, Made) and found.value.name in LISTS:
+            return _added_to(evaluator, symbol, found, read or place)
         return stores.brought_up_to_date(evaluator, place, binding, found, read) if _may_change(found) else found
     return _unpacked(evaluator, module, home, binding, frame)
+
+
+def _is_wrapper(found: Found) -> bool:
+    """Whether what is found has parts that are as it is itself: ``random_split`` gives several of one dataset."""
+    return isinstance(found.value, Made) and found.value.name in listed("datasets", "wrappers")
+
+
+def _given(evaluator: Evaluator, symbol: Bound, found: Found, read: Expression | None) -> Found:
+    """What a parameter holds where it is read; what its function adds to a list is in it, whatever it is given."""
+    if read is None or isinstance(found.value, Instance):
+        return found
+    if found.known:
+        return stores.brought_up_to_date(evaluator, read, symbol.binding, found, read) if _may_change(found) else found
+    return _added_to(evaluator, symbol, found, read)
+
+
+def _added_to(evaluator: Evaluator, symbol: Bound, found: Found, read: Expression) -> Found:
+    """What is found, and what the code adds to it if it is a list."""
+    place = Expression(symbol.module, symbol.scope, read.node, read.frame if read.scope is symbol.scope else None)
+    added = stores.brought_up_to_date(evaluator, place, symbol.binding, Found(Row((), complete=False)), read)
+    return perhaps([found, added]) if isinstance(added.value, Row) and added.value.items else found
 
 
 def _may_change(found: Found) -> bool:
@@ -135,7 +164,7 @@ def _unpacked(evaluator: Evaluator, module: Module, home: Scope, binding: Bindin
         return evaluator.find(found.value.items[index]).after(by_default=found.by_default)
     if isinstance(found.value, Made) and found.value.name == "argparse.Namespace" and index == 0:
         return found  # parse_known_args gives what is left over as well
-    return NOTHING
+    return found if _is_wrapper(found) else perhaps(one for one in found.options if _is_wrapper(one))
 
 
 # Attributes set from elsewhere

@@ -9,6 +9,7 @@ from forklint.project.spelling import first_parameter, is_static
 from forklint.values import callers, command_line
 from forklint.values.model import (
     NOTHING,
+    Absent,
     Arguments,
     Expression,
     Found,
@@ -17,6 +18,7 @@ from forklint.values.model import (
     Source,
     Table,
     agreed,
+    perhaps,
     told,
 )
 
@@ -41,7 +43,7 @@ def find(evaluator: Evaluator, function: FunctionFacts, name: str, frame: Frame 
         return asked
     known = callers.of(evaluator, function)
     if known.escapes:
-        return NOTHING
+        return perhaps(in_call(evaluator, function, name, given) for given in known.calls)
     if not known.calls:
         return default_of(evaluator, function, name, by_default=True)
     return agreed(in_call(evaluator, function, name, given) for given in known.calls).after(by_default=known.by_default)
@@ -55,10 +57,13 @@ def in_call(evaluator: Evaluator, function: FunctionFacts, name: str, given: Arg
         rest: dict[str, Source] = {key: value for key, value in given.keywords.items() if key not in named}
         return Found(Table(rest, complete=not given.open))
     source = given.get(name, position(function, name))
-    if source is not None:
-        found = evaluator.find(source)
-        return told(found, source, name) if isinstance(source, Expression) else found
-    return NOTHING if given.open else default_of(evaluator, function, name)
+    if source is None:
+        return NOTHING if given.open else default_of(evaluator, function, name)
+    found = evaluator.find(source)
+    if any(isinstance(one.value, Absent) for one in found.options):
+        default = default_of(evaluator, function, name)
+        return agreed(default.within(one.worlds) if isinstance(one.value, Absent) else one for one in found.options)
+    return told(found, source, name) if isinstance(source, Expression) else found
 
 
 def position(function: FunctionFacts, name: str) -> int | None:

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from forklint.project.module import Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Binding, Scope
-from forklint.values.model import Either, Expression, Found, Row, Setting, Source, Stored, Table
+from forklint.values.model import ABSENT, Case, Either, Expression, Found, Row, Setting, Source, Stored, Table
+from forklint.values.worlds import UNKNOWN as UNDECIDED
+from forklint.values.worlds import Conditions, Regions, Worlds
 
 if TYPE_CHECKING:
     from forklint.values.evaluator import Evaluator
@@ -91,7 +93,8 @@ class _Replay:
         value = self._found.value
         stored = Stored({**self._found.stored.entries, **self._entries}, frozenset(self._places))
         if isinstance(value, Table):
-            value = Table({key: one for key, one in self._entries.items() if "." not in key}, self._complete)
+            entries = {key: one for key, one in self._entries.items() if "." not in key}
+            value = Table(entries, self._complete, value.others)
         elif isinstance(value, Row):
             value = Row(tuple(self._items), self._complete)
         elif isinstance(value, Setting) and any(isinstance(one.place, ast.Call) for one in changes):
@@ -102,7 +105,7 @@ class _Replay:
         if isinstance(self._found.value, Row):
             self._add(change, is_sure=is_sure)
         elif change.act is Act.SET and change.value is not None:
-            if self._set(change.key, self._at(change.value, change.place), is_sure=is_sure):
+            if self._set(change.key, self._at(change.value, change.place), change.place, is_sure=is_sure):
                 self._places.add(change.place)
         elif change.act in {Act.DROP, Act.FORGET}:
             self._entries.pop(change.key, None)
@@ -110,11 +113,11 @@ class _Replay:
         elif change.act is Act.DEFAULT and change.value is not None:
             if change.key not in self._entries:
                 if self._complete:
-                    self._set(change.key, self._at(change.value, change.place), is_sure=is_sure)
+                    self._set(change.key, self._at(change.value, change.place), change.place, is_sure=is_sure)
                 else:
                     self._complete = False
         elif change.act is Act.MERGE and change.value is not None:
-            self._merge(self._at(change.value, change.place), is_sure=is_sure)
+            self._merge(self._at(change.value, change.place), change.place, is_sure=is_sure)
         elif change.act is Act.LET_IN:
             self._by_default = True
         else:
@@ -131,24 +134,36 @@ class _Replay:
         else:
             self._items, self._complete = [], False
 
-    def _set(self, key: str, source: Source, *, is_sure: bool) -> bool:
+    def _set(self, key: str, source: Source, place: ast.AST, *, is_sure: bool) -> bool:
         """Set an entry; False where it is not known what else it may be."""
         before = self._entries.get(key)
+        if before is None and self._complete and self._is_table and "." not in key:
+            before = ABSENT
         if is_sure:
             self._entries[key] = source
         elif before is not None:
-            self._entries[key] = Either((before, source))
+            taken, left = self._branches(place)
+            self._entries[key] = Either((Case(before, left), Case(source, taken)))
         else:
             self._complete = False
             return self._is_table and "." not in key
         return True
 
-    def _merge(self, other: Source, *, is_sure: bool) -> None:
+    def _branches(self, place: ast.AST) -> tuple[Worlds, Worlds]:
+        """The kinds of machine on which a place is come by, and those on which it may be passed over."""
+        module = self._made.module
+        conditions = Conditions(self._evaluator.project, module)
+        above = next((one for one in module.above(place) if isinstance(one, ast.If)), None)
+        truth = conditions.truth(above.test) if above is not None else UNDECIDED
+        is_body = above is not None and any(part in above.body for part in (place, *module.above(place)))
+        return Regions(conditions).branches(place), truth.false if is_body else truth.true
+
+    def _merge(self, other: Source, place: ast.AST, *, is_sure: bool) -> None:
         table = self._evaluator.table(other)
         if table is None or not table.complete:
             self._entries, self._complete = {}, False
         for key, source in table.entries.items() if table is not None else ():
-            self._set(key, source, is_sure=is_sure)
+            self._set(key, source, place, is_sure=is_sure)
 
     def _at(self, value: ast.expr, place: ast.AST) -> Expression:
         made = self._made

@@ -12,6 +12,7 @@ from forklint.project.graph import word_test
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, Module
 from forklint.values.evaluator import Evaluator
+from forklint.values.model import Expression, Ref
 
 LOADER = re.compile(rb"DataLoader")
 
@@ -43,6 +44,16 @@ def _is_dataset(project: Project, facts: ClassFacts) -> bool:
 def inherits_dataset(project: Project, facts: ClassFacts) -> bool:
     """Whether a class is a dataset by what it inherits from, however it is used."""
     return any(is_base(name) for name in project.ancestry(facts).external)
+
+
+def may_inherit_dataset(project: Project, facts: ClassFacts) -> bool:
+    """Whether a class is a dataset by what it inherits from, or may be: by a base that is looked up in a table."""
+    if inherits_dataset(project, facts):
+        return True
+    scope, evaluator = facts.scope.parent or facts.module.scope, Evaluator(project)
+    bases = (evaluator.find(Expression(facts.module, scope, base)) for base in facts.node.bases)
+    symbols = (one.value.symbol for base in bases for one in base.possible if isinstance(one.value, Ref))
+    return any(isinstance(symbol, ClassFacts) and inherits_dataset(project, symbol) for symbol in symbols)
 
 
 def _is_used_otherwise(project: Project, facts: ClassFacts) -> bool:

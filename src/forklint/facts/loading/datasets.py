@@ -6,29 +6,22 @@ This is the one place that tells: all that some way leads to (``classes_of``), o
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from forklint.knowledge.loading import names as listed
 from forklint.knowledge.starters import iteration
-from forklint.project import bindings, entries, scopes
 from forklint.project.index import External
-from forklint.project.index import Value as Bound
-from forklint.project.module import ClassFacts, FunctionFacts
-from forklint.project.scopes import Kind
+from forklint.project.module import ClassFacts
 from forklint.project.spelling import last_name
-from forklint.values import callers, calls
-from forklint.values.model import Either, Expression, Instance, Setting, Source
+from forklint.values.model import Absent, Constant, Expression, Instance, Made, Row, Source, Table, Value
 
 if TYPE_CHECKING:
     from forklint.project.module import Module
     from forklint.values.evaluator import Evaluator
 
-MAX_DEPTH = 12
 MOST_LOOKS = 200
-"""So many expressions are looked at for one dataset."""
-MOST_SEARCHES = 8
-"""For so many functions their callers are looked for."""
+"""So many values are looked at for one dataset."""
 WRAPPED = frozenset({"dataset", "datasets", "data"})
 """The parameters by which a wrapper takes what it wraps."""
 
@@ -46,7 +39,7 @@ def class_of(evaluator: Evaluator, source: Source) -> ClassFacts | None:
 
 def _searched(evaluator: Evaluator, source: Source) -> _Search:
     search = _Search(evaluator)
-    search.look(source, MAX_DEPTH)
+    search.look(source)
     return search
 
 
@@ -100,128 +93,39 @@ def _is_consumer(evaluator: Evaluator, function: Expression, known: set[str]) ->
 
 
 class _Search:
-    """Collects the classes that an expression may be an object of; what is not followed adds none."""
+    """Collects the classes of which a value may be an object, those inside of wrappers and lists included."""
 
     def __init__(self, evaluator: Evaluator) -> None:
-        self.evaluator = evaluator
+        self._evaluator = evaluator
         self.found: dict[ClassFacts, None] = {}
         self.complete = True
         """Whether every way was followed to its end: a class, or None."""
-        self._seen: set[ast.AST] = set()
-        self._searched: set[ast.AST] = set()
-        """The functions whose callers were asked for."""
+        self._seen: set[Source] = set()
 
-    def look(self, source: Source, depth: int) -> None:
+    def look(self, source: Source) -> None:
         """Add the classes of what a source holds."""
-        if isinstance(source, Either):
-            self._all(source.sources, depth)
+        if source in self._seen or len(self._seen) > MOST_LOOKS:
             return
-        if isinstance(source, Setting) or depth <= 0 or len(self._seen) > MOST_LOOKS:
-            self.complete = False
-            return
-        if source.node in self._seen or (isinstance(source.node, ast.Constant) and source.node.value is None):
-            return
-        self._seen.add(source.node)
-        known = self.evaluator.find(source).value
-        node = source.node
-        if isinstance(known, Instance):
-            self.found[known.facts] = None
-        elif isinstance(node, ast.Name):
-            self._name(source, node, depth)
-        elif isinstance(node, ast.Attribute):
-            self._attribute(source, node, depth)
-        elif isinstance(node, ast.Call):
-            self._call(source, node, depth)
+        self._seen.add(source)
+        found = self._evaluator.find(source)
+        self.complete &= found.known or found.is_all
+        for one in found.possible:
+            self._take(one.value)
+
+    def _take(self, value: Value) -> None:
+        inner: Iterable[Source] = ()
+        if isinstance(value, Instance):
+            self.found[value.facts] = None
+        elif isinstance(value, Row):
+            inner = value.items
+        elif isinstance(value, Table):
+            inner = value.values
+        elif isinstance(value, Made) and value.name in listed("datasets", "wrappers"):
+            call = value.call.node
+            assert isinstance(call, ast.Call)  # noqa: S101 - it was made by one
+            given = [*call.args[:1], *(one.value for one in call.keywords if one.arg in WRAPPED)]
+            inner = [value.call.part(argument) for argument in given]
         else:
-            self._all([source.part(part) for part in _parts(node)], depth)
-
-    def _all(self, sources: Sequence[Source], depth: int) -> None:
-        """Look at each of the ways there are; where there is none, nothing is known."""
-        self.complete &= bool(sources)
-        for source in sources:
-            self.look(source, depth - 1)
-
-    def _name(self, source: Expression, node: ast.Name, depth: int) -> None:
-        found = bindings.reaching(source.module, source.scope, node)
-        symbol = self.evaluator.project.lookup(source.module, source.scope, node.id) if found is not None else None
-        if isinstance(symbol, Bound) and symbol.module is not source.module:
-            found, source = (symbol.scope, [symbol.binding]), Expression(symbol.module, symbol.scope, node)
-        if found is None:
-            self.complete = False
-            return
-        home, bound = found
-        for binding in bound:
-            value = binding.value
-            if value is None and isinstance(binding.node, ast.Assign):
-                value = binding.node.value
-            if binding.kind is Kind.PARAMETER and isinstance(home.node, scopes.FUNCTIONS):
-                self._parameter(FunctionFacts(source.module, home.node), node.id, depth)
-            elif value is not None:
-                self.look(Expression(source.module, home, value), depth - 1)
-            else:
-                self.complete = False
-
-    def _parameter(self, function: FunctionFacts, name: str, depth: int) -> None:
-        from forklint.values import parameters  # noqa: PLC0415 - a circle otherwise
-
-        self._searched.add(function.node)
-        if len(self._searched) > MOST_SEARCHES:
-            self.complete = False
-            return
-        known = callers.of(self.evaluator, function)
-        given = [one.get(name, parameters.position(function, name)) for one in known.calls]
-        self.complete &= not known.escapes and not known.by_default and None not in given
-        self._all([one for one in given if one is not None], depth)
-
-    def _attribute(self, source: Expression, node: ast.Attribute, depth: int) -> None:
-        owner = self.evaluator.find(source.part(node.value)).value
-        classes = self.evaluator.project.ancestry(owner.facts).classes if isinstance(owner, Instance) else ()
-        methods = [(facts.module, function) for facts in classes for function in facts.methods.values()]
-        self._all([stored for module, function in methods for stored in _stores(module, function, node.attr)], depth)
-
-    def _call(self, source: Expression, call: ast.Call, depth: int) -> None:
-        name = calls.qualified(self.evaluator, source.part(call.func))
-        if name in listed("datasets", "wrappers"):
-            kept = [*call.args[:1], *(keyword.value for keyword in call.keywords if keyword.arg in WRAPPED)]
-            self._all([source.part(argument) for argument in kept], depth)
-            return
-        symbol = self.evaluator.project.resolve(source.module, source.scope, call.func)
-        if symbol is None and isinstance(call.func, ast.Attribute):
-            owner = self.evaluator.find(source.part(call.func.value)).value
-            method = self.evaluator.project.method(owner.facts, call.func.attr) if isinstance(owner, Instance) else None
-            symbol = FunctionFacts(method[0].module, method[1]) if method else None
-        self._all(list(_returned(symbol)) if isinstance(symbol, FunctionFacts) else [], depth)
-
-
-def _stores(module: Module, function: scopes.Function, name: str) -> Iterator[Expression]:
-    """Give what a method stores under the name of an attribute."""
-    for statement in scopes.statements(function.body):
-        if not isinstance(statement, (ast.Assign, ast.AnnAssign)) or statement.value is None:
-            continue
-        targets = [part for one in entries.targets(statement) for part in getattr(one, "elts", [one])]
-        if any(isinstance(target, ast.Attribute) and target.attr == name for target in targets):
-            yield Expression(module, module.scope_of[function], statement.value)
-
-
-def _returned(function: FunctionFacts) -> Iterator[Expression]:
-    """Give what a function of the project returns."""
-    for statement in scopes.statements(function.node.body):
-        if isinstance(statement, ast.Return) and statement.value is not None:
-            yield Expression(function.module, function.scope, statement.value)
-
-
-def _parts(node: ast.expr) -> list[ast.expr]:
-    """What an expression may come to: its arms, its items."""
-    if isinstance(node, ast.IfExp):
-        return [node.body, node.orelse]
-    if isinstance(node, (ast.Tuple, ast.List)):
-        return node.elts
-    if isinstance(node, ast.Dict):
-        return node.values
-    if isinstance(node, ast.BoolOp):
-        return node.values
-    if isinstance(node, (ast.ListComp, ast.GeneratorExp)):
-        return [node.elt]
-    if isinstance(node, ast.DictComp):
-        return [node.value]
-    return [node.value] if isinstance(node, (ast.Subscript, ast.Starred, ast.NamedExpr, ast.Await)) else []
+            self.complete &= isinstance(value, Absent) or value == Constant(None)
+        for source in inner:
+            self.look(source)

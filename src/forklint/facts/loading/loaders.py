@@ -24,6 +24,7 @@ from forklint.values import arguments, arithmetic, callers, names
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import (
     NOTHING,
+    Absent,
     Arguments,
     Constant,
     Expression,
@@ -35,6 +36,7 @@ from forklint.values.model import (
     told,
 )
 from forklint.values.numbers import Number, Workers, verdict
+from forklint.values.worlds import EVERYWHERE, NOWHERE, Worlds
 
 T = TypeVar("T")
 PARTIALS = "partial"
@@ -53,6 +55,8 @@ class WorkerCount:
     """Where it is written down, if not in the call itself."""
     number: Number = None
     """The number itself, where it is known."""
+    some_in: Worlds = NOWHERE
+    """Where it is not known in general: the kinds of machine on which it is above zero."""
 
     @property
     def surely_some(self) -> bool:
@@ -115,7 +119,18 @@ class Loader:
             return WorkerCount(verdict(self.row.workers_default), number=self.row.workers_default)
         number = arithmetic.number_of(found)
         kind = verdict(number)
-        return WorkerCount(kind, found.by_default, found.links, number) if kind is not Workers.UNKNOWN else UNKNOWN
+        if kind is Workers.UNKNOWN:
+            return WorkerCount(kind, some_in=self._worlds_with_some(found)) if found.is_all else UNKNOWN
+        return WorkerCount(kind, found.by_default, found.links, number)
+
+    def _worlds_with_some(self, found: Found) -> Worlds:
+        """The kinds of machine for which one of several numbers is meant that is above zero; NOWHERE if for all."""
+        worlds = NOWHERE
+        for one in found.options:
+            number = self.row.workers_default if isinstance(one.value, Absent) else arithmetic.number_of(one)
+            if verdict(number) is Workers.SOME and not one.by_default:
+                worlds |= one.worlds
+        return worlds if worlds != EVERYWHERE else NOWHERE
 
     @property
     def datasets(self) -> tuple[ClassFacts, ...]:
@@ -207,10 +222,9 @@ def workers_of(project: Project, module: Module, scope: Scope, call: ast.Call) -
     return Workers.UNKNOWN if loader.workers.by_default else loader.workers.kind
 
 
-def count_given(project: Project, call: Expression, row: Starter) -> WorkerCount:
-    """The number of workers that a call gives, whatever it calls: the constructor, or a partial or method for it."""
-    loader = loader_at(project, call) or Loader(call, row, Evaluator(project), plain=True)
-    return loader.workers if loader.option(row.workers) is not None else UNKNOWN
+def set_up_by(project: Project, call: Expression, row: Starter) -> Loader:
+    """The loader that a call sets up, whatever it calls: the constructor, or a partial or method for it."""
+    return loader_at(project, call) or Loader(call, row, Evaluator(project), plain=True)
 
 
 # Finding

@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterator
 
 from forklint.facts.machines.devices import devices
-from forklint.facts.machines.platforms import BY_MACHINE, CUDA, DARWIN, EVERYWHERE, MPS, Conditions, Regions, Worlds
 from forklint.knowledge import presets
 from forklint.project import entries
 from forklint.project.entries import Entry
@@ -15,6 +14,7 @@ from forklint.project.module import Module
 from forklint.project.scopes import FUNCTIONS
 from forklint.project.spelling import last_name
 from forklint.records import dataclass
+from forklint.values.worlds import BY_MACHINE, CUDA, DARWIN, EVERYWHERE, MPS, Conditions, Regions, Worlds
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from functools import cache
 from pathlib import Path
 
 from forklint.facts.machines import preset_places
-from forklint.facts.machines.platforms import DARWIN, Worlds
 from forklint.facts.machines.preset_places import Place, by_name, text_of
 from forklint.facts.machines.preset_readers import PresetReaders
 from forklint.knowledge import presets
@@ -18,6 +17,7 @@ from forklint.project.index import Project
 from forklint.records import dataclass
 from forklint.source.presets import Preset, format_of
 from forklint.source.presets.nodes import MERGE, Address, Entry, Node, Shape
+from forklint.values.worlds import DARWIN, Worlds
 
 WORKERS = re.compile(rb"(?i:workers?)")
 OFF = ("no", "off", "false", "none", "null")

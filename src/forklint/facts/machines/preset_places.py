@@ -7,10 +7,10 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from forklint.facts.machines.platforms import BY_MACHINE, CUDA, DARWIN, EVERYWHERE, MPS, Worlds
 from forklint.knowledge import presets
 from forklint.records import dataclass
 from forklint.source.presets.nodes import Entry, Node, Shape
+from forklint.values.worlds import BY_MACHINE, CUDA, DARWIN, EVERYWHERE, MPS, Worlds
 
 FOLDERS = 3
 """How many folders above a file are asked for their names."""

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 
 from forklint.facts.loading.rows import loader_row
 from forklint.facts.machines.meant import Machines
-from forklint.facts.machines.platforms import DARWIN
 from forklint.facts.machines.worker_counts import Count, beside
 from forklint.facts.machines.worker_flow import mentions
 from forklint.facts.starting.methods import set_in
@@ -19,6 +18,7 @@ from forklint.project.module import Module
 from forklint.project.nodes import nodes_below
 from forklint.project.spelling import last_name, text_of
 from forklint.records import dataclass
+from forklint.values.worlds import DARWIN
 
 NOT_OF_DARWIN = ("fork", "forkserver")
 """Start methods other than the one that macOS has anyway."""

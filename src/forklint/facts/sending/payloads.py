@@ -6,17 +6,18 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from forklint.facts.datasets.classes import inherits_dataset
+from forklint.facts.datasets.classes import inherits_dataset, may_inherit_dataset
 from forklint.facts.loading.loaders import never_has_workers
 from forklint.facts.machines.signs import expects_pickling
 from forklint.facts.sending.sites import Sent, Sites
 from forklint.facts.sending.unpicklable import MAX_DEPTH, Unpicklable
-from forklint.facts.sending.values import Culprit, Given, Why
+from forklint.facts.sending.values import Culprit, Given, Why, is_local
 from forklint.facts.starting.methods import cells_for
 from forklint.facts.starting.running.values import DEFAULT_METHOD
 from forklint.model import Cell
 from forklint.project.bindings import is_sorted_out
 from forklint.project.module import ClassFacts
+from forklint.project.scopes import FUNCTIONS, statements
 from forklint.records import dataclass
 
 if TYPE_CHECKING:
@@ -67,14 +68,20 @@ class Payloads:
                 found[one.culprit.key] = one
         return tuple(found.values())
 
-    def _unpicklable(self, steps: int) -> Unpicklable:
-        return Unpicklable(self.project, self.project.budgets.of("following payloads", steps))
+    def _unpicklable(self, steps: int, *, handles: bool = True) -> Unpicklable:
+        return Unpicklable(self.project, self.project.budgets.of("following payloads", steps), handles=handles)
+
+    def _culprit(self, given: Given, steps: int) -> Culprit | None:
+        """What is refused in something that is sent; a handle that an object keeps is another rule's."""
+        found = self._unpicklable(steps).of(given)
+        is_kept = found is not None and found.why is Why.HANDLE and found.path
+        return self._unpicklable(steps, handles=False).of(given) if is_kept else found
 
     def _sent(self, module: Module, sent_here: Iterable[Sent], steps: int) -> Iterator[Payload]:
         for sent in sent_here:
-            culprit = self._unpicklable(steps).of(Given(module, sent.scope, sent.value))
-            if culprit is None or (culprit.why is Why.HANDLE and culprit.path):
-                continue  # a handle that an object keeps is another rule's
+            culprit = self._culprit(Given(module, sent.scope, sent.value), steps)
+            if culprit is None:
+                continue
             if culprit.late and sent.piped and not culprit.is_lost:
                 continue  # through a pipe a descriptor arrives
             if culprit.module is not module and (self._is_told_there(culprit) or is_sorted_out(module, sent.value)):
@@ -90,12 +97,22 @@ class Payloads:
 
     def _is_told_there(self, culprit: Culprit) -> bool:
         """Whether it is told of where the dataset's class stands that keeps it."""
+        definition = culprit.definition
+        if isinstance(definition, ast.ClassDef):
+            facts = culprit.module.class_facts(definition)
+            if facts in _given_out(self.project, culprit.module):
+                return True
         above = [facts for facts in culprit.module.classes if facts.node in culprit.module.above(culprit.node)]
         keepers = above if culprit.keeper is None else [culprit.keeper]
         return any(inherits_dataset(self.project, facts) for facts in keepers)
 
     def _kept(self, module: Module, datasets: Iterable[ClassFacts], steps: int) -> Iterator[Payload]:
-        """What the datasets of a module keep, whoever loads them."""
+        """What the datasets of a module keep, whoever loads them, and those of them that no name leads to."""
+        cells = cells_for(self.project, module, DEFAULT_METHOD)
+        for facts in _given_out(self.project, module):
+            culprit = self._unpicklable(steps).definition(facts)
+            if culprit is not None and cells and not never_has_workers(self.project, facts):
+                yield Payload(culprit, facts.node, cells, dataset=facts)
         for facts in datasets:
             here = Given(module, facts.scope, ast.Constant(None))
             own = [
@@ -104,11 +121,23 @@ class Payloads:
                 if culprit.module is module and culprit.why is not Why.HANDLE and not culprit.is_lost
             ]
             own = [culprit for culprit in own if facts.node in module.above(culprit.node)]
-            cells = cells_for(self.project, module, DEFAULT_METHOD)
             if own and cells and not never_has_workers(self.project, facts):
                 yield from (
                     Payload(one, one.node, found, dataset=facts) for one in own if (found := _where(one, cells))
                 )
+
+
+def _given_out(project: Project, module: Module) -> list[ClassFacts]:
+    """The classes of datasets that functions of a module define and return."""
+    local = [facts for facts in module.classes if is_local(facts) and may_inherit_dataset(project, facts)]
+    return [facts for facts in local if _is_returned(facts)]
+
+
+def _is_returned(facts: ClassFacts) -> bool:
+    above = facts.scope.parent
+    body = above.node.body if above is not None and isinstance(above.node, FUNCTIONS) else []
+    values = [one.value for one in statements(body) if isinstance(one, ast.Return)]
+    return any(isinstance(value, ast.Name) and value.id == facts.node.name for value in values)
 
 
 def _where(culprit: Culprit, cells: tuple[Cell, ...]) -> tuple[Cell, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,9 @@ from forklint.project.guard import guard_of
 from forklint.project.index import External, Symbol, Value
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import Function, Kind, Scope, statements
+from forklint.values.evaluator import Evaluator
+from forklint.values.model import Expression, Instance, Made, Ref, Row, Source, Table
+from forklint.values.model import Value as Abstract
 
 if TYPE_CHECKING:
     from forklint.facts.sending.kept import Objects
@@ -33,9 +37,15 @@ VIEWS = {"keys", "values", "items"}
 class Unpicklable:
     """Looks for what pickle refuses in one payload."""
 
-    def __init__(self, project: Project, budget: Budget) -> None:
+    def __init__(self, project: Project, budget: Budget, *, handles: bool = True) -> None:
+        """``handles``: whether open files and the like count."""
         self.project = project
         self.budget = budget
+        self._handles = handles
+
+    @cached_property
+    def _evaluator(self) -> Evaluator:
+        return Evaluator(self.project)
 
     @cached_property
     def objects(self) -> Objects:
@@ -63,7 +73,32 @@ class Unpicklable:
             found = self._call(given, node, depth)
         else:
             found = self._first(given, _parts(node), depth)
-        return found
+        return found or self._evaluated(given, depth)
+
+    def _evaluated(self, given: Given, depth: int) -> Culprit | None:
+        """What is refused in what the expression is found to be, or may be, wherever that is written down."""
+        if not isinstance(given.node, (ast.Name, ast.Attribute, ast.Call, ast.Subscript)):
+            return None
+        source = Expression(given.module, given.scope, given.node)
+        held = (self._held(given, one.value, depth) for one in self._evaluator.find(source).possible)
+        return next(filter(None, held), None)
+
+    def _held(self, given: Given, value: Abstract, depth: int) -> Culprit | None:
+        inner: Iterable[Source] = ()
+        if isinstance(value, Ref) and not isinstance(value.symbol, Module):
+            return self.definition(value.symbol)
+        if isinstance(value, Instance):
+            own = self.definition(value.facts)
+            return None if own is None or self.objects.reduces(value.facts) else own
+        if isinstance(value, Row):
+            inner = value.items
+        elif isinstance(value, Table):
+            inner = value.values
+        elif isinstance(value, Made) and value.call.node is not given.node:
+            inner = (value.call,)
+        places = (one for one in inner if isinstance(one, Expression))
+        held = (self.of(Given(one.module, one.scope, one.node), depth - 1) for one in places)
+        return next(filter(None, held), None)
 
     def _first(self, given: Given, parts: Iterable[ast.expr], depth: int) -> Culprit | None:
         return next((found for part in parts if (found := self.of(given.part(part), depth - 1))), None)
@@ -128,6 +163,12 @@ class Unpicklable:
             return Culprit(Why.MODULE, given.module, node, f"the module `{node.id}`", error)
         return None
 
+    def definition(self, symbol: FunctionFacts | ClassFacts) -> Culprit | None:
+        """What is wrong with a definition, told where it stands."""
+        name = ast.copy_location(ast.Name(symbol.node.name, ast.Load()), symbol.node)
+        found = self._definition(Given(symbol.module, symbol.scope, name), name, symbol)
+        return replace(found, node=symbol.node) if found is not None else None
+
     def _definition(self, given: Given, node: ast.expr, symbol: FunctionFacts | ClassFacts) -> Culprit | None:
         """A function or class that is itself sent: refused if it stands in a function, or lost if in a notebook."""
         if symbol.node.decorator_list and not isinstance(symbol, ClassFacts):
@@ -179,7 +220,7 @@ class Unpicklable:
             words = f"{row.kind} (`{name}`)"
             return Culprit(Why.OBJECT, given.module, node, words, row.error, platforms=row.platforms, late=row.late)
         handle = openers(self.project.settings.handles).get(name.removeprefix("builtins."))
-        if handle is not None and handle.spawn == "bites" and not handle.suffix:
+        if self._handles and handle is not None and handle.spawn == "bites" and not handle.suffix:
             error = handle.spawn_effect
             return Culprit(Why.HANDLE, given.module, node, f"an open {handle.kind}", error)
         kept = keeper(name)

@@ -37,8 +37,8 @@ class Culprit:
 
     why: Why
     module: Module
-    node: ast.expr
-    """Where it stands; for a definition, where it is named."""
+    node: ast.expr | Function | ast.ClassDef
+    """Where it stands; for a definition, where it is named, if that is known."""
     name: str
     """What it is, in words: ``the lambda``, ``a lock``."""
     error: str

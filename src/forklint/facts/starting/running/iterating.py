@@ -51,7 +51,8 @@ def draw(run: Execution, spot: Spot, value: Value) -> Value:
     if isinstance(value, Loader):
         if value.workers is Workers.SOME and value.made_at.node not in run.changed:
             workers = "(with workers by default)" if value.by_default else "with workers"
-            run.start(spot.place, f"iterates a {value.row.name} {workers}", value.method, value)
+            what = f"iterates a {value.row.name} {workers}"
+            run.start(spot.place, what, value.method, value, platforms=value.platforms)
     elif isinstance(value, Stream):
         what = f"draws from {value.function.function.facts.qualname}()"
         inner = run.enter(spot, value.function, value.arguments, what)

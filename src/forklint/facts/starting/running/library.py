@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from forklint.facts.loading.loaders import count_given
+from forklint.facts.loading.loaders import UNKNOWN as NOT_KNOWN
+from forklint.facts.loading.loaders import set_up_by
 from forklint.facts.loading.rows import rows_above
 from forklint.facts.starting.running import binding, calling, conditions, containers, evaluation, iterating, names
 from forklint.facts.starting.running.values import (
@@ -34,12 +35,15 @@ from forklint.facts.starting.running.values import (
 from forklint.knowledge.starters import Starter, iteration, starters
 from forklint.values.model import Expression
 from forklint.values.numbers import Workers, called, verdict
+from forklint.values.worlds import platforms_of
 
 if TYPE_CHECKING:
     from forklint.facts.starting.running.execution import Execution
     from forklint.project.module import ClassFacts
 
 START_METHODS = {"fork", "spawn", "forkserver"}
+SPAWNING = frozenset({"darwin", "windows"})
+"""Platforms that always spawned: who has workers on others alone has thought of it."""
 
 
 def call(run: Execution, spot: Spot, name: str, given: Arguments) -> Value:
@@ -115,9 +119,21 @@ def loader(run: Execution, row: Starter, given: Arguments, spot: Spot) -> Loader
     if threads is not None and conditions.truth(threads) is not False:
         workers = Workers.NONE
     elif workers is Workers.UNKNOWN:
-        found = count_given(run.project, Expression(spot.frame.module, spot.frame.scope, spot.node), row)
-        return Loader(row, found.kind, _method_given(row, given), spot.place, found.by_default, found.links)
+        return _looked_for(run, row, given, spot)
     return Loader(row, workers, _method_given(row, given), spot.place)
+
+
+def _looked_for(run: Execution, row: Starter, given: Arguments, spot: Spot) -> Loader:
+    """The loader of a call, by what is written down of its options anywhere in the project."""
+    made = set_up_by(run.project, Expression(spot.frame.module, spot.frame.scope, spot.node), row)
+    method = _method_given(row, given)
+    if not method and not made.open and made.option(row.context) is None:
+        method = row.start_method or DEFAULT_METHOD
+    count = made.workers if made.option(row.workers) is not None else NOT_KNOWN
+    platforms = platforms_of(count.some_in)
+    if SPAWNING.intersection(platforms):
+        return Loader(row, Workers.SOME, method, spot.place, platforms=platforms)
+    return Loader(row, count.kind, method, spot.place, count.by_default, count.links)
 
 
 def _start(run: Execution, spot: Spot, row: Starter, method: str, given: Arguments) -> Value:

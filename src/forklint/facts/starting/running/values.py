@@ -103,6 +103,8 @@ class Loader:
     """Whether the user of the script may give it another number of workers."""
     links: tuple[Link, ...] = field(default=(), compare=False)
     """Where its number of workers is written down, if that had to be looked for."""
+    platforms: tuple[str, ...] = ()
+    """The platforms on which it has workers, if not on all."""
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,7 @@ CUDA: Worlds = frozenset({World.LINUX_CUDA, World.WINDOWS_CUDA})
 LINUX: Worlds = frozenset({World.LINUX_CUDA, World.LINUX})
 WINDOWS: Worlds = frozenset({World.WINDOWS_CUDA, World.WINDOWS})
 BY_MACHINE = {"darwin": DARWIN, "mps": MPS, "cuda": CUDA, "linux": LINUX, "windows": WINDOWS}
+PLATFORMS = {"linux": LINUX, "darwin": DARWIN, "windows": WINDOWS}
 DEPTH = 8
 """How many names and functions are followed for one condition."""
 
@@ -75,6 +76,11 @@ def either(parts: list[Truth]) -> Truth:
     for part in parts:
         true, false = true | part.true, false & part.false
     return Truth(true, false)
+
+
+def platforms_of(worlds: Worlds) -> tuple[str, ...]:
+    """The platforms, by name, on which a program can be in one of some worlds."""
+    return tuple(name for name, own in PLATFORMS.items() if own & worlds)
 
 
 class Conditions:
