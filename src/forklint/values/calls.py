@@ -30,6 +30,7 @@ from forklint.values.model import (
     agreed,
     perhaps,
 )
+from forklint.values.worlds import EVERYWHERE, NOWHERE, Conditions, Worlds
 
 if TYPE_CHECKING:
     from forklint.values.evaluator import Evaluator
@@ -198,37 +199,46 @@ def _returned(
     here = Expression(function.module, function.scope, NONE, frame)
     values, _ = _outcomes(evaluator, here, function.node.body)
     gives = agreed if isinstance(function.node.body[-1], ENDS) else perhaps
-    return gives(evaluator.find(here.part(value)) for value in values)
+    return gives(evaluator.find(here.part(value)).within(worlds) for value, worlds in values)
 
 
-def _outcomes(evaluator: Evaluator, here: Expression, body: Sequence[ast.stmt]) -> tuple[list[ast.expr], bool]:
-    """What statements may return, and whether they may be followed by others; known conditions choose their branch."""
-    values: list[ast.expr] = []
+Outcomes = list[tuple[ast.expr, Worlds]]
+"""What may be returned, each with the kinds of machine on which it may be."""
+
+
+def _outcomes(evaluator: Evaluator, here: Expression, body: Sequence[ast.stmt]) -> tuple[Outcomes, Worlds]:
+    """What statements may return, and where they may be followed by others; known conditions choose their branch."""
+    values: Outcomes = []
+    left = EVERYWHERE
     for statement in body:
         if isinstance(statement, ast.Return):
-            return [*values, statement.value or NONE], False
+            return [*values, (statement.value or NONE, left)], NOWHERE
         if isinstance(statement, ast.Raise):
-            return values, False
-        goes_on = True
+            return values, NOWHERE
+        goes_on = left
         if isinstance(statement, ast.If):
-            ways = [_outcomes(evaluator, here, block) for block in _branches(evaluator, here, statement)]
-            values += [value for way, _ in ways for value in way]
-            goes_on = any(ends for _, ends in ways)
+            branches = _branches(evaluator, here, statement)
+            ways = [(_outcomes(evaluator, here, block), taken) for block, taken in branches]
+            values += [(value, worlds & taken & left) for (way, _), taken in ways for value, worlds in way]
+            goes_on = left & NOWHERE.union(*(ends & taken for (_, ends), taken in ways))
         elif not isinstance(statement, (*scopes.FUNCTIONS, ast.ClassDef)):
-            ways = [_outcomes(evaluator, here, block) for block in scopes.bodies(statement)]
-            values += [value for way, _ in ways for value in way]
-            goes_on = not isinstance(statement, (ast.With, ast.AsyncWith)) or any(ends for _, ends in ways)
-        if not goes_on:
-            return values, False
-    return values, True
+            inner = [_outcomes(evaluator, here, block) for block in scopes.bodies(statement)]
+            values += [(value, worlds & left) for way, _ in inner for value, worlds in way]
+            if isinstance(statement, (ast.With, ast.AsyncWith)):
+                goes_on = left & NOWHERE.union(*(ends for _, ends in inner))
+        left = goes_on
+        if not left:
+            break
+    return values, left
 
 
-def _branches(evaluator: Evaluator, here: Expression, statement: ast.If) -> list[list[ast.stmt]]:
-    """The branches of an ``if`` that may be taken."""
+def _branches(evaluator: Evaluator, here: Expression, statement: ast.If) -> list[tuple[list[ast.stmt], Worlds]]:
+    """The branches of an ``if`` that may be taken, and on which kinds of machine."""
     test = evaluator.find(here.part(statement.test))
     if isinstance(test.value, Constant) and not test.by_default:
-        return [statement.body if arithmetic.is_true(test.value) else statement.orelse]
-    return [statement.body, statement.orelse]
+        return [(statement.body if arithmetic.is_true(test.value) else statement.orelse, EVERYWHERE)]
+    truth = Conditions(evaluator.project, here.module).truth(statement.test)
+    return [(statement.body, truth.true), (statement.orelse, truth.false)]
 
 
 def _is_plain(evaluator: Evaluator, function: FunctionFacts) -> bool:

@@ -30,6 +30,7 @@ from forklint.values.model import (
     Source,
     Stored,
     Table,
+    Text,
     agreed,
     perhaps,
     told,
@@ -325,6 +326,19 @@ def _comprehension(_evaluator: Evaluator, source: Expression) -> Found:
     return Found(Row((source.part(source.node.elt),), complete=False))  # type: ignore[attr-defined]
 
 
+def _text(evaluator: Evaluator, source: Expression) -> Found:
+    """What an f-string gives, as far as its parts are known."""
+    start = ""
+    for part in source.node.values:  # type: ignore[attr-defined]
+        is_plain = not isinstance(part, ast.FormattedValue) or (part.conversion < 0 and part.format_spec is None)
+        inner = part.value if isinstance(part, ast.FormattedValue) else part
+        value = evaluator.find(source.part(inner)).value
+        if not is_plain or not isinstance(value, Constant) or not isinstance(value.value, (str, int)):
+            return Found(Text(start)) if start else NOTHING
+        start += str(value.value)
+    return Found(Constant(start))
+
+
 def _dictionary_of_each(_evaluator: Evaluator, source: Expression) -> Found:
     return Found(Table({}, complete=False, others=(source.part(source.node.value),)))  # type: ignore[attr-defined]
 
@@ -359,6 +373,7 @@ FINDERS: dict[type[ast.expr], Callable[[Evaluator, Any], Found]] = {
     ast.SetComp: _comprehension,
     ast.DictComp: _dictionary_of_each,
     ast.GeneratorExp: _comprehension,
+    ast.JoinedStr: _text,
     ast.IfExp: _either,
     ast.NamedExpr: lambda evaluator, source: evaluator.find(source.part(source.node.value)),
     ast.Await: lambda evaluator, source: evaluator.find(source.part(source.node.value)),

@@ -132,6 +132,13 @@ class Constant:
 
 
 @dataclass(frozen=True)
+class Text:
+    """A text of which only the beginning is known: ``f"cuda:{rank}"``."""
+
+    start: str
+
+
+@dataclass(frozen=True)
 class Table:
     """A mapping with texts as keys; when not complete there may be more."""
 
@@ -177,7 +184,7 @@ class Made:
     call: Expression
 
 
-Value = Unknown | Absent | Constant | Table | Row | Instance | Ref | Made | Setting
+Value = Unknown | Absent | Constant | Text | Table | Row | Instance | Ref | Made | Setting
 
 
 @dataclass(frozen=True)
