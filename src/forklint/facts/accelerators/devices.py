@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from forklint.knowledge.accelerators import accelerator_words
 from forklint.project.spelling import last_name
+from forklint.values.devices import devices
 from forklint.values.evaluator import Evaluator
-from forklint.values.model import Constant, Expression, Found, Made, Source, Text
+from forklint.values.model import Expression, Source
 from forklint.values.worlds import World
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from forklint.project.module import Module
     from forklint.project.scopes import Scope
 
-KINDS = ("cuda", "mps", "xpu", "hpu")
+KINDS = frozenset({"cuda", "mps", "xpu", "hpu"})
 METHODS = {"cuda": "cuda", "xpu": "xpu", "mps": "mps", "hpu": "hpu"}
 """Methods of tensors and modules that move them; ``.mps()`` is no method of torch and harms nobody here."""
 NO_TENSOR = {"device", "stream", "Event", "Stream", "autocast", "pipeline", "manual_seed", "set_device"}
@@ -73,28 +74,9 @@ def kind_of(evaluator: Evaluator, source: Source) -> str:
     ``"cuda" if torch.cuda.is_available() else "cpu"`` names one; a device that one caller gives and another does not
     is none.
     """
-    found = evaluator.find(source)
-    if not found.known and not found.is_all:
-        return ""
-    named = [(_named(evaluator, one), one.worlds) for one in found.possible]
-    for machine in MACHINES:
-        kinds = {kind for kind, worlds in named if machine in worlds}
-        if len(kinds) == 1 and "" not in kinds:
+    found = devices(evaluator, source)
+    for machine in MACHINES if found.is_all else ():
+        kinds = {name for name, worlds in found.names if machine in worlds}
+        if len(kinds) == 1 and kinds <= KINDS:
             return kinds.pop()
     return ""
-
-
-def _named(evaluator: Evaluator, found: Found) -> str:
-    value = found.value
-    if isinstance(value, (Constant, Text)):
-        return _kind(value.start if isinstance(value, Text) else value.value)
-    call = value.call.node if isinstance(value, Made) and value.name == "torch.device" else None
-    if isinstance(value, Made) and isinstance(call, ast.Call) and call.args:
-        return kind_of(evaluator, value.call.part(call.args[0]))
-    return ""
-
-
-def _kind(value: object) -> str:
-    """The kind that a literal names; a bare number is one for CUDA, but only ``.to(0)`` says that it is a device."""
-    text = value if isinstance(value, str) else ""
-    return next((kind for kind in KINDS if text == kind or text.startswith(f"{kind}:")), "")

@@ -13,7 +13,6 @@ from pathlib import Path
 
 from forklint.facts.forking.objects import Instance, Objects, Thing, View
 from forklint.facts.forking.trace import Calls, Event, Imports, MayHappen, Place, Trace, TurnsOff, Use, Way
-from forklint.facts.machines.devices import devices
 from forklint.knowledge.poisons import DecoratorRow, poisons
 from forklint.knowledge.starters import iteration
 from forklint.project.budget import Budget
@@ -23,6 +22,9 @@ from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Function, bodies, expressions, statements
 from forklint.project.spelling import is_static, last_name
+from forklint.values.devices import devices
+from forklint.values.evaluator import Evaluator
+from forklint.values.model import Expression
 
 MAX_DEPTH = 6
 """How many calls deep."""
@@ -50,6 +52,7 @@ class Walk:
         self._asked = asked
         self._is_program = is_program
         self._is_imported = imported
+        self._evaluator = Evaluator(project)
         self._objects = Objects(project, budget)
         self._entered: dict[Function, int] = {}
         self._active: list[Function] = []
@@ -199,9 +202,8 @@ class Walk:
             given = call.args[:1] if call.func.attr == "to" else []
         else:
             given = []
-        return any(
-            {"cuda"} <= (found := devices(self._project, view.module, one)) and "?" not in found for one in given
-        )
+        named = [devices(self._evaluator, Expression(view.module, view.scope, one)) for one in given]
+        return any(one.is_all and any(name == "cuda" for name, _ in one.names) for one in named)
 
     # Calls of the project's own code
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from forklint.facts.machines.devices import devices
 from forklint.knowledge import presets
 from forklint.project import entries
 from forklint.project.entries import Entry
@@ -14,6 +13,9 @@ from forklint.project.module import Module
 from forklint.project.scopes import FUNCTIONS
 from forklint.project.spelling import last_name
 from forklint.records import dataclass
+from forklint.values.devices import devices
+from forklint.values.evaluator import Evaluator
+from forklint.values.model import Expression
 from forklint.values.worlds import BY_MACHINE, CUDA, DARWIN, EVERYWHERE, MPS, Conditions, Regions, Worlds
 
 
@@ -70,8 +72,10 @@ class Machines:
         return EVERYWHERE, None
 
     def _worlds_of(self, device: ast.expr) -> Worlds:
-        names = devices(self.project, self.module, device) - {"cpu"}
-        return {frozenset({"mps"}): MPS, frozenset({"cuda"}): CUDA}.get(names, EVERYWHERE)
+        found = devices(Evaluator(self.project), Expression(self.module, self.module.scope_at(device), device))
+        names = {name for name, _ in found.names} - {"cpu"}
+        known = {frozenset({"mps"}): MPS, frozenset({"cuda"}): CUDA}
+        return known.get(frozenset(names), EVERYWHERE) if found.is_all else EVERYWHERE
 
 
 def _test_of(above: ast.AST) -> str:

@@ -1,0 +1,42 @@
+"""Which devices an expression may name: ``"cuda:1"``, ``torch.device("mps")``, a parameter that somebody gives."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, NamedTuple
+
+from forklint.values.model import Constant, Found, Made, Source, Text
+from forklint.values.worlds import Worlds
+
+if TYPE_CHECKING:
+    from forklint.values.evaluator import Evaluator
+
+DEVICE = "torch.device"
+
+
+class Devices(NamedTuple):
+    """What an expression may name."""
+
+    names: frozenset[tuple[str, Worlds]]
+    """Devices without their numbers, each with the kinds of machine on which it may be meant; empty: no device."""
+    is_all: bool
+    """Whether it is surely one of them."""
+
+
+def devices(evaluator: Evaluator, source: Source) -> Devices:
+    """The devices that an expression may name."""
+    found = evaluator.find(source)
+    inner = [_of(evaluator, one) for one in found.possible]
+    names = frozenset[tuple[str, Worlds]]().union(*(part.names for part in inner))
+    return Devices(names, (found.known or found.is_all) and all(part.is_all for part in inner))
+
+
+def _of(evaluator: Evaluator, found: Found) -> Devices:
+    value = found.value
+    call = value.call.node if isinstance(value, Made) and value.name == DEVICE else None
+    if isinstance(value, Made) and isinstance(call, ast.Call) and call.args:
+        inner = devices(evaluator, value.call.part(call.args[0]))
+        return Devices(frozenset((name, worlds & found.worlds) for name, worlds in inner.names), inner.is_all)
+    text = value.start if isinstance(value, Text) else value.value if isinstance(value, Constant) else None
+    name = text.partition(":")[0].lower() if isinstance(text, str) else ""
+    return Devices(frozenset({(name, found.worlds)}), is_all=isinstance(value, (Constant, Text)))
