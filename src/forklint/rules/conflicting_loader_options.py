@@ -80,7 +80,7 @@ class ConflictingLoaderOptions(Rule):
     ## Known limits
     Subclasses with an `__init__` of their own are not judged where they are called, nor is
     `functools.partial(DataLoader, ...)` where another module calls it. Not followed are values that the command line,
-    an Enum, an argument or a branch for one platform decides, and mappings that are filled step by step, kept by a
+    an argument or a branch for one platform decides, and mappings that are filled step by step, kept by a
     class or returned by a function. More is told in [further ways](../recall/FKL402.md). A single value that is refused
     by itself (`num_workers=-1`, `batch_size=0`) is not reported. Before 2.0 torch took `prefetch_factor=2` without
     workers, since that was its default: it is spared where `target-torch` names older ones alone.

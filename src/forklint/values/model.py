@@ -177,6 +177,13 @@ class Ref:
 
 
 @dataclass(frozen=True)
+class Lambda:
+    """A lambda of the project."""
+
+    place: Expression
+
+
+@dataclass(frozen=True)
 class Made:
     """What a call of a library's function or class gave, by its qualified name."""
 
@@ -184,7 +191,7 @@ class Made:
     call: Expression
 
 
-Value = Unknown | Absent | Constant | Text | Table | Row | Instance | Ref | Made | Setting
+Value = Unknown | Absent | Constant | Text | Table | Row | Instance | Ref | Lambda | Made | Setting
 
 
 @dataclass(frozen=True)

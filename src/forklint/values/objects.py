@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from forklint.values.evaluator import Evaluator
 
 HPARAMS = "hparams"
+PLAIN_ENUMS = frozenset({"enum.Enum", "enum.Flag"})
 NO_ARGUMENTS = Arguments()
 
 
@@ -164,7 +165,9 @@ def _name(near: ast.AST, name: str) -> ast.Name:
 
 
 def class_attribute(evaluator: Evaluator, facts: ClassFacts, name: str) -> Found:
-    """What ``Class.name`` holds."""
+    """What ``Class.name`` holds; a member of an Enum is no constant, but for those of an IntEnum and the like."""
+    if PLAIN_ENUMS.intersection(evaluator.project.ancestry(facts).external):
+        return NOTHING
     for owner in evaluator.project.ancestry(facts).classes:
         bindings = owner.scope.bindings.get(name)
         if bindings:
