@@ -146,7 +146,8 @@ def _method_of(evaluator: Evaluator, source: Expression, func: ast.Attribute, ow
     if func.attr in listed("files", "opening_methods") and isinstance(value, Constant):
         return owner
     if isinstance(value, Made):
-        return command_line.method(source, value, func.attr)
+        is_same = func.attr in listed("objects", "same_methods") and value.name.startswith("torch")
+        return owner if is_same else command_line.method(source, value, func.attr)
     if isinstance(value, (Table, Setting)) and func.attr in {"get", "pop"} and node.args:
         return _got(evaluator, source, owner, node.args)
     if isinstance(value, (Table, Setting, Instance)) and func.attr in PLAIN_METHODS:

@@ -3,82 +3,34 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 
 from forklint.knowledge.attention import attention
 from forklint.project.certainty import is_certain
-from forklint.project.index import External, Project, Value
+from forklint.project.index import Project
 from forklint.project.module import ClassFacts, Module
 from forklint.project.nodes import nodes_below
-from forklint.project.scopes import Kind, Scope
+from forklint.values.evaluator import Evaluator
+from forklint.values.model import Expression, Made
 
 
 def held(project: Project, module: Module, node: ast.expr) -> str:
     """Qualified name of the class whose object ``self.x``, ``x`` or a call gives; empty if it is not in the table."""
-    if isinstance(node, ast.Name):
-        return _in_variable(project, module, node)
-    if isinstance(node, ast.Call):
-        return _made_by(project, module, module.scope_at(node), node)
-    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
-        above = next((above for above in module.above(node) if isinstance(above, ast.ClassDef)), None)
-        return _in_attribute(project, module.class_facts(above), node.attr) if above is not None else ""
-    return ""
-
-
-def _in_variable(project: Project, module: Module, node: ast.Name) -> str:
-    scope = module.scope_at(node)
-    symbol = project.lookup(module, scope, node.id)
-    if not isinstance(symbol, Value) or symbol.binding.kind is not Kind.VALUE:
+    if not isinstance(node, (ast.Name, ast.Call, ast.Attribute)):
         return ""
-    return _made_by(project, symbol.module, symbol.scope, symbol.binding.value)
-
-
-def _made_by(project: Project, module: Module, scope: Scope, value: ast.expr | None) -> str:
-    """The class that a call gives an object of; a call of ``.to(...)`` and the like gives the object itself."""
-    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in SAME:
-        value = value.func.value
-    if not isinstance(value, ast.Call) or _last(value.func) not in names():
+    value = Evaluator(project).find(Expression(module, module.scope_at(node), node)).value
+    if not isinstance(value, Made) or value.name.rpartition(".")[2] not in names():
         return ""
-    symbol = project.resolve(module, scope, value.func)
-    if not isinstance(symbol, External) or not is_certain(project, module, scope, value.func):
-        return ""
-    return symbol.name
-
-
-def _last(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+    call = value.call
+    is_sure = isinstance(call.node, ast.Call) and is_certain(project, call.module, call.scope, call.node.func)
+    return value.name if is_sure else ""
 
 
 @cache
 def names() -> frozenset[str]:
     """Last names of the classes that are asked for; others, and those imported under another name, are unknown."""
     return frozenset(row.name for row in attention().values())
-
-
-SAME = frozenset(["to", "cuda", "cpu", "eval", "train", "double", "half", "float", "bfloat16", "requires_grad_"])
-
-
-def _in_attribute(project: Project, facts: ClassFacts, name: str) -> str:
-    """The class of what all assignments of the attribute give, in the class, its bases and its subclasses."""
-    return project.answer("objects of torch in attributes", (facts, name), lambda: _find(project, facts, name))
-
-
-def _find(project: Project, facts: ClassFacts, name: str) -> str:
-    ancestry = project.ancestry(facts)
-    own = {made for one in ancestry.classes for made in _assigned(project, one, name)}
-    if len(own) != 1 or "" in own or not ancestry.complete:
-        return ""
-    other = {made for one in project.subclasses(facts) for made in _assigned(project, one, name)}
-    return own.pop() if other <= own else ""
-
-
-def _assigned(project: Project, facts: ClassFacts, name: str) -> Iterator[str]:
-    """The classes of what a class assigns to an attribute; an empty word for what is not known."""
-    if name in facts.scope.bindings:
-        yield ""
-    for statement, value in _attributes(project, facts).get(name, ()):
-        yield _made_by(project, facts.module, facts.module.scope_at(statement), value)
 
 
 def _attributes(project: Project, facts: ClassFacts) -> Mapping[str, list[tuple[ast.AST, ast.expr | None]]]:
