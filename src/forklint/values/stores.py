@@ -70,6 +70,11 @@ def brought_up_to_date(
     return _Replay(evaluator, made, binding, found).run(seen)
 
 
+def is_changed(evaluator: Evaluator, home: Scope, name: str) -> bool:
+    """Whether code changes in place what a name of a scope holds."""
+    return bool(_changes(evaluator, home, name))
+
+
 class _Replay:
     """Does to a value, in the order of the text, what its module does to it."""
 

@@ -16,6 +16,7 @@ from forklint.project.guard import guard_of
 from forklint.project.index import External, Symbol, Value
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import Function, Kind, Scope, statements
+from forklint.values import stores
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import Expression, Instance, Made, Ref, Row, Source, Table
 from forklint.values.model import Value as Abstract
@@ -77,11 +78,20 @@ class Unpicklable:
 
     def _evaluated(self, given: Given, depth: int) -> Culprit | None:
         """What is refused in what the expression is found to be, or may be, wherever that is written down."""
-        if not isinstance(given.node, (ast.Name, ast.Attribute, ast.Call, ast.Subscript)):
+        if not self._is_asked(given):
             return None
         source = Expression(given.module, given.scope, given.node)
         held = (self._held(given, one.value, depth) for one in self._evaluator.find(source).possible)
         return next(filter(None, held), None)
+
+    def _is_asked(self, given: Given) -> bool:
+        """Whether the evaluator may know more: of what is changed in place, taken from a table, made by a choice."""
+        node = given.node
+        if isinstance(node, ast.Name):
+            return stores.is_changed(self._evaluator, given.scope, node.id)
+        if isinstance(node, ast.Call):
+            return self.project.resolve(given.module, given.scope, node.func) is None
+        return isinstance(node, ast.Subscript)
 
     def _held(self, given: Given, value: Abstract, depth: int) -> Culprit | None:
         inner: Iterable[Source] = ()
