@@ -53,7 +53,7 @@ class WorkersOnDarwin(Rule):
     for MPS.
 
     It is silent where the branch excludes the Mac, where a `multiprocessing_context` is given beside the count, where
-    the number cannot be known, where nobody reads the name that it is bound to, and in tests (`test_*.py`,
+    the number cannot be known, where nobody reads the name for a Mac that it has, and in tests (`test_*.py`,
     `conftest.py`, functions named `test_*`), which may start workers to see that they work.
 
     ## Why is this bad?

@@ -56,13 +56,16 @@ class WorkerFlow:
         return self._training or self.in_training(count) or self.project.shows(SIGNS)
 
     def is_read(self, count: Count) -> bool:
-        """Whether the name that a count or its dictionary is bound to is read; True where there is no such name."""
+        """Whether the name for a Mac that a count or its dictionary is bound to is read; True where it has none.
+
+        Other names may be read by what runs the file, as scripts with settings to override do.
+        """
         home = self.module.parents.get(count.home) if isinstance(count.home, ast.Dict) else count.home
         targets = entries.targets(home) if isinstance(home, (ast.Assign, ast.AnnAssign)) else []
         if len(targets) != 1 or not isinstance(targets[0], ast.Name):
             return True
         name, scope = targets[0].id, self.module.scope_at(targets[0])
-        if isinstance(scope.node, ast.ClassDef) or self.module.reads.get(name):
+        if not presets.machine_of(name) or isinstance(scope.node, ast.ClassDef) or self.module.reads.get(name):
             return True
         if any(isinstance(node, ast.expr) and text_of(node) == name for node in self.module.nodes):
             return True  # in `__all__`, or by `globals()`
