@@ -12,7 +12,9 @@ from forklint.facts.loading.loaders import never_has_workers
 from forklint.facts.randomness.carriers import carried_by
 from forklint.facts.randomness.drawing import IsIt, StreamUse, is_attribute, uses
 from forklint.facts.randomness.made import Made, made_by, made_by_field
+from forklint.facts.randomness.mixing import mixed_with
 from forklint.facts.randomness.restarts import Restarts
+from forklint.facts.streams.endless import is_endless
 from forklint.knowledge.random_streams import worker_words
 from forklint.project.guard import may_be_guarded
 from forklint.project.index import Project, Value
@@ -20,6 +22,8 @@ from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Binding, Function, Kind, Scope, statements
 from forklint.records import dataclass
+from forklint.values.evaluator import Evaluator
+from forklint.values.model import Expression, Instance
 
 MAX_CALLS = 4
 """How many calls deep a function is followed from a dataset."""
@@ -118,7 +122,12 @@ class KeptGenerators:
             if dataset is None or _is_aware(project, user) or never_has_workers(project, dataset):
                 continue
             orders = project.method(dataset, "__getitem__") is None and project.method(dataset, "__iter__") is not None
-            drawn = self._drawn(self._worked(user), is_it, made, StreamUse.ORDERS if orders else None)
+            spared = StreamUse.ORDERS if orders else None
+            drawn = self._drawn(self._worked(user, dataset), is_it, made, spared)
+            for other in mixed_with(project, user) if drawn is None and on_object else ():
+                drawn = drawn or self._drawn(self._worked(other, other), is_it, made, spared)
+            if drawn is None and on_object and dataset != user:
+                drawn = self._drawn(self._worked(dataset, dataset), self._is_of(user, attribute, dataset), made, spared)
             if drawn is None:
                 continue
             elsewhere = self._restarts.elsewhere(user, attribute, made.row, statement)
@@ -137,19 +146,61 @@ class KeptGenerators:
                 and not any(leaves_out(m, {attribute}) for m in pickling_methods(owners))
                 if on_object
                 else made.seeded,
-                every_epoch=not elsewhere.between_epochs,
+                every_epoch=not elsewhere.between_epochs and not is_endless(project, dataset),
             )
             return
 
-    def _worked(self, facts: ClassFacts) -> Worked:
-        """The methods that workers run, without those that only ``__init__`` comes to."""
+    def _is_of(self, helper: ClassFacts, attribute: str, dataset: ClassFacts) -> IsIt:
+        """Tell ``self.helper.name``: the attribute of an object that a dataset keeps."""
+        owners = {owner.node: owner.module for owner in self._project.ancestry(dataset).classes}
+
+        def is_it(node: ast.AST) -> bool:
+            if not (
+                isinstance(node, ast.Attribute) and node.attr == attribute and isinstance(node.value, ast.Attribute)
+            ):
+                return False
+            module = next(
+                (one for home, one in owners.items() if node in one.parents and home in one.above(node)), None
+            )
+            if module is None:
+                return False
+            held = Evaluator(self._project).find(Expression(module, module.scope_at(node), node.value)).value
+            return isinstance(held, Instance) and helper in self._project.ancestry(held.facts).classes
+
+        return is_it
+
+    def _worked(self, facts: ClassFacts, dataset: ClassFacts) -> Worked:
+        """The methods that workers run; of an object that a dataset keeps, those that its workers come to by name."""
         found = worker_methods(self._project, facts)
         if not any(
             self._project.method(facts, name) for name in ("__getitem__", "__iter__", "__call__", "__getitems__")
         ):
             building = {one.node for one in init_path(self._project, facts)}
             found = {function: owner for function, owner in found.items() if function not in building}
+            if dataset != facts:
+                called = self._called_by_name(dataset, facts)
+                found = {function: owner for function, owner in found.items() if function.name in called}
         return {function: owner.module for function, owner in found.items()}
+
+    def _called_by_name(self, dataset: ClassFacts, helper: ClassFacts) -> frozenset[str]:
+        """The names of methods that workers of a dataset may call, in it, in a helper and in what may stand between."""
+        find = lambda: self._find_called_by_name(dataset, helper)  # noqa: E731 - it is short
+        return self._project.answer("methods called in workers", (dataset, helper), find)
+
+    def _find_called_by_name(self, dataset: ClassFacts, helper: ClassFacts) -> frozenset[str]:
+        family = (dataset, *self._project.subclasses(dataset))
+        waiting: list[ast.AST] = [function for one in family for function in worker_methods(self._project, one)]
+        homes = {owner.module for one in (dataset, helper) for owner in self._project.ancestry(one).classes}
+        methods: dict[str, list[ast.AST]] = {}
+        for facts in (facts for home in homes for facts in home.functions):
+            methods.setdefault(facts.node.name, []).append(facts.node)
+        called: set[str] = set()
+        for function in waiting:
+            new = {node.attr for node in nodes_below(function) if isinstance(node, ast.Attribute)}
+            new |= {node.id for node in nodes_below(function) if isinstance(node, ast.Name)}
+            waiting += [method for name in new - called for method in methods.get(name, ())]
+            called |= new
+        return frozenset(called)
 
     def _drawn(
         self, worked: Worked, is_it: IsIt, made: Made, spared: StreamUse | None
@@ -213,7 +264,7 @@ class KeptGenerators:
         owner = function.owner
         if owner is not None and not is_dataset(self._project, owner):
             carrier = carried_by(self._project, owner)
-            is_run = function.node in self._worked(owner) if carrier else False
+            is_run = carrier is not None and function.node in self._worked(owner, carrier)
             return carrier if is_run and not _is_aware(self._project, owner) else None
         for module in self._project.mentioning(function.node.name):
             for dataset in module.classes:
@@ -228,7 +279,7 @@ class KeptGenerators:
 
     def _find_within(self, dataset: ClassFacts) -> Worked:
         reached: Worked = {}
-        waiting = list(self._worked(dataset).items())
+        waiting = list(self._worked(dataset, dataset).items())
         for _ in range(MAX_CALLS):
             following = []
             for function, module in waiting:
