@@ -44,7 +44,9 @@ class Way:
     certain: bool = True
     """Whether it surely runs in its worlds."""
     usual: bool = True
-    """Whether it runs unless an error comes before it in a ``try``, or the start method is set already."""
+    """Whether it runs unless an error comes before it in a ``try``, or another start method is set already."""
+    if_unset: bool = False
+    """Whether it asks first which start method is set."""
     caught: frozenset[str] = frozenset()
     """Names of the errors that something around it catches; of those that can end ``set_start_method``."""
     worlds: Worlds = EVERYWHERE
@@ -146,8 +148,9 @@ class _Walk:
             return
         truth = Conditions(self.project, module).truth(node.test)
         told = not truth.true & truth.false  # each world takes one branch
-        unset = not told and _asks_for_method(node.test)
-        yield from self.block(module, node.body, (way if told else way.perhaps(usual=unset)).where(truth.true))
+        asks = not told and _asks_for_method(node.test)
+        inside = way if told else replace(way.perhaps(usual=asks), if_unset=way.if_unset or asks)
+        yield from self.block(module, node.body, inside.where(truth.true))
         yield from self.block(module, node.orelse, (way if told else way.perhaps()).where(truth.false))
 
     def _try(self, module: Module, node: ast.Try, way: Way) -> Iterator[Event]:

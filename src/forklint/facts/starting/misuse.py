@@ -56,14 +56,16 @@ def _told_elsewhere(project: Project, module: Module) -> ast.AST | None:
 
 def _in_order(events: Sequence[Event]) -> Iterator[Misuse]:
     settled: list[Event] = []
+    known: Worlds = NOWHERE
     for event in events:
         first = next((one for one in settled if one.way.worlds & event.way.worlds), None)
         is_raised = event.kind == "set" and not event.forced and RAISED_AGAIN not in event.way.caught
         if first is not None and is_raised and event.certain:
             kind = "twice" if first.kind == "set" else "settled"
             yield Misuse(kind, event, first, worlds=first.way.worlds & event.way.worlds)
-        if event.kind in {"set", "settled"} and event.certain:
+        if event.kind in {"set", "settled"} and event.certain and event.way.worlds - known:
             settled.append(event)
+            known |= event.way.worlds
     yield from _unseen_variables(events)
 
 
@@ -82,7 +84,7 @@ def _at_import(project: Project, module: Module, events: Sequence[Event]) -> Ite
     """The start method set by the top level of a module that others import and that is no script."""
     if module.is_notebook or any(isinstance(one, ast.If) and is_main_guard(one.test) for one in module.tree.body):
         return
-    set_here = [event for event in events if event.kind == "set" and (event.certain or event.way.caught)]
+    set_here = [event for event in events if event.kind == "set" and event.way.usual and not event.way.if_unset]
     importer = next(_importers(project, module), None) if set_here else None
     if importer is not None:
         here = (event for event in set_here if event.module is module)
