@@ -58,21 +58,32 @@ def carried_by(project: Project, facts: ClassFacts) -> ClassFacts | None:
 
     The class itself if a library's dataset keeps it, or a loader with workers collates by it.
     """
-    return project.answer("carried by", facts, lambda: _Search(project, facts).find())
+    return project.answer("carried by", facts, lambda: _of_class(project, facts))
+
+
+def _of_class(project: Project, facts: ClassFacts) -> ClassFacts | None:
+    search = _Search(project, facts)
+    return search.follow(list(search.uses(facts)))
+
+
+def carried_from(project: Project, module: Module, made: ast.Call) -> ClassFacts | None:
+    """The dataset that keeps what one call gives; None if none does, or only a library's."""
+    found = project.answer("carried from", made, lambda: _Search(project, None).follow([_Place(module, made)]))
+    return found if isinstance(found, ClassFacts) else None
 
 
 class _Search:
-    """Follows the objects of one class, the nearest places first."""
+    """Follows the objects of one class, or what one call gives, the nearest places first."""
 
-    def __init__(self, project: Project, facts: ClassFacts) -> None:
+    def __init__(self, project: Project, facts: ClassFacts | None) -> None:
         self._project = project
         self._facts = facts
         self._budget: Budget = project.budgets.of("following objects", MOST_PLACES)
         self._followed: set[object] = set()
         """The functions and classes whose users were looked for."""
 
-    def find(self) -> ClassFacts | None:
-        waiting = list(self._uses(self._facts))
+    def follow(self, waiting: list[_Place]) -> ClassFacts | None:
+        """The dataset that something comes to from one of some places."""
         seen = {place.node for place in waiting}
         for place in waiting:
             if not self._budget.spend():
@@ -196,7 +207,7 @@ class _Search:
                 if _is_on_self(other) and owner.node in module.above(other):
                     yield _Place(module, other, is_class)
             if not is_class:
-                yield from self._uses(owner)
+                yield from self.uses(owner)
 
     def _imported(self, home: Module, name: str, *, is_class: bool) -> Iterator[_Place]:
         """Give the uses of what a module binds at its top level in other modules."""
@@ -215,7 +226,7 @@ class _Search:
             for node in module.reads.get(name, ()) if is_near else ():
                 yield module, node
 
-    def _uses(self, facts: ClassFacts) -> Iterator[_Place]:
+    def uses(self, facts: ClassFacts) -> Iterator[_Place]:
         """Give where a class is named."""
         for module, node in self._named(facts.module, facts.name):
             if self._project.resolve(module, module.scope_at(node), node) == facts:

@@ -11,6 +11,7 @@ from forklint.facts.handles.carried import init_path, leaves_out, pickling_metho
 from forklint.facts.loading.loaders import never_has_workers
 from forklint.facts.randomness.carriers import carried_by
 from forklint.facts.randomness.drawing import IsIt, StreamUse, is_attribute, uses
+from forklint.facts.randomness.handed_in import handed_in
 from forklint.facts.randomness.made import Made, made_by, made_by_field
 from forklint.facts.randomness.mixing import mixed_with
 from forklint.facts.randomness.restarts import Restarts
@@ -54,6 +55,18 @@ class KeptGenerator:
     """Whether nothing starts it anew from one epoch to the next."""
 
 
+@dataclass(frozen=True)
+class _Kept:
+    """A generator under the name of an attribute, not yet known to come to workers."""
+
+    attribute: str
+    made: Made
+    statement: ast.stmt
+    on_object: bool = True
+    carrier: ClassFacts | None = None
+    """The dataset that has the object, where that is known already."""
+
+
 class KeptGenerators:
     """Finds them in one module after the other."""
 
@@ -67,6 +80,7 @@ class KeptGenerators:
             yield from self._on_object(facts)
             yield from self._on_class(facts)
         yield from self._on_module(module)
+        yield from self._handed_in(module)
 
     # Kept on an object
 
@@ -75,7 +89,7 @@ class KeptGenerators:
             made = made_by_field(self._project, facts.module, facts.scope, bindings[0].value)
             if made is not None and len(bindings) == 1:
                 statement = facts.module.statement_of(bindings[0].node)
-                yield from self._judged(facts, bindings[0].name, made, statement, on_object=True)
+                yield from self._judged(facts, _Kept(bindings[0].name, made, statement))
         init = facts.methods.get("__init__") or facts.methods.get("__post_init__")
         if init is None:
             return
@@ -90,7 +104,7 @@ class KeptGenerators:
             made = next((one for _, one in found if one is not None), None)
             if made is not None and all(one is not None or _is_none(statement) for statement, one in found):
                 statement = next(statement for statement, one in found if one is made)
-                yield from self._judged(facts, attribute, made, statement, on_object=True)
+                yield from self._judged(facts, _Kept(attribute, made, statement))
 
     def _stored(self, facts: ClassFacts, method: Function) -> list[tuple[str, ast.stmt, Made | None]]:
         """The attributes that a method stores, each with its statement and the generator that it is."""
@@ -110,15 +124,14 @@ class KeptGenerators:
     def _on_class(self, facts: ClassFacts) -> Iterator[KeptGenerator]:
         for binding, made in self._bound(facts.module, facts.scope):
             statement = facts.module.statement_of(binding.node)
-            yield from self._judged(facts, binding.name, made, statement, on_object=False)
+            yield from self._judged(facts, _Kept(binding.name, made, statement, on_object=False))
 
-    def _judged(
-        self, facts: ClassFacts, attribute: str, made: Made, statement: ast.stmt, *, on_object: bool
-    ) -> Iterator[KeptGenerator]:
+    def _judged(self, facts: ClassFacts, kept: _Kept) -> Iterator[KeptGenerator]:
+        attribute, made, statement, on_object = kept.attribute, kept.made, kept.statement, kept.on_object
         project = self._project
         is_it = is_attribute(attribute, "self", "cls", facts.name)
         for user in (facts, *project.subclasses(facts)):
-            dataset = user if is_dataset(project, user) else carried_by(project, user)
+            dataset = user if is_dataset(project, user) else kept.carrier or carried_by(project, user)
             if dataset is None or _is_aware(project, user) or never_has_workers(project, dataset):
                 continue
             orders = project.method(dataset, "__getitem__") is None and project.method(dataset, "__iter__") is not None
@@ -213,6 +226,22 @@ class KeptGenerators:
                     return None
                 drawn = drawn or ((module, node) if use is not spared else None)
         return drawn
+
+    # Handed to an object
+
+    def _handed_in(self, module: Module) -> Iterator[KeptGenerator]:
+        told: set[ast.AST] = set()
+        for one in handed_in(self._project, module):
+            if one.made.node in told or self._is_declared(one.keeper, one.attribute):
+                continue
+            kept = _Kept(one.attribute, one.made, module.statement_of(one.made.node), carrier=one.carrier)
+            for found in self._judged(one.keeper, kept):
+                told.add(one.made.node)
+                yield found
+
+    def _is_declared(self, keeper: ClassFacts, attribute: str) -> bool:
+        """Whether the class itself says that it keeps a generator there, and is told of where it does."""
+        return any(kept.name == f"self.{attribute}" for kept in self._on_object(keeper))
 
     # Kept by a module
 
