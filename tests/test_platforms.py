@@ -151,6 +151,7 @@ except AssertionError:
     """parser.set_defaults(num_workers=4, device='mps')
 """,
     """apple_config = {'num_workers': 4, 'batch_size': 3}
+print(apple_config)
 """,
 ]
 SPARED = [

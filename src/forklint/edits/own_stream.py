@@ -31,6 +31,7 @@ def {attribute}(self):
         self._{stem}_seed = torch.initial_seed()
     return self._{stem}_generator
 """
+SEVERAL = (ast.List, ast.Tuple, ast.Dict, ast.ListComp, ast.DictComp)
 Changes = dict["cst.CSTNode", "cst.CSTNode | cst.RemovalSentinel | cst.FlattenSentinel[cst.CSTNode]"]
 OWN = "draw from a generator that each process seeds from `torch.initial_seed()`"
 FRESH = "torch.initial_seed() % 2**32"
@@ -74,6 +75,8 @@ def _constructor(project: Project, kept: KeptGenerator) -> Function:
     value = kept.statement.value if isinstance(kept.statement, (ast.Assign, ast.AnnAssign)) else None
     if value is None or not any(node is kept.made.node for node in ast.walk(value)):
         raise _NotSoError("a caller gives it, or it is made in several steps")
+    if isinstance(value, SEVERAL):
+        raise _NotSoError("it is one of several")
     if isinstance(value, (ast.BoolOp, ast.IfExp)) or (
         isinstance(kept.statement, ast.Assign) and len(kept.statement.targets) > 1
     ):

@@ -114,6 +114,27 @@ def machine_of(name: str) -> str:
 
 
 @cache
+def machine_hinted(name: str) -> str:
+    """Say for which Mac a file may be by its name: ``darwin``, ``mps`` or empty.
+
+    The word for it stands first or last, unknown words beside it (``mps_quick``), those of settings not counted. That
+    is a hint, and wants other evidence.
+    """
+    parts = words(name)
+    against = listed("darwin", "denying").union(*(listed("others", key) for key in ("linux", "windows", "cuda", "any")))
+    if not against.isdisjoint(parts):
+        return ""
+    aside = listed("settings", "words") | listed("counts", "beside") | listed("darwin", "models")
+    rest = [word for word in parts if word not in aside]
+    macs = listed("darwin", "words")
+    if not listed("darwin", "models").isdisjoint(parts):  # apple_silicon, but not apple_picking
+        macs |= listed("darwin", "weak")
+    if not rest or macs.isdisjoint({rest[0], rest[-1]}):
+        return ""
+    return "mps" if "mps" in rest else "darwin"
+
+
+@cache
 def flag_of(name: str) -> str:
     """Say which machine a condition with this name asks for: ``is_mac`` gives ``darwin``; empty if none."""
     parts = words(name)

@@ -36,6 +36,17 @@ class Seeder:
 
 
 @dataclass(frozen=True)
+class Stream:
+    """One row of streams in random.toml; its file explains the fields."""
+
+    name: str
+    module: str
+    draws_not: tuple[str, ...]
+    quiet: tuple[str, ...]
+    source: str = ""
+
+
+@dataclass(frozen=True)
 class WorkerWords:
     """The names by which worker processes, and what is the same in all of them, are known."""
 
@@ -67,6 +78,13 @@ def seeders() -> dict[str, Seeder]:
     """Map each qualified name that seeds streams of the process to its row."""
     rows = [Seeder(**_values(Seeder, row)) for row in knowledge.table("random.toml")["seeder"]]
     return {name: row for row in rows for name in row.call}
+
+
+@cache
+def streams() -> dict[str, Stream]:
+    """Map the name of each stream of which it is known what draws from it to its row."""
+    rows = [Stream(**_values(Stream, row)) for row in knowledge.table("random.toml")["stream"]]
+    return {row.name: row for row in rows}
 
 
 @cache

@@ -34,7 +34,8 @@ class RngInInit(Rule):
 
     ## What it does
     Looks for a generator of NumPy, `random` or torch that is made before workers start and that they draw from:
-    kept on a dataset, on its class, in a module, or on a transform or helper that a dataset keeps. It also reads
+    kept on a dataset, on its class, in a module, or on a transform or helper that a dataset keeps, be it in a list, by
+    way of a function, or inside of another object. It also reads
     what workers begin with, `worker_init_fn`: a seed that is a constant, one that differs by worker and not by
     epoch, and torch's seed of 64 bits given to `np.random.seed`.
 
@@ -97,13 +98,14 @@ class RngInInit(Rule):
     A `torch.Generator` on a dataset bites under fork alone; under spawn and forkserver torch 2.13 on Linux cannot give
     one to a worker at all, which is FKL204's. With `persistent_workers=True` workers live on, and their numbers do not
     come again in the next epoch; the message does not know of it for a generator. A generator without a seed in a
-    module or a class body is made anew in each spawned worker, so it bites under fork alone.
-    `np.random.seed(seed + worker_id)` is reported only where its loaders are seen with all their options. Closures,
-    `partial`, lambdas that a function returns, plain functions given as `collate_fn`, generators in lists and dicts,
-    and those of an object that a helper of the dataset keeps are not followed. A class that looks at
-    `get_worker_info()` is trusted, though it may share out files by it and draw alike. A generator that each worker
-    makes for itself from the constructor's seed, and a seed that is the time in seconds, are the same in all workers
-    and are missed, as are seeds of imgaug and other libraries. More is told in
+    module or a class body is made anew in each spawned worker, so it bites under fork alone. `np.random.seed(seed +
+    worker_id)` is reported only where its loaders are seen with all their options, the stream may end, and something
+    may draw from what is seeded. Closures, `partial`, lambdas that a function returns, plain functions given as
+    `collate_fn`, and what a registry makes are not followed. A generator that is handed to an object in another file is
+    seen where that file has to do with datasets. A class that looks at `get_worker_info()` is trusted, though it may
+    share out files by it and draw alike. A generator that each worker makes for itself from the constructor's seed, and
+    a seed that is the time in seconds, are the same in all workers and are missed, as are seeds of imgaug and other
+    libraries. More is told in
     [further ways](../recall/FKL302.md).
 
     ## References

@@ -36,7 +36,8 @@ class StartMethodMisuse(Rule):
     - without it after something that settles the method unasked: a `Queue`, `Lock`, `Manager`, `Pool` or `Value` of
       multiprocessing, a `ProcessPoolExecutor`, `get_context()`, `get_start_method()`,
     - at the top level of a module that others import,
-    - with `"fork"`, where macOS or Windows are among the platforms;
+    - with `"fork"`, where macOS or Windows are among the platforms and no branch leaves them out; the default of a
+      parameter counts, unless each call gives another;
 
     and a variable of `os.environ` that is set between two starts of processes from a fork server.
 
@@ -71,9 +72,10 @@ class StartMethodMisuse(Rule):
     For fork the answer is `unsupported here: needs darwin or windows` on Linux.
 
     ## Known limits
-    What stands under a condition other than the main guard, in a loop, or where an error is caught is passed over, and
-    so are methods of classes. What settles the method inside a library (a loader's workers, `load_dataset`) is not
-    counted. `set_start_method` at the top level of a script that starts processes is FKL201's.
+    What stands under a condition is passed over unless that is the main guard or a test of the platform, and so is
+    what stands in a loop, in a handler, or in methods of classes. What settles the method inside a library (a loader's
+    workers, `load_dataset`) is not counted. `set_start_method` at the top level of a script that starts processes is
+    FKL201's.
 
     ## References
     - [multiprocessing: contexts and start methods](https://docs.python.org/3/library/multiprocessing.html#contexts-and-start-methods)
@@ -97,14 +99,14 @@ class StartMethodMisuse(Rule):
             yield Suspect(misuse.event.node, _message(misuse), self._cells(misuse), chain, severity, misuse)
 
     def _cells(self, misuse: Misuse) -> tuple[Cell, ...]:
-        from forklint.facts.starting.misuse import FORKLESS
+        from forklint.facts.starting.misuse import platforms_of
 
-        platforms = self.settings.platforms
+        where = [platform for platform in self.settings.platforms if platform in platforms_of(misuse.worlds)]
         if misuse.kind == "fork":
-            return tuple(Cell(platform, "fork") for platform in platforms if platform in FORKLESS)
+            return tuple(Cell(platform, "fork") for platform in where)
         if misuse.kind == "environment":
-            return tuple(Cell(platform, "forkserver") for platform in platforms if platform != "windows")
-        return self.settings.cells
+            return tuple(Cell(platform, "forkserver") for platform in where if platform != "windows")
+        return tuple(cell for cell in self.settings.cells if cell.platform in where)
 
     def _before(self, misuse: Misuse) -> Iterator[Link]:
         first = misuse.first
@@ -140,10 +142,17 @@ def _message(misuse: Misuse) -> str:
         "twice": "set_start_method() a second time raises 'context has already been set'",
         "settled": f"set_start_method() after {name}() has settled the start method: 'context has already been set'",
         "import": "this module sets the start method of whatever imports it"
-        + ("" if event.forced else ", and raises if that has set its own"),
-        "fork": "the start method is set to fork: unsafe on macOS, and not to be had on Windows",
+        + ("" if event.forced or event.way.caught else ", and raises if that has set its own"),
+        "fork": f"the start method is set to fork: {_where_it_harms(misuse)}",
         "environment": f"{event.method} is set after the fork server began, so later workers never see it",
     }[misuse.kind]
+
+
+def _where_it_harms(misuse: Misuse) -> str:
+    from forklint.facts.starting.misuse import platforms_of
+
+    words = {"darwin": "unsafe on macOS", "windows": "not to be had on Windows"}
+    return ", and ".join(text for platform, text in words.items() if platform in platforms_of(misuse.worlds))
 
 
 def _is_repeated(misuse: Misuse) -> bool:

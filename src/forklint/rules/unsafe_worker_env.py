@@ -32,7 +32,8 @@ class UnsafeWorkerEnv(Rule):
     harm yet.
 
     The program is the file with what it imports, and the files that import it. It is silent where the value is not
-    written out, where it is set in a branch, where another place sets it to false, and where children are spawned.
+    written out, where it is set in a branch, where another place sets it to false, where children are spawned, and
+    where all that children run is code of the project that speaks of no tokens.
 
     ## Why is this bad?
     Left alone, tokenizers notices a fork and tokenizes with one thread in the child ("The current process just got

@@ -48,11 +48,13 @@ class WorkersOnDarwin(Rule):
     `torch.backends.mps.is_available()` or `device == "mps"`; a dictionary, class, function, constant or file that is
     named or keyed for a Mac; settings that also say `device="mps"`; a program whose only accelerator is MPS.
     In files of settings (YAML, TOML, JSON) the same is looked for below such a key, beside such a device, and in a
-    file or folder that is named so; the finding points to the code that reads the file, where that can be seen.
+    file or folder that is named so; the finding points to the code that reads the file, where that can be seen. A
+    file's name with other words in it (`mps_quick.yaml`) counts beside settings of a training, in a program that asks
+    for MPS.
 
-    It is silent where the branch excludes the Mac, where a `multiprocessing_context` is given beside the count,
-    where the number cannot be known, and in tests (`test_*.py`, `conftest.py`, functions named `test_*`), which
-    may start workers to see that they work.
+    It is silent where the branch excludes the Mac, where a `multiprocessing_context` is given beside the count, where
+    the number cannot be known, where nobody reads the name for a Mac that it has, and in tests (`test_*.py`,
+    `conftest.py`, functions named `test_*`), which may start workers to see that they work.
 
     ## Why is this bad?
     On macOS a worker is started by spawn. Each one starts a new interpreter, imports the program again, gets the
@@ -121,7 +123,9 @@ class WorkersOnDarwin(Rule):
         from forklint.knowledge import presets
 
         return (
-            bool(presets.machine_of(path.stem)) or self.reaches_tokens(path) or bool(programs.may_choose(self.project))
+            bool(presets.machine_of(path.stem) or presets.machine_hinted(path.stem))
+            or self.reaches_tokens(path)
+            or bool(programs.may_choose(self.project))
         )
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
@@ -148,6 +152,7 @@ class WorkersOnDarwin(Rule):
                 or not counts.positive(count.value)
                 or trials.is_test(module, count.home)
                 or not flow.goes_to_loader(count)
+                or not flow.is_read(count)
                 or options.has_context(count)
             ):
                 continue
@@ -200,7 +205,7 @@ class WorkersOnDarwin(Rule):
         from forklint.knowledge import presets
         from forklint.project.index import Value
 
-        reason = self._why(machines, count.value)
+        reason = self._why(machines, count.value) or self._hint(machines, count)
         if reason is None or not isinstance(count.value, ast.Name):
             return reason
         symbol = self.project.lookup(machines.module, machines.module.scope_at(count.value), count.value.id)
@@ -224,6 +229,21 @@ class WorkersOnDarwin(Rule):
         away = chooser != module.path
         chain = (Link(str(chooser), 1, 1, "the device `mps` is chosen in this file"),) if away else ()
         return "in a program whose only accelerator is MPS", chain
+
+    def _hint(self, machines: Machines, count: Count) -> Reason | None:
+        """A file's name that hints at a Mac, where it has settings of a training and speaks of no other accelerator."""
+        from forklint.facts.machines import programs
+        from forklint.facts.machines.worker_flow import WorkerFlow
+        from forklint.knowledge import presets
+        from forklint.values.worlds import DARWIN
+
+        path = machines.module.path
+        if not (presets.machine_hinted(path.stem) and count.certain and machines.place(count.value).worlds >= DARWIN):
+            return None
+        is_training = WorkerFlow(self.project, machines.module).in_training(count)
+        if not (is_training and programs.asks_for_mps(self.project)) or programs.speaks_of_others(self.project, path):
+            return None
+        return f"in `{path.name}`, named for a Mac", ()
 
     def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterable[Proposal]:
         """Set the count to 0 and take away what raises without workers; show fork as another way."""

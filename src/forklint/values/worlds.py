@@ -102,6 +102,7 @@ class Conditions:
             ast.Call: self._call,
             ast.Name: self._named,
             ast.Attribute: self._named,
+            ast.Subscript: lambda node: self._keyed(text_of(node.slice)),
         }
         read = readers.get(type(test))
         return read(test) if read is not None else UNKNOWN
@@ -187,12 +188,18 @@ class Conditions:
         machine = presets.flag_of(name)
         return asks(BY_MACHINE[machine]) if machine else UNKNOWN
 
+    def _keyed(self, key: str) -> Truth:
+        """The truth of what a mapping has under a key: ``info["is_mac"]``; a word alone is no condition."""
+        return self._by_name(key) if len(presets.words(key)) > 1 else UNKNOWN
+
     def _call(self, call: ast.Call) -> Truth:
         name = self.qualified(call.func)
         if name in presets.questions():
             return asks(NOWHERE.union(*(BY_MACHINE[machine] for machine in presets.questions()[name])))
         if last_name(call.func) == "bool" and len(call.args) == 1:
             return self.truth(call.args[0])
+        if last_name(call.func) in {"get", "getattr"}:  # info.get("is_mac", False)
+            return self._keyed(next((text for text in map(text_of, call.args[:2]) if text), ""))
         if isinstance(call.func, ast.Attribute) and call.func.attr == "startswith" and len(call.args) == 1:
             subject, wanted = call.func.value, call.args[0]
             return either(

@@ -34,9 +34,7 @@ def _is_dataset(project: Project, facts: ClassFacts) -> bool:
     if any(name.endswith(("nn.Module", "Exception", "Sampler")) for name in ancestry.external):
         return False
     methods = {name for owner in ancestry.classes for name in owner.methods}
-    if {"__getitem__", "__len__"} <= methods and project.graph.any_reached(
-        facts.module.path, word_test(b"torch")
-    ):
+    if {"__getitem__", "__len__"} <= methods and project.graph.any_reached(facts.module.path, word_test(b"torch")):
         return not _is_used_otherwise(project, facts)
     return bool(methods & set(entries())) and _goes_to_loader(project, facts)
 
@@ -81,9 +79,7 @@ def _use_of(project: Project, kind: ClassFacts) -> _Use:
 
 def _find_use_of(project: Project, kind: ClassFacts) -> _Use:
     makers = [
-        (module, node)
-        for module in project.mentioning(kind.name)
-        for node in _made_in(project, module).get(kind, ())
+        (module, node) for module in project.mentioning(kind.name) for node in _made_in(project, module).get(kind, ())
     ]
     around = ((module, above) for module, node in makers for above in module.above(node))
     classes = {module.class_facts(above): None for module, above in around if isinstance(above, ast.ClassDef)}

@@ -54,9 +54,7 @@ class Event:
     """From the statement of the file at hand, through imports and calls, to the one where it happens."""
 
 
-def before(
-    project: Project, environment: Environment, module: Module, statement: ast.stmt, number: int
-) -> list[Event]:
+def before(project: Project, environment: Environment, module: Module, statement: ast.stmt, number: int) -> list[Event]:
     """Give what has certainly happened before a statement runs, in order, its own expressions included.
 
     It is one of a ``number`` of statements of the file of which that is asked.
@@ -76,9 +74,7 @@ def _budget(project: Project, module: Module, number: int) -> Budget:
     return project.budgets.of("following imports", steps // number)
 
 
-def _started(
-    project: Project, environment: Environment, module: Module, stop: ast.stmt | None, budget: Budget
-) -> _Run:
+def _started(project: Project, environment: Environment, module: Module, stop: ast.stmt | None, budget: Budget) -> _Run:
     """A run of the module's body up to a statement: where that stands in the body itself, from the one whole run."""
     run = _Run(project, environment, module, budget)
     if stop is not None and module.parents.get(stop) is not module.tree:

@@ -123,7 +123,7 @@ def _site(project: Project, view: View, call: ast.Call) -> Site | None:
     if started is None or started[0] not in STARTERS or started[1] == UNKNOWN:
         return None
     name, method, asks = started
-    targets = tuple(_process_targets(call) if name == "Process" else _pool_targets(view, call))
+    targets = tuple(_process_targets(view, call) if name == "Process" else _pool_targets(view, call))
     return Site(call, name, targets, method, asks)
 
 
@@ -134,7 +134,7 @@ def _mapping(project: Project, view: View, call: ast.Call) -> Site | None:
     several = verdict(amount) is Workers.SOME and amount != 1
     if not several or not project.graph.any_reached(view.module.path, word_test(b"datasets")):
         return None
-    return Site(call, "map", tuple(_unwrapped(one) for one in call.args[:1]), DEFAULT)
+    return Site(call, "map", tuple(_unwrapped(view, one) for one in call.args[:1]), DEFAULT)
 
 
 def _own_process(project: Project, view: View, call: ast.Call) -> ClassFacts | None:
@@ -169,19 +169,19 @@ def _context(project: Project, view: View, node: ast.expr | None) -> tuple[str, 
     return (DEFAULT if asked.method == DEFAULT_METHOD else UNKNOWN), None
 
 
-def _process_targets(call: ast.Call) -> Iterator[Target]:
+def _process_targets(view: View, call: ast.Call) -> Iterator[Target]:
     given = {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
     if "target" in given:
         arguments = given.get("args")
         values = tuple(arguments.elts) if isinstance(arguments, (ast.Tuple, ast.List)) else ()
-        yield _unwrapped(given["target"], values)
+        yield _unwrapped(view, given["target"], values)
 
 
 def _pool_targets(view: View, call: ast.Call) -> Iterator[Target]:
     """The tasks of a pool: of the call itself, or of the name that it is kept under."""
     for keyword in call.keywords:
         if keyword.arg == "initializer":
-            yield _unwrapped(keyword.value)
+            yield _unwrapped(view, keyword.value)
     for above in view.module.above(call):
         if isinstance(above, ast.Attribute) and above.value is call and above.attr in TASKS:
             yield from _tasks(view, above)
@@ -212,13 +212,17 @@ def _tasks_of(view: View, names: Sequence[ast.expr | None], home: ast.AST, first
 def _tasks(view: View, method: ast.Attribute) -> Iterator[Target]:
     call = view.module.parents.get(method)
     if isinstance(call, ast.Call) and call.func is method and call.args:
-        yield _unwrapped(call.args[0], tuple(call.args[1:]) if method.attr == "submit" else ())
+        yield _unwrapped(view, call.args[0], tuple(call.args[1:]) if method.attr == "submit" else ())
 
 
-def _unwrapped(function: ast.expr, given: tuple[ast.expr, ...] = ()) -> Target:
-    """A target, with the arguments that ``functools.partial`` gives to it."""
-    if isinstance(function, ast.Call) and function.args and ast.unparse(function.func).rpartition(".")[2] == "partial":
-        return Target(function.args[0], (*function.args[1:], *given), tuple(function.keywords))
+def _unwrapped(view: View, function: ast.expr, given: tuple[ast.expr, ...] = ()) -> Target:
+    """A target, with the arguments that ``functools.partial`` gives to it, be it by a name."""
+    made = function
+    if isinstance(function, ast.Name):
+        _, bindings = view.scope.find(function.id) or (view.scope, [])
+        made = bindings[0].value or function if len(bindings) == 1 else function
+    if isinstance(made, ast.Call) and made.args and last_name(made.func) == "partial":
+        return Target(made.args[0], (*made.args[1:], *given), tuple(made.keywords))
     return Target(function, given)
 
 
@@ -232,7 +236,7 @@ def _loader(project: Project, view: View, call: ast.Call, row: Starter) -> Site 
     dataset = given.get("dataset", call.args[0] if call.args else None)
     facts = class_of(Evaluator(project), Expression(view.module, view.scope, dataset)) if dataset is not None else None
     functions = [given[name] for name in ("collate_fn", "worker_init_fn") if name in given]
-    targets = [_unwrapped(function) for function in functions]
+    targets = [_unwrapped(view, function) for function in functions]
     if facts is not None:
         targets.append(Target(owner=facts, methods=READ))
     if method == UNKNOWN:

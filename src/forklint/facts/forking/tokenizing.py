@@ -17,6 +17,8 @@ from forklint.facts.forking.sites import Site, sites_in
 from forklint.knowledge.poisons import poisons
 from forklint.knowledge.tokenizers import VARIABLE
 from forklint.project.guard import asks_for_name
+from forklint.project.module import ClassFacts, FunctionFacts
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Kind
 from forklint.records import dataclass
 
@@ -25,10 +27,13 @@ if TYPE_CHECKING:
     from forklint.model import Cell
     from forklint.project.budget import Budget
     from forklint.project.index import Project
-    from forklint.project.module import FunctionFacts, Module
+    from forklint.project.module import Module
+    from forklint.project.scopes import Scope
 
 POISON = "tokenizers"
 TOKENIZER = re.compile(rb"okenizer")
+TOKENS = re.compile(r"(?i)tok|encode|processor|pipeline")
+"""Code of the project without such a word tokenizes nothing, unless what it is given does."""
 OFF = frozenset({"", "off", "false", "f", "no", "n", "0"})
 """Values that the library takes for false, whatever their case; it takes any other for true."""
 MOST_MODULES = 300
@@ -66,6 +71,9 @@ def kept_parallel(project: Project, module: Module) -> Iterator[Kept]:
     if made is None or not sites or not all(_is_on(one) for one in settings):
         return
     budget = budget_for(project, [module.tree], 1)
+    sites = [(other, site, cells) for other, site, cells in sites if _may_tokenize(project, other, site, budget)]
+    if not sites:
+        return
     tokenizing = next(_tokenizing(project, sites, budget), None)
     (home, site, _), task, use = tokenizing or (sites[0], None, None)
     cells = tuple(dict.fromkeys(cell for _, _, cells in sites for cell in cells))
@@ -112,6 +120,54 @@ def _made(project: Project, module: Module) -> tuple[Module, ast.Call] | None:
             if row is not None and row.poison == POISON and made_kind(node, name):
                 return module, node
     return None
+
+
+def _may_tokenize(project: Project, module: Module, site: Site, budget: Budget) -> bool:
+    """Whether children of a fork may tokenize: some of their code is not known, or speaks of it."""
+    scope = module.scope_at(site.call)
+    code: list[ClassFacts | FunctionFacts | None] = []
+    for target in site.targets:
+        if target.owner is not None:
+            code.append(target.owner)
+        elif target.function is not None:
+            symbol = project.resolve(module, scope, target.function)
+            code.append(symbol if isinstance(symbol, (ClassFacts, FunctionFacts)) else None)
+    if site.is_loader and not any(target.owner is not None for target in site.targets):
+        return True  # its dataset is not known
+    return not code or any(part is None or _speaks(project, part, budget) for part in code)
+
+
+def _speaks(project: Project, code: ClassFacts | FunctionFacts, budget: Budget) -> bool:
+    """Whether a class or function, or the project's code that it calls, speaks of tokens or calls what it is given."""
+    waiting, seen = [code], set[ast.AST]()
+    while waiting:
+        part = waiting.pop()
+        if part.node in seen:
+            continue
+        seen.add(part.node)
+        if not budget.spend() or TOKENS.search(_text(part)):
+            return True
+        if isinstance(part, ClassFacts):
+            waiting += project.ancestry(part).classes
+        for node in nodes_below(part.node):
+            if isinstance(node, ast.Call):
+                scope = part.module.scope_at(node)
+                symbol = project.resolve(part.module, scope, node.func)
+                if isinstance(symbol, (ClassFacts, FunctionFacts)):
+                    waiting.append(symbol)
+                elif isinstance(node.func, ast.Name) and _is_given(scope, node.func.id):
+                    return True
+    return False
+
+
+def _text(part: ClassFacts | FunctionFacts) -> str:
+    return "\n".join(part.module.document.lines[part.node.lineno - 1 : part.node.end_lineno])
+
+
+def _is_given(scope: Scope, name: str) -> bool:
+    """Whether a name is a parameter."""
+    found = scope.find(name)
+    return found is not None and any(binding.kind is Kind.PARAMETER for binding in found[1])
 
 
 Found = tuple[tuple["Module", Site, tuple["Cell", ...]], "FunctionFacts", "Use"]

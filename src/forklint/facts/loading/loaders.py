@@ -11,6 +11,7 @@ from typing import TypeVar
 from forklint.facts.loading import datasets
 from forklint.facts.loading.rows import PARTIAL, loader_row, partial_of
 from forklint.facts.loading.screening import loader_names, may_make_loader
+from forklint.facts.machines.trials import is_test_file
 from forklint.knowledge.starters import Starter
 from forklint.model import Link
 from forklint.project.index import External, Project
@@ -195,12 +196,18 @@ def _leading_to(project: Project, homes: frozenset[Path]) -> tuple[Path, ...]:
 
 
 def never_has_workers(project: Project, facts: ClassFacts) -> bool:
-    """Whether loaders of the project get objects of a class, and each of them surely has no workers."""
+    """Whether loaders of the project get objects of a class, and each of them surely has no workers.
+
+    Loaders in tests do not count where the project makes others.
+    """
     return project.answer("never has workers", facts, lambda: _has_none(project, facts), compared=True)
 
 
 def _has_none(project: Project, facts: ClassFacts) -> bool:
-    counts = [loader.workers for loader in loaders_for(project, facts)]
+    found = loaders_for(project, facts)
+    if any(not is_test_file(path) for path in files_with_loaders(project)):
+        found = tuple(loader for loader in found if not is_test_file(loader.call.module.path))
+    counts = [loader.workers for loader in found]
     return bool(counts) and all(one.kind is Workers.NONE and not one.by_default for one in counts)
 
 

@@ -8,7 +8,7 @@ from dataclasses import field, replace
 from functools import cache
 from pathlib import Path
 
-from forklint.facts.machines import preset_places
+from forklint.facts.machines import preset_places, programs
 from forklint.facts.machines.preset_places import Place, by_name, text_of
 from forklint.facts.machines.preset_readers import PresetReaders
 from forklint.knowledge import presets
@@ -33,16 +33,33 @@ def may_hold(path: Path, root: Path, data: bytes) -> bool:
     """Screen: whether a file may be a preset for a Mac, by its bytes, its name and its folders."""
     if not WORKERS.search(data):
         return False
-    return bool(MAC.search(data)) or preset_places.of_file(path, root).is_mac
+    if MAC.search(data) or preset_places.of_file(path, root).is_mac:
+        return True
+    return preset_places.of_file(path, root, hinted=True).is_mac
 
 
 def counts_for_mac(project: Project, preset: Preset) -> Iterator[PresetCount]:
     """Give the counts above 0 of a preset that a loader on a Mac gets."""
     if preset_places.is_foreign(preset.path, project.root):
         return
-    for count in PresetCounts(preset, preset_places.of_file(preset.path, project.root)).find():
+    sure = list(_counts(project, preset, hinted=False))
+    yield from sure
+    seen = {id(count.entry) for count in sure}
+    yield from (count for count in _counts(project, preset, hinted=True) if id(count.entry) not in seen)
+
+
+def _counts(project: Project, preset: Preset, *, hinted: bool) -> Iterator[PresetCount]:
+    """Give the counts that a loader gets, on a Mac if the file is for one by its name, or if that only hints so.
+
+    A hint is enough beside settings of a training, where the program asks for MPS.
+    """
+    place = preset_places.of_file(preset.path, project.root, hinted=hinted)
+    if hinted and not (place.is_mac and programs.asks_for_mps(project)):
+        return
+    for count in PresetCounts(preset, place).find():
         handed = PresetReaders(project, preset.path).hands_to_loader(last_part(count.key))
-        if handed or (handed is None and count.told):
+        told = count.certain or (count.in_training and not hinted)
+        if (handed or (handed is None and told)) and (count.in_training or not hinted):
             yield count
 
 
@@ -65,8 +82,13 @@ class PresetCount:
     """The mappings and sequences around it, the outermost first, its home last."""
     shared: bool = False
     """Whether other machines get it as well, by an alias of it or of what holds it."""
-    told: bool = True
-    """Whether its name can mean nothing else, or settings of a training stand around it."""
+    in_training: bool = True
+    """Whether settings of a training stand around it."""
+
+    @property
+    def certain(self) -> bool:
+        """Whether its name alone says that it is a loader's."""
+        return presets.count_kind(last_part(self.key)) == "certain"
 
     @property
     def key(self) -> str:
@@ -190,7 +212,7 @@ class PresetCounts:
             told = {id(count.entry) for count in walk.found if count.through is None}
             for count in walk.found:
                 if (count.through is None or id(count.entry) not in told) and _is_loaders(count):
-                    yield replace(count, shared=_is_shared(walk, count), told=_is_told(count, walk.tree))
+                    yield replace(count, shared=_is_shared(walk, count), in_training=_in_training(count, walk.tree))
 
     def _look(self, walk: _Walk, node: Node, place: Place, at: _Way) -> None:
         """Go through a node and what is below it."""
@@ -270,10 +292,8 @@ def _is_shared(walk: _Walk, count: PresetCount) -> bool:
     return any(not worlds <= DARWIN for node in held for worlds in walk.used.get(id(node), ()))
 
 
-def _is_told(count: PresetCount, tree: Node) -> bool:
-    """Whether a count with a name that may mean something else stands among settings of a training."""
-    if presets.count_kind(last_part(count.key)) == "certain":
-        return True
+def _in_training(count: PresetCount, tree: Node) -> bool:
+    """Whether a count stands among settings of a training."""
     around = [*count.above, count.home, *(part for node in count.above for part in node.parts), *tree.parts]
     telling = presets.listed("settings", "telling") | presets.listed("files", "telling")
     return preset_places.any_key(around, telling - presets.listed("settings", "device"))

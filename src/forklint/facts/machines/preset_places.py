@@ -63,12 +63,18 @@ def is_foreign(path: Path, root: Path) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in presets.listed("files", "foreign_names"))
 
 
-def of_file(path: Path, root: Path) -> Place:
-    """The place that a file is by its own name and those of its folders."""
-    place = Place().narrowed(by_name(path.stem), f"in `{path.name}`, named for a Mac")
+def of_file(path: Path, root: Path, *, hinted: bool = False) -> Place:
+    """The place that a file is by its own name and those of its folders; or may be, if hints are enough."""
+    read = _by_hint if hinted else by_name
+    place = Place().narrowed(read(path.stem), f"in `{path.name}`, named for a Mac")
     for folder in folders_of(path, root)[:FOLDERS]:
-        place = place.narrowed(by_name(folder), f"in the folder `{folder}`, named for a Mac")
+        place = place.narrowed(read(folder), f"in the folder `{folder}`, named for a Mac")
     return place
+
+
+def _by_hint(name: str) -> Worlds:
+    machine = presets.machine_hinted(name)
+    return BY_MACHINE[machine] if machine else by_name(name)
 
 
 def within(place: Place, mapping: Node, tree: Node, *, is_row: bool) -> Place:

@@ -21,12 +21,19 @@ from forklint.project.spelling import last_name, text_of
 QUOTED_MPS = re.compile(rb"""(?<![=!]=)(?<![=!]= )["']mps(?::0)?["']""")
 """The name of the device where it is not compared with another: it may be a choice."""
 QUOTES = (b'"mps', b"'mps")
+ASKING = (*QUOTES, b"backends.mps", b"torch.mps", b"use_mps", b"is_mps_available")
+"""One of these stands where a program chooses MPS, or asks whether it is there."""
 PLAINLY_OTHER = (b"torch.cuda", b".cuda(", b'"cuda', b"'cuda")
 """One of these stands in almost every file that speaks of CUDA, and saves the parsing."""
 MAYBE_OTHER = (b"cuda", b"gpu", b"xpu", b"xla", b"hpu", b"npu", b"tpu", b"rocm", b"auto", b"accelerat", b"nvidia")
 """Without one of these, in small letters, a file speaks of no other accelerator."""
 LONGEST_WORD = 40
 """A longer text is a message, not the name of a device."""
+
+
+def asks_for_mps(project: Project) -> bool:
+    """Whether some file of a project chooses MPS or asks for it."""
+    return project.shows(ASKING)
 
 
 def mps_only(project: Project, module: Module) -> Path | None:
@@ -37,13 +44,13 @@ def mps_only(project: Project, module: Module) -> Path | None:
 
 def _find(project: Project, path: Path) -> Path | None:
     candidates = may_choose(project)
-    if not candidates or _speaks_of_others(project, path):
+    if not candidates or speaks_of_others(project, path):
         return None
     members = _program(project, path)
     if members.isdisjoint(candidates) or any(_plainly_speaks(project, member) for member in members):
         return None  # known without parsing anything
     chosen = {member for member in members & candidates if _chooses(project, member)}
-    if not chosen or any(_speaks_of_others(project, member) for member in members):
+    if not chosen or any(speaks_of_others(project, member) for member in members):
         return None
     return path if path in chosen else min(chosen)
 
@@ -70,7 +77,7 @@ def _chooses(project: Project, path: Path) -> bool:
     """Whether one of the files that may choose ``mps`` does."""
 
     def find() -> bool:
-        module = None if _speaks_of_others(project, path) else project.module(path)
+        module = None if speaks_of_others(project, path) else project.module(path)
         return module is not None and any(_is_choice(module, node) for node in module.nodes)
 
     return project.answer("chooses mps", path, find, compared=True)
@@ -84,7 +91,7 @@ def _plainly_speaks(project: Project, path: Path) -> bool:
     return project.answer("speaks plainly of other accelerators", path, find, compared=True)
 
 
-def _speaks_of_others(project: Project, path: Path) -> bool:
+def speaks_of_others(project: Project, path: Path) -> bool:
     """Whether a file speaks of an accelerator that is not MPS; comments and docstrings need not count."""
 
     def find() -> bool:

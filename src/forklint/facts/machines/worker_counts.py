@@ -120,10 +120,14 @@ class WorkerCounts:
             return self.positive(value.values[0])
         if isinstance(value, ast.Call) and last_name(value.func) in {"min", "max"} and value.args:
             parts = [self.positive(argument) for argument in value.args]
-            return all(parts) if last_name(value.func) == "min" else any(parts)
+            if last_name(value.func) == "max" or not any(parts):
+                return any(parts)  # of min(6, config["num_workers"]) the other may be from elsewhere
+            return all(here or self._is_some(part) for part, here in zip(value.args, parts, strict=True))
+        return self._is_here(Expression(self.module, self.module.scope_at(value), value)) and self._is_some(value)
+
+    def _is_some(self, value: ast.expr) -> bool:
+        """Whether an expression surely is above 0, wherever that is decided."""
         place = Expression(self.module, self.module.scope_at(value), value)
-        if not self._is_here(place):
-            return False
         return verdict(number_of(Evaluator(self.project).find(place))) is Workers.SOME
 
     def _is_here(self, place: Expression, depth: int = 12) -> bool:

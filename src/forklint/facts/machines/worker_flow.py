@@ -13,6 +13,7 @@ from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Kind, Scope, parameters
 from forklint.project.spelling import last_name, text_of
+from forklint.summaries.terms import WORD
 
 SIGNS = (b"DataLoader", b"dataloader_num_workers", b"import torch", b"from torch")
 """Words of a project that has loaders."""
@@ -52,7 +53,23 @@ class WorkerFlow:
             return use is Use.LOADER
         if not count.certain:
             return self._read_elsewhere(count.key)
-        return self._training or self._told(count) or self.project.shows(SIGNS)
+        return self._training or self.in_training(count) or self.project.shows(SIGNS)
+
+    def is_read(self, count: Count) -> bool:
+        """Whether the name for a Mac that a count or its dictionary is bound to is read; True where it has none.
+
+        Other names may be read by what runs the file, as scripts with settings to override do.
+        """
+        home = self.module.parents.get(count.home) if isinstance(count.home, ast.Dict) else count.home
+        targets = entries.targets(home) if isinstance(home, (ast.Assign, ast.AnnAssign)) else []
+        if len(targets) != 1 or not isinstance(targets[0], ast.Name):
+            return True
+        name, scope = targets[0].id, self.module.scope_at(targets[0])
+        if not presets.machine_of(name) or isinstance(scope.node, ast.ClassDef) or self.module.reads.get(name):
+            return True
+        if any(isinstance(node, ast.expr) and text_of(node) == name for node in self.module.nodes):
+            return True  # in `__all__`, or by `globals()`
+        return any(path != self.module.path for path in self.project.where(WORD, name))
 
     def _called(self, call: ast.Call, key: str) -> Use:
         """What the callable does that gets a count by keyword."""
@@ -118,8 +135,8 @@ class WorkerFlow:
             for binding in bindings
         )
 
-    def _told(self, count: Count) -> bool:
-        """Whether the count stands among settings of a training."""
+    def in_training(self, count: Count) -> bool:
+        """Whether a count stands among settings of a training."""
         return not presets.listed("settings", "telling").isdisjoint(name for name, _ in beside(self.module, count))
 
     def _read_elsewhere(self, key: str) -> bool:

@@ -9,12 +9,14 @@ from enum import Enum
 from forklint.knowledge.random_streams import Generator
 from forklint.project.module import Module
 from forklint.project.nodes import nodes_below
-from forklint.project.scopes import Function
+from forklint.project.scopes import Function, Kind
 from forklint.project.spelling import last_name
 
 LOOKS = frozenset({"copy", "deepcopy", "isinstance", "str", "repr", "type", "id", "hasattr", "getattr", "print", "len"})
 """Functions that draw nothing from a generator that they are given."""
-QUIET = frozenset({"get_state", "getstate", "initial_seed", "device", "spawn", "clone_state", "__class__"})
+QUIET = frozenset(
+    {"get_state", "getstate", "initial_seed", "device", "spawn", "clone_state", "__class__", "keys", "append"}
+)
 """What can be asked of a generator without a draw."""
 
 ORDERING = frozenset({"shuffle", "permutation", "permuted", "sample"})
@@ -41,30 +43,38 @@ def uses(module: Module, function: Function, is_it: IsIt, row: Generator) -> Ite
             yield StreamUse.RESTARTS, node
             continue
         alias = _alias(module, node)
-        for place in [node] if not alias else _loads(function, alias):
+        for place in _loads(function, alias) if alias else [node]:
             use = _use(module, place, row)
             if use is not None:
                 yield use, place
 
 
 def _alias(module: Module, node: ast.AST) -> str:
-    """The local name that a use only gives to the generator."""
+    """The local name that a use only gives to the generator, or to one of those in what it is."""
     above = module.parents[node]
     if isinstance(above, ast.Assign) and above.value is node and len(above.targets) == 1:
         return above.targets[0].id if isinstance(above.targets[0], ast.Name) else ""
+    if isinstance(above, ast.Attribute) and above.attr in {"values", "items"}:
+        node = module.parents[above]
+        above = module.parents[node]
+    if isinstance(above, (ast.For, ast.comprehension)) and above.iter is node:
+        parts = above.target.elts if isinstance(above.target, ast.Tuple) else [above.target]
+        return parts[-1].id if isinstance(parts[-1], ast.Name) else ""
     return ""
 
 
-def _loads(function: Function, name: str) -> list[ast.AST]:
-    return [
-        node
-        for node in nodes_below(function)
-        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
-    ]
+def _loads(function: Function, name: str) -> Iterator[ast.AST]:
+    """Give the places where a function reads a local name."""
+    for node in nodes_below(function):
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
+            yield node
 
 
 def _use(module: Module, node: ast.AST, row: Generator) -> StreamUse | None:
     above = module.parents[node]
+    if isinstance(above, ast.Subscript) and above.value is node:  # one of several
+        is_stored = isinstance(above.ctx, (ast.Store, ast.Del))
+        return StreamUse.RESTARTS if is_stored or _is_given(module, above.slice) else _use(module, above, row)
     if isinstance(above, ast.Attribute):
         if above.attr in row.restarts:
             return StreamUse.RESTARTS
@@ -76,6 +86,12 @@ def _use(module: Module, node: ast.AST, row: Generator) -> StreamUse | None:
         return None
     name = last_name(call.func)
     return None if name in LOOKS else StreamUse.DRAWS
+
+
+def _is_given(module: Module, index: ast.expr) -> bool:
+    """Whether an index is a parameter: each sample has a generator of its own, and one worker reads it."""
+    found = module.scope_at(index).find(index.id) if isinstance(index, ast.Name) else None
+    return found is not None and any(binding.kind is Kind.PARAMETER for binding in found[1])
 
 
 def is_attribute(name: str, *owners: str) -> IsIt:

@@ -11,8 +11,11 @@ from forklint.facts.handles.carried import init_path, leaves_out, pickling_metho
 from forklint.facts.loading.loaders import never_has_workers
 from forklint.facts.randomness.carriers import carried_by
 from forklint.facts.randomness.drawing import IsIt, StreamUse, is_attribute, uses
+from forklint.facts.randomness.handed_in import handed_in
 from forklint.facts.randomness.made import Made, made_by, made_by_field
+from forklint.facts.randomness.mixing import mixed_with
 from forklint.facts.randomness.restarts import Restarts
+from forklint.facts.streams.endless import is_endless
 from forklint.knowledge.random_streams import worker_words
 from forklint.project.guard import may_be_guarded
 from forklint.project.index import Project, Value
@@ -20,6 +23,8 @@ from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Binding, Function, Kind, Scope, statements
 from forklint.records import dataclass
+from forklint.values.evaluator import Evaluator
+from forklint.values.model import Expression, Instance
 
 MAX_CALLS = 4
 """How many calls deep a function is followed from a dataset."""
@@ -50,6 +55,18 @@ class KeptGenerator:
     """Whether nothing starts it anew from one epoch to the next."""
 
 
+@dataclass(frozen=True)
+class _Kept:
+    """A generator under the name of an attribute, not yet known to come to workers."""
+
+    attribute: str
+    made: Made
+    statement: ast.stmt
+    on_object: bool = True
+    carrier: ClassFacts | None = None
+    """The dataset that has the object, where that is known already."""
+
+
 class KeptGenerators:
     """Finds them in one module after the other."""
 
@@ -63,6 +80,7 @@ class KeptGenerators:
             yield from self._on_object(facts)
             yield from self._on_class(facts)
         yield from self._on_module(module)
+        yield from self._handed_in(module)
 
     # Kept on an object
 
@@ -71,7 +89,7 @@ class KeptGenerators:
             made = made_by_field(self._project, facts.module, facts.scope, bindings[0].value)
             if made is not None and len(bindings) == 1:
                 statement = facts.module.statement_of(bindings[0].node)
-                yield from self._judged(facts, bindings[0].name, made, statement, on_object=True)
+                yield from self._judged(facts, _Kept(bindings[0].name, made, statement))
         init = facts.methods.get("__init__") or facts.methods.get("__post_init__")
         if init is None:
             return
@@ -86,7 +104,7 @@ class KeptGenerators:
             made = next((one for _, one in found if one is not None), None)
             if made is not None and all(one is not None or _is_none(statement) for statement, one in found):
                 statement = next(statement for statement, one in found if one is made)
-                yield from self._judged(facts, attribute, made, statement, on_object=True)
+                yield from self._judged(facts, _Kept(attribute, made, statement))
 
     def _stored(self, facts: ClassFacts, method: Function) -> list[tuple[str, ast.stmt, Made | None]]:
         """The attributes that a method stores, each with its statement and the generator that it is."""
@@ -106,19 +124,23 @@ class KeptGenerators:
     def _on_class(self, facts: ClassFacts) -> Iterator[KeptGenerator]:
         for binding, made in self._bound(facts.module, facts.scope):
             statement = facts.module.statement_of(binding.node)
-            yield from self._judged(facts, binding.name, made, statement, on_object=False)
+            yield from self._judged(facts, _Kept(binding.name, made, statement, on_object=False))
 
-    def _judged(
-        self, facts: ClassFacts, attribute: str, made: Made, statement: ast.stmt, *, on_object: bool
-    ) -> Iterator[KeptGenerator]:
+    def _judged(self, facts: ClassFacts, kept: _Kept) -> Iterator[KeptGenerator]:
+        attribute, made, statement, on_object = kept.attribute, kept.made, kept.statement, kept.on_object
         project = self._project
         is_it = is_attribute(attribute, "self", "cls", facts.name)
         for user in (facts, *project.subclasses(facts)):
-            dataset = user if is_dataset(project, user) else carried_by(project, user)
+            dataset = user if is_dataset(project, user) else kept.carrier or carried_by(project, user)
             if dataset is None or _is_aware(project, user) or never_has_workers(project, dataset):
                 continue
             orders = project.method(dataset, "__getitem__") is None and project.method(dataset, "__iter__") is not None
-            drawn = self._drawn(self._worked(user), is_it, made, StreamUse.ORDERS if orders else None)
+            spared = StreamUse.ORDERS if orders else None
+            drawn = self._drawn(self._worked(user, dataset), is_it, made, spared)
+            for other in mixed_with(project, user) if drawn is None and on_object else ():
+                drawn = drawn or self._drawn(self._worked(other, other), is_it, made, spared)
+            if drawn is None and on_object and dataset != user:
+                drawn = self._drawn(self._worked(dataset, dataset), self._is_of(user, attribute, dataset), made, spared)
             if drawn is None:
                 continue
             elsewhere = self._restarts.elsewhere(user, attribute, made.row, statement)
@@ -137,19 +159,61 @@ class KeptGenerators:
                 and not any(leaves_out(m, {attribute}) for m in pickling_methods(owners))
                 if on_object
                 else made.seeded,
-                every_epoch=not elsewhere.between_epochs,
+                every_epoch=not elsewhere.between_epochs and not is_endless(project, dataset),
             )
             return
 
-    def _worked(self, facts: ClassFacts) -> Worked:
-        """The methods that workers run, without those that only ``__init__`` comes to."""
+    def _is_of(self, helper: ClassFacts, attribute: str, dataset: ClassFacts) -> IsIt:
+        """Tell ``self.helper.name``: the attribute of an object that a dataset keeps."""
+        owners = {owner.node: owner.module for owner in self._project.ancestry(dataset).classes}
+
+        def is_it(node: ast.AST) -> bool:
+            if not (
+                isinstance(node, ast.Attribute) and node.attr == attribute and isinstance(node.value, ast.Attribute)
+            ):
+                return False
+            module = next(
+                (one for home, one in owners.items() if node in one.parents and home in one.above(node)), None
+            )
+            if module is None:
+                return False
+            held = Evaluator(self._project).find(Expression(module, module.scope_at(node), node.value)).value
+            return isinstance(held, Instance) and helper in self._project.ancestry(held.facts).classes
+
+        return is_it
+
+    def _worked(self, facts: ClassFacts, dataset: ClassFacts) -> Worked:
+        """The methods that workers run; of an object that a dataset keeps, those that its workers come to by name."""
         found = worker_methods(self._project, facts)
         if not any(
             self._project.method(facts, name) for name in ("__getitem__", "__iter__", "__call__", "__getitems__")
         ):
             building = {one.node for one in init_path(self._project, facts)}
             found = {function: owner for function, owner in found.items() if function not in building}
+            if dataset != facts:
+                called = self._called_by_name(dataset, facts)
+                found = {function: owner for function, owner in found.items() if function.name in called}
         return {function: owner.module for function, owner in found.items()}
+
+    def _called_by_name(self, dataset: ClassFacts, helper: ClassFacts) -> frozenset[str]:
+        """The names of methods that workers of a dataset may call, in it, in a helper and in what may stand between."""
+        find = lambda: self._find_called_by_name(dataset, helper)  # noqa: E731 - it is short
+        return self._project.answer("methods called in workers", (dataset, helper), find)
+
+    def _find_called_by_name(self, dataset: ClassFacts, helper: ClassFacts) -> frozenset[str]:
+        family = (dataset, *self._project.subclasses(dataset))
+        waiting: list[ast.AST] = [function for one in family for function in worker_methods(self._project, one)]
+        homes = {owner.module for one in (dataset, helper) for owner in self._project.ancestry(one).classes}
+        methods: dict[str, list[ast.AST]] = {}
+        for facts in (facts for home in homes for facts in home.functions):
+            methods.setdefault(facts.node.name, []).append(facts.node)
+        called: set[str] = set()
+        for function in waiting:
+            new = {node.attr for node in nodes_below(function) if isinstance(node, ast.Attribute)}
+            new |= {node.id for node in nodes_below(function) if isinstance(node, ast.Name)}
+            waiting += [method for name in new - called for method in methods.get(name, ())]
+            called |= new
+        return frozenset(called)
 
     def _drawn(
         self, worked: Worked, is_it: IsIt, made: Made, spared: StreamUse | None
@@ -162,6 +226,22 @@ class KeptGenerators:
                     return None
                 drawn = drawn or ((module, node) if use is not spared else None)
         return drawn
+
+    # Handed to an object
+
+    def _handed_in(self, module: Module) -> Iterator[KeptGenerator]:
+        told: set[ast.AST] = set()
+        for one in handed_in(self._project, module):
+            if one.made.node in told or self._is_declared(one.keeper, one.attribute):
+                continue
+            kept = _Kept(one.attribute, one.made, module.statement_of(one.made.node), carrier=one.carrier)
+            for found in self._judged(one.keeper, kept):
+                told.add(one.made.node)
+                yield found
+
+    def _is_declared(self, keeper: ClassFacts, attribute: str) -> bool:
+        """Whether the class itself says that it keeps a generator there, and is told of where it does."""
+        return any(kept.name == f"self.{attribute}" for kept in self._on_object(keeper))
 
     # Kept by a module
 
@@ -213,7 +293,7 @@ class KeptGenerators:
         owner = function.owner
         if owner is not None and not is_dataset(self._project, owner):
             carrier = carried_by(self._project, owner)
-            is_run = function.node in self._worked(owner) if carrier else False
+            is_run = carrier is not None and function.node in self._worked(owner, carrier)
             return carrier if is_run and not _is_aware(self._project, owner) else None
         for module in self._project.mentioning(function.node.name):
             for dataset in module.classes:
@@ -228,7 +308,7 @@ class KeptGenerators:
 
     def _find_within(self, dataset: ClassFacts) -> Worked:
         reached: Worked = {}
-        waiting = list(self._worked(dataset).items())
+        waiting = list(self._worked(dataset, dataset).items())
         for _ in range(MAX_CALLS):
             following = []
             for function, module in waiting:

@@ -33,7 +33,7 @@ class Made:
 
 
 def made_by(project: Project, module: Module, scope: Scope, expression: ast.expr | None) -> Made | None:
-    """The generator that an expression gives, if it is plain; of two branches the first that makes one."""
+    """The generator that an expression gives, if it is plain; of several, in branches or a list, the first."""
     if expression is None or isinstance(expression, ast.Constant):
         return None
     return _Search(project, module).of(scope, expression, MAX_HOPS)
@@ -56,6 +56,12 @@ class _Search:
             parts = expression.values
         elif isinstance(expression, ast.IfExp):
             parts = [expression.body, expression.orelse]
+        elif isinstance(expression, (ast.List, ast.Tuple)):
+            parts = expression.elts
+        elif isinstance(expression, ast.Dict):
+            parts = expression.values
+        elif isinstance(expression, (ast.ListComp, ast.DictComp)):
+            parts = [expression.elt if isinstance(expression, ast.ListComp) else expression.value]
         for part in parts:
             found = self.of(scope, part, hops - 1)
             if found is not None:

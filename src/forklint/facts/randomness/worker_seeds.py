@@ -6,8 +6,10 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from forklint.facts.loading.loaders import workers_of
+from forklint.facts.loading.loaders import loader_at, workers_of
 from forklint.facts.randomness.steadiness import Seed, Seeds, is_changing, worker_number
+from forklint.facts.randomness.undrawn import undrawn
+from forklint.facts.streams.endless import is_endless
 from forklint.knowledge.random_streams import Seeder, seeders, worker_words
 from forklint.project.index import External, Project, Symbol, Value
 from forklint.project.module import ClassFacts, FunctionFacts, Module
@@ -16,6 +18,7 @@ from forklint.project.scopes import FUNCTIONS, Scope, parameters, statements
 from forklint.project.spelling import last_name
 from forklint.records import dataclass
 from forklint.summaries.terms import WORD
+from forklint.values.model import Expression
 from forklint.values.numbers import Workers
 
 Beginning = FunctionFacts | ast.Lambda
@@ -30,7 +33,9 @@ class Loading:
     evaluates: bool
     """Whether it is called like a loader for evaluation, where the same numbers each time are wanted."""
     plain: bool
-    """Whether all its options are seen, and its workers end with the epoch."""
+    """Whether all its options are seen, its workers end with the epoch, and another epoch may come."""
+    undrawn: frozenset[str] = frozenset()
+    """The streams that nothing in its workers draws from."""
 
 
 Loadings = dict[FunctionFacts, list[Loading]]
@@ -45,6 +50,11 @@ class Seeding:
     seed: Seed
     direct: bool
     """Whether the call itself seeds, not a function of the project that it calls."""
+
+    @property
+    def streams(self) -> tuple[str, ...]:
+        """The streams that it seeds."""
+        return self.seeder.streams
 
 
 @dataclass(frozen=True)
@@ -99,7 +109,11 @@ def worker_seeds(project: Project, module: Module) -> Iterator[WorkerSeeds]:
 
 
 def _judged(project: Project, module: Module, function: Beginning, loadings: list[Loading]) -> Iterator[WorkerSeeds]:
-    found = list(_seedings(project, module, function))
+    taken = [one.undrawn for one in loadings if not one.evaluates]
+    harmless = frozenset[str]().union(*taken).intersection(*taken)
+    found = [
+        one for one in _seedings(project, module, function) if one.seed.large or not harmless.issuperset(one.streams)
+    ]
     large = [one for one in found if one.seed.large and one.seeder.most]
     if large:
         yield WorkerSeeds(module, function, tuple(large), repeats=True)
@@ -244,8 +258,11 @@ def _loading(project: Project, module: Module, call: ast.Call) -> Loading | None
     keeps = next((keyword.value for keyword in call.keywords if keyword.arg == "persistent_workers"), None)
     ends = keeps is None or (isinstance(keeps, ast.Constant) and keeps.value is False)
     changes = any(keyword.arg == GIVEN_AS and is_changing(module, keyword.value) for keyword in call.keywords)
-    plain = workers is not None and ends and None not in names and not changes
-    return Loading(_evaluates(module, call), plain)
+    loader = loader_at(project, Expression(module, module.scope_at(call), call))
+    given = loader.datasets if loader is not None else ()
+    goes_on = any(is_endless(project, dataset) for dataset in given)
+    plain = workers is not None and ends and None not in names and not changes and not goes_on
+    return Loading(_evaluates(module, call), plain, undrawn(project, module) if given else frozenset())
 
 
 def _evaluates(module: Module, call: ast.Call) -> bool:

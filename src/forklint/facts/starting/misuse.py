@@ -6,16 +6,18 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from forklint.facts.starting.events import Event, events_in
+from forklint.facts.starting.events import RAISED_AGAIN, RAISED_UNKNOWN, Event, events_in
+from forklint.facts.starting.forking import forking
 from forklint.facts.starting.reach import reached
 from forklint.project.guard import is_main_guard
+from forklint.project.spelling import argument
 from forklint.records import dataclass
+from forklint.values.model import Expression
+from forklint.values.worlds import DARWIN, EVERYWHERE, LINUX, NOWHERE, WINDOWS, Worlds
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
     from forklint.project.module import Module
-
-FORKLESS = ("darwin", "windows")
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,8 @@ class Misuse:
     first: Event | None = None
     """What came before and makes it one; for ``import`` there is none."""
     importer: Module | None = None
+    worlds: Worlds = EVERYWHERE
+    """Where it bites, as far as branches and methods decide that."""
 
 
 def misuses(project: Project, module: Module) -> Iterator[Misuse]:
@@ -51,12 +55,17 @@ def _told_elsewhere(project: Project, module: Module) -> ast.AST | None:
 
 
 def _in_order(events: Sequence[Event]) -> Iterator[Misuse]:
-    settled: Event | None = None
+    settled: list[Event] = []
+    known: Worlds = NOWHERE
     for event in events:
-        if event.kind == "set" and event.certain and not event.forced and settled is not None:
-            yield Misuse("twice" if settled.kind == "set" else "settled", event, settled)
-        if event.kind in {"set", "settled"} and event.certain and settled is None:
-            settled = event
+        first = next((one for one in settled if one.way.worlds & event.way.worlds), None)
+        is_raised = event.kind == "set" and not event.forced and RAISED_AGAIN not in event.way.caught
+        if first is not None and is_raised and event.certain:
+            kind = "twice" if first.kind == "set" else "settled"
+            yield Misuse(kind, event, first, worlds=first.way.worlds & event.way.worlds)
+        if event.kind in {"set", "settled"} and event.certain and event.way.worlds - known:
+            settled.append(event)
+            known |= event.way.worlds
     yield from _unseen_variables(events)
 
 
@@ -75,10 +84,11 @@ def _at_import(project: Project, module: Module, events: Sequence[Event]) -> Ite
     """The start method set by the top level of a module that others import and that is no script."""
     if module.is_notebook or any(isinstance(one, ast.If) and is_main_guard(one.test) for one in module.tree.body):
         return
-    set_here = [event for event in events if event.kind == "set" and event.certain]
+    set_here = [event for event in events if event.kind == "set" and event.way.usual and not event.way.if_unset]
     importer = next(_importers(project, module), None) if set_here else None
     if importer is not None:
-        yield from (Misuse("import", event, importer=importer) for event in set_here if event.module is module)
+        here = (event for event in set_here if event.module is module)
+        yield from (Misuse("import", event, importer=importer, worlds=event.way.worlds) for event in here)
 
 
 def _importers(project: Project, module: Module) -> Iterator[Module]:
@@ -89,10 +99,26 @@ def _importers(project: Project, module: Module) -> Iterator[Module]:
 
 
 def _forks(project: Project, module: Module, runs: Iterable[Sequence[Event]]) -> Iterator[Misuse]:
-    """Fork asked for outright, in a project that also runs where it is unsafe or not to be had."""
-    if not set(FORKLESS) & set(project.settings.platforms):
-        return
+    """Fork asked for, in a project that also runs where it is unsafe or not to be had."""
     for events in runs:
         for event in events:
-            if event.kind == "set" and event.certain and event.method == "fork" and event.module is module:
-                yield Misuse("fork", event)
+            if event.kind == "set" and event.way.usual and event.module is module:
+                worlds = event.way.worlds & _where_fork_harms(project, event)
+                if platforms_of(worlds) & set(project.settings.platforms):
+                    yield Misuse("fork", event, worlds=worlds)
+
+
+def _where_fork_harms(project: Project, event: Event) -> Worlds:
+    """Where a call may ask for fork and that is unsafe, or ends in an error that nothing catches."""
+    call, module = event.node, event.module
+    given = argument(call, "method", 0) if isinstance(call, ast.Call) else None
+    if given is None:
+        return NOWHERE
+    harmed = DARWIN if RAISED_UNKNOWN in event.way.caught else DARWIN | WINDOWS
+    return harmed & forking(project, Expression(module, module.scope_at(call), given))
+
+
+def platforms_of(worlds: Worlds) -> frozenset[str]:
+    """The platforms that some worlds are of."""
+    known = {"linux": LINUX, "darwin": DARWIN, "windows": WINDOWS}
+    return frozenset(name for name, of_it in known.items() if worlds & of_it)

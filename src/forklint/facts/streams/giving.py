@@ -17,10 +17,10 @@ Giving = ast.For | ast.Return | ast.Expr
 def givings(function: Function) -> list[tuple[Giving, ast.expr]]:
     """The statements that give all samples, each with what it iterates; none if one of them is not plain."""
     found: list[tuple[Giving, ast.expr]] = []
-    for statement in _outermost(function.body):
+    for statement in outermost(function.body):
         if isinstance(statement, ast.While):
             return []
-        if isinstance(statement, ast.For) and _has_yield(statement.body):
+        if isinstance(statement, ast.For) and has_yield(statement.body):
             found.append((statement, statement.iter))
         elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.YieldFrom):
             found.append((statement, statement.value.value))
@@ -28,23 +28,28 @@ def givings(function: Function) -> list[tuple[Giving, ast.expr]]:
             value = statement.value
             if not isinstance(value, ast.Call):
                 return []
-            is_iter = getattr(value.func, "id", "") == "iter" and len(value.args) == 1
-            found.append((statement, value.args[0] if is_iter else value))
-        elif _has_yield([statement]) and not isinstance(statement, (ast.With, ast.If, ast.Try)):
+            found.append((statement, unwrapped(value)))
+        elif has_yield([statement]) and not isinstance(statement, (ast.With, ast.If, ast.Try)):
             return []
     return found
 
 
-def _outermost(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+def unwrapped(value: ast.expr) -> ast.expr:
+    """An expression without ``iter(...)`` around it."""
+    is_iter = isinstance(value, ast.Call) and getattr(value.func, "id", "") == "iter" and len(value.args) == 1
+    return value.args[0] if is_iter and isinstance(value, ast.Call) else value
+
+
+def outermost(body: list[ast.stmt]) -> Iterator[ast.stmt]:
     """Give the statements of a function that are in no loop."""
     for statement in body:
         yield statement
         if isinstance(statement, (ast.With, ast.If, ast.Try)):
             for block in (getattr(statement, name, []) for name in ("body", "orelse", "finalbody")):
-                yield from _outermost(block)
+                yield from outermost(block)
 
 
-def _has_yield(body: list[ast.stmt]) -> bool:
+def has_yield(body: list[ast.stmt]) -> bool:
     """Whether samples are given in these statements; a definition in them is another matter."""
     for statement in body:
         for node in nodes_below(statement):

@@ -339,8 +339,7 @@ class Execution:
     def may_enter(self, entries: Counter[ast.AST], depth: int) -> bool:
         """Take note that functions are entered, so many calls deep; False, and nothing, if one of them could not be."""
         may = len(self.running) + depth <= MAX_DEPTH and all(
-            node not in self.running and self._entries[node] + number <= MAX_ENTRIES
-            for node, number in entries.items()
+            node not in self.running and self._entries[node] + number <= MAX_ENTRIES for node, number in entries.items()
         )
         if may:
             self._entries.update(entries)

@@ -1,0 +1,104 @@
+"""Generators that an object is given as it is made: ``Jitter(rng=default_rng(0))``, ``kind(**settings)``."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from forklint.facts.randomness.carriers import carried_from
+from forklint.facts.randomness.made import Made, made_by
+from forklint.project import entries
+from forklint.project.index import External, Project
+from forklint.project.module import ClassFacts, FunctionFacts, Module
+from forklint.project.nodes import nodes_below
+from forklint.project.scopes import FUNCTIONS, parameters, statements
+from forklint.project.spelling import text_of
+from forklint.records import dataclass
+from forklint.values import classes
+from forklint.values.evaluator import Evaluator
+from forklint.values.model import Expression
+from forklint.values.parameters import position
+
+
+@dataclass(frozen=True)
+class HandedIn:
+    """A generator that a call gives to an object, which keeps it."""
+
+    made: Made
+    keeper: ClassFacts
+    attribute: str
+    carrier: ClassFacts | None
+    """The dataset that the object comes to, where its class is known by its module alone."""
+
+
+def handed_in(project: Project, module: Module) -> Iterator[HandedIn]:
+    """Give the generators that a module hands to objects of the project."""
+    for node in module.nodes:
+        if not isinstance(node, ast.Call):
+            continue
+        made = made_by(project, module, module.scope_at(node), node)
+        if made is None or made.node is not node:
+            continue
+        for call, key in _takers(module, node):
+            function = Expression(module, module.scope_at(call), call.func)
+            known = classes.choices(Evaluator(project), function)
+            carrier = carried_from(project, module, call) if not known and _is_unknown(project, function) else None
+            for keeper in known or (module.classes if carrier is not None else ()):
+                name = key or _parameter_at(project, keeper, call, node)
+                for attribute in _kept_as(project, keeper, name) if name else ():
+                    yield HandedIn(made, keeper, attribute, carrier)
+
+
+def _takers(module: Module, node: ast.Call) -> Iterator[tuple[ast.Call, str]]:
+    """Give the calls that an expression is an argument of, with its keyword; by ``**settings``, those near it."""
+    above = module.parents[node]
+    if isinstance(above, ast.Call) and node in above.args:
+        yield above, ""
+        return
+    key, settings = "", ""
+    if isinstance(above, ast.keyword):
+        call = module.parents[above]
+        if isinstance(call, ast.Call):
+            yield call, above.arg or ""
+        return
+    if isinstance(above, ast.Assign) and isinstance(above.targets[0], ast.Subscript):
+        key, settings = text_of(above.targets[0].slice), ast.unparse(above.targets[0].value)
+    elif isinstance(above, ast.Dict):
+        home = module.parents[above]
+        key = next((name for name, value in entries.of_dict(above) if value is node), "")
+        settings = ast.unparse(home.targets[0]) if isinstance(home, ast.Assign) else ""
+    around = next((one for one in module.above(node) if isinstance(one, FUNCTIONS)), module.tree)
+    for other in nodes_below(around) if key and settings else ():
+        if isinstance(other, ast.Call):
+            spread = (keyword.value for keyword in other.keywords if keyword.arg is None)
+            if any(ast.unparse(value) == settings for value in spread):
+                yield other, key
+
+
+def _is_unknown(project: Project, function: Expression) -> bool:
+    """Whether what is called is not known at all: a name for what ``getattr`` or a registry gave."""
+    symbol = project.resolve(function.module, function.scope, function.node)
+    return isinstance(function.node, ast.Name) and not isinstance(symbol, (External, ClassFacts, FunctionFacts))
+
+
+def _parameter_at(project: Project, keeper: ClassFacts, call: ast.Call, node: ast.Call) -> str:
+    """The parameter of a class that a call gives an argument by its place."""
+    found = project.method(keeper, "__init__")
+    if found is None or any(isinstance(one, ast.Starred) for one in call.args):
+        return ""
+    function, place = FunctionFacts(found[0].module, found[1]), call.args.index(node)
+    names = (one.arg for one in parameters(found[1])[1:])
+    return next((name for name in names if position(function, name) == place), "")
+
+
+def _kept_as(project: Project, keeper: ClassFacts, name: str) -> Iterator[str]:
+    """Give the attributes under which ``__init__`` keeps a parameter as it is."""
+    found = project.method(keeper, "__init__")
+    if found is None or name not in {one.arg for one in parameters(found[1])}:
+        return
+    for statement in statements(found[1].body):
+        if isinstance(statement, (ast.Assign, ast.AnnAssign)) and isinstance(statement.value, ast.Name | ast.BoolOp):
+            value = statement.value.values[0] if isinstance(statement.value, ast.BoolOp) else statement.value
+            target = entries.targets(statement)[0]
+            if isinstance(value, ast.Name) and value.id == name and isinstance(target, ast.Attribute):
+                yield target.attr
