@@ -13,20 +13,58 @@ from forklint.summaries.reading import summarise
 ROOT = Path(__file__).parent.parent
 FORMS = {
     "bound": [
-        "import X", "import a.b as X", "import X.y", "from a import (  # why\n    b,\n    X,\n)", "from a import b as X",
-        "def X(): pass", "async def X(): pass", "class X: pass", "a = X = 1", "X: int = 1", "(X, *Y) = 1, 2", "[a, X] = b",
-        "for X in a: pass", "if a:\n    X = 1", "if a: X = 1", "a = 1; X = 2", "with a as X: pass", "with a as (b, X): pass",
-        "try:\n    pass\nexcept E as X:\n    pass", "print(X := 1)", "match a:\n    case X: pass", "__all__ = ['X']",
-        "match a:\n    case {'k': X, **Y}: pass", "match a:\n    case K(v=X): pass", "match a:\n    case [*X]: pass",
+        "import X",
+        "import a.b as X",
+        "import X.y",
+        "from a import (  # why\n    b,\n    X,\n)",
+        "from a import b as X",
+        "def X(): pass",
+        "async def X(): pass",
+        "class X: pass",
+        "a = X = 1",
+        "X: int = 1",
+        "(X, *Y) = 1, 2",
+        "[a, X] = b",
+        "for X in a: pass",
+        "if a:\n    X = 1",
+        "if a: X = 1",
+        "a = 1; X = 2",
+        "with a as X: pass",
+        "with a as (b, X): pass",
+        "try:\n    pass\nexcept E as X:\n    pass",
+        "print(X := 1)",
+        "match a:\n    case X: pass",
+        "__all__ = ['X']",
+        "match a:\n    case {'k': X, **Y}: pass",
+        "match a:\n    case K(v=X): pass",
+        "match a:\n    case [*X]: pass",
         "a = \\\n  X = 1",
     ],
-    "base": ["class Y(X): pass", "class Y(\n    a.X,  # why\n    Z,\n): pass", "class Y(X[T], metaclass=M): pass", "class Y(Z, X,): pass"],
-    "renamed": [
-        "from a import X as Y", "from a import X \\\n as Y", "import a.X as Y", "Y = X", "Y = a.X", "Y: T = X", "Y = (\n  X\n)",
-        "Y = X if a else b", "Y = b if a else X", "Y = a or X", "with X as Y: pass", "Y, Z = a, X", "Y = partial(X)",
-        "Y = functools.partial(  # why\n  a.X)", "self.y = X", "Y = (  # why\n  X)",
+    "base": [
+        "class Y(X): pass",
+        "class Y(\n    a.X,  # why\n    Z,\n): pass",
+        "class Y(X[T], metaclass=M): pass",
+        "class Y(Z, X,): pass",
     ],
-}  # fmt: skip
+    "renamed": [
+        "from a import X as Y",
+        "from a import X \\\n as Y",
+        "import a.X as Y",
+        "Y = X",
+        "Y = a.X",
+        "Y: T = X",
+        "Y = (\n  X\n)",
+        "Y = X if a else b",
+        "Y = b if a else X",
+        "Y = a or X",
+        "with X as Y: pass",
+        "Y, Z = a, X",
+        "Y = partial(X)",
+        "Y = functools.partial(  # why\n  a.X)",
+        "self.y = X",
+        "Y = (  # why\n  X)",
+    ],
+}
 
 
 def terms_of(text: str) -> dict[str, frozenset[str]]:
@@ -40,7 +78,15 @@ def test_each_way_to_write_a_name(kind: str, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "text"), [("bound", "# more X here"), ("bound", "f.X = 1"), ("bound", "import X as Y"), ("base", "class Y(Z): X"), ("renamed", "print X"), ("imported", "a * b")]
+    ("kind", "text"),
+    [
+        ("bound", "# more X here"),
+        ("bound", "f.X = 1"),
+        ("bound", "import X as Y"),
+        ("base", "class Y(Z): X"),
+        ("renamed", "print X"),
+        ("imported", "a * b"),
+    ],
 )
 def test_what_is_passed_over(kind: str, text: str) -> None:
     assert not may_have(kind, "*" if kind == "imported" else "X", text.encode())

@@ -50,7 +50,10 @@ UNSURE = {
     ),
     "Faces, or what is not known": ("data = Faces() if full else load()\nloader = DataLoader(data)", {"Faces"}),
     "an argument of the command": ("def train(data=None):\n    return DataLoader(data)", set()),
-    "each of a list": ("data = Roads()\nloaders = [DataLoader(data) for data in (Faces(), Roads())]", {"Faces", "Roads"}),
+    "each of a list": (
+        "data = Roads()\nloaders = [DataLoader(data) for data in (Faces(), Roads())]",
+        {"Faces", "Roads"},
+    ),
     "of a library": ("import datasets\nloader = DataLoader(datasets.load_dataset('faces'))", set()),
 }
 

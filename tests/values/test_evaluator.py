@@ -52,13 +52,17 @@ SETTINGS = {
         "4",
     ),
     "an attribute of a namespace of another module": (
-        "from config import config\nask(config.n)\n--- config.py\nfrom easydict import EasyDict as edict\n"
-        "C = edict()\nconfig = C\nC.n = 4\n",
+        (
+            "from config import config\nask(config.n)\n--- config.py\nfrom easydict import EasyDict as edict\n"
+            "C = edict()\nconfig = C\nC.n = 4\n"
+        ),
         "4",
     ),
     "an attribute that another module sets as well": (
-        "from config import config\nimport other\nask(config.n)\n--- config.py\nfrom easydict import EasyDict\n"
-        "config = EasyDict()\nconfig.n = 4\n--- other.py\nfrom config import config\nconfig.n = 0\n",
+        (
+            "from config import config\nimport other\nask(config.n)\n--- config.py\nfrom easydict import EasyDict\n"
+            "config = EasyDict()\nconfig.n = 4\n--- other.py\nfrom config import config\nconfig.n = 0\n"
+        ),
         "?",
     ),
     "an attribute inside of another": (
@@ -79,8 +83,10 @@ SETTINGS = {
     ),
     "an attribute of an own object": ("from own import A\na = A()\na.n = 5\nask(a.n)\n--- own.py\n" + CLASSES, "5"),
     "an option that is set": (
-        "import argparse\np = argparse.ArgumentParser()\np.add_argument('--n', default=1)\nargs = p.parse_args()\n"
-        "args.n = 3\nask(args.n)",
+        (
+            "import argparse\np = argparse.ArgumentParser()\np.add_argument('--n', default=1)\nargs = p.parse_args()\n"
+            "args.n = 3\nask(args.n)"
+        ),
         "3",
     ),
 }
@@ -123,12 +129,14 @@ CALLS = {
         "A() or B()",
     ),
     "the branch that an argument chooses": (
-        "from own import A, B\ndef make(kind):\n    if kind == 'a':\n        return A()\n    return B()\nask(make('b'))\n"
+        "from own import A, B\ndef make(kind):\n    if kind == 'a':\n        return A()\n    return B()\n"
+        "ask(make('b'))\n"
         "--- own.py\n" + CLASSES,
         "B()",
     ),
     "the branch that a default chooses": (
-        "from own import A, B\ndef make(keep=False):\n    if not keep:\n        return A()\n    return B()\nask(make())\n"
+        "from own import A, B\ndef make(keep=False):\n    if not keep:\n        return A()\n    return B()\n"
+        "ask(make())\n"
         "--- own.py\n" + CLASSES,
         "A()",
     ),
@@ -188,7 +196,7 @@ def said(text: str, folder: Path) -> str:
 
 
 def shown(evaluator: Evaluator, found: Found) -> str:
-    """An answer as text: alternatives with ``or``, ``...`` for what may be there besides, ``?`` for what is not known."""
+    """An answer as text: ``or`` between alternatives, ``...`` for what may be there besides, ``?`` for the unknown."""
     if not found.known:
         return " or ".join(shown(evaluator, one) for one in found.options) or "?"
     value = found.value
