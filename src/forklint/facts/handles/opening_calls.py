@@ -65,7 +65,7 @@ class OpeningCalls:
         names = {last_name(call) for scope in summary.scopes for call in scope.calls}
         names |= summary.by_name.keys()
         for name in sorted(names & self._rows.keys()):
-            rows = [row for row in self._rows[name] if not row.suffix or has(_pattern(row.suffix))]
+            rows = [row for row in self._rows[name] if all(map(has, _patterns(row)))]
             if rows:
                 yield name, rows
 
@@ -105,6 +105,14 @@ def _around(summary: Summary, number: int) -> set[int]:
     return found
 
 
+def _patterns(row: Handle) -> Iterator[re.Pattern[bytes]]:
+    """Give what the text of a file must match if a row speaks of it."""
+    if row.suffix:
+        yield _pattern(row.suffix)
+    if row.names:
+        yield _pattern(*row.names)
+
+
 @cache
-def _pattern(suffix: str) -> re.Pattern[bytes]:
-    return re.compile(re.escape(suffix.encode()))
+def _pattern(*words: str) -> re.Pattern[bytes]:
+    return re.compile(b"|".join(re.escape(word.encode()) for word in words))
