@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from forklint.facts.datasets.classes import is_dataset
+from forklint.project.bindings import reaching
 from forklint.project.budget import Budget
 from forklint.project.index import External, Project, Symbol
 from forklint.project.module import ClassFacts, Module
 from forklint.project.spelling import last_name
 from forklint.summaries.terms import CALL
+from forklint.values.arguments import of_call
+from forklint.values.evaluator import Evaluator
+from forklint.values.model import Arguments, Expression
 
 IN_WORKERS = frozenset({"collate_fn", "worker_init_fn"})
 """Arguments of a loader, besides the dataset, that its workers call."""
@@ -20,8 +24,12 @@ MOST_PLACES = 1_000
 """How many expressions are looked at for the objects of one class."""
 
 
-def receiver(project: Project, kept: ClassFacts) -> ClassFacts | None:
-    """The dataset that an object of a class is plainly handed to; the class itself, if a loader calls it."""
+def receiver(project: Project, kept: ClassFacts, keeps: Callable[[Arguments], bool]) -> ClassFacts | None:
+    """The dataset that an object of a class is plainly handed to; the class itself, if a loader calls it.
+
+    Only objects count of which ``keeps`` says that they keep the handle, by the arguments that they are made with.
+    """
+    evaluator = Evaluator(project)
     budget = project.budgets.of("following objects", MOST_PLACES)
     for module in project.modules(project.where(CALL, kept.name)):
         for read in module.reads.get(kept.name, ()):
@@ -29,6 +37,8 @@ def receiver(project: Project, kept: ClassFacts) -> ClassFacts | None:
             if not isinstance(call, ast.Call) or call.func is not read:
                 continue
             if project.resolve(module, module.scope_at(call), read) is kept:
+                if not keeps(of_call(evaluator, Expression(module, module.scope_at(call), call))):
+                    continue
                 found = next(_Search(project, module, kept, budget).receivers(call, MAX_STEPS), None)
                 if found is not None:
                     return found
@@ -67,14 +77,15 @@ class _Search:
                 yield from self.receivers(use, steps // 2)
 
     def _uses(self, statement: ast.Assign, target: ast.expr) -> Iterator[ast.Name]:
-        """Give the uses of a name that is bound by one statement alone, each once."""
+        """Give the uses of a name that may still have what a statement binds it to, each once."""
         scope = self._module.scope_at(statement)
-        if not isinstance(target, ast.Name) or len(scope.bindings.get(target.id, ())) != 1:
+        if not isinstance(target, ast.Name):
             return
         for use in self._module.reads.get(target.id, ()):
             if isinstance(use, ast.Name) and use not in self._seen:
-                found = self._module.scope_at(use).find(use.id)
-                if found is not None and found[0] is scope:
+                found = reaching(self._module, self._module.scope_at(use), use)
+                values = [binding.value for binding in found[1]] if found is not None and found[0] is scope else []
+                if statement.value in values:
                     self._seen.add(use)
                     yield use
 
