@@ -100,7 +100,7 @@ class LateEnvVar(Rule):
     @cached_property
     def tokens(self) -> bytes:  # type: ignore[override]
         """The names and prefixes of all variables of which something is known."""
-        from forklint.facts.environment.late import environment_of
+        from forklint.facts.environment.launching import environment_of
 
         return "|".join(map(re.escape, _words(environment_of(self.project)))).encode()
 

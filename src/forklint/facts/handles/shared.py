@@ -169,7 +169,7 @@ class SharedHandles:
                     return None
                 for value in _stored(statement, argument.attr, first_parameter(function)):
                     inner = module.scope_of[function]
-                    found.add(self._argument(module, inner, value) if not isinstance(value, ast.Attribute) else None)
+                    found.add(self._argument(module, inner, value) if isinstance(value, ast.Call) else None)
         return found.pop() if len(found) == 1 else None
 
     def _received(self, dataset: ClassFacts, opened: Opened, position: int, keyword: str | None) -> SharedHandle | None:
