@@ -10,6 +10,7 @@ from functools import cached_property
 from forklint.facts.environment import loaded as execution
 from forklint.facts.environment.launching import environment_of, function_of, launches, serves
 from forklint.facts.environment.loaded import Event
+from forklint.facts.environment.programs import runs_before
 from forklint.facts.environment.restored import is_put_back
 from forklint.facts.environment.settings import Setting, settings_in
 from forklint.knowledge.environment import Reader, Variable
@@ -41,9 +42,9 @@ def late_settings(project: Project, module: Module) -> Iterator[tuple[Setting, l
     groups: dict[ast.stmt, list[Late]] = {}
     for setting in settings_in(project, module):
         groups.setdefault(setting.statement, []).extend(judge.late(setting))
-    for statement, late in groups.items():
+    for late in groups.values():
         if late:
-            yield late[0].setting, sorted(late, key=lambda one: judge.moment(statement, one))
+            yield late[0].setting, sorted(late, key=_moment)
 
 
 class _Judge:
@@ -86,10 +87,6 @@ class _Judge:
                 found.setdefault(setting.name, {}).setdefault(setting.literal, setting)
         return {name: list(texts.values()) for name, texts in found.items()}
 
-    def moment(self, statement: ast.stmt, late: Late) -> int:
-        """When the reader read, as a number to order by."""
-        return self._events(statement).index(late.event) if late.event is not None else -1
-
     def _judged(self, row: Variable, setting: Setting) -> bool:
         if row.threads and self._tells_torch(setting):
             return False
@@ -120,18 +117,35 @@ class _Judge:
             return Late(setting, row, reader, None)
         if reader.deadline not in {"import", "call"}:
             return None
-        loaded: set[str] = set()
         events = self._events(setting.statement)
-        for event in events:
-            is_new = not event.loaded.isdisjoint(reader.modules)
-            loaded |= event.loaded
-            is_import = is_new and len(loaded.intersection(reader.modules)) >= reader.needs
-            if is_import or (reader.calls in event.calls and "torch" in loaded):
-                return Late(setting, row, reader, event, events=events)
-        return None
+        event = _reading(reader, events)
+        if event is not None:
+            return Late(setting, row, reader, event, events=events)
+        runs = [(*before, *events) for before in runs_before(self._project, self._module, setting.statement)]
+        read = [_reading(reader, run) for run in runs]
+        if not read or read[0] is None or None in read:
+            return None
+        return Late(setting, row, reader, read[0], events=runs[0])
 
     def _events(self, statement: ast.stmt) -> tuple[Event, ...]:
         if statement not in self._before:
             found = execution.before(self._project, self._environment, self._module, statement, self._number)
             self._before[statement] = tuple(found)
         return self._before[statement]
+
+
+def _moment(late: Late) -> int:
+    """When the reader read, as a number to order by."""
+    return late.events.index(late.event) if late.event is not None else -1
+
+
+def _reading(reader: Reader, events: tuple[Event, ...]) -> Event | None:
+    """The event by which a reader had read; None if it had not."""
+    loaded: set[str] = set()
+    for event in events:
+        is_new = not event.loaded.isdisjoint(reader.modules)
+        loaded |= event.loaded
+        is_import = is_new and len(loaded.intersection(reader.modules)) >= reader.needs
+        if is_import or (reader.calls in event.calls and "torch" in loaded):
+            return event
+    return None

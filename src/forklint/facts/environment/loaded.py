@@ -113,6 +113,12 @@ def first_use(project: Project, module: Module, definition: Function | ast.Class
     return None if index is None else module.tree.body[index]
 
 
+def is_run(project: Project, module: Module, statement: ast.stmt) -> bool:
+    """Whether a module's own body runs a statement, or a definition that it stands in."""
+    definition = outermost_definition(module, statement)
+    return definition is None or first_use(project, module, definition) is not None
+
+
 def leading_to(project: Project, module: Module) -> dict[str, frozenset[str]]:
     """For each name, the definitions of a module that mention it, or one another that does; "" is the top level."""
     return project.answer("definitions that lead to names", module, lambda: _find_leading(module))
