@@ -49,7 +49,8 @@ def _find(project: Project, function: FunctionFacts, depth: int) -> tuple[Events
     found: list[Events] = []
     for module, call in places:
         statement = module.statement_of(call)
-        events = tuple(execution.before(project, environment_of(project), module, statement, MOST_PLACES))
+        before = execution.before(project, environment_of(project), module, statement, MOST_PLACES)
+        events = tuple(event for event in before if not _is_within(event, function))
         around = function_of(module, call)
         if around is not None and not execution.is_run(project, module, statement) and depth > 1:
             outer = _find(project, FunctionFacts(module, around), depth - 1)
@@ -57,6 +58,12 @@ def _find(project: Project, function: FunctionFacts, depth: int) -> tuple[Events
         else:
             found.append(events)
     return tuple(found)
+
+
+def _is_within(event: Event, function: FunctionFacts) -> bool:
+    """Whether the function itself has led to an event: when it ran before, it set what it sets."""
+    places = (place for place in event.path if place.module is function.module)
+    return any(function.node in function.module.above(place.node) for place in places)
 
 
 def _starts_others(project: Project, module: Module) -> bool:
