@@ -7,12 +7,17 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from forklint.knowledge.accelerators import accelerator_words
+from forklint.project import entries
 from forklint.project.bindings import is_shadowed, value_of
 from forklint.project.index import Value
 from forklint.project.module import FunctionFacts
 from forklint.project.nodes import nodes_below
-from forklint.project.scopes import Function, statements
+from forklint.project.scopes import FUNCTIONS, Function, Kind, statements
 from forklint.project.spelling import last_name
+from forklint.values import callers, parameters
+from forklint.values.arguments import of_call
+from forklint.values.evaluator import Evaluator
+from forklint.values.model import NOTHING, Constant, Expression, Made
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
@@ -76,6 +81,7 @@ class _Search:
     def __init__(self, project: Project) -> None:
         self._project = project
         self._budget = project.budgets.of("following devices", MOST_STEPS)
+        self._evaluator = Evaluator(project)
 
     def of(self, module: Module, scope: Scope, node: ast.expr, depth: int = MAX_DEPTH) -> str:
         """The kind; empty if none is certain."""
@@ -100,9 +106,39 @@ class _Search:
                 found = self.of(module, held[0], held[2], depth - 1)
             elif isinstance(symbol, Value) and symbol.binding.value is not None:
                 found = self.of(symbol.module, symbol.scope, symbol.binding.value, depth - 1)
+            else:
+                found = self._parameter(module, scope, node.id, depth)
         elif isinstance(node, ast.Attribute):
             found = self._attribute(module, scope, node, depth)
-        return found
+        return found or self._evaluated(Expression(module, scope, node))
+
+    def _evaluated(self, source: Expression) -> str:
+        """The kind that the evaluator finds written: in settings, in a dictionary that a program hands over."""
+        found = self._evaluator.find(source)
+        if isinstance(found.value, Made) and found.value.name == "torch.device":
+            given = of_call(self._evaluator, found.value.call).get("type", 0)
+            found = self._evaluator.find(given) if given is not None else NOTHING
+        return _kind(found.value.value) if isinstance(found.value, Constant) and not found.by_default else ""
+
+    def _parameter(self, module: Module, scope: Scope, name: str, depth: int) -> str:
+        """What a parameter is given, if every call that there is names the same kind, or leaves it to its default."""
+        home, bindings = scope.find(name) or (scope, [])
+        if not isinstance(home.node, FUNCTIONS) or [binding.kind for binding in bindings] != [Kind.PARAMETER]:
+            return ""
+        function = FunctionFacts(module, home.node)
+        known = callers.of(self._evaluator, function)
+        if known.escapes or known.by_default or not known.calls:
+            return ""
+        default = dict(entries.of_arguments(home.node.args)).get(name)
+        kinds = set()
+        for call in known.calls:
+            given = call.get(name, parameters.position(function, name))
+            if given is None and default is not None and home.parent is not None and not call.open:
+                given = Expression(module, home.parent, default)
+            if not isinstance(given, Expression):
+                return ""
+            kinds.add(self.of(given.module, given.scope, given.node, depth - 1))
+        return kinds.pop() if len(kinds) == 1 else ""
 
     def _returned(self, module: Module, scope: Scope, call: ast.Call, depth: int) -> str:
         """What a function of the project returns that chooses by what is available."""
