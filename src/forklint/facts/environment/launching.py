@@ -20,11 +20,14 @@ from forklint.summaries.terms import WORD
 
 MOST_FUNCTIONS = 200
 """Through so many functions of other modules it is looked for what a call starts; more may start anything."""
+PREFIX = re.compile(r"^\s*(?:(?:sudo|time|nohup|exec)\s+)+")
+"""What may stand before the name of a program."""
 
 
 def environment_of(project: Project) -> Environment:
     """The tables with the project's own rows."""
     return project.answer("tables of the environment", "", lambda: Environment(project.settings.env_vars))
+
 
 
 @dataclass(frozen=True)
@@ -141,22 +144,28 @@ def _runs_program(call: ast.Call, launchers: Launchers) -> bool:
     texts = [str(argument.value) for argument in call.args if isinstance(argument, ast.Constant)]
     if texts[0].startswith("python"):
         return True
-    script = texts[-1].partition("\n")[2] if method == "run_cell_magic" else texts[-1]
-    lines = [line.split() for line in re.split(r"[\n;|&]+", script)]
-    programs = {words[0].rpartition("/")[2] for words in lines if words and words[0][0] != "#"}
-    return not programs <= launchers.harmless | launchers.shell
+    return not _is_harmless(texts[-1].partition("\n")[2] if method == "run_cell_magic" else texts[-1], launchers)
+
+
+def _is_harmless(script: str, launchers: Launchers) -> bool:
+    """Whether all programs that lines for a shell start only tell something, or move, pack and fetch files."""
+    lines = [PREFIX.sub("", line).split() for line in re.split(r"[\n;|&]+", script)]
+    started = [words for words in lines if words and words[0][0] != "#"]
+    programs = {words[0].rpartition("/")[2] for words in started}
+    return programs <= launchers.harmless | launchers.shell and not any("run" in words[1:2] for words in started)
 
 
 def _only_asks(call: ast.Call, launchers: Launchers) -> bool:
-    """Whether a command is written out and only asks for information, or moves, packs and fetches files."""
+    """Whether a command is written out and no program of it reads what is set."""
     command = call.args[0] if call.args else None
     if isinstance(command, (ast.List, ast.Tuple)) and command.elts:
         command = command.elts[0]
-    if isinstance(command, ast.JoinedStr) and command.values:
-        command = command.values[0]
-    text = command.value if isinstance(command, ast.Constant) else None
-    program = text.split(" ")[0].rpartition("/")[2] if isinstance(text, str) else ""
-    return program in launchers.harmless or program in launchers.shell
+    parts = command.values if isinstance(command, ast.JoinedStr) else [command]
+    if not parts or not isinstance(parts[0], ast.Constant):
+        return False
+    texts = [part.value if isinstance(part, ast.Constant) else "x" for part in parts]
+    script = "".join(text for text in texts if isinstance(text, str))
+    return bool(script.strip()) and _is_harmless(script, launchers)
 
 
 def serves(project: Project, module: Module, setting: Setting, launch: Launch) -> bool:
