@@ -29,7 +29,6 @@ def environment_of(project: Project) -> Environment:
     return project.answer("tables of the environment", "", lambda: Environment(project.settings.env_vars))
 
 
-
 @dataclass(frozen=True)
 class Launch:
     """A call that starts another program or a child process."""

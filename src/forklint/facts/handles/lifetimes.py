@@ -86,9 +86,7 @@ class Lifetimes(Flow):
 
     # Calls
 
-    def _enter(
-        self, module: Module, function: Function, state: State, arguments: State, context: Context
-    ) -> Frame:
+    def _enter(self, module: Module, function: Function, state: State, arguments: State, context: Context) -> Frame:
         attributes = {name: values for name, values in state.items() if name.startswith("self.")}
         names = [argument.arg for argument in parameters(function)]
         is_method = FunctionFacts(module, function).owner is not None and bool(names)
