@@ -35,8 +35,8 @@ class AcceleratorInWorker(Rule):
     Looks for `.cuda()`, `.to(device)` and `device=...` in what the workers of a loader run: `__getitem__` and
     `__iter__` of its dataset, `collate_fn`, `worker_init_fn`, and the methods and functions of the project that these
     call. What a dataset puts on an accelerator in `__init__`, or a module at its top level, counts as well where a
-    worker reads it. The device must be an accelerator for certain, or one chosen by `is_available()`, also where a program hands
-    it over; the loader must be seen, and have workers.
+    worker reads it. The device must be an accelerator for certain, or one chosen by `is_available()`, also where a
+    program hands it over; the loader must be seen, and have workers.
 
     It is silent where the device is the user's choice, where the loader's workers are surely 0 or nothing gives a
     number, and in functions that ask `get_worker_info()`.
