@@ -9,7 +9,7 @@ from functools import partial
 
 from forklint.facts.datasets.classes import is_dataset
 from forklint.facts.datasets.workers import NOT_IN_WORKERS, attribute_nodes, attributes_read, worker_methods
-from forklint.facts.handles.handed import receiver
+from forklint.facts.handles.handed import makers, receiver
 from forklint.facts.handles.held import NOTHING, Held, Opened, State, StoredHandle, Values
 from forklint.facts.handles.lifetimes import Lifetimes
 from forklint.facts.handles.read_early import EarlyCall, early_calls
@@ -17,6 +17,7 @@ from forklint.facts.handles.screening import HandleScreen
 from forklint.knowledge.handles import Handle, openers
 from forklint.project.budget import size
 from forklint.project.index import Project, Symbol
+from forklint.project.meanings import Definition
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function
@@ -123,8 +124,8 @@ class Handles:
                 yield self._project.resolve(module, scope, node.func)
 
     def opens(self, facts: ClassFacts | FunctionFacts) -> bool:
-        """Whether a class or function calls something by the name of an opener, or is called like one."""
-        return _number(facts) in self.screen.openings(facts.module.path).named
+        """Whether a class or function names an opener, or may call what does."""
+        return self.screen.leads(Definition(facts.module.path, _number(facts)))
 
     def open_in(self, module: Module) -> bool:
         """Whether a module calls something by the name of an opener."""
@@ -200,8 +201,9 @@ class Handles:
                 return self._judge_taken(holder, taker, opened, kept, attributes)
             heirs = (one for one in self._project.subclasses(holder) if self._keeps(one, opened, NOT_KNOWN))
             waiting += [(heir, attributes) for heir in heirs]
-            for module in self._project.mentioning(holder.name):
-                waiting += self._kept_through_parts(module).get(opened, ())
+            for name in (holder.name, *makers(self._project, holder)):
+                for module in self._project.mentioning(name):
+                    waiting += self._kept_through_parts(module).get(opened, ())
         return None
 
     def _keeps(self, facts: ClassFacts, opened: Opened, made: Arguments) -> bool:

@@ -10,7 +10,8 @@ from forklint.project.bindings import reaching
 from forklint.project.budget import Budget
 from forklint.project.index import External, Project, Symbol
 from forklint.project.module import ClassFacts, Module
-from forklint.project.spelling import last_name
+from forklint.project.scopes import FUNCTIONS
+from forklint.project.spelling import is_name, last_name
 from forklint.summaries.terms import CALL
 from forklint.values.arguments import of_call
 from forklint.values.evaluator import Evaluator
@@ -45,6 +46,19 @@ def receiver(project: Project, kept: ClassFacts, keeps: Callable[[Arguments], bo
     return None
 
 
+def makers(project: Project, kept: ClassFacts) -> frozenset[str]:
+    """The names of functions, beside a class, that return what they make of it."""
+    return project.answer("functions that make objects", kept, lambda: frozenset(_find_makers(project, kept)))
+
+
+def _find_makers(project: Project, kept: ClassFacts) -> Iterator[str]:
+    for module in project.modules(project.where(CALL, kept.name)):
+        for read in module.reads.get(kept.name, ()):
+            above = [node for node in module.above(read) if isinstance(node, (*FUNCTIONS, ast.Return))]
+            if len(above) > 1 and isinstance(above[0], ast.Return) and isinstance(above[1], FUNCTIONS):
+                yield above[1].name
+
+
 class _Search:
     """Looks for who gets one object, in one module."""
 
@@ -76,9 +90,16 @@ class _Search:
             for use in self._uses(above, above.targets[0]):
                 yield from self.receivers(use, steps // 2)
 
-    def _uses(self, statement: ast.Assign, target: ast.expr) -> Iterator[ast.Name]:
-        """Give the uses of a name that may still have what a statement binds it to, each once."""
+    def _uses(self, statement: ast.Assign, target: ast.expr) -> Iterator[ast.expr]:
+        """Give the uses of a name that may still have what a statement binds it to, each once, or of ``self.x``."""
         scope = self._module.scope_at(statement)
+        if isinstance(target, ast.Attribute) and is_name(target.value, "self"):
+            owner = self._class_around(statement)
+            for use in self._module.reads.get(target.attr, ()):
+                is_own = isinstance(use, ast.Attribute) and is_name(use.value, "self")
+                if is_own and owner is not None and use not in self._seen and self._class_around(use) is owner:
+                    self._seen.add(use)
+                    yield use
         if not isinstance(target, ast.Name):
             return
         for use in self._module.reads.get(target.id, ()):
@@ -88,6 +109,9 @@ class _Search:
                 if statement.value in values:
                     self._seen.add(use)
                     yield use
+
+    def _class_around(self, node: ast.AST) -> ast.AST | None:
+        return next((above for above in self._module.above(node) if isinstance(above, ast.ClassDef)), None)
 
     def _of_call(self, call: ast.Call, inside: ast.AST, symbol: Symbol | None) -> Iterator[ClassFacts]:
         if isinstance(inside, ast.keyword) and inside.arg in IN_WORKERS and last_name(call.func).endswith("DataLoader"):

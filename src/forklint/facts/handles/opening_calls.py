@@ -53,9 +53,9 @@ class OpeningCalls:
         named, retained = set[int](), set[int]()
         for number, scope in enumerate(summary.scopes):
             if scope.name in rows or any(last_name(call) in rows for call in scope.calls):
-                named |= _around(summary, number)
+                named |= around(summary, number)
                 if self._retains(scope, rows):
-                    retained |= _around(summary, number)
+                    retained |= around(summary, number)
         values = ((given.target, given.value) for given in summary.top.given)
         names = (name for name, value in values if value.endswith(CALLED) and last_name(value[:-2]) in rows)
         return Openings(frozenset(named), frozenset(retained), frozenset(name for name in names if name.isidentifier()))
@@ -97,7 +97,7 @@ def _derives(chain: str, named: Mapping[str, list[Handle]]) -> bool:
     return False
 
 
-def _around(summary: Summary, number: int) -> set[int]:
+def around(summary: Summary, number: int) -> set[int]:
     """A scope and the definitions around it; the top level only for itself."""
     found = {number}
     while (number := summary.scopes[number].parent) > 0:

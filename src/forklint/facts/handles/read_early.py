@@ -71,11 +71,28 @@ class _Search:
             names = _sources(given.scope, given.node)
             for node in nodes_below(given.scope.node):
                 method, owner = _run(node) or ("", None)
+                if isinstance(node, ast.Call) and method not in self._methods:
+                    method, owner = self._read_within(given, node, names) or ("", None)
                 if owner is None or method not in self._methods or spelt(owner) not in names:
                     continue
                 is_before = owner.lineno < given.node.lineno and given.module.scope_at(owner) is given.scope
                 if is_before and self._is_meant(method, given.part(owner)):
                     yield EarlyCall(method, given.module, owner)
+
+    def _read_within(self, place: Expression, call: ast.Call, names: set[str]) -> tuple[str, ast.expr] | None:
+        """The method that a function of the project runs of what it is given: ``mean_of(data)``."""
+        given = {number: one for number, one in enumerate(call.args) if spelt(one) in names}
+        function = self._project.resolve(place.module, place.scope, call.func) if given else None
+        if not isinstance(function, FunctionFacts) or function.owner is not None:
+            return None
+        own = [argument.arg for argument in function.node.args.args]
+        for number, argument in given.items():
+            for node in nodes_below(function.node):
+                method, owner = _run(node) or ("", None)
+                is_it = number < len(own) and isinstance(owner, ast.Name) and owner.id == own[number]
+                if is_it and method in self._methods and function.module.scope_at(node) is function.scope:
+                    return method, argument
+        return None
 
     def _handed(self, source: Expression) -> Iterator[Expression]:
         """Give what callers hand over where a parameter is what a loader gets."""

@@ -11,7 +11,7 @@ from forklint.facts.handles.held import Frame
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import Function
-from forklint.project.spelling import is_static
+from forklint.project.spelling import is_static, last_name
 
 
 class Target(NamedTuple):
@@ -21,6 +21,11 @@ class Target(NamedTuple):
     function: Function
     bound: bool
     """Whether its first parameter is given already."""
+
+
+def makes_by_class(function: Function) -> bool:
+    """Whether a function is a class method, which may make an object by ``cls(...)``."""
+    return "classmethod" in {last_name(decorator) for decorator in function.decorator_list}
 
 
 class Targets:
@@ -46,6 +51,8 @@ class Targets:
             by_class = symbol.owner is not None and bool(call.args) and shapes.is_name(call.args[0], frame.me)
             if by_class or (symbol.owner is None and self._opens(symbol)):
                 return Target(symbol.module, symbol.node, bound=False)
+            if makes_by_class(symbol.node) and self._opens(symbol):
+                return Target(symbol.module, symbol.node, bound=True)
         return None
 
     def _above(self, frame: Frame, name: str) -> Target | None:
