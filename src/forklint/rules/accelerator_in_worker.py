@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from forklint.project.module import Module
 
 RUN_BY_WORKERS = re.compile(rb"Dataset|collate|__getitem__|__iter__|worker_init")
-MOST_IMPORTERS = 16
+MOVING = frozenset({"cuda", "mps", "xpu", "hpu", "to"})
+OPTIONS = frozenset({"device", "map_location"})
 PLATFORMS = {"mps": ("darwin",)}
 """Where an accelerator is, if not on Linux and Windows."""
 ELSEWHERE = ("linux", "windows")
@@ -96,20 +97,19 @@ class AcceleratorInWorker(Rule):
         return WorkerUses(self.project)
 
     def may_hold(self, path: Path, data: bytes) -> bool:
-        """A use of a device, where something stands that workers run, or one file away from it by imports."""
+        """A use of a device, where something stands that workers run, or in a function that what they run calls."""
         if not self.holds_tokens(data):
             return False
-        return RUN_BY_WORKERS.search(data) is not None or any(map(self._speaks_of_workers, self._importers(path)))
+        return RUN_BY_WORKERS.search(data) is not None or (self._helps(path) and self._uses.may_stand_in(path))
 
-    def _importers(self, path: Path) -> Iterator[Path]:
-        """Give the files that import a file, then those that import these."""
-        first = self.project.graph.importers(path)[:MOST_IMPORTERS]
-        yield from first
-        for one in first:
-            yield from self.project.graph.importers(one)[:MOST_IMPORTERS]
+    def _helps(self, path: Path) -> bool:
+        """Whether the top level of a file, or a function there, may use a device; other methods are not followed."""
+        from forklint.summaries.summary import FUNCTION
 
-    def _speaks_of_workers(self, path: Path) -> bool:
-        return self.project.matches(path, RUN_BY_WORKERS)
+        summary = self.project.summary(path)
+        scopes = summary.scopes if summary is not None else ()
+        plain = (scope for scope in scopes if scope.parent < 0 or (scope.parent == 0 and scope.kind == FUNCTION))
+        return any(scope.attributes & MOVING or scope.passed & OPTIONS for scope in plain)
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Find the uses in what workers run."""

@@ -89,6 +89,10 @@ class WorkerUses:
                     seen.add(use.node)
                     yield use
 
+    def may_stand_in(self, path: Path) -> bool:
+        """Whether workers run functions of a file."""
+        return bool(self._files_running(str(path)))
+
     def _uses(self, module: Module, node: ast.AST) -> str:
         if not isinstance(node, ast.Call) or not may_use(node):
             return ""

@@ -148,4 +148,4 @@ class HandleScreen:
         if scope.kind != FUNCTION:
             return False
         is_method = self._meanings.scope(Definition(definition.path, scope.parent)).kind == CLASS
-        return is_method or (scope.gives and self.leads(definition))
+        return is_method or (scope.gives and self.leads(definition, 0))
