@@ -12,7 +12,7 @@ from forklint.facts.loading.loaders import Loader, files_with_loaders, loaders_o
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
-from forklint.project.scopes import FUNCTIONS, Kind, Scope
+from forklint.project.scopes import FUNCTIONS, Kind, Scope, bodies
 from forklint.summaries.spelling import spelt
 from forklint.summaries.terms import CALL
 from forklint.values import callers, parameters
@@ -76,6 +76,7 @@ class _Search:
                 if owner is None or method not in self._methods or spelt(owner) not in names:
                     continue
                 is_before = owner.lineno < given.node.lineno and given.module.scope_at(owner) is given.scope
+                is_before = is_before and _goes_on_to(given.module, owner, given.node)
                 if is_before and self._is_meant(method, given.part(owner)):
                     yield EarlyCall(method, given.module, owner)
 
@@ -117,6 +118,22 @@ class _Search:
         homes = list(self._project.mentioning(method))
         having = [facts for module in homes for facts in module.classes if method in facts.methods]
         return len(homes) <= MOST_HOMES and all(is_dataset(self._project, facts) for facts in having)
+
+
+def _goes_on_to(module: Module, first: ast.expr, second: ast.expr) -> bool:
+    """Whether a run may come through one place and then through another: no branch ends or excludes the other."""
+    beside = {second, *module.above(second)}
+    inner: ast.AST = first
+    for above in module.above(first):
+        blocks = list(bodies(above)) if isinstance(above, ast.stmt) else []
+        mine = next((block for block in blocks if inner in block), None)
+        if above in beside:
+            excluding = isinstance(above, (ast.If, ast.Match)) and mine is not None
+            return not excluding or any(statement in beside for statement in mine or ())
+        if mine is not None and isinstance(mine[-1], (ast.Return, ast.Raise)):
+            return False
+        inner = above
+    return True
 
 
 def _run(node: ast.AST) -> tuple[str, ast.expr] | None:
