@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 
 def proposals(project: Project, late: Sequence[Late], module: Module, tree: Tree) -> Iterator[Proposal]:
     """Move the statement above what made it late; where that cannot be done safely, say what else helps."""
+    elsewhere = [one.event.path[0].module for one in late if one.event is not None]
+    if any(home is not module for home in elsewhere):
+        names = listed([one.setting.name for one in late])
+        yield Proposal(f"set {names} at the top of the program, before that", Applicability.DISPLAY)
+        return
     moved = _moved(project, late, module, tree)
     if moved is not None:
         yield moved

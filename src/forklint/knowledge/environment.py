@@ -68,6 +68,9 @@ class Launchers:
     words: tuple[str, ...]
     harmless: frozenset[str]
     shell: frozenset[str]
+    in_process: frozenset[str]
+    interfaces: frozenset[str]
+    interface_keywords: frozenset[str]
 
 
 class Environment:
@@ -86,6 +89,9 @@ class Environment:
             words=tuple(rows["words"]),
             harmless=frozenset(rows["harmless"]),
             shell=frozenset(rows["shell"]),
+            in_process=frozenset(rows["in_process"]),
+            interfaces=frozenset(rows["interfaces"]),
+            interface_keywords=frozenset(rows["interface_keywords"]),
         )
 
     @cached_property

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forklint.edits.proposal import Proposal
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
     from forklint.facts.accelerators.workers import WorkerUse, WorkerUses
     from forklint.project.module import Module
 
+RUN_BY_WORKERS = re.compile(rb"Dataset|collate|__getitem__|__iter__|worker_init")
+MOVING = frozenset({"cuda", "mps", "xpu", "hpu", "to"})
+OPTIONS = frozenset({"device", "map_location"})
 PLATFORMS = {"mps": ("darwin",)}
 """Where an accelerator is, if not on Linux and Windows."""
 ELSEWHERE = ("linux", "windows")
@@ -30,10 +35,11 @@ class AcceleratorInWorker(Rule):
     ## What it does
     Looks for `.cuda()`, `.to(device)` and `device=...` in what the workers of a loader run: `__getitem__` and
     `__iter__` of its dataset, `collate_fn`, `worker_init_fn`, and the methods and functions of the project that these
-    call. What a dataset puts on an accelerator in `__init__` and reads in a worker counts as well. The device must be
-    an accelerator for certain, or one chosen by `is_available()`; the loader must be seen, and have workers.
+    call. What a dataset puts on an accelerator in `__init__`, or a module at its top level, counts as well where a
+    worker reads it. The device must be an accelerator for certain, or one chosen by `is_available()`, also where a
+    program hands it over; the loader must be seen, and have workers.
 
-    It is silent where the device comes from elsewhere, where the loader's workers are surely 0 or nothing gives a
+    It is silent where the device is the user's choice, where the loader's workers are surely 0 or nothing gives a
     number, and in functions that ask `get_worker_info()`.
 
     ## Why is this bad?
@@ -67,7 +73,7 @@ class AcceleratorInWorker(Rule):
 
     ## Known limits
     Transforms that are objects, and functions that a parameter brings, are not followed, nor are the collators of
-    transformers' Trainer. A device that is handed to the dataset is not known in it, and one that
+    transformers' Trainer. A device is not known in a dataset that is made with several kinds of it, and one that
     `torch.set_default_device` or `with torch.device(...)` sets is not looked for. `set_device` and `pin_memory()` in a
     worker open a context, too, and are silent. More is told in [further ways](../recall/FKL304.md).
 
@@ -81,15 +87,29 @@ class AcceleratorInWorker(Rule):
     severity = Severity.WARNING
     tokens = rb"\.(?:cuda|mps|xpu|hpu|to)\s*\(|\b(?:device|map_location)\s*=|cupy|cuda\.\w+Tensor"
     words = (b"device", b".to", b"map_location", b"cuda", b"mps", b"xpu", b"hpu", b"cupy")
-    run_by_workers = (b"Dataset", b"collate", b"__getitem__", b"__iter__", b"worker_init")
-    needs = Needs(here=(run_by_workers, words))
-    """A use of a device, beside something that workers may run."""
+    needs = Needs(here=(words,))
+    """A use of a device, in a file whose functions workers may run."""
 
     @cached_property
     def _uses(self) -> WorkerUses:
         from forklint.facts.accelerators.workers import WorkerUses
 
         return WorkerUses(self.project)
+
+    def may_hold(self, path: Path, data: bytes) -> bool:
+        """A use of a device, where something stands that workers run, or in a function that what they run calls."""
+        if not self.holds_tokens(data):
+            return False
+        return RUN_BY_WORKERS.search(data) is not None or (self._helps(path) and self._uses.may_stand_in(path))
+
+    def _helps(self, path: Path) -> bool:
+        """Whether the top level of a file, or a function there, may use a device; other methods are not followed."""
+        from forklint.summaries.summary import FUNCTION
+
+        summary = self.project.summary(path)
+        scopes = summary.scopes if summary is not None else ()
+        plain = (scope for scope in scopes if scope.parent < 0 or (scope.parent == 0 and scope.kind == FUNCTION))
+        return any(scope.attributes & MOVING or scope.passed & OPTIONS for scope in plain)
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Find the uses in what workers run."""

@@ -33,8 +33,10 @@ class HandleInInit(Rule):
     Follows handles through `__init__`, the methods it calls, base classes, `__post_init__`, `__len__`, lists and
     dicts of handles, and reader objects, and reports the statement that stores one which is still open when
     workers start. Handles that a module or class opens once, or that a caller hands over, count as well, and so do
-    those of a transform, reader or `collate_fn` made for a dataset or loader. What opens a handle, and what each
-    kind meets, stands in `handles.toml`; a project adds its own under `handles`.
+    those of a transform, reader or `collate_fn` made for a dataset or loader, and those opened on first use where
+    the program reads the dataset, or calls a method of it, before it makes the loader. Literal arguments decide
+    which branch of a helper is followed. What opens a handle, and what each kind meets, stands in `handles.toml`; a
+    project adds its own under `handles`.
     Where one or two loaders of the project get the dataset, the finding names them, with their number of workers and
     the file where that is set.
 
@@ -86,10 +88,11 @@ class HandleInInit(Rule):
     and each handle remembers the process that opened it.
 
     ## Known limits
-    What is opened after the constructor is not judged: by a method or `with` that the script calls before it loads, on
-    first use when the script reads a sample itself, by a function that keeps what it opened (`lru_cache`), or into a
-    global or class attribute that the constructor sets. Nor are handles followed that a closure or a generator
-    holds, temporary files, `os.fdopen`, and datasets of installed packages (`torchvision.datasets.LSUN`).
+    What the program runs of a dataset before it loads is seen in the function that makes the loader, and in one that
+    hands the dataset to it; not in other methods of an object that keeps it. Not judged is what is opened by a
+    function that keeps it (`lru_cache`), or into a global or class attribute that the constructor sets. Nor are
+    handles followed that a closure or a generator holds, temporary files, `os.fdopen`, and datasets of installed
+    packages (`torchvision.datasets.LSUN`).
     `xarray.open_dataset` opens its file anew when it is pickled; under fork it was not measured.
 
     ## References
@@ -188,6 +191,9 @@ class HandleInInit(Rule):
         if carried.dataset != carried.keeper:
             how = f"`{carried.dataset.name}` carries it into the workers"
             yield self.link(carried.dataset.module, carried.dataset.node, how)
+        if carried.early is not None:
+            how = f"`{carried.early.method}` opens it here, before a loader is made"
+            yield self.link(carried.early.module, carried.early.node, how)
         if carried.opened.module is not module:
             yield self.link(carried.opened.module, carried.opened.node, "it is opened here")
         yield from loading_of(self.project, carried.dataset, module)
@@ -197,6 +203,9 @@ class HandleInInit(Rule):
         from forklint.edits import lazy_handle
         from forklint.facts.handles.carried import Carried
 
+        if isinstance(suspect.facts, Carried) and suspect.facts.early is not None:
+            what = "close it before the loader is made, or open it anew where the process id differs"
+            return (Proposal(what, Applicability.DISPLAY),)
         if isinstance(suspect.facts, Carried):
             return lazy_handle.proposals(self.project, suspect.facts, module, tree)
         what = "hand the path over and open it" if suspect.facts.keeps else "open it"

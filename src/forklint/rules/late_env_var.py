@@ -33,8 +33,11 @@ class LateEnvVar(Rule):
 
     In a notebook the cells count in their order, and `%env NAME=value` and `%set_env` set a variable, too.
 
-    It is silent where the reader is never loaded, where the variable is for a program that the file starts, where it is
-    put back afterwards, and where the order is not certain.
+    A function or method that its own module does not run is looked at from the programs that call it, or that make
+    the object whose constructor runs it: all that are known must come to it too late.
+
+    It is silent where the reader is never loaded, where the variable is for a program that is started in the same run,
+    where it is put back afterwards, and where the order is not certain.
 
     ## Why is this bad?
     Nothing happens, and nothing says so. The script that was to use one thread uses all, on every worker; the
@@ -79,13 +82,13 @@ class LateEnvVar(Rule):
     the variable set before the interpreter starts.
 
     ## Known limits
-    Each file is judged by what it runs itself. Where a program imports torch first and this module after it, the
-    variable is late however this module is ordered: the order in the importing program is not judged, and the fix
-    within this module changes nothing there. Set the variable at the top of the program.
+    The top level of a file is judged by what it runs itself. Where a program imports torch first and this module after
+    it, the variable is late however this module is ordered: the order in the importing program is not judged, and the
+    fix within this module changes nothing there. Set the variable at the top of the program.
 
     Variables whose names stand in a file (`load_dotenv()`, a configuration) or are bytes (`os.environb`) are not known.
-    A file that starts other programs or spawns processes is left alone, since what it sets may be for them, although a
-    spawned rank has imported torch by the time it sets a variable for itself.
+    Where a run that sets a variable may also start programs or spawn processes, it is left alone, since what it sets
+    may be for them, although a spawned rank has imported torch by the time it sets a variable for itself.
 
     ## References
     - [threadpoolctl: setting the maximum size of thread pools](https://github.com/joblib/threadpoolctl#readme)
@@ -100,7 +103,7 @@ class LateEnvVar(Rule):
     @cached_property
     def tokens(self) -> bytes:  # type: ignore[override]
         """The names and prefixes of all variables of which something is known."""
-        from forklint.facts.environment.late import environment_of
+        from forklint.facts.environment.launching import environment_of
 
         return "|".join(map(re.escape, _words(environment_of(self.project)))).encode()
 
@@ -122,7 +125,7 @@ class LateEnvVar(Rule):
             if late:
                 yield Suspect(
                     node=setting.statement,
-                    message=_message(late),
+                    message=_message(late, module),
                     cells=cells,
                     chain=tuple(self._chain(late[0])),
                     severity=max((one.row.severity for one in late), key=lambda severity: severity.rank),
@@ -166,7 +169,7 @@ def _bites(late: Late, cell: Cell) -> bool:
     return cell.platform in late.reader.platforms and not (late.forked and cell.pickles)
 
 
-def _message(late: Sequence[Late]) -> str:
+def _message(late: Sequence[Late], module: Module) -> str:
     from forklint.edits import moving
 
     first = late[0]
@@ -176,15 +179,16 @@ def _message(late: Sequence[Late]) -> str:
         effect = f"set from Python, {first.row.effect}"
         return f"{moving.listed(names)} is read by {first.reader.what} when the process starts: {effect}"
     verb, pronoun = ("are", "them") if several else ("is", "it")
-    when = _when(first.event, first.reader.modules)
+    when = _when(first.event, first.reader.modules, module)
     reader = first.reader.what
     return f"{moving.listed(names)} {verb} set too late: {reader} read {pronoun} {when}, so {first.row.effect}"
 
 
-def _when(event: Event, modules: Sequence[str]) -> str:
-    """Say what happened in the file at hand, and what that led to."""
+def _when(event: Event, modules: Sequence[str], module: Module) -> str:
+    """Say what happened in the file at hand, or in the program that comes to it, and what that led to."""
     start = event.path[0]
-    place = start.module.line_named(start.node)
+    home = "" if start.module is module else f" of `{start.module.path.name}`"
+    place = start.module.line_named(start.node) + home
     if len(event.path) == 1:
         done, what = ("imported", event.cause) if event.loaded else ("called", event.cause)
     elif isinstance(start.node, ast.Import):

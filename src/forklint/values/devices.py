@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 from typing import TYPE_CHECKING, NamedTuple
 
+from forklint.values.arguments import of_call
 from forklint.values.model import Constant, Found, Made, Source, Text
 from forklint.values.worlds import Worlds
 
@@ -33,9 +33,9 @@ def devices(evaluator: Evaluator, source: Source) -> Devices:
 
 def _of(evaluator: Evaluator, found: Found) -> Devices:
     value = found.value
-    call = value.call.node if isinstance(value, Made) and value.name == DEVICE else None
-    if isinstance(value, Made) and isinstance(call, ast.Call) and call.args:
-        inner = devices(evaluator, value.call.part(call.args[0]))
+    given = of_call(evaluator, value.call).get("type", 0) if isinstance(value, Made) and value.name == DEVICE else None
+    if given is not None:
+        inner = devices(evaluator, given)
         return Devices(frozenset((name, worlds & found.worlds) for name, worlds in inner.names), inner.is_all)
     text = value.start if isinstance(value, Text) else value.value if isinstance(value, Constant) else None
     name = text.partition(":")[0].lower() if isinstance(text, str) else ""

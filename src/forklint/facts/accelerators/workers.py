@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forklint.facts.accelerators.devices import may_use, used_by
-from forklint.facts.datasets.workers import attributes_read, worker_methods
+from forklint.facts.datasets.workers import attributes_read, reached_from, worker_methods
 from forklint.facts.loading.datasets import classes_of
 from forklint.facts.loading.loaders import files_with_loaders
 from forklint.facts.sending.sites import Sites
 from forklint.knowledge.accelerators import accelerator_words
-from forklint.project.bindings import value_of
+from forklint.project.bindings import is_shadowed, value_of
+from forklint.project.index import Value
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function, statements
@@ -58,7 +59,8 @@ class WorkerUse:
 
     function: FunctionFacts | None
     """None for a lambda."""
-    node: ast.Call
+    node: ast.Call | ast.Name
+    """The call; the name, for what the module put there."""
     kind: str
     loading: Loading
     attribute: str = ""
@@ -87,6 +89,10 @@ class WorkerUses:
                     seen.add(use.node)
                     yield use
 
+    def may_stand_in(self, path: Path) -> bool:
+        """Whether workers run functions of a file."""
+        return bool(self._files_running(str(path)))
+
     def _uses(self, module: Module, node: ast.AST) -> str:
         if not isinstance(node, ast.Call) or not may_use(node):
             return ""
@@ -103,8 +109,20 @@ class WorkerUses:
         if any(word in text for word in ASKS):
             return
         for node in nodes_below(runs):
-            if isinstance(node, ast.Call) and (kind := self._uses(module, node)) and not _is_chosen(module, node, runs):
+            if not isinstance(node, (ast.Call, ast.Name)):
+                continue
+            kind = self._uses(module, node) if isinstance(node, ast.Call) else self._kind_of_global(module, node)
+            if kind and not (isinstance(node, ast.Call) and _is_chosen(module, node, runs)):
                 yield WorkerUse(facts, node, kind, loading)
+
+    def _kind_of_global(self, module: Module, node: ast.Name) -> str:
+        """The kind of accelerator on which a name of the module has what its top level put there."""
+        bindings = module.scope.bindings.get(node.id, [])
+        if len(bindings) != 1 or not isinstance(node.ctx, ast.Load) or not isinstance(bindings[0].value, ast.Call):
+            return ""
+        symbol = self.project.lookup(module, module.scope_at(node), node.id)
+        is_it = isinstance(symbol, Value) and symbol.binding is bindings[0] and not is_shadowed(module, node)
+        return self._uses(module, _itself(bindings[0].value)) if is_it else ""
 
     def _kept(self, init: FunctionFacts, loading: Loading) -> Iterator[WorkerUse]:
         """What ``__init__`` puts on an accelerator and stores, and workers read."""
@@ -183,8 +201,7 @@ class WorkerUses:
         if any(self.project.method(facts, name) for name in ENTRIES):
             return worker_methods(self.project, facts)
         is_graphs = any(name.startswith("torch_geometric.") for name in self.project.ancestry(facts).external)
-        get = self.project.method(facts, "get") if is_graphs else None
-        return {get[1]: get[0]} if get is not None else {}
+        return reached_from(self.project, facts, ("get",)) if is_graphs else {}
 
     def _functions(self, given: Expression) -> Iterator[tuple[Module, Function | ast.Lambda]]:
         """The function that ``collate_fn`` or ``worker_init_fn`` is, through ``partial`` and names."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from forklint.knowledge.datasets import entries, is_base
 from forklint.project.meanings import Definition, Meanings
 from forklint.summaries.summary import CLASS, FUNCTION
-from forklint.summaries.terms import CALL, WORD
+from forklint.summaries.terms import CALL, WORD, last_name
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
@@ -112,7 +112,21 @@ class DatasetScreen:
             or self.is_named_beside_dataset(name)
             or self._is_handed_on(name)
             or self._has_heir(name)
+            or self._is_made_for_dataset(name)
         )
+
+    def _is_made_for_dataset(self, name: str) -> bool:
+        """Whether a function that makes objects of a class is named where a dataset is."""
+        paths = self._project.where(CALL, name)
+        functions = {one for path in paths[:MOST_FILES] for one in self._makers(path, name)}
+        return len(paths) > MOST_FILES or any(map(self.is_named_beside_dataset, sorted(functions)))
+
+    def _makers(self, path: Path, name: str) -> frozenset[str]:
+        """The functions of a file that call something of a name and return something."""
+        summary = self._project.summary(path)
+        scopes = summary.scopes if summary is not None else ()
+        calling = (scope for scope in scopes if scope.kind == FUNCTION and scope.gives)
+        return frozenset(scope.name for scope in calling if name in map(last_name, scope.calls))
 
     def _is_handed_on(self, name: str) -> bool:
         """Whether a file that makes objects of a class may hand them to a dataset, or to workers."""

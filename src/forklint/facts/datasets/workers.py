@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from forklint.knowledge.datasets import entries
 from forklint.project.index import Project
@@ -21,12 +21,17 @@ def worker_methods(project: Project, facts: ClassFacts) -> dict[Function, ClassF
     From ``__getitem__`` and its like, through calls of and references to the object's other methods. If the
     project defines none of these entries (a base class elsewhere does), all methods but ``__init__`` count.
     """
-    waiting = [found for name in entries() if (found := project.method(facts, name))]
-    if not waiting:
+    if not any(project.method(facts, name) for name in entries()):
         owners = project.ancestry(facts).classes
         return {
             f: owner for owner in reversed(owners) for name, f in owner.methods.items() if name not in NOT_IN_WORKERS
         }
+    return reached_from(project, facts, entries())
+
+
+def reached_from(project: Project, facts: ClassFacts, names: Iterable[str]) -> dict[Function, ClassFacts]:
+    """Some methods of an object and those that they call or refer to, each with the class that defines it."""
+    waiting = [found for name in names if (found := project.method(facts, name))]
     reached: dict[Function, ClassFacts] = {}
     while waiting:
         owner, function = waiting.pop()

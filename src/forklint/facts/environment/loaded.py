@@ -109,13 +109,44 @@ def first_use(project: Project, module: Module, definition: Function | ast.Class
     return None if index is None else module.tree.body[index]
 
 
-def _first_uses(module: Module) -> dict[str, int]:
-    """For each name, the number of the first top-level statement that mentions it or leads to a mention of it."""
+def is_run(project: Project, module: Module, statement: ast.stmt) -> bool:
+    """Whether a module's own body runs a statement, or a definition that it stands in."""
+    definition = outermost_definition(module, statement)
+    return definition is None or first_use(project, module, definition) is not None
+
+
+def leading_to(project: Project, module: Module) -> dict[str, frozenset[str]]:
+    """For each name, the definitions of a module that mention it, or one another that does; "" is the top level."""
+    return project.answer("definitions that lead to names", module, lambda: _find_leading(module))
+
+
+def _find_leading(module: Module) -> dict[str, frozenset[str]]:
+    mentions = {**_mentions(module), "": {name for one in module.tree.body for name in _names_now(one)}}
+    reached: dict[str, set[str]] = {}
+    for definition, names in mentions.items():
+        waiting, seen = list(names), set[str]()
+        while waiting:
+            name = waiting.pop()
+            if name not in seen:
+                seen.add(name)
+                reached.setdefault(name, set()).add(definition)
+                waiting += mentions.get(name, ())
+    return {name: frozenset(definitions) for name, definitions in reached.items()}
+
+
+def _mentions(module: Module) -> dict[str, set[str]]:
+    """The names that each function and class of a module mentions."""
     mentions: dict[str, set[str]] = {}
     for one in statements(module.tree.body):
         if isinstance(one, (*FUNCTIONS, ast.ClassDef)):
             names = {node.id for node in nodes_below(one) if isinstance(node, ast.Name)}
             mentions.setdefault(one.name, set()).update(names)
+    return mentions
+
+
+def _first_uses(module: Module) -> dict[str, int]:
+    """For each name, the number of the first top-level statement that mentions it or leads to a mention of it."""
+    mentions = _mentions(module)
     first: dict[str, int] = {}
     for index, statement in enumerate(module.tree.body):
         waiting = list(_names_now(statement))

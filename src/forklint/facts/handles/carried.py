@@ -9,19 +9,23 @@ from functools import partial
 
 from forklint.facts.datasets.classes import is_dataset
 from forklint.facts.datasets.workers import NOT_IN_WORKERS, attribute_nodes, attributes_read, worker_methods
-from forklint.facts.handles.handed import receiver
+from forklint.facts.handles.handed import makers, receiver
 from forklint.facts.handles.held import NOTHING, Held, Opened, State, StoredHandle, Values
 from forklint.facts.handles.lifetimes import Lifetimes
+from forklint.facts.handles.read_early import EarlyCall, early_calls
 from forklint.facts.handles.screening import HandleScreen
 from forklint.knowledge.handles import Handle, openers
 from forklint.project.budget import size
 from forklint.project.index import Project, Symbol
+from forklint.project.meanings import Definition
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function
-from forklint.project.spelling import last_name
+from forklint.project.spelling import first_parameter, is_name, last_name
 from forklint.records import dataclass
 from forklint.summaries.spelling import spelt
+from forklint.values.arguments import NOT_KNOWN
+from forklint.values.model import Arguments
 
 PICKLING = ("__getstate__", "__reduce__", "__reduce_ex__", "__getnewargs__", "__getnewargs_ex__")
 STEPS_PER_CLASS = 5_000
@@ -33,6 +37,8 @@ INIT_PATH = ("__init__", "__post_init__", "__len__")
 PROCESS_CHECKS = ("getpid", "register_at_fork")
 MAX_NESTING = 4
 """Through so many objects, each of which makes the next, a handle is followed."""
+MOST_HOLDERS = 16
+"""Of so many classes it is asked which dataset gets their objects, for one handle."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +58,8 @@ class Carried:
     """Whether pickling the object takes the handle along."""
     checked: bool
     """Whether the class compares process ids, so that an inherited handle is not used."""
+    early: EarlyCall | None = None
+    """The call by which the program opens it before it makes the loader; None if the constructor does."""
 
     @property
     def attributes(self) -> tuple[str, ...]:
@@ -69,17 +77,34 @@ class Handles:
         self.openers: dict[str, Handle] = openers(project.settings.handles)
         """Qualified name to row, the project's own rows included."""
 
-    def kept_by(self, facts: ClassFacts, nesting: int = MAX_NESTING) -> tuple[StoredHandle, ...]:
-        """The handles that an object of a class still holds once it is built and its length was read."""
+    def kept_by(
+        self, facts: ClassFacts, made: Arguments = NOT_KNOWN, nesting: int = MAX_NESTING
+    ) -> tuple[StoredHandle, ...]:
+        """The handles that an object of a class, made with ``made``, still holds once its length was read."""
         if not nesting or not self._may_open(facts):
             return ()
-        return self._project.answer("handles kept", (facts, nesting), lambda: self._follow(facts, nesting))
+        return self._project.answer("handles kept", (facts, made, nesting), lambda: self._follow(facts, made, nesting))
 
-    def _may_open(self, facts: ClassFacts) -> bool:
-        """Whether what is on the way through ``__init__``, or what it calls, names an opener: most does not."""
-        return self._project.answer(
-            "builds by openers", facts, lambda: any(map(self._leads_to_opener, init_path(self._project, facts)))
-        )
+    def opened_early(self, facts: ClassFacts) -> dict[StoredHandle, EarlyCall]:
+        """The handles that a dataset opens on first use, where programs use it before they make the loader."""
+        if not is_dataset(self._project, facts) or not self._may_open(facts, tuple(facts.methods)):
+            return {}
+        return self._project.answer("handles opened early", facts, lambda: self._find_early(facts))
+
+    def _find_early(self, facts: ClassFacts) -> dict[StoredHandle, EarlyCall]:
+        found: dict[StoredHandle, EarlyCall] = {}
+        kept = {one.opened for one in self.kept_by(facts)}
+        for call in early_calls(self._project, facts):
+            if self._may_open(facts, (call.method,)):
+                stored = self._follow(facts, NOT_KNOWN, MAX_NESTING, (*INIT_PATH, call.method))
+                found |= {one: call for one in stored if one.opened not in kept and one not in found}
+        return found
+
+    def _may_open(self, facts: ClassFacts, names: tuple[str, ...] = INIT_PATH) -> bool:
+        """Whether what is on the way through some methods, or what it calls, names an opener: most does not."""
+        key = (facts, names)
+        path = partial(reached_methods, self._project, facts, names)
+        return self._project.answer("builds by openers", key, lambda: any(map(self._leads_to_opener, path())))
 
     def _leads_to_opener(self, function: FunctionFacts) -> bool:
         """Whether a method, or a class or function of the project that it calls, names an opener."""
@@ -99,27 +124,30 @@ class Handles:
                 yield self._project.resolve(module, scope, node.func)
 
     def opens(self, facts: ClassFacts | FunctionFacts) -> bool:
-        """Whether a class or function calls something by the name of an opener, or is called like one."""
-        return _number(facts) in self.screen.openings(facts.module.path).named
+        """Whether a class or function names an opener, or may call what does."""
+        return self.screen.leads(Definition(facts.module.path, _number(facts)))
 
     def open_in(self, module: Module) -> bool:
         """Whether a module calls something by the name of an opener."""
         return bool(self.screen.openings(module.path).named)
 
-    def _follow(self, facts: ClassFacts, nesting: int) -> tuple[StoredHandle, ...]:
-        def built(part: ClassFacts) -> Values:
+    def _follow(
+        self, facts: ClassFacts, made: Arguments, nesting: int, names: tuple[str, ...] = INIT_PATH
+    ) -> tuple[StoredHandle, ...]:
+        def built(part: ClassFacts, given: Arguments) -> Values:
             """What an object that is made on the way holds: the handles it keeps, marked as coming through it."""
-            kept = self.kept_by(part, nesting - 1)
-            return frozenset(Held(k.opened, via=k.via or part) for k in kept) if kept else NOTHING
+            kept = self.kept_by(part, given, nesting - 1)
+            return frozenset(Held(k.opened, via=k.via or part, own=k.own) for k in kept) if kept else NOTHING
 
         steps = STEPS_PER_CLASS + STEPS_PER_NODE * size(facts.node)
         budget = self._project.budgets.of("following handles", steps)
         lifetimes = Lifetimes(self._project, facts, self.openers, built, self.opens, budget=budget)
         state: State = {}
-        for name in INIT_PATH:
+        for name in names:
             method = self._project.method(facts, name)
             if method is not None:
-                state = lifetimes.run(method[0].module, method[1], state)
+                given = made if name == "__init__" else NOT_KNOWN
+                state = lifetimes.run(method[0].module, method[1], state, given, made)
         if budget.has_run_out:
             return ()
         alive = {(held.opened, name[5:]) for name, values in state.items() for held in values}
@@ -130,19 +158,24 @@ class Handles:
         seen: set[Opened] = set()
         for facts in module.classes:
             groups: dict[Opened, list[StoredHandle]] = {}
-            for kept in self.kept_by(facts):
+            early = self.opened_early(facts)
+            for kept in (*self.kept_by(facts), *early):
                 if kept.via is None:
                     groups.setdefault(kept.opened, []).append(kept)
             for opened, group in groups.items():
                 if opened in seen or group[0].module is not module:
                     continue
-                carried = self._carried(facts, opened, tuple(group))
+                carried = self._carried(facts, opened, tuple(group), early.get(group[0]))
                 if carried is not None:
                     seen.add(opened)
                     yield carried
 
-    def _carried(self, keeper: ClassFacts, opened: Opened, kept: tuple[StoredHandle, ...]) -> Carried | None:
+    def _carried(
+        self, keeper: ClassFacts, opened: Opened, kept: tuple[StoredHandle, ...], early: EarlyCall | None
+    ) -> Carried | None:
         attributes = {one.attribute for one in kept}
+        if early is not None:
+            return replace(self._judge(keeper, keeper, opened, kept, attributes), early=early)
         datasets = [keeper] if is_dataset(self._project, keeper) else []
         datasets += (
             [sub for sub in self._project.subclasses(keeper) if is_dataset(self._project, sub)] if not datasets else []
@@ -153,18 +186,42 @@ class Handles:
         return self._carried_within(keeper, opened, kept)
 
     def _carried_within(self, keeper: ClassFacts, opened: Opened, kept: tuple[StoredHandle, ...]) -> Carried | None:
-        """Find a dataset that keeps an object of ``keeper``, a reader."""
-        for module in self._project.mentioning(keeper.name):
-            for dataset, attributes in self._kept_through_parts(module).get(opened, ()):
-                if is_dataset(self._project, dataset):
-                    return self._judge(keeper, dataset, opened, kept, set(attributes))
-        taker = receiver(self._project, keeper)
-        if taker is None:
-            return None
-        judged = self._judge(keeper, taker, opened, kept, {one.attribute for one in kept})
-        users = [method for name, method in keeper.methods.items() if name not in NOT_IN_WORKERS]
-        used = any(node.attr in judged.attributes for method in users for node in attribute_nodes(method))
-        return replace(judged, used=used)
+        """Find a dataset that keeps an object of ``keeper``, a reader, or one of what keeps a reader."""
+        waiting: list[tuple[ClassFacts, frozenset[str]]] = [(keeper, frozenset(one.attribute for one in kept))]
+        seen: set[ClassFacts] = set()
+        while waiting and len(seen) < MOST_HOLDERS:
+            holder, attributes = waiting.pop(0)
+            if holder in seen:
+                continue
+            seen.add(holder)
+            if holder is not keeper and is_dataset(self._project, holder):
+                return self._judge(keeper, holder, opened, kept, set(attributes))
+            taker = receiver(self._project, holder, partial(self._keeps, holder, opened))
+            if taker is not None:
+                return self._judge_taken(holder, taker, opened, kept, attributes)
+            heirs = (one for one in self._project.subclasses(holder) if self._keeps(one, opened, NOT_KNOWN))
+            waiting += [(heir, attributes) for heir in heirs]
+            for name in (holder.name, *makers(self._project, holder)):
+                for module in self._project.mentioning(name):
+                    waiting += self._kept_through_parts(module).get(opened, ())
+        return None
+
+    def _keeps(self, facts: ClassFacts, opened: Opened, made: Arguments) -> bool:
+        return opened in {one.opened for one in self.kept_by(facts, made)}
+
+    def _judge_taken(
+        self,
+        holder: ClassFacts,
+        taker: ClassFacts,
+        opened: Opened,
+        kept: tuple[StoredHandle, ...],
+        attributes: frozenset[str],
+    ) -> Carried:
+        """Judge a handle that a dataset gets with an object of ``holder``: what it calls of that may use it."""
+        judged = self._judge(holder, taker, opened, kept, set(attributes))
+        users = [method for name, method in holder.methods.items() if name not in NOT_IN_WORKERS]
+        names = attributes | set(judged.attributes)
+        return replace(judged, used=any(node.attr in names for method in users for node in attribute_nodes(method)))
 
     def _kept_through_parts(self, module: Module) -> dict[Opened, list[tuple[ClassFacts, frozenset[str]]]]:
         """The handles that objects of a module's classes keep in parts of theirs: the classes and the attributes."""
@@ -201,7 +258,7 @@ class Handles:
                 for one in (dataset, *self._project.subclasses(dataset))
             ),
             pickled=not any(leaves_out(method, names) for method in pickling_methods(owners)),
-            checked=any(compares_process(owner, names) for owner in owners),
+            checked=all(one.own for one in kept) or any(compares_process(owner, names) for owner in owners),
         )
 
     def _used(self, dataset: ClassFacts, attributes: set[str], harmless: tuple[str, ...]) -> bool:
@@ -224,7 +281,12 @@ def _number(facts: ClassFacts | FunctionFacts) -> int:
 
 def init_path(project: Project, facts: ClassFacts) -> Iterator[FunctionFacts]:
     """Give the methods that may run while an object is built and its length is read."""
-    names, seen = list(INIT_PATH), set(INIT_PATH)
+    return reached_methods(project, facts, INIT_PATH)
+
+
+def reached_methods(project: Project, facts: ClassFacts, first: tuple[str, ...]) -> Iterator[FunctionFacts]:
+    """Give the methods that may run when some methods of an object do."""
+    names, seen = list(first), set(first)
     owners = project.ancestry(facts).classes
     while names:
         name = names.pop()
@@ -232,10 +294,17 @@ def init_path(project: Project, facts: ClassFacts) -> Iterator[FunctionFacts]:
             function = owner.methods.get(name)
             if function is not None:
                 yield FunctionFacts(owner.module, function)
-                read = project.answer("attributes that are read", function, partial(attributes_read, function))
+                read = project.answer("attributes that are read", function, partial(_methods_read, function))
                 new = read - seen
                 seen |= new
                 names += new
+
+
+def _methods_read(function: Function) -> frozenset[str]:
+    """The attributes that a method reads from its object; ``self[0]`` reads ``__getitem__``."""
+    me = first_parameter(function)
+    indexes = any(isinstance(node, ast.Subscript) and is_name(node.value, me) for node in nodes_below(function))
+    return attributes_read(function) | ({"__getitem__"} if indexes else set())
 
 
 def pickling_methods(owners: Iterable[ClassFacts]) -> list[Function]:

@@ -10,6 +10,8 @@ from forklint.knowledge.handles import Handle
 from forklint.project.module import ClassFacts, Module
 from forklint.project.scopes import Scope
 from forklint.records import dataclass
+from forklint.values.model import Expression
+from forklint.values.model import Frame as Context
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,8 @@ class Held:
     """Whether it is a part of the handle, reached by a subscript: an HDF5 group or dataset."""
     via: ClassFacts | None = None
     """The class of the object that keeps it, if it came as a part of one."""
+    own: bool = False
+    """Whether it lies under a key that only the process that opened it uses."""
 
 
 Values = frozenset[Held]
@@ -52,6 +56,8 @@ class StoredHandle:
     module: Module
     statement: ast.stmt
     via: ClassFacts | None = None
+    own: bool = False
+    """Whether only the process that opened it finds it there: a dictionary has it under the id of the process."""
 
 
 @dataclass
@@ -62,6 +68,8 @@ class Frame:
     scope: Scope
     state: State
     """Names as ``x``, attributes of the object as ``self.x``."""
+    context: Context
+    """With what the function was called."""
     me: str = ""
     """The name that the object goes by here: ``self``."""
     returned: Values = NOTHING
@@ -76,6 +84,10 @@ class Frame:
             return f"self.{target.attr}"
         return ""
 
+    def expression(self, node: ast.expr) -> Expression:
+        """An expression of this call, to be evaluated."""
+        return Expression(self.module, self.scope, node, self.context)
+
 
 def closers(row: Handle) -> frozenset[str]:
     """Methods after which nothing is open."""
@@ -85,6 +97,11 @@ def closers(row: Handle) -> frozenset[str]:
 def boxed(values: Values) -> Values:
     """The same handles, inside a container."""
     return frozenset(replace(held, boxed=True) for held in values)
+
+
+def own(values: Values) -> Values:
+    """The same handles, under a key of the process that opened them."""
+    return frozenset(replace(held, own=True) for held in values)
 
 
 def unboxed(values: Values) -> Values:

@@ -32,7 +32,14 @@ class Openers:
         row = self._table.get(name) or self._table.get(name.removeprefix("builtins."))
         if row is None or (row.suffix and not _ends_with(call, row.suffix)) or not _asks(call, row.keywords):
             return None
+        if row.names and not self._is_written(module, row.names):
+            return None
         return row.given({k.arg: k.value.value for k in call.keywords if k.arg and isinstance(k.value, ast.Constant)})
+
+    def _is_written(self, module: Module, names: tuple[str, ...]) -> bool:
+        """Whether a string of a module has one of these words."""
+        texts = self._project.answer("texts", module, lambda: _texts(module))
+        return any(name in text for text in texts for name in names)
 
     def wraps(self, module: Module, scope: Scope, call: ast.Call) -> bool:
         """Whether the result of a call reads on, later, from the handles that it is given."""
@@ -93,6 +100,13 @@ def _asks(call: ast.Call, keywords: tuple[str, ...]) -> bool:
     """Whether a call has one of these keyword arguments, and not as None or False."""
     off = {k.arg for k in call.keywords if isinstance(k.value, ast.Constant) and not k.value.value}
     return not keywords or bool({k.arg for k in call.keywords} & set(keywords) - off)
+
+
+def _texts(module: Module) -> frozenset[str]:
+    """The strings of a module, but for its docstrings."""
+    nodes = (node for node in module.nodes if isinstance(node, ast.Constant))
+    plain = (node.value for node in nodes if not isinstance(module.parents.get(node), ast.Expr))
+    return frozenset(value for value in plain if isinstance(value, str))
 
 
 def _ends_with(call: ast.Call, suffix: str) -> bool:

@@ -53,9 +53,9 @@ class OpeningCalls:
         named, retained = set[int](), set[int]()
         for number, scope in enumerate(summary.scopes):
             if scope.name in rows or any(last_name(call) in rows for call in scope.calls):
-                named |= _around(summary, number)
+                named |= around(summary, number)
                 if self._retains(scope, rows):
-                    retained |= _around(summary, number)
+                    retained |= around(summary, number)
         values = ((given.target, given.value) for given in summary.top.given)
         names = (name for name, value in values if value.endswith(CALLED) and last_name(value[:-2]) in rows)
         return Openings(frozenset(named), frozenset(retained), frozenset(name for name in names if name.isidentifier()))
@@ -65,7 +65,7 @@ class OpeningCalls:
         names = {last_name(call) for scope in summary.scopes for call in scope.calls}
         names |= summary.by_name.keys()
         for name in sorted(names & self._rows.keys()):
-            rows = [row for row in self._rows[name] if not row.suffix or has(_pattern(row.suffix))]
+            rows = [row for row in self._rows[name] if all(map(has, _patterns(row)))]
             if rows:
                 yield name, rows
 
@@ -97,7 +97,7 @@ def _derives(chain: str, named: Mapping[str, list[Handle]]) -> bool:
     return False
 
 
-def _around(summary: Summary, number: int) -> set[int]:
+def around(summary: Summary, number: int) -> set[int]:
     """A scope and the definitions around it; the top level only for itself."""
     found = {number}
     while (number := summary.scopes[number].parent) > 0:
@@ -105,6 +105,14 @@ def _around(summary: Summary, number: int) -> set[int]:
     return found
 
 
+def _patterns(row: Handle) -> Iterator[re.Pattern[bytes]]:
+    """Give what the text of a file must match if a row speaks of it."""
+    if row.suffix:
+        yield _pattern(row.suffix)
+    if row.names:
+        yield _pattern(*row.names)
+
+
 @cache
-def _pattern(suffix: str) -> re.Pattern[bytes]:
-    return re.compile(re.escape(suffix.encode()))
+def _pattern(*words: str) -> re.Pattern[bytes]:
+    return re.compile(b"|".join(re.escape(word.encode()) for word in words))

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forklint.facts.datasets.screening import DatasetScreen
-from forklint.facts.handles.opening_calls import NONE, OpeningCalls, Openings
+from forklint.facts.handles.opening_calls import NONE, OpeningCalls, Openings, around
 from forklint.project.meanings import Definition, Meanings
 from forklint.summaries.summary import CLASS, FUNCTION
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 MAX_DEPTH = 6
 """How many calls deep a handle is followed."""
+MAX_LEADING = 2
+"""Through so many calls from one definition to the next an opener is looked for."""
 MOST_FUNCTIONS = 100
 """So many functions are looked at for what a class may open. Where there are more, it may open anything."""
 
@@ -45,9 +48,16 @@ class HandleScreen:
         """Which definitions of a file may open something."""
         return self._project.answer("openings", path, lambda: self._find_openings(path), compared=True)
 
-    def leading(self, path: Path) -> frozenset[str]:
-        """What a file calls, as spelt, that may mean something of the project which names an opener."""
-        return self._project.answer("calls that lead to openers", path, lambda: self._leading(path), compared=True)
+    def leading(self, path: Path, depth: int = MAX_LEADING) -> frozenset[str]:
+        """What a file calls, as spelt, that may mean something of the project which leads to an opener."""
+        find = partial(self._leading, path, depth)
+        return self._project.answer("calls that lead to openers", (path, depth), find, compared=True)
+
+    def leads(self, definition: Definition, depth: int = MAX_LEADING) -> bool:
+        """Whether a definition names an opener, or may call one that does, through a few calls."""
+        if definition.number in self.openings(definition.path).named:
+            return True
+        return depth > 0 and definition.number in self._leading_scopes(definition.path, depth - 1)
 
     def _may_store(self, path: Path) -> bool:
         openings = self.openings(path)
@@ -68,12 +78,20 @@ class HandleScreen:
     def _matches(self, path: Path) -> Callable[[re.Pattern[bytes]], bool]:
         return lambda pattern: self._project.matches(path, pattern)
 
-    def _leading(self, path: Path) -> frozenset[str]:
+    def _leading(self, path: Path, depth: int) -> frozenset[str]:
         calls = self._meanings.calls(path).items()
-        return frozenset(spelling for spelling, meant in calls if any(map(self._is_named, meant)))
+        return frozenset(spelling for spelling, meant in calls if any(self.leads(one, depth) for one in meant))
 
-    def _is_named(self, definition: Definition) -> bool:
-        return definition.number in self.openings(definition.path).named
+    def _leading_scopes(self, path: Path, depth: int) -> frozenset[int]:
+        """The definitions of a file that call what leads to an opener, themselves or within."""
+
+        def find() -> frozenset[int]:
+            summary, leading = self._project.summary(path), self.leading(path, depth)
+            scopes = enumerate(summary.scopes) if summary is not None and leading else ()
+            calling = [number for number, scope in scopes if not leading.isdisjoint(scope.calls)]
+            return frozenset(one for number in calling if summary is not None for one in around(summary, number))
+
+        return self._project.answer("definitions that lead to openers", (path, depth), find, compared=True)
 
     # What a class opens
 
@@ -130,4 +148,4 @@ class HandleScreen:
         if scope.kind != FUNCTION:
             return False
         is_method = self._meanings.scope(Definition(definition.path, scope.parent)).kind == CLASS
-        return is_method or (scope.gives and self._is_named(definition))
+        return is_method or (scope.gives and self.leads(definition, 0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from forklint.project.scopes import Function
 from forklint.project.spelling import last_name
@@ -12,6 +13,7 @@ READING_METHODS = frozenset({"extend", "update"})
 """Those that take what they are given apart."""
 BOX_VIEWS = frozenset({"values", "items", "copy", "__enter__"})
 UNBOXING = frozenset({"get", "pop"})
+CLOSING_METHODS = frozenset({"close", "release", "dispose", "__exit__"})
 BOX_FUNCTIONS = frozenset({"list", "tuple", "dict", "set", "zip", "enumerate", "reversed", "sorted", "iter"})
 
 
@@ -35,6 +37,17 @@ def last_return(function: Function) -> ast.Return | None:
 def is_name(expression: ast.expr, name: str) -> bool:
     """Whether an expression is just this name."""
     return isinstance(expression, ast.Name) and expression.id == name
+
+
+def closes_alone(body: list[ast.stmt]) -> bool:
+    """Whether a block is one call that closes something: whether it raises or not, that is gone."""
+    call = body[0].value if len(body) == 1 and isinstance(body[0], ast.Expr) else None
+    return isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in CLOSING_METHODS
+
+
+def pairs(display: ast.Dict) -> Iterator[tuple[ast.expr | None, ast.expr]]:
+    """Give the keys and values of a display of a dictionary; None for the key of ``**other``."""
+    return zip(display.keys, display.values, strict=True)
 
 
 def is_closing(expression: ast.expr) -> bool:

@@ -10,13 +10,18 @@ from forklint.facts.datasets.workers import attribute_nodes, worker_methods
 from forklint.facts.handles.carried import Handles, checks_process, leaves_out, pickling_methods
 from forklint.facts.handles.held import Opened
 from forklint.facts.handles.openers import Openers
+from forklint.facts.handles.shapes import CLOSING_METHODS
+from forklint.project import entries
 from forklint.project.guard import may_be_guarded
 from forklint.project.index import Project, Value
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Binding, Kind, Scope, parameters, statements
-from forklint.project.spelling import last_name
+from forklint.project.spelling import first_parameter, is_name, last_name
 from forklint.records import dataclass
+
+LAST = frozenset({"__del__", "__exit__", "close", "shutdown", "teardown"})
+"""Methods that run when the workers are done."""
 
 
 @dataclass(frozen=True)
@@ -116,10 +121,10 @@ class SharedHandles:
                     yield found
 
     def _calls_beside_openers(self, module: Module) -> Iterator[tuple[Scope, ast.Call]]:
-        """Give the calls in those functions whose text opens something, and at module level; few have any."""
+        """Give the calls in functions that open something, or whose class does, and at module level; few have any."""
         for scope in module.all_scopes:
             nodes: list[ast.stmt] = []
-            if isinstance(scope.node, FUNCTIONS) and self._handles.opens(FunctionFacts(module, scope.node)):
+            if isinstance(scope.node, FUNCTIONS) and self._opens(FunctionFacts(module, scope.node)):
                 nodes = scope.node.body
             elif isinstance(scope.node, ast.Module):
                 nodes = [one for one in scope.node.body if not isinstance(one, (*FUNCTIONS, ast.ClassDef))]
@@ -128,14 +133,20 @@ class SharedHandles:
                     if isinstance(node, ast.Call) and (node.args or node.keywords):
                         yield scope, node
 
+    def _opens(self, function: FunctionFacts) -> bool:
+        owner = function.owner
+        return self._handles.opens(function) or (owner is not None and self._handles.opens(owner))
+
     def _argument(self, module: Module, scope: Scope, argument: ast.expr) -> Opened | None:
-        """The handle that an argument plainly is: an opener's call, a part of it by name, or a local name for these."""
+        """The handle that an argument plainly is: an opener's call, a part of it by name, or what is bound to these."""
         if isinstance(argument, ast.Subscript) and not isinstance(argument.slice, (ast.Slice, ast.Tuple)):
             whole = self._argument(module, scope, argument.value)
             return whole if whole is not None and "[]" in whole.row.derived else None
         if isinstance(argument, ast.Call):
             row = self._openers.row(module, scope, argument)
             return Opened(module, argument, row) if row else None
+        if isinstance(argument, ast.Attribute):
+            return self._attribute(module, scope, argument)
         if not isinstance(argument, ast.Name) or isinstance(scope.node, ast.ClassDef):
             return None
         bindings = scope.bindings.get(argument.id, [])
@@ -144,6 +155,22 @@ class SharedHandles:
         if not isinstance(bindings[0].value, (ast.Call, ast.Subscript)):
             return None
         return self._argument(module, scope, bindings[0].value)
+
+    def _attribute(self, module: Module, scope: Scope, argument: ast.Attribute) -> Opened | None:
+        """The handle that ``self.x`` is, if methods of the class set it to that and to None, and do not close it."""
+        method = scope.node
+        facts = FunctionFacts(module, method).owner if isinstance(method, FUNCTIONS) else None
+        if facts is None or not isinstance(method, FUNCTIONS) or not is_name(argument.value, first_parameter(method)):
+            return None
+        found: set[Opened | None] = set()
+        for name, function in facts.methods.items():
+            for statement in statements(function.body):
+                if name not in LAST and _closed_by(statement, argument.attr):
+                    return None
+                for value in _stored(statement, argument.attr, first_parameter(function)):
+                    inner = module.scope_of[function]
+                    found.add(self._argument(module, inner, value) if isinstance(value, ast.Call) else None)
+        return found.pop() if len(found) == 1 else None
 
     def _received(self, dataset: ClassFacts, opened: Opened, position: int, keyword: str | None) -> SharedHandle | None:
         """What a dataset does with a handle that its constructor gets: only ``self.x = parameter`` is followed."""
@@ -169,6 +196,23 @@ class SharedHandles:
                     keeps=statement,
                 )
         return None
+
+
+def _stored(statement: ast.stmt, attribute: str, me: str) -> Iterator[ast.expr]:
+    """Give the value that a statement stores on an attribute of ``self``, but for None."""
+    value = statement.value if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None
+    for target in entries.targets(statement) if isinstance(statement, (ast.Assign, ast.AnnAssign)) else ():
+        is_own = isinstance(target, ast.Attribute) and target.attr == attribute and is_name(target.value, me)
+        if is_own and value is not None and not (isinstance(value, ast.Constant) and value.value is None):
+            yield value
+
+
+def _closed_by(statement: ast.stmt, attribute: str) -> bool:
+    """Whether a statement is ``self.x.close()``."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    function = call.func if isinstance(call, ast.Call) else None
+    closes = isinstance(function, ast.Attribute) and function.attr in CLOSING_METHODS
+    return closes and getattr(function.value, "attr", "") == attribute  # type: ignore[union-attr]
 
 
 def _own_class(module: Module, scope: Scope, call: ast.Call) -> ClassFacts | None:

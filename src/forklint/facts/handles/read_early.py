@@ -1,0 +1,168 @@
+"""What a program runs of a dataset before it makes the loader: a lazy handle that it opens stays open."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from forklint.facts.datasets.classes import is_dataset
+from forklint.facts.loading.datasets import classes_of
+from forklint.facts.loading.loaders import Loader, files_with_loaders, loaders_of
+from forklint.project.index import Project
+from forklint.project.module import ClassFacts, FunctionFacts, Module
+from forklint.project.nodes import nodes_below
+from forklint.project.scopes import FUNCTIONS, Kind, Scope, bodies
+from forklint.summaries.spelling import spelt
+from forklint.summaries.terms import CALL
+from forklint.values import callers, parameters
+from forklint.values.evaluator import Evaluator
+from forklint.values.model import Expression, Instance
+from forklint.values.numbers import Workers
+
+READING = {"iter": "__iter__", "next": "__iter__", "enumerate": "__iter__", "list": "__iter__"}
+"""Functions that read what they are given, by the method that this calls."""
+ENTRIES = ("__getitem__", "__iter__", "__enter__")
+MOST_HOMES = 24
+"""In so many files it is looked for other classes with a method of the same name."""
+
+
+class EarlyCall(NamedTuple):
+    """A place that runs a method of a dataset before its loader is made."""
+
+    method: str
+    module: Module
+    node: ast.expr
+
+
+def early_calls(project: Project, facts: ClassFacts) -> tuple[EarlyCall, ...]:
+    """What programs run of the objects of a class before loaders with workers get them."""
+    return project.answer("run before loading", facts, lambda: tuple(_Search(project, facts).found()))
+
+
+class _Search:
+    def __init__(self, project: Project, facts: ClassFacts) -> None:
+        self._project = project
+        self._facts = facts
+        self._evaluator = Evaluator(project)
+        self._family = {facts, *project.subclasses(facts)}
+        owners = project.ancestry(facts).classes
+        self._methods = {name for owner in owners for name in owner.methods if name in ENTRIES or name[:2] != "__"}
+
+    def found(self) -> Iterator[EarlyCall]:
+        """Give the calls, loader by loader; of several of one method the first."""
+        seen: set[str] = set()
+        loading = files_with_loaders(self._project)
+        named = {path for name in self._methods - set(ENTRIES) for path in self._project.where(CALL, name)}
+        naming = {module.path for module in self._project.mentioning(self._facts.name)}
+        for module in self._project.modules([path for path in loading if path in named | naming]):
+            for loader in loaders_of(self._project, module):
+                for call in self._before(loader):
+                    if call.method not in seen:
+                        seen.add(call.method)
+                        yield call
+
+    def _before(self, loader: Loader) -> Iterator[EarlyCall]:
+        """Give what was run of a loader's dataset by the time it is made, or its dataset handed to who makes it."""
+        source = loader.option("dataset") or loader.option((*loader.row.positions, "dataset")[0])
+        if loader.workers.kind is Workers.NONE or not isinstance(source, Expression):
+            return
+        for given in (source, *self._handed(source)):
+            names = _sources(given.scope, given.node)
+            for node in nodes_below(given.scope.node):
+                method, owner = _run(node) or ("", None)
+                if isinstance(node, ast.Call) and method not in self._methods:
+                    method, owner = self._read_within(given, node, names) or ("", None)
+                if owner is None or method not in self._methods or spelt(owner) not in names:
+                    continue
+                is_before = owner.lineno < given.node.lineno and given.module.scope_at(owner) is given.scope
+                is_before = is_before and _goes_on_to(given.module, owner, given.node)
+                if is_before and self._is_meant(method, given.part(owner)):
+                    yield EarlyCall(method, given.module, owner)
+
+    def _read_within(self, place: Expression, call: ast.Call, names: set[str]) -> tuple[str, ast.expr] | None:
+        """The method that a function of the project runs of what it is given: ``mean_of(data)``."""
+        given = {number: one for number, one in enumerate(call.args) if spelt(one) in names}
+        function = self._project.resolve(place.module, place.scope, call.func) if given else None
+        if not isinstance(function, FunctionFacts) or function.owner is not None:
+            return None
+        own = [argument.arg for argument in function.node.args.args]
+        for number, argument in given.items():
+            for node in nodes_below(function.node):
+                method, owner = _run(node) or ("", None)
+                is_it = number < len(own) and isinstance(owner, ast.Name) and owner.id == own[number]
+                if is_it and method in self._methods and function.module.scope_at(node) is function.scope:
+                    return method, argument
+        return None
+
+    def _handed(self, source: Expression) -> Iterator[Expression]:
+        """Give what callers hand over where a parameter is what a loader gets."""
+        name, function = source.node, source.scope.node
+        bound = source.scope.bindings.get(name.id, []) if isinstance(name, ast.Name) else []
+        if not isinstance(function, FUNCTIONS) or [binding.kind for binding in bound] != [Kind.PARAMETER]:
+            return
+        facts = FunctionFacts(source.module, function)
+        for call in callers.of(self._evaluator, facts).calls:
+            given = call.get(bound[0].name, parameters.position(facts, bound[0].name))
+            if isinstance(given, Expression):
+                yield given
+
+    def _is_meant(self, method: str, owner: Expression) -> bool:
+        """Whether an object is of the class: as far as is known, or since only datasets have such a method."""
+        if method in ENTRIES:  # of a list of datasets they give a dataset
+            known = self._evaluator.find(owner).value
+            return isinstance(known, Instance) and known.facts in self._family
+        classes = classes_of(self._evaluator, owner)
+        if classes:
+            return not self._family.isdisjoint(classes)
+        homes = list(self._project.mentioning(method))
+        having = [facts for module in homes for facts in module.classes if method in facts.methods]
+        return len(homes) <= MOST_HOMES and all(is_dataset(self._project, facts) for facts in having)
+
+
+def _goes_on_to(module: Module, first: ast.expr, second: ast.expr) -> bool:
+    """Whether a run may come through one place and then through another: no branch ends or excludes the other."""
+    beside = {second, *module.above(second)}
+    inner: ast.AST = first
+    for above in module.above(first):
+        blocks = list(bodies(above)) if isinstance(above, ast.stmt) else []
+        mine = next((block for block in blocks if inner in block), None)
+        if above in beside:
+            excluding = isinstance(above, (ast.If, ast.Match)) and mine is not None
+            return not excluding or any(statement in beside for statement in mine or ())
+        if mine is not None and isinstance(mine[-1], (ast.Return, ast.Raise)):
+            return False
+        inner = above
+    return True
+
+
+def _run(node: ast.AST) -> tuple[str, ast.expr] | None:
+    """The method that a node runs, and of what: ``data.statistics()``, ``data[0]``, ``for one in data``."""
+    if isinstance(node, (ast.For, ast.comprehension)):
+        return "__iter__", node.iter
+    if isinstance(node, ast.withitem):
+        return "__enter__", node.optional_vars or node.context_expr
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+        return "__getitem__", node.value
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return node.func.attr, node.func.value
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in READING and node.args:
+        return READING[node.func.id], node.args[0]
+    return None
+
+
+def _sources(scope: Scope, dataset: ast.expr) -> set[str]:
+    """The names, as spelt, from which a function makes what a loader gets: itself, and what it is made of."""
+    names: set[str] = set()
+    waiting = [dataset]
+    while waiting:
+        for node in nodes_below(waiting.pop()):
+            name = spelt(node) if isinstance(node, (ast.Name, ast.Attribute)) else ""
+            if not name or name in names:
+                continue
+            names.add(name)
+            bindings = scope.bindings.get(name, ()) if isinstance(scope.node, (*FUNCTIONS, ast.Module)) else ()
+            for binding in bindings:
+                value = binding.value or (binding.node.value if isinstance(binding.node, ast.Assign) else None)
+                waiting += [value] if binding.kind in {Kind.VALUE, Kind.OTHER} and value is not None else []
+    return names

@@ -1,0 +1,69 @@
+"""Which function of the project a call enters while a handle is followed."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import NamedTuple
+
+from forklint.facts.handles import shapes
+from forklint.facts.handles.held import Frame
+from forklint.project.index import Project
+from forklint.project.module import ClassFacts, FunctionFacts, Module
+from forklint.project.scopes import Function
+from forklint.project.spelling import is_static, last_name
+
+
+class Target(NamedTuple):
+    """A function that a call enters."""
+
+    module: Module
+    function: Function
+    bound: bool
+    """Whether its first parameter is given already."""
+
+
+def makes_by_class(function: Function) -> bool:
+    """Whether a function is a class method, which may make an object by ``cls(...)``."""
+    return "classmethod" in {last_name(decorator) for decorator in function.decorator_list}
+
+
+class Targets:
+    """Answers for the methods of one class; ``opens`` tells whether a function is worth entering."""
+
+    def __init__(self, project: Project, facts: ClassFacts | None, opens: Callable[[FunctionFacts], bool]) -> None:
+        self._project = project
+        self._facts = facts
+        self._opens = opens
+
+    def of(self, frame: Frame, call: ast.Call) -> Target | None:
+        """The function that a call enters; None if it is not followed."""
+        function = call.func
+        if isinstance(function, ast.Attribute):
+            value = function.value
+            if isinstance(value, ast.Name) and value.id == frame.me and frame.me and self._facts:
+                found = self._project.method(self._facts, function.attr)
+                return Target(found[0].module, found[1], not is_static(found[1])) if found else None
+            if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "super":
+                return self._above(frame, function.attr)
+        symbol = self._project.resolve(frame.module, frame.scope, function)
+        if isinstance(symbol, FunctionFacts):
+            by_class = symbol.owner is not None and bool(call.args) and shapes.is_name(call.args[0], frame.me)
+            if by_class or (symbol.owner is None and self._opens(symbol)):
+                return Target(symbol.module, symbol.node, bound=False)
+            if makes_by_class(symbol.node) and self._opens(symbol):
+                return Target(symbol.module, symbol.node, bound=True)
+        return None
+
+    def _above(self, frame: Frame, name: str) -> Target | None:
+        """The method that ``super()`` finds."""
+        owner = frame.scope.parent.node if frame.scope.parent else None
+        if self._facts is None or not isinstance(owner, ast.ClassDef):
+            return None
+        classes = self._project.ancestry(self._facts).classes
+        current = frame.module.class_facts(owner)
+        after = classes[classes.index(current) + 1 :] if current in classes else ()
+        for facts in after:
+            if name in facts.methods:
+                return Target(facts.module, facts.methods[name], bound=True)
+        return None
