@@ -13,6 +13,7 @@ from forklint.edits.proposal import Proposal
 from forklint.model import Applicability, Link, Severity
 from forklint.rules.base import Rule, Suspect
 from forklint.rules.needs import Needs
+from forklint.summaries.terms import IMPORTED
 
 if TYPE_CHECKING:
     from forklint.edits.tree import Tree
@@ -77,7 +78,7 @@ class UnknownMethod(Rule):
     tokens = rb"(?:import|from)[ \t]+(?:torch|lightning|pytorch_lightning)\b"
     words = (b"torch", b"lightning")
     needs = Needs(reached=words)
-    """Torch or lightning, here or in what is reached."""
+    """Torch or lightning, here or in what is reached; or in any file, where this one and others belong together."""
 
     @cached_property
     def _objects(self) -> Objects:
@@ -96,7 +97,16 @@ class UnknownMethod(Rule):
         return self._is_asked(path, data) and self._screening.may_lack(path)
 
     def _is_asked(self, path: Path, data: bytes) -> bool:
-        return b"." in data and self.reaches_tokens(path)
+        return b"." in data and (self.reaches_tokens(path) or self._is_beside_torch(path))
+
+    def _is_beside_torch(self, path: Path) -> bool:
+        """Whether a file is one of a package or imports another, in a project of which some file imports torch."""
+        return bool(self.project.graph.imports(path)) and self.project.answer(
+            "trains with torch", "", self._trains, compared=True
+        )
+
+    def _trains(self) -> bool:
+        return any(self.project.where(IMPORTED, name.decode()) for name in self.words)
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Calls of methods that are not there, and names of torch that are misspelt."""
@@ -106,7 +116,8 @@ class UnknownMethod(Rule):
             return
         for lacking in self._objects.lacking(module):
             chain = tuple(self._chain(lacking))
-            yield Suspect(lacking.node, _method_message(lacking), self.settings.cells, chain, facts=lacking)
+            severity = Severity.INFO if lacking.hidden else None
+            yield Suspect(lacking.node, _method_message(lacking), self.settings.cells, chain, severity, lacking)
         for wrong in misspelt(self.project, module):
             message = f"`{wrong.owner.path}` has no `{wrong.name}`{_hint(wrong.near)}"
             yield Suspect(wrong.node, message, self.settings.cells, facts=wrong)
@@ -158,7 +169,8 @@ def _method_message(lacking: Lacking) -> str:
     if isinstance(owner, ApiNames):
         hint = "; what it wraps does, under `.module`" if lacking.wrapped else _hint(lacking.near)
         return f"`{owner.path}` has no `{lacking.name}`{hint}"
-    return f"`{owner.name}` has no method `{lacking.name}`{_hint(lacking.near)}"
+    hidden = "; the `except` around it hides the error" if lacking.hidden else ""
+    return f"`{owner.name}` has no method `{lacking.name}`{_hint(lacking.near)}{hidden}"
 
 
 def _hint(near: Nearest) -> str:

@@ -23,8 +23,11 @@ REGISTERING = frozenset({"register_buffer", "register_parameter", "register_modu
 #: What unpickling or a checkpoint puts back is what `__init__` had put there.
 RESTORING = frozenset({"__setstate__", "__getstate__", "__copy__", "__deepcopy__", "load_state_dict"})
 
-#: Methods that can answer for a name, or make an instance, that no line declares.
-INVENTING = frozenset({"__getattr__", "__getattribute__", "__new__"})
+#: Methods that can answer for a name that no line declares.
+INVENTING = frozenset({"__getattr__", "__getattribute__"})
+
+#: It makes an object, under whatever name, before any method sees it.
+MAKING = "__new__"
 
 #: Functions that write to the attributes of whoever calls them, without being told of whom.
 REACHING_BACK = frozenset({"locals", "exec", "store_attr", "currentframe", "_getframe"})
@@ -80,12 +83,24 @@ class _Collector:
             if node.name in INVENTING:
                 self.open_because = f"it defines {node.name}"
             self._method(node)
+            if node.name == MAKING:
+                self._made(node)
         elif isinstance(node, ast.ClassDef):
             self.names.add(node.name)
         elif isinstance(node, ast.Import | ast.ImportFrom):
             self._imported(node)
         else:
             self._assigned(node)
+
+    def _made(self, function: Function) -> None:
+        """What `__new__` gives the object that it makes, whatever it calls it."""
+        for node in nodes_below(function):
+            if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+                self.names.add(node.attr)
+            if isinstance(node, ast.Attribute) and node.attr == "__dict__":
+                self.open_because = "its __new__ writes to __dict__"
+            elif isinstance(node, ast.Call) and dotted(node.func) == "setattr":
+                self._named(node.args[1:2], "calls setattr with a computed name")
 
     def _imported(self, node: ast.Import | ast.ImportFrom) -> None:
         for alias in node.names:

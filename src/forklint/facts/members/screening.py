@@ -12,10 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from forklint.facts.members.attributes import EVERY_OBJECT, HARMLESS_DECORATORS, missed_on_classes
+from forklint.facts.members.attributes import EVERY_OBJECT, missed_on_classes
 from forklint.facts.members.members import INVENTING
 from forklint.facts.members.receivers import SELF, Calls, made_by
-from forklint.facts.members.suppliers import BASE_NAME
 from forklint.facts.members.torch_names import is_misspelt
 from forklint.knowledge.torch_api import class_names, torch_class, torch_module
 from forklint.project.index import Project
@@ -26,9 +25,6 @@ SELVES = (SELF, "cls")
 UNNAMED = "?"
 """A base that is no dotted name."""
 STATIC = "staticmethod"
-ABSTRACT = "abstract"
-NOT_IMPLEMENTED = frozenset({"NotImplemented", "NotImplementedError"})
-OPENING = INVENTING | {"__init_subclass__"}
 Named = Definition | str | None
 """A class of the project, the qualified name of something outside it, or None where only a tree can tell."""
 
@@ -74,8 +70,7 @@ class Screening:
         for number in summary.classes:
             scope, on = summary.scopes[number], calls.on_variables(number)
             called = frozenset(name for me in SELVES for name in on.get(me, ())) - scope.binds
-            lacks = called and self._lacks(Definition(path, number), called)
-            if lacks and not BASE_NAME.search(scope.name) and not _is_abstract(summary, number):
+            if called and self._lacks(Definition(path, number), called):
                 return True
         return False
 
@@ -204,7 +199,7 @@ class Screening:
         if summary is None or not _is_class(summary, number):
             return None
         bases = (self._base(path, base) for base in summary.scopes[number].bases)
-        return Has(_names(summary, number), tuple(bases), is_open=_is_open(summary, number))
+        return Has(_names(summary, number), tuple(bases), is_open=not INVENTING.isdisjoint(summary.methods(number)))
 
     def _base(self, path: Path, written: str) -> frozenset[Named]:
         """What a base may be; nothing if that is surely not known to the facts."""
@@ -232,22 +227,6 @@ def _names(summary: Summary, number: int) -> frozenset[str]:
             stores = (store.partition(".") for store in summary.scopes[at].stores)
             names.update(name for owner, _, name in stores if owner in {me, scope.name} and name.isidentifier())
     return frozenset(names)
-
-
-def _is_open(summary: Summary, number: int) -> bool:
-    scope = summary.scopes[number]
-    return (
-        not OPENING.isdisjoint(summary.methods(number))
-        or any(one.removesuffix("()") not in HARMLESS_DECORATORS for one in scope.decorators)
-        or any(one != "metaclass" for one in scope.keywords)
-    )
-
-
-def _is_abstract(summary: Summary, number: int) -> bool:
-    """Whether a word in a class says that its methods meet objects of others; one in a comment is not seen."""
-    scopes = [summary.scopes[at] for at in summary.below(number)]
-    words = (word for one in scopes for names in (one.bare, one.attributes, one.binds) for word in names)
-    return any(word.startswith(ABSTRACT) or word in NOT_IMPLEMENTED for word in words)
 
 
 def _may_misspell(summary: Summary) -> bool:

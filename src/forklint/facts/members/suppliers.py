@@ -1,23 +1,26 @@
-"""Who else may give an object a name that its class does not declare: subclasses, mixing in, assignments."""
+"""Which other classes may give ``self`` a name that the class of a method lacks: those derived from it or mixed in."""
 
 from __future__ import annotations
 
 import ast
+import builtins
 import re
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 
-from forklint.facts.members.attributes import Attributes, says
-from forklint.project.index import Project
-from forklint.project.module import ClassFacts, Module
-from forklint.summaries.terms import WORD
+from forklint.facts.members.attribute_stores import is_nowhere
+from forklint.facts.members.attributes import Attributes
+from forklint.project.index import External, Project
+from forklint.project.module import ClassFacts
+from forklint.project.scopes import Function
+from forklint.project.spelling import dotted, last_name
+from forklint.summaries.terms import CALL
 
-ABSTRACT = re.compile(r"\babstract\w*|\bNotImplemented(?:Error)?\b")
-BASE_NAME = re.compile(r"^_*(?:Base|Abstract|I[A-Z][a-z])|(?:Base|Interface|Protocol|ABC)\d*$|[Mm]ix[_]?[Ii]n")
-ABSTRACT_BASES = ("Protocol", "ABC", "ABCMeta")
-DERIVED = re.compile(r"^[ \t]*class[ \t]+(\w+)[ \t]*\(([^)]*)", re.MULTILINE)
-WORDS = re.compile(r"\w+")
-GIVEN = rb"\b%b[ \t]+as[ \t]+(\w+)|^[ \t]*(\w+)[ \t]*=[^=\n]*\b%b[ \t]*$"
+BASE_NAME = re.compile(r"^_*(?:Base|Abstract|I[A-Z][a-z])|(?:Base|Interface|Protocol|ABC)\d*$")
+MIXIN_NAME = re.compile(r"[Mm]ix_?[Ii]n")
+ABSTRACT = "abstract"
+ABSTRACT_BASES = frozenset({"ABC", "Protocol"})
+ABSTRACT_METACLASS = "ABCMeta"
+NOT_IMPLEMENTED = frozenset({"NotImplementedError", "NotImplemented"})
 
 
 class Suppliers:
@@ -30,75 +33,111 @@ class Suppliers:
     def may_give_self(self, facts: ClassFacts, name: str) -> bool:
         """Whether ``self`` in this class may be an object of another class, which has ``name``.
 
-        So it is where the class, or one derived from it, is abstract by its name, its bases or its methods, or
-        is combined with another class; where a class derived from it has the name, or is not understood; and
-        where a class derives from something of the same name that could not be followed to here.
+        So it is where a class derived from it has the name, or is not understood. A class that is there for others
+        is judged only if some class of the project uses it: a mixin, if all of these lack the name; any other, if
+        the name stands nowhere in the project.
         """
-        derived = self._derived(facts)
-        return derived is None or any(name not in self.attributes.lacking(other, {name}) for other in derived)
-
-    def _derived(self, facts: ClassFacts) -> tuple[ClassFacts, ...] | None:
-        """The project's classes that derive from this one; None if its methods may meet an object of yet another."""
-        return self.project.answer("suppliers.derived", facts, lambda: self._find_derived(facts))
-
-    def _find_derived(self, facts: ClassFacts) -> tuple[ClassFacts, ...] | None:
-        if self._is_abstract(facts):
-            return None
         derived = tuple(self.project.subclasses(facts))
-        if any(self._is_abstract(other) or len(other.node.bases) > 1 for other in derived):
-            return None
-        known = {(other.module.path, other.name) for other in derived}
-        return None if any(found not in known for found in self._derived_by_text(facts.name)) else derived
+        if any(name not in self.attributes.lacking(other, {name}) for other in derived):
+            return True
+        if self._has_strangers(facts, derived):
+            return not is_nowhere(self.project, name)
+        if MIXIN_NAME.search(facts.name):
+            return not any(not MIXIN_NAME.search(other.name) for other in derived)
+        if not self._is_for_others(facts):
+            return not self.can_be_made(facts) and not derived
+        return not (is_nowhere(self.project, name) and (derived or self._is_made(facts)))
 
-    def _is_abstract(self, facts: ClassFacts) -> bool:
-        if BASE_NAME.search(facts.name) or says(self.project, facts, ABSTRACT):
+    def can_be_made(self, facts: ClassFacts) -> bool:
+        """Whether an object of exactly this class can exist, as far as its constructor and abstract methods tell."""
+        constructor = self.project.method(facts, "__init__")
+        if constructor is not None and raises_not_implemented(constructor[1]):
+            return False
+        return not (self._leaves_abstract(facts) and self._is_checked(facts))
+
+    def _is_made(self, facts: ClassFacts) -> bool:
+        """Whether the project makes objects of a class that was meant for others."""
+        return self.can_be_made(facts) and bool(self.project.where(CALL, facts.name))
+
+    def _is_for_others(self, facts: ClassFacts) -> bool:
+        """Whether a class is there to be derived from: by its name, its own bases, or methods that it leaves open."""
+        if BASE_NAME.search(facts.name) or self._is_declared_abstract(facts) or self._leaves_abstract(facts):
             return True
-        if self._leaves_abstract(facts):
+        return any(
+            not name.startswith("_") and raises_not_implemented(function) for name, function in facts.methods.items()
+        )
+
+    def _is_declared_abstract(self, facts: ClassFacts) -> bool:
+        bases = (base.value if isinstance(base, ast.Subscript) else base for base in facts.node.bases)
+        if any(last_name(base) in ABSTRACT_BASES for base in bases):
             return True
-        return any(path.endswith(ABSTRACT_BASES) for path in self.project.ancestry(facts).external)
+        return any(last_name(keyword.value) == ABSTRACT_METACLASS for keyword in facts.node.keywords)
+
+    def _is_checked(self, facts: ClassFacts) -> bool:
+        """Whether Python refuses to make an object while a method is abstract."""
+        ancestry = self.project.ancestry(facts)
+        keywords = (keyword for one in ancestry.classes for keyword in one.node.keywords)
+        if any(last_name(keyword.value) == ABSTRACT_METACLASS for keyword in keywords):
+            return True
+        return any(name.rpartition(".")[2] in ABSTRACT_BASES for name in ancestry.external)
 
     def _leaves_abstract(self, facts: ClassFacts) -> bool:
         """Whether a method of a base is still abstract here, whether or not the metaclass is told of it."""
         return any(
-            "abstract" in ast.unparse(decorator)
+            ABSTRACT in dotted(decorator)
             for owner in self.project.ancestry(facts).classes
             for name, function in owner.methods.items()
-            if self.project.method(facts, name) == (owner, function)
+            if function.decorator_list and self.project.method(facts, name) == (owner, function)
             for decorator in function.decorator_list
         )
 
-    def _derived_by_text(self, name: str) -> Iterator[tuple[Path, str]]:
-        """Give file and name of each class whose bases mention this name, or another that it is given."""
-        holders = self.project.where(WORD, name)
-        names = frozenset({name}).union(*(self._given(path, name) for path in holders))
-        for path in holders:
-            yield from ((path, derived) for derived, bases in self._heads(path) if not names.isdisjoint(bases))
+    def _has_strangers(self, facts: ClassFacts, derived: tuple[ClassFacts, ...]) -> bool:
+        """Whether a class derives from something of the same name that could not be followed to any class."""
+        known = {(other.module.path, other.name) for other in derived}
+        names = self.project.hierarchy.names_for(facts.name)
+        for path, name in self.project.hierarchy.with_base(facts.name):
+            module = self.project.module(path) if (path, name) not in known else None
+            alike = (other for other in (module.classes if module is not None else ()) if other.name == name)
+            if any(self._may_mean(facts, other, names) for other in alike):
+                return True
+        return False
 
-    def _given(self, path: Path, name: str) -> frozenset[str]:
-        """Other names that a file gives what has this one."""
+    def _may_mean(self, facts: ClassFacts, other: ClassFacts, names: frozenset[str]) -> bool:
+        """Whether a base of another class, of one of these names, may be this class after all."""
+        written = (base.value if isinstance(base, ast.Subscript) else base for base in other.node.bases)
+        for base, symbol in zip(written, self.project.bases(other), strict=True):
+            if names.isdisjoint(dotted(base).split(".")):
+                continue
+            if symbol is None or (isinstance(symbol, External) and self._may_be_imported_as(facts, symbol.name)):
+                return True
+        return False
 
-        def find() -> frozenset[str]:
-            found = re.findall(GIVEN % ((name.encode(),) * 2), self.project.data(path), re.MULTILINE)
-            return frozenset((one or other).decode(errors="replace") for one, other in found)
-
-        return self.project.answer("names given to a class", (path, name), find, compared=True)
-
-    def _heads(self, path: Path) -> tuple[tuple[str, frozenset[str]], ...]:
-        """The classes of a file, each with the words in its bases."""
-
-        def find() -> tuple[tuple[str, frozenset[str]], ...]:
-            text = self.project.data(path).decode(errors="replace")
-            return tuple((name, frozenset(WORDS.findall(bases))) for name, bases in DERIVED.findall(text))
-
-        return self.project.answer("words in the bases of classes", path, find, compared=True)
+    def _may_be_imported_as(self, facts: ClassFacts, name: str) -> bool:
+        """Whether a name that leads out of the project may mean this class, by the folders that its file lies in."""
+        module, _, last = name.rpartition(".")
+        if module == "builtins":
+            return not hasattr(builtins, last)  # from a star, or not bound at all
+        path = facts.module.path
+        inside = path.relative_to(self.project.root).parts if path.is_relative_to(self.project.root) else path.parts
+        return not {*inside, path.stem}.isdisjoint(module.split("."))
 
 
-def is_assigned_somewhere(project: Project, name: str, modules: Iterable[Module]) -> bool:
-    """Whether any project file assigns an attribute of this name, or one of ``modules`` holds it as a string."""
-    word = name.encode()
-    quoted = re.compile(rb"[\"'](?:\w+,\s*)*" + word + rb"(?:,\s*\w+)*[\"']")
-    if any(project.matches(module.path, quoted) for module in modules):
-        return True
-    assigned = rb"\.%b\b[ \t]*(?::[^=\n]+)?(?:=(?!=)|,[^\n()]*[^=!<>\n()]=(?!=))" % word
-    stores = re.compile(assigned + rb"|setattr(?:__)?\([^\n]*[\"']%b[\"']" % word)
-    return any(project.matches(path, stores) for path in project.where(WORD, name))
+def raises_not_implemented(function: Function) -> bool:
+    """Whether a function does nothing but raise NotImplementedError, whatever stands in its docstring."""
+    body = [*_statements(function)]
+    return len(body) == 1 and isinstance(body[0], ast.Raise) and _names_not_implemented(body[0].exc)
+
+
+def _statements(function: Function) -> Iterator[ast.stmt]:
+    """The statements of a function without docstrings, ``pass`` and ``...``."""
+    for statement in function.body:
+        if isinstance(statement, ast.Pass) or (
+            isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+        ):
+            continue
+        yield statement
+
+
+def _names_not_implemented(raised: ast.expr | None) -> bool:
+    made = raised.func if isinstance(raised, ast.Call) else raised
+    return last_name(made) in NOT_IMPLEMENTED
