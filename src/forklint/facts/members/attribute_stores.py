@@ -9,6 +9,7 @@ import ast
 from collections.abc import Iterable
 from pathlib import Path
 
+from forklint.facts.machines.trials import is_test_file
 from forklint.project.index import Project
 from forklint.project.module import Module
 from forklint.summaries.summary import CLASS, FUNCTION, MODULE, Scope, Summary
@@ -23,10 +24,15 @@ LONGEST_LIST = 400
 
 
 def is_assigned_somewhere(project: Project, name: str, modules: Iterable[Module]) -> bool:
-    """Whether a file gives an object an attribute of this name, or one of ``modules`` holds it as a text."""
+    """Whether a file gives an object an attribute of this name, or one of ``modules`` holds it as a text.
+
+    The first of these is where the name is used; what tests put into objects does not help other code.
+    """
+    modules = tuple(modules)
     if any(name in _quoted(project, module) for module in modules):
         return True
-    return any(_gives(project, path, name) for path in project.where(WORD, name))
+    is_trial = not modules or is_test_file(modules[0].path)
+    return any(_gives(project, path, name) for path in project.where(WORD, name) if is_trial or not is_test_file(path))
 
 
 def is_nowhere(project: Project, name: str) -> bool:

@@ -79,7 +79,7 @@ class Attributes:
         if left:
             has = self.has(facts)
             left = left - has.names if has is not None else set()
-        return left
+        return {name for name in left if not any(self.members(one).may_spell(name) for one in ancestry.classes)}
 
     def has(self, facts: ClassFacts) -> Has | None:
         """All that an object of this class has; None if its classes do not tell."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from forklint.facts.members.abstract import can_be_made
 from forklint.facts.members.attribute_stores import is_assigned_somewhere
 from forklint.facts.members.attributes import Attributes, missed_on_classes
 from forklint.facts.members.callables import callables
@@ -171,7 +172,7 @@ class Objects:
         if isinstance(symbol, External):
             is_module = symbol.name.startswith("torch.nn.") and symbol.name not in WRAPPERS
             return torch_class(symbol.name) if is_module or not returning else None
-        if self.attributes.makes_others(symbol) or not self.suppliers.can_be_made(symbol):
+        if self.attributes.makes_others(symbol) or not can_be_made(self.project, symbol):
             return None
         if returning and any(self.project.method(symbol, name) for name in returning):
             return None

@@ -5,22 +5,16 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-from collections.abc import Iterator
 
+from forklint.facts.members.abstract import can_be_made, is_for_others
 from forklint.facts.members.attribute_stores import is_nowhere
 from forklint.facts.members.attributes import Attributes
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts
-from forklint.project.scopes import Function
-from forklint.project.spelling import dotted, last_name
+from forklint.project.spelling import dotted
 from forklint.summaries.terms import CALL
 
-BASE_NAME = re.compile(r"^_*(?:Base|Abstract|I[A-Z][a-z])|(?:Base|Interface|Protocol|ABC)\d*$")
 MIXIN_NAME = re.compile(r"[Mm]ix_?[Ii]n")
-ABSTRACT = "abstract"
-ABSTRACT_BASES = frozenset({"ABC", "Protocol"})
-ABSTRACT_METACLASS = "ABCMeta"
-NOT_IMPLEMENTED = frozenset({"NotImplementedError", "NotImplemented"})
 
 
 class Suppliers:
@@ -44,52 +38,13 @@ class Suppliers:
             return not is_nowhere(self.project, name)
         if MIXIN_NAME.search(facts.name):
             return not any(not MIXIN_NAME.search(other.name) for other in derived)
-        if not self._is_for_others(facts):
-            return not self.can_be_made(facts) and not derived
+        if not is_for_others(self.project, facts):
+            return not can_be_made(self.project, facts) and not derived
         return not (is_nowhere(self.project, name) and (derived or self._is_made(facts)))
-
-    def can_be_made(self, facts: ClassFacts) -> bool:
-        """Whether an object of exactly this class can exist, as far as its constructor and abstract methods tell."""
-        constructor = self.project.method(facts, "__init__")
-        if constructor is not None and raises_not_implemented(constructor[1]):
-            return False
-        return not (self._leaves_abstract(facts) and self._is_checked(facts))
 
     def _is_made(self, facts: ClassFacts) -> bool:
         """Whether the project makes objects of a class that was meant for others."""
-        return self.can_be_made(facts) and bool(self.project.where(CALL, facts.name))
-
-    def _is_for_others(self, facts: ClassFacts) -> bool:
-        """Whether a class is there to be derived from: by its name, its own bases, or methods that it leaves open."""
-        if BASE_NAME.search(facts.name) or self._is_declared_abstract(facts) or self._leaves_abstract(facts):
-            return True
-        return any(
-            not name.startswith("_") and raises_not_implemented(function) for name, function in facts.methods.items()
-        )
-
-    def _is_declared_abstract(self, facts: ClassFacts) -> bool:
-        bases = (base.value if isinstance(base, ast.Subscript) else base for base in facts.node.bases)
-        if any(last_name(base) in ABSTRACT_BASES for base in bases):
-            return True
-        return any(last_name(keyword.value) == ABSTRACT_METACLASS for keyword in facts.node.keywords)
-
-    def _is_checked(self, facts: ClassFacts) -> bool:
-        """Whether Python refuses to make an object while a method is abstract."""
-        ancestry = self.project.ancestry(facts)
-        keywords = (keyword for one in ancestry.classes for keyword in one.node.keywords)
-        if any(last_name(keyword.value) == ABSTRACT_METACLASS for keyword in keywords):
-            return True
-        return any(name.rpartition(".")[2] in ABSTRACT_BASES for name in ancestry.external)
-
-    def _leaves_abstract(self, facts: ClassFacts) -> bool:
-        """Whether a method of a base is still abstract here, whether or not the metaclass is told of it."""
-        return any(
-            ABSTRACT in dotted(decorator)
-            for owner in self.project.ancestry(facts).classes
-            for name, function in owner.methods.items()
-            if function.decorator_list and self.project.method(facts, name) == (owner, function)
-            for decorator in function.decorator_list
-        )
+        return can_be_made(self.project, facts) and bool(self.project.where(CALL, facts.name))
 
     def _has_strangers(self, facts: ClassFacts, derived: tuple[ClassFacts, ...]) -> bool:
         """Whether a class derives from something of the same name that could not be followed to any class."""
@@ -120,24 +75,3 @@ class Suppliers:
         path = facts.module.path
         inside = path.relative_to(self.project.root).parts if path.is_relative_to(self.project.root) else path.parts
         return not {*inside, path.stem}.isdisjoint(module.split("."))
-
-
-def raises_not_implemented(function: Function) -> bool:
-    """Whether a function does nothing but raise NotImplementedError, whatever stands in its docstring."""
-    body = [*_statements(function)]
-    return len(body) == 1 and isinstance(body[0], ast.Raise) and _names_not_implemented(body[0].exc)
-
-
-def _statements(function: Function) -> Iterator[ast.stmt]:
-    """The statements of a function without docstrings, ``pass`` and ``...``."""
-    for statement in function.body:
-        if isinstance(statement, ast.Pass) or (
-            isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-        ):
-            continue
-        yield statement
-
-
-def _names_not_implemented(raised: ast.expr | None) -> bool:
-    made = raised.func if isinstance(raised, ast.Call) else raised
-    return last_name(made) in NOT_IMPLEMENTED
