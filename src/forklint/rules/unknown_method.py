@@ -78,7 +78,7 @@ class UnknownMethod(Rule):
     tokens = rb"(?:import|from)[ \t]+(?:torch|lightning|pytorch_lightning)\b"
     words = (b"torch", b"lightning")
     needs = Needs(reached=words)
-    """Torch or lightning, here or in what is reached; or in any file, where this one and others belong together."""
+    """Torch or lightning, here or in what is reached; or anywhere, for a file that belongs together with others."""
 
     @cached_property
     def _objects(self) -> Objects:
