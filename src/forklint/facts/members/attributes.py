@@ -87,7 +87,7 @@ class Attributes:
 
     def _has(self, facts: ClassFacts) -> Has | None:
         ancestry = self.project.ancestry(facts)
-        if not ancestry.complete or any(self._is_open(owner) for owner in ancestry.classes):
+        if not ancestry.complete or any(self.is_open(owner) for owner in ancestry.classes):
             return None
         names: set[str] = set()
         offered: set[str] = set()
@@ -119,7 +119,7 @@ class Attributes:
         stores = (store for number in alike for at in summary.below(number) for store in summary.scopes[at].stores)
         return frozenset(name for me, _, name in (one.partition(".") for one in stores) if me == SELF)
 
-    def _is_open(self, facts: ClassFacts) -> bool:
+    def is_open(self, facts: ClassFacts) -> bool:
         """Whether something may give its objects what its body does not declare."""
         if self.members(facts).open_because or not has_certain_bases(self.project, facts):
             return True

@@ -112,10 +112,14 @@ class _Collector:
         for node in nodes_below(function):
             if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
                 self.names.add(node.attr)
+                if node.attr == "__class__":
+                    self.open_because = "its __new__ changes a __class__"
             if isinstance(node, ast.Attribute) and node.attr == "__dict__":
                 self.open_because = "its __new__ writes to __dict__"
             elif isinstance(node, ast.Call) and dotted(node.func) == "setattr":
                 self._named(node.args[1:2], "calls setattr with a computed name")
+            elif isinstance(node, ast.Call) and dotted(node.func) == "type" and len(node.args) > 1:
+                self.open_because = "its __new__ makes a class"
 
     def _imported(self, node: ast.Import | ast.ImportFrom) -> None:
         for alias in node.names:

@@ -172,6 +172,9 @@ class Objects:
         if isinstance(symbol, External):
             is_module = symbol.name.startswith("torch.nn.") and symbol.name not in WRAPPERS
             return torch_class(symbol.name) if is_module or not returning else None
+        constructor = self.project.method(symbol, "__init__")
+        if constructor is not None and not takes(constructor[1], made):
+            return None  # it raises TypeError before anything is called on it
         if self.attributes.makes_others(symbol) or not can_be_made(self.project, symbol):
             return None
         if returning and any(self.project.method(symbol, name) for name in returning):
@@ -193,7 +196,7 @@ class Objects:
             return None
         if me == "cls" and hasattr(type, use.attr):
             return None
-        if self.suppliers.may_give_self(facts, use.attr):
+        if not self._is_sure(module, use, facts) or self.suppliers.may_give_self(facts, use.attr):
             return None
         return self._confirmed(module, call, facts)
 
@@ -250,25 +253,29 @@ class Objects:
     def _confirmed(self, module: Module, call: ast.Call, owner: Owner) -> Lacking | None:
         """The finding, unless the call is guarded, the class patched, or the name assigned to something."""
         use = call.func
-        if not isinstance(use, ast.Attribute):
+        if not isinstance(use, ast.Attribute) or is_for_type_checkers(module, use):
             return None
-        if is_for_type_checkers(module, use):
+        if not isinstance(owner, ClassFacts):
+            return self._of_torch(module, use, owner)
+        if not self._is_sure(module, use, owner):
             return None
-        if isinstance(owner, ClassFacts):
-            classes = self.project.ancestry(owner).classes
-            if is_method_excused(module, use) or any(is_for_type_checkers(one.module, one.node) for one in classes):
-                return None
-            if any(self.attributes.is_patched(one) for one in classes):
-                return None
-            found = Lacking(use, owner, self._meant(call, use.attr, owner), hidden=is_hidden(module, use))
-            modules = [module, *(one.module for one in classes)]
-        else:
-            wrapped = owner.path in WRAPPERS and self._is_method_somewhere(use.attr)
-            near = Nearest(()) if wrapped else nearest(use.attr, owner.offered)
-            if not (wrapped or near.misspelt) or is_excused(module, use, dotted(use.value)):
-                return None
-            found, modules = Lacking(use, owner, near, wrapped), [module]
-        return None if is_assigned_somewhere(self.project, use.attr, modules) else found
+        return Lacking(use, owner, self._meant(call, use.attr, owner), hidden=is_hidden(module, use))
+
+    def _of_torch(self, module: Module, use: ast.Attribute, owner: ApiNames) -> Lacking | None:
+        wrapped = owner.path in WRAPPERS and self._is_method_somewhere(use.attr)
+        near = Nearest(()) if wrapped else nearest(use.attr, owner.offered)
+        if not (wrapped or near.misspelt) or is_excused(module, use, dotted(use.value)):
+            return None
+        return None if is_assigned_somewhere(self.project, use.attr, [module]) else Lacking(use, owner, near, wrapped)
+
+    def _is_sure(self, module: Module, use: ast.Attribute, owner: ClassFacts) -> bool:
+        """Whether nothing around the use, and nothing outside the class, makes up for a name that it lacks."""
+        classes = self.project.ancestry(owner).classes
+        if is_method_excused(module, use) or any(is_for_type_checkers(one.module, one.node) for one in classes):
+            return False
+        if is_assigned_somewhere(self.project, use.attr, [module, *(one.module for one in classes)]):
+            return False
+        return not any(self.attributes.is_patched(one) for one in classes)
 
     def _meant(self, call: ast.Call, name: str, owner: ClassFacts) -> Nearest:
         """The methods that a call may have meant; none is offered alone that could not take its arguments."""

@@ -7,21 +7,27 @@ one way: whatever else a name may mean to them, they say nothing then.
 
 from __future__ import annotations
 
+import ast
 import builtins
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from forklint.facts.members.attributes import EVERY_OBJECT, missed_on_classes
-from forklint.facts.members.members import INVENTING
+from forklint.facts.members.attributes import EVERY_OBJECT, Attributes, missed_on_classes
+from forklint.facts.members.members import INVENTING, REACHING_BACK, REGISTERING
 from forklint.facts.members.receivers import SELF, Calls, made_by
 from forklint.facts.members.torch_names import is_misspelt
+from forklint.knowledge.patches import patches
 from forklint.knowledge.torch_api import class_names, torch_class, torch_module
 from forklint.project.index import Project
 from forklint.project.meanings import INSIDE, MODULE, Definition, Meanings, Place
+from forklint.project.module import ClassFacts
 from forklint.summaries.summary import CLASS, FUNCTION, Summary
+from forklint.summaries.terms import last_name
 
 SELVES = (SELF, "cls")
+OPENING = REGISTERING | REACHING_BACK | {"setattr", "__setattr__", "vars"}
+"""Last names of what a method calls to give its object names that are not written out."""
 UNNAMED = "?"
 """A base that is no dotted name."""
 STATIC = "staticmethod"
@@ -46,6 +52,7 @@ class Screening:
     def __init__(self, project: Project) -> None:
         self.project = project
         self._meanings = Meanings(project)
+        self._attributes = Attributes(project)
 
     def may_lack(self, path: Path) -> bool:
         """Whether a name that is called or taken in a file may be missing where it is looked for."""
@@ -166,7 +173,7 @@ class Screening:
 
     def _lacks(self, definition: Definition, called: set[str] | frozenset[str]) -> bool:
         """Whether an object of a class may lack one of the names."""
-        left = called - EVERY_OBJECT
+        left = called - EVERY_OBJECT - patches().given
         waiting = [definition] if left else []
         for one in waiting:
             has = self._has(one)
@@ -186,7 +193,23 @@ class Screening:
                     if names is None:  # anything may come from there
                         return False
                     left -= names.every
-        return bool(left)
+        return bool(left) and not any(map(self._is_surely_open, reversed(waiting)))
+
+    def _is_surely_open(self, definition: Definition) -> bool:
+        """Whether a class surely may give its objects any name; a tree is looked at only if a word suggests it."""
+
+        def find() -> bool:
+            summary = self.project.summary(definition.path)
+            if summary is None or not _may_be_open(summary, definition.number):
+                return False
+            module = self.project.module(definition.path)
+            node = module.all_scopes[definition.number].node if module is not None else None
+            return isinstance(node, ast.ClassDef) and module is not None and self._opens(module.class_facts(node))
+
+        return self.project.answer("is surely open", definition, find, compared=True)
+
+    def _opens(self, facts: ClassFacts) -> bool:
+        return bool(self._attributes.members(facts).open_because)
 
     def _has(self, definition: Definition) -> Has | None:
         """What a class has; None for what is none."""
@@ -227,6 +250,12 @@ def _names(summary: Summary, number: int) -> frozenset[str]:
             stores = (store.partition(".") for store in summary.scopes[at].stores)
             names.update(name for owner, _, name in stores if owner in {me, scope.name} and name.isidentifier())
     return frozenset(names)
+
+
+def _may_be_open(summary: Summary, number: int) -> bool:
+    """Whether a class may set attributes of which the names are not written out."""
+    scopes = (summary.scopes[at] for at in summary.below(number))
+    return any("__dict__" in one.attributes or not OPENING.isdisjoint(map(last_name, one.calls)) for one in scopes)
 
 
 def _may_misspell(summary: Summary) -> bool:

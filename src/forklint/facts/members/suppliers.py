@@ -6,7 +6,7 @@ import ast
 import builtins
 import re
 
-from forklint.facts.members.abstract import can_be_made, is_for_others
+from forklint.facts.members import abstract
 from forklint.facts.members.attribute_stores import is_nowhere
 from forklint.facts.members.attributes import Attributes
 from forklint.project.index import External, Project
@@ -31,22 +31,28 @@ class Suppliers:
         is judged only if some class of the project uses it: a mixin, if all of these lack the name; any other, if
         the name stands nowhere in the project.
         """
-        derived = tuple(self.project.subclasses(facts))
-        if any(name not in self.attributes.lacking(other, {name}) for other in derived):
+        is_mixin = MIXIN_NAME.search(facts.name) is not None
+        is_for_others = not is_mixin and abstract.is_for_others(self.project, facts)
+        if is_for_others and not is_nowhere(self.project, name):
             return True
-        if self._has_strangers(facts, derived):
-            return not is_nowhere(self.project, name)
-        if MIXIN_NAME.search(facts.name):
-            return not any(not MIXIN_NAME.search(other.name) for other in derived)
-        if not is_for_others(self.project, facts):
-            return not can_be_made(self.project, facts) and not derived
-        return not (is_nowhere(self.project, name) and (derived or self._is_made(facts)))
+        derived = []
+        for other in self.project.subclasses(facts):
+            if name not in self.attributes.lacking(other, {name}):
+                return True
+            derived.append(other)
+        if self._has_strangers(facts, derived) and not is_nowhere(self.project, name):
+            return True
+        if is_mixin:
+            return all(MIXIN_NAME.search(other.name) for other in derived)
+        if is_for_others:
+            return not derived and not self._is_made(facts)
+        return not derived and not abstract.can_be_made(self.project, facts)
 
     def _is_made(self, facts: ClassFacts) -> bool:
         """Whether the project makes objects of a class that was meant for others."""
-        return can_be_made(self.project, facts) and bool(self.project.where(CALL, facts.name))
+        return abstract.can_be_made(self.project, facts) and bool(self.project.where(CALL, facts.name))
 
-    def _has_strangers(self, facts: ClassFacts, derived: tuple[ClassFacts, ...]) -> bool:
+    def _has_strangers(self, facts: ClassFacts, derived: list[ClassFacts]) -> bool:
         """Whether a class derives from something of the same name that could not be followed to any class."""
         known = {(other.module.path, other.name) for other in derived}
         names = self.project.hierarchy.names_for(facts.name)
