@@ -40,8 +40,8 @@ class Suppliers:
             if name not in self.attributes.lacking(other, {name}):
                 return True
             derived.append(other)
-        if self._has_strangers(facts, derived) and not is_nowhere(self.project, name):
-            return True
+        if self._has_strangers(facts, derived):
+            return not is_nowhere(self.project, name)
         if is_mixin:
             return all(MIXIN_NAME.search(other.name) for other in derived)
         if is_for_others:
