@@ -16,10 +16,12 @@ from forklint.knowledge.torch_api import class_names
 from forklint.project.certainty import has_certain_bases
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
+from forklint.project.nodes import nodes_below
+from forklint.project.scopes import FUNCTIONS
 from forklint.project.spelling import dotted, first_parameter, last_name
 from forklint.records import dataclass
 from forklint.summaries.summary import Scope
-from forklint.summaries.terms import CALL
+from forklint.summaries.terms import CALL, WORD
 
 SELF = "self"
 SETTER = "setattr"
@@ -169,13 +171,11 @@ class Attributes:
 
     def is_patched(self, facts: ClassFacts) -> bool:
         """Whether a file gives the class attributes under computed names from outside."""
-        for path in self.project.where(CALL, SETTER):
-            if path == facts.module.path:
-                if any(_outside_setters(facts.module)):
-                    return True
-            elif facts.name in self._classes_set(path):
-                return True
-        return False
+        setting = self.project.where(CALL, SETTER)
+        if facts.module.path in setting and any(_outside_setters(facts.module)):
+            return True
+        mentioning = self.project.where(WORD, facts.name) if setting else ()
+        return any(facts.name in self._classes_set(path) for path in set(setting).intersection(mentioning))
 
     def _classes_set(self, path: Path) -> frozenset[str]:
         """The last names of what a file sets attributes of by ``setattr``."""
@@ -200,14 +200,17 @@ class Attributes:
         return False
 
     def _adds(self, facts: ClassFacts | FunctionFacts) -> bool:
-        """Whether a definition of the project sets attributes of anything under computed names."""
+        """Whether a definition of the project sets attributes, under computed names, of what is not its own object."""
         path, number = facts.module.path, facts.module.numbers[facts.node]
 
         def find() -> bool:
             summary = self.project.summary(path)
             if summary is None or number >= len(summary.scopes):
                 return True
-            return any(_may_set(summary.scopes[at]) for at in summary.below(number))
+            if not any(_may_set(summary.scopes[at]) for at in summary.below(number)):
+                return False
+            module = self.project.module(path)
+            return module is None or any(_sets(module, node) for node in nodes_below(module.all_scopes[number].node))
 
         return self.project.answer("may add attributes", (path, number), find, compared=True)
 
@@ -215,8 +218,31 @@ class Attributes:
 def _may_set(scope: Scope) -> bool:
     if "__dict__" in scope.attributes or any(store.endswith(".__class__") for store in scope.stores):
         return True
-    changing = {SETTER, *(name.rpartition(".")[2] for name in patches().changing)}
-    return any(call.rpartition(".")[2] in changing for call in scope.calls)
+    return any(call.rpartition(".")[2] in _changing() for call in scope.calls)
+
+
+def _changing() -> frozenset[str]:
+    return frozenset({SETTER, *(name.rpartition(".")[2] for name in patches().changing)})
+
+
+def _sets(module: Module, node: ast.AST) -> bool:
+    """Whether a node gives other names to something, unless that is the object of the method that it stands in."""
+    if isinstance(node, ast.Call) and last_name(node.func) in _changing():
+        return not node.args or not _is_own(module, node.args[0])
+    if isinstance(node, ast.Attribute) and node.attr in {"__dict__", "__class__"}:
+        changes = node.attr == "__dict__" or not isinstance(node.ctx, ast.Load)
+        return changes and not _is_own(module, node.value)
+    return False
+
+
+def _is_own(module: Module, value: ast.expr) -> bool:
+    """Whether a value is the object of the method that it stands in."""
+    found = module.scope_at(value).find(value.id) if isinstance(value, ast.Name) else None
+    if found is None or not isinstance(value, ast.Name):
+        return False
+    function, above = found[0].node, found[0].parent
+    is_method = above is not None and isinstance(above.node, ast.ClassDef)
+    return is_method and isinstance(function, FUNCTIONS) and first_parameter(function) == value.id
 
 
 def is_setter(node: ast.AST) -> TypeGuard[ast.Call]:
