@@ -14,8 +14,13 @@ class Patches:
     """The lists of patches.toml; its comments explain them."""
 
     given: frozenset[str]
+    mixed_in: frozenset[str]
     changing: frozenset[str]
     harmless: frozenset[str]
+
+    def supply(self, name: str) -> bool:
+        """Whether an object may well have a name that no line of the project gives it."""
+        return name in self.given or name in self.mixed_in or name.startswith("assert")
 
     def may_add(self, name: str) -> bool:
         """Whether a function outside the project, by its qualified name, may give other names to what it gets."""
@@ -28,4 +33,5 @@ class Patches:
 def patches() -> Patches:
     """Read the lists once."""
     table = knowledge.table("patches.toml")
-    return Patches(frozenset(table["given"]), frozenset(table["changing"]), frozenset(table["harmless"]))
+    names = ("given", "mixed_in", "changing", "harmless")
+    return Patches(*(frozenset(table[name]) for name in names))

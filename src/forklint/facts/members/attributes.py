@@ -65,6 +65,7 @@ class Attributes:
         as the text shows it, and only then each method's tree.
         """
         left = called - facts.scope.bindings.keys() - EVERY_OBJECT
+        left = {name for name in left if not patches().supply(name)}
         left = left and left - self._stored(facts)
         if not left:
             return left

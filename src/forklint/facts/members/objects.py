@@ -14,7 +14,6 @@ from forklint.facts.members.guards import is_excused, is_for_type_checkers, is_h
 from forklint.facts.members.nearest import Nearest, is_slip, nearest
 from forklint.facts.members.receivers import Calls
 from forklint.facts.members.suppliers import Suppliers
-from forklint.knowledge.patches import patches
 from forklint.knowledge.torch_api import RETURN_SELF, ApiNames, torch_class
 from forklint.project.certainty import is_certain
 from forklint.project.index import External, Project, Value
@@ -89,7 +88,7 @@ class Objects:
         calls = self._calls(module)
         for facts in module.classes:
             on = calls.on_variables(module.numbers[facts.node])
-            called = {name for me in SELVES for name in on.get(me, ())} - patches().given
+            called = {name for me in SELVES for name in on.get(me, ())}
             left = self.attributes.lacking(facts, called) if called else called
             if left:
                 yield facts, left
@@ -103,7 +102,7 @@ class Objects:
             made = {binding.name: binding for binding in once if _may_be_object(scope, binding)}
             on = calls.on_variables(module.numbers[scope.node]) if made else {}
             for name, binding in made.items():
-                called = on.get(name, set()) - patches().given
+                called = on.get(name, set())
                 owner = self._owner_of(module, scope, binding) if called else None
                 left = self._lacks(owner, called) if owner is not None else set()
                 if binding.kind is not Kind.VALUE:
@@ -120,7 +119,7 @@ class Objects:
             stores = _stores(facts) if called else {}
             for attribute, names in called.items():
                 owner = self._kept_in(module, stores.get(attribute, []))
-                left = self._lacks(owner, names - patches().given) if owner is not None else set()
+                left = self._lacks(owner, names) if owner is not None else set()
                 if owner is not None and left and not self._is_stored_elsewhere(facts, attribute):
                     yield (facts, attribute), (owner, left)
 

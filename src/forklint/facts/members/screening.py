@@ -173,7 +173,7 @@ class Screening:
 
     def _lacks(self, definition: Definition, called: set[str] | frozenset[str]) -> bool:
         """Whether an object of a class may lack one of the names."""
-        left = called - EVERY_OBJECT - patches().given
+        left = {name for name in called - EVERY_OBJECT if not patches().supply(name)}
         waiting = [definition] if left else []
         for one in waiting:
             has = self._has(one)

@@ -42,11 +42,18 @@ class Suppliers:
             derived.append(other)
         if self._has_strangers(facts, derived):
             return not is_nowhere(self.project, name)
+        if not (is_mixin or is_for_others) and self._is_only_combined(derived) and not is_nowhere(self.project, name):
+            return True
         if is_mixin:
             return all(MIXIN_NAME.search(other.name) for other in derived)
         if is_for_others:
             return not derived and not self._is_made(facts)
         return not derived and not abstract.can_be_made(self.project, facts)
+
+    def _is_only_combined(self, derived: list[ClassFacts]) -> bool:
+        """Whether some class is combined with others, and none of those that derive from it is ever made."""
+        combined = any(len(other.node.bases) > 1 for other in derived)
+        return combined and not any(self.project.where(CALL, other.name) for other in derived)
 
     def _is_made(self, facts: ClassFacts) -> bool:
         """Whether the project makes objects of a class that was meant for others."""
