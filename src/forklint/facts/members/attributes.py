@@ -34,7 +34,7 @@ COPIERS = frozenset({"setattr", "vars", "update_wrapper"})
 """As they are spelt: functions of Python that give an object other names."""
 METACLASS, ABSTRACT_METACLASS = "metaclass", "ABCMeta"
 METACLASSES = frozenset({"builtins.type", "abc.ABCMeta"})
-MAKING = frozenset({"__new__", "__init__", "__prepare__"})
+MAKING = frozenset({"__new__", "__init__", "__prepare__", "__getattr__", "__getattribute__"})
 """Methods by which a metaclass may give a class what its body does not have."""
 
 
@@ -152,11 +152,9 @@ class Attributes:
         if not isinstance(kind, ClassFacts):
             return False
         ancestry = self.project.ancestry(kind)
-        return (
-            ancestry.complete
-            and METACLASSES.issuperset(ancestry.external)
-            and all(MAKING.isdisjoint(one.methods) for one in ancestry.classes)
-        )
+        given = frozenset(name for one in ancestry.classes for name in one.methods)
+        is_plain = MAKING.isdisjoint(given) and all(name.startswith("__") for name in given)
+        return ancestry.complete and METACLASSES.issuperset(ancestry.external) and is_plain
 
     def makes_others(self, facts: ClassFacts) -> bool:
         """Whether a call of the class may give an object of another one."""

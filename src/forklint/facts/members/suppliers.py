@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 import builtins
 import re
+from collections.abc import Iterator
 
 from forklint.facts.members import abstract
 from forklint.facts.members.attribute_stores import is_nowhere
 from forklint.facts.members.attributes import Attributes
+from forklint.project.certainty import is_certain
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts
 from forklint.project.spelling import dotted
@@ -40,8 +42,9 @@ class Suppliers:
             if name not in self.attributes.lacking(other, {name}):
                 return True
             derived.append(other)
-        if self._has_strangers(facts, derived):
-            return not is_nowhere(self.project, name)
+        strangers = [*self._strangers(facts, derived)]
+        if strangers:
+            return any(len(other.node.bases) > 1 for other in strangers) or not is_nowhere(self.project, name)
         if not (is_mixin or is_for_others) and self._is_only_combined(derived) and not is_nowhere(self.project, name):
             return True
         if is_mixin:
@@ -59,16 +62,14 @@ class Suppliers:
         """Whether the project makes objects of a class that was meant for others."""
         return abstract.can_be_made(self.project, facts) and bool(self.project.where(CALL, facts.name))
 
-    def _has_strangers(self, facts: ClassFacts, derived: list[ClassFacts]) -> bool:
-        """Whether a class derives from something of the same name that could not be followed to any class."""
+    def _strangers(self, facts: ClassFacts, derived: list[ClassFacts]) -> Iterator[ClassFacts]:
+        """Give the classes that derive from something of the same name that may be this class, or another."""
         known = {(other.module.path, other.name) for other in derived}
         names = self.project.hierarchy.names_for(facts.name)
         for path, name in self.project.hierarchy.with_base(facts.name):
             module = self.project.module(path) if (path, name) not in known else None
             alike = (other for other in (module.classes if module is not None else ()) if other.name == name)
-            if any(self._may_mean(facts, other, names) for other in alike):
-                return True
-        return False
+            yield from (other for other in alike if self._may_mean(facts, other, names))
 
     def _may_mean(self, facts: ClassFacts, other: ClassFacts, names: frozenset[str]) -> bool:
         """Whether a base of another class, of one of these names, may be this class after all."""
@@ -77,6 +78,8 @@ class Suppliers:
             if names.isdisjoint(dotted(base).split(".")):
                 continue
             if symbol is None or (isinstance(symbol, External) and self._may_be_imported_as(facts, symbol.name)):
+                return True
+            if not is_certain(self.project, other.module, other.scope.parent or other.module.scope, base):
                 return True
         return False
 
