@@ -30,8 +30,13 @@ class UnknownMethod(Rule):
     ## What it does
     Looks at calls on `self`, on variables and attributes whose only value is a call of a class, on such objects of
     another file of the project, on classes themselves, and at the names taken from torch's own modules. It reports a
-    name that is not there. It is silent where anything could supply it: a base that cannot be followed, a mixin,
-    `__getattr__`, `setattr` with a computed name, a decorator, an assignment of that attribute anywhere.
+    name that is not there. It is silent where anything could supply it: a base that cannot be followed, `__getattr__`,
+    `setattr` with a computed name, a decorator that does more than list the class, code that stores the attribute on
+    an object that is not its own. A class that others derive from is judged with all of them: a mixin if every class
+    that has it lacks the name, an abstract class if the name stands nowhere in the project.
+
+    Files that use torch are looked at, and those of a project that does which belong to a package or import another
+    file. Where an `except` around several statements hides the error, the finding is an info.
 
     ## Why is this bad?
     Python finds out when the line runs: after the epoch whose samples were to be drawn, or in a worker
@@ -65,7 +70,8 @@ class UnknownMethod(Rule):
     it: not by an annotation, a function that returns it, a list or table, `with ... as`, a choice of two classes,
     `torch.compile` or the `module` of a wrapper. `super()`, attributes of other objects (`trainer.meter.reset()`),
     functions of a module and tensors are not looked at. Of an object of torch's own, names of four letters are too
-    short to be told apart.
+    short to be told apart. A module that imports nothing of the project, lies in no package and does not name torch is
+    not looked at, though what trains may import it. Nor is a class below one of a library that is not known here.
 
     ## References
     - [torch.nn.Module](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html)
