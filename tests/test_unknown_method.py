@@ -30,19 +30,24 @@ SCRIPTS = (
 )
 """Fixtures that need nothing but torch and a processor, and that a rename mends."""
 UNMENDED = ("bad_config_dataclass.py", "bad_nothing_alike.py", "bad_two_near_names.py", "bad_wrapped_model.py")
-UNMENDED += ("bad_only_attributes_alike.py",)
+UNMENDED += ("bad_only_attributes_alike.py", "bad_numbered_layers.py", "bad_given_itself.py", "bad_mixin_of_all.py")
+UNMENDED += ("bad_other_class_stores.py",)
 GOOD = (
     "good_asked_before.py",
     "good_assigned_elsewhere/caption.py",
     "good_attributes_from_dict.py",
     "good_changing_variable.py",
+    "good_expected_error.py",
     "good_factory_new.py",
     "good_forwarding_wrapper.py",
+    "good_given_itself.py",
     "good_injecting_decorator.py",
     "good_mixin.py",
     "good_module_attributes.py",
+    "good_numbered_layers.py",
     "good_other_torch.py",
     "good_protocol_and_abc.py",
+    "good_stored_from_outside.py",
     "good_subclass_supplies/detect.py",
     "good_torch_of_other_versions.py",
 )

@@ -30,10 +30,8 @@ def unsafely_passed_over(project: Project) -> Iterator[Path]:
         module = project.module(path)
         if module is None or screening.may_lack(path):
             continue
-        doubted: list[object] = [
-            owner for owner, _ in objects._on_self(module) if not objects.suppliers._is_abstract(owner)
-        ]
-        doubted += [*objects._on_variables(module), *objects._on_attributes(module)]
+        doubted: list[object] = [*objects._on_self(module), *objects._on_variables(module)]
+        doubted += objects._on_attributes(module)
         if doubted or [*misspelt(project, module)]:
             yield path
 
@@ -195,16 +193,10 @@ def test_what_gives_a_class_no_name_does_not_spare_it(tmp_path: Path, text: str)
     "text",
     [
         "class A:\n    def __getattr__(self, name): pass\n    def run(self):\n        self.missing()\n",
-        "class A:\n    def __init_subclass__(cls): pass\n    def run(self):\n        self.missing()\n",
         "class A(make()):\n    def run(self):\n        self.missing()\n",
         "from other import B\n\n\nclass A(B):\n    def run(self):\n        self.missing()\n",
         "from . import lost\n\n\nclass A(lost.B):\n    def run(self):\n        self.missing()\n",
         "from .lost import B\n\n\nclass A(B):\n    def run(self):\n        self.missing()\n",
-        "@register\nclass A:\n    def run(self):\n        self.missing()\n",
-        "class A(metaclass=Meta, kind=1):\n    def run(self):\n        self.missing()\n",
-        "class A:\n    @abstractmethod\n    def go(self): pass\n    def run(self):\n        self.missing()\n",
-        "class A:\n    def go(self): raise NotImplementedError\n    def run(self):\n        self.missing()\n",
-        "class BaseNet:\n    def run(self):\n        self.missing()\n",
         "class A:\n    def run(me):\n        me.missing, x = 1, 2\n    def go(self):\n        self.missing()\n",
         "class A:\n    def run(self):\n        for A.missing in x: self.missing()\n",
     ],
@@ -212,6 +204,23 @@ def test_what_gives_a_class_no_name_does_not_spare_it(tmp_path: Path, text: str)
 def test_a_class_that_may_have_any_name_is_spared(tmp_path: Path, text: str) -> None:
     project = written(tmp_path, {"run.py": text}, "")
     assert not Screening(project).may_lack(tmp_path / "run.py")
+    assert not [*Objects(project).lacking(project.load(tmp_path / "run.py"))]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "@register\nclass A:\n    def run(self):\n        self.missing()\n",
+        "class A(metaclass=Meta, kind=1):\n    def run(self):\n        self.missing()\n",
+        "class A:\n    @abstractmethod\n    def go(self): pass\n    def run(self):\n        self.missing()\n",
+        "class A:\n    def go(self): raise NotImplementedError\n    def run(self):\n        self.missing()\n",
+        "class BaseNet:\n    def run(self):\n        self.missing()\n",
+        "class A:\n    def __init_subclass__(cls): change(cls.__dict__)\n    def run(self):\n        self.missing()\n",
+        "class A:\n    def __init__(self): raise NotImplementedError\n    def run(self): self.missing()\n",
+    ],
+)
+def test_what_takes_a_tree_to_see_spares_a_class(tmp_path: Path, text: str) -> None:
+    project = written(tmp_path, {"run.py": text}, "")
     assert not [*Objects(project).lacking(project.load(tmp_path / "run.py"))]
 
 

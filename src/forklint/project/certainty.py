@@ -46,6 +46,8 @@ def _are_certain(project: Project, module: Module, home: Scope, bindings: list[B
         target = project.find_module(module, first.module, first.level)
         if not isinstance(target, Module) or not first.attribute:
             return True
+        if _is_module_at_first(project, module, target, first.attribute):
+            return False
         return _is_certain_in(project, target, first.attribute, hops - 1)
     if len(bindings) != 1:
         return False
@@ -53,6 +55,14 @@ def _are_certain(project: Project, module: Module, home: Scope, bindings: list[B
     if bindings[0].kind is Kind.VALUE and isinstance(value, (ast.Name, ast.Attribute)):
         return is_certain(project, module, home, value, hops - 1)
     return True
+
+
+def _is_module_at_first(project: Project, importer: Module, package: Module, name: str) -> bool:
+    """Whether a name that a package binds is also a module of it, which is what its own files get if they run first."""
+    folder = package.path.parent
+    if package.path.name != "__init__.py" or folder not in importer.path.parents or name not in package.scope.bindings:
+        return False
+    return project.resolver.find(package.path, name, level=1) is not None
 
 
 def has_certain_bases(project: Project, facts: ClassFacts) -> bool:

@@ -13,6 +13,7 @@ from forklint.edits.proposal import Proposal
 from forklint.model import Applicability, Link, Severity
 from forklint.rules.base import Rule, Suspect
 from forklint.rules.needs import Needs
+from forklint.summaries.terms import IMPORTED
 
 if TYPE_CHECKING:
     from forklint.edits.tree import Tree
@@ -29,8 +30,13 @@ class UnknownMethod(Rule):
     ## What it does
     Looks at calls on `self`, on variables and attributes whose only value is a call of a class, on such objects of
     another file of the project, on classes themselves, and at the names taken from torch's own modules. It reports a
-    name that is not there. It is silent where anything could supply it: a base that cannot be followed, a mixin,
-    `__getattr__`, `setattr` with a computed name, a decorator, an assignment of that attribute anywhere.
+    name that is not there. It is silent where anything could supply it: a base that cannot be followed, `__getattr__`,
+    `setattr` with a computed name, a decorator that does more than list the class, code that stores the attribute on
+    an object that is not its own. A class that others derive from is judged with all of them: a mixin if every class
+    that has it lacks the name, an abstract class if the name stands nowhere in the project.
+
+    Files that use torch are looked at, and those of a project that does which belong to a package or import another
+    file. Where an `except` around several statements hides the error, the finding is an info.
 
     ## Why is this bad?
     Python finds out when the line runs: after the epoch whose samples were to be drawn, or in a worker
@@ -64,7 +70,8 @@ class UnknownMethod(Rule):
     it: not by an annotation, a function that returns it, a list or table, `with ... as`, a choice of two classes,
     `torch.compile` or the `module` of a wrapper. `super()`, attributes of other objects (`trainer.meter.reset()`),
     functions of a module and tensors are not looked at. Of an object of torch's own, names of four letters are too
-    short to be told apart.
+    short to be told apart. A module that imports nothing of the project, lies in no package and does not name torch is
+    not looked at, though what trains may import it. Nor is a class below one of a library that is not known here.
 
     ## References
     - [torch.nn.Module](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html)
@@ -77,7 +84,7 @@ class UnknownMethod(Rule):
     tokens = rb"(?:import|from)[ \t]+(?:torch|lightning|pytorch_lightning)\b"
     words = (b"torch", b"lightning")
     needs = Needs(reached=words)
-    """Torch or lightning, here or in what is reached."""
+    """Torch or lightning, here or in what is reached; or anywhere, for a file that belongs together with others."""
 
     @cached_property
     def _objects(self) -> Objects:
@@ -96,7 +103,16 @@ class UnknownMethod(Rule):
         return self._is_asked(path, data) and self._screening.may_lack(path)
 
     def _is_asked(self, path: Path, data: bytes) -> bool:
-        return b"." in data and self.reaches_tokens(path)
+        return b"." in data and (self.reaches_tokens(path) or self._is_beside_torch(path))
+
+    def _is_beside_torch(self, path: Path) -> bool:
+        """Whether a file is one of a package or imports another, in a project of which some file imports torch."""
+        return bool(self.project.graph.imports(path)) and self.project.answer(
+            "trains with torch", "", self._trains, compared=True
+        )
+
+    def _trains(self) -> bool:
+        return any(self.project.where(IMPORTED, name.decode()) for name in self.words)
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Calls of methods that are not there, and names of torch that are misspelt."""
@@ -106,7 +122,8 @@ class UnknownMethod(Rule):
             return
         for lacking in self._objects.lacking(module):
             chain = tuple(self._chain(lacking))
-            yield Suspect(lacking.node, _method_message(lacking), self.settings.cells, chain, facts=lacking)
+            severity = Severity.INFO if lacking.hidden else None
+            yield Suspect(lacking.node, _method_message(lacking), self.settings.cells, chain, severity, lacking)
         for wrong in misspelt(self.project, module):
             message = f"`{wrong.owner.path}` has no `{wrong.name}`{_hint(wrong.near)}"
             yield Suspect(wrong.node, message, self.settings.cells, facts=wrong)
@@ -158,7 +175,8 @@ def _method_message(lacking: Lacking) -> str:
     if isinstance(owner, ApiNames):
         hint = "; what it wraps does, under `.module`" if lacking.wrapped else _hint(lacking.near)
         return f"`{owner.path}` has no `{lacking.name}`{hint}"
-    return f"`{owner.name}` has no method `{lacking.name}`{_hint(lacking.near)}"
+    hidden = "; the `except` around it hides the error" if lacking.hidden else ""
+    return f"`{owner.name}` has no method `{lacking.name}`{_hint(lacking.near)}{hidden}"
 
 
 def _hint(near: Nearest) -> str:

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from pathlib import Path
 
 from forklint.facts.datasets.classes import is_dataset
 from forklint.facts.hooks.meaning import meant_hook
 from forklint.facts.loading.rows import HARMLESS_BASES
+from forklint.facts.members.abstract import is_for_others
 from forklint.knowledge.hooks import Hook, Role, hooks, roles
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, Module
 from forklint.project.scopes import Function
 from forklint.project.spelling import dotted
 from forklint.records import dataclass
+from forklint.summaries.summary import Scope
+from forklint.summaries.terms import WORD
 
 OTHER_THINGS = frozenset({"property", "cached_property", "setter", "staticmethod", "classmethod", "overload"})
 """Decorators of what is no plain method; their last names."""
-ABSTRACT = re.compile(r"abstract|NotImplemented|\bABC\b|Protocol")
 BASE_NAME = re.compile(r"Base|Abstract|Mixin|Interface|Template")
 
 
@@ -74,7 +76,7 @@ def _judged(project: Project, facts: ClassFacts, name: str, hook: str, role: Rol
     plain = ancestry.complete and all(base in role.base or base in HARMLESS_BASES for base in ancestry.external)
     if not known.is_special and (answered or derived):
         return None
-    if is_bare and (answered or not plain or derived or _is_abstract(facts) or hook not in role.lacks):
+    if is_bare and (answered or not plain or derived or _is_abstract(project, facts) or hook not in role.lacks):
         return None
     effect = role.lacks.get(hook, "") if plain and not answered else ""
     return MisspeltMethod(facts, method, hook, role, effect, not derived)
@@ -96,19 +98,23 @@ def _could_be(method: Function, hook: Hook) -> bool:
 
 def _is_mentioned(project: Project, name: str) -> bool:
     """Whether any file of the project uses the name, in code or text, other than to define it."""
-    return any(project.matches(path, _mention(name)) for path in project.containing(name.encode()))
+    return any(_mentions(project, path, name) for path in project.where(WORD, name))
 
 
-@cache
-def _mention(name: str) -> re.Pattern[bytes]:
-    word = name.encode()
-    if name.startswith("_"):
-        return re.compile(rb"(?<!def )(?<!\w)" + word + rb"(?!\w)")
-    return re.compile(rb"\.[ \t]*" + word + rb"(?!\w)|[\"']" + word + rb"[\"']")
+def _mentions(project: Project, path: Path, name: str) -> bool:
+    def find() -> bool:
+        summary = project.summary(path)
+        return summary is None or any(_uses(scope, name) for scope in summary.scopes)
+
+    return project.answer("mentions a method", (path, name), find, compared=True)
 
 
-def _is_abstract(facts: ClassFacts) -> bool:
+def _uses(scope: Scope, name: str) -> bool:
+    """Whether a scope reads an attribute of a name or quotes it; what is no everyday word counts by itself as well."""
+    quotes = any(text.rpartition(".")[2] == name for text in scope.strings)
+    return quotes or name in scope.attributes or (name.startswith("_") and name in scope.bare)
+
+
+def _is_abstract(project: Project, facts: ClassFacts) -> bool:
     """Whether a class is there for others to derive from."""
-    first, last = facts.node.lineno, facts.node.end_lineno or facts.node.lineno
-    text = "\n".join(facts.module.document.lines[first - 1 : last])
-    return bool(BASE_NAME.search(facts.name) or ABSTRACT.search(text))
+    return bool(BASE_NAME.search(facts.name)) or is_for_others(project, facts)

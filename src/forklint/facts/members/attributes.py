@@ -3,33 +3,39 @@
 from __future__ import annotations
 
 import ast
-import re
-import sys
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from pathlib import Path
+from typing import TypeGuard
 
 from forklint.facts.members import members
+from forklint.facts.members.decorators import keeps_class, leaves_alone
 from forklint.facts.members.members import ClassMembers
+from forklint.knowledge.patches import patches
 from forklint.knowledge.torch_api import class_names
 from forklint.project.certainty import has_certain_bases
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
-from forklint.project.spelling import dotted
+from forklint.project.nodes import nodes_below
+from forklint.project.scopes import FUNCTIONS
+from forklint.project.spelling import dotted, first_parameter, last_name
 from forklint.records import dataclass
-from forklint.summaries.terms import WORD
+from forklint.summaries.summary import Scope
+from forklint.summaries.terms import CALL, WORD
 
 SELF = "self"
-SETTING = b"setattr("
-SETTERS = re.compile(rb"setattr\(")
-ADDING = re.compile(r"setattr\(|__dict__|__class__")
-HARMLESS_DECORATORS = frozenset({"dataclass", "dataclasses.dataclass", "final", "typing.final"})
-HARMLESS_DECORATORS |= {"total_ordering", "functools.total_ordering", "typing_extensions.final"}
+SETTER = "setattr"
 EVERY_OBJECT = frozenset(dir(object))
 NO_METHODS = frozenset({"training", "dump_patches", "call_super_init", "T_destination"})
 """What every module of torch has and nobody can call."""
 OWN_SETTINGS = frozenset({"args", "opt", "opts", "cfg", "conf", "config", "namespace", "hparams", "params", "parser"})
 """Objects that programs fill from the command line; filling them patches no class."""
+COPIERS = frozenset({"setattr", "vars", "update_wrapper"})
+"""As they are spelt: functions of Python that give an object other names."""
+METACLASS, ABSTRACT_METACLASS = "metaclass", "ABCMeta"
+METACLASSES = frozenset({"builtins.type", "abc.ABCMeta"})
+MAKING = frozenset({"__new__", "__init__", "__prepare__", "__getattr__", "__getattribute__"})
+"""Methods by which a metaclass may give a class what its body does not have."""
 
 
 def missed_on_classes(names: AbstractSet[str]) -> set[str]:
@@ -59,6 +65,7 @@ class Attributes:
         as the text shows it, and only then each method's tree.
         """
         left = called - facts.scope.bindings.keys() - EVERY_OBJECT
+        left = {name for name in left if not patches().supply(name)}
         left = left and left - self._stored(facts)
         if not left:
             return left
@@ -75,7 +82,7 @@ class Attributes:
         if left:
             has = self.has(facts)
             left = left - has.names if has is not None else set()
-        return left
+        return {name for name in left if not any(self.members(one).may_spell(name) for one in ancestry.classes)}
 
     def has(self, facts: ClassFacts) -> Has | None:
         """All that an object of this class has; None if its classes do not tell."""
@@ -83,7 +90,7 @@ class Attributes:
 
     def _has(self, facts: ClassFacts) -> Has | None:
         ancestry = self.project.ancestry(facts)
-        if not ancestry.complete or any(self._is_open(owner) for owner in ancestry.classes):
+        if not ancestry.complete or any(self.is_open(owner) for owner in ancestry.classes):
             return None
         names: set[str] = set()
         offered: set[str] = set()
@@ -115,69 +122,133 @@ class Attributes:
         stores = (store for number in alike for at in summary.below(number) for store in summary.scopes[at].stores)
         return frozenset(name for me, _, name in (one.partition(".") for one in stores) if me == SELF)
 
-    def _is_open(self, facts: ClassFacts) -> bool:
+    def is_open(self, facts: ClassFacts) -> bool:
         """Whether something may give its objects what its body does not declare."""
-        node = facts.node
-        if self.members(facts).open_because or "__init_subclass__" in facts.methods:
+        if self.members(facts).open_because or not has_certain_bases(self.project, facts):
             return True
-        if not has_certain_bases(self.project, facts):
+        return (
+            not all(self._keeps_class(facts, decorator) for decorator in facts.node.decorator_list)
+            or not all(self._is_harmless(facts, keyword) for keyword in facts.node.keywords)
+            or not self._leaves_heirs_alone(facts)
+            or any(self.may_add(facts.module, name) for name in self.members(facts).gives_self_to)
+        )
+
+    def _keeps_class(self, facts: ClassFacts, decorator: ast.expr) -> bool:
+        around = facts.scope.parent or facts.module.scope
+        return keeps_class(self.project, facts.module, around, decorator, self.may_add)
+
+    def _leaves_heirs_alone(self, facts: ClassFacts) -> bool:
+        hook = facts.methods.get("__init_subclass__")
+        return hook is None or leaves_alone(facts.module, hook, first_parameter(hook), self.may_add)
+
+    def _is_harmless(self, facts: ClassFacts, keyword: ast.keyword) -> bool:
+        """Whether a keyword beside the bases gives the class nothing: one for ``__init_subclass__``, or a metaclass."""
+        if keyword.arg != METACLASS:
+            return keyword.arg is not None
+        if last_name(keyword.value) == ABSTRACT_METACLASS:
             return True
-        for decorator in node.decorator_list:
-            call = decorator.func if isinstance(decorator, ast.Call) else decorator
-            if dotted(call) not in HARMLESS_DECORATORS:
-                return True
-        for keyword in node.keywords:
-            if keyword.arg != "metaclass" or not dotted(keyword.value).endswith("ABCMeta"):
-                return True
-        return any(self.may_add(facts.module, name) for name in self.members(facts).gives_self_to)
+        around = facts.scope.parent or facts.module.scope
+        kind = self.project.resolve(facts.module, around, keyword.value)
+        if not isinstance(kind, ClassFacts):
+            return False
+        ancestry = self.project.ancestry(kind)
+        given = frozenset(name for one in ancestry.classes for name in one.methods)
+        is_plain = MAKING.isdisjoint(given) and all(name.startswith("__") for name in given)
+        return ancestry.complete and METACLASSES.issuperset(ancestry.external) and is_plain
+
+    def makes_others(self, facts: ClassFacts) -> bool:
+        """Whether a call of the class may give an object of another one."""
+        classes = self.project.ancestry(facts).classes
+        kinds = (keyword.value for one in classes for keyword in one.node.keywords if keyword.arg == METACLASS)
+        return any("__new__" in one.methods for one in classes) or any(
+            last_name(kind) != ABSTRACT_METACLASS for kind in kinds
+        )
+
+    def may_bind(self, facts: ClassFacts, name: str) -> bool:
+        """Whether a class's body or methods give its objects a name, as far as they are written out."""
+        return name in facts.scope.bindings or name in self._stored(facts)
 
     def is_patched(self, facts: ClassFacts) -> bool:
         """Whether a file gives the class attributes under computed names from outside."""
-        setting = self.project.containing(SETTING)
-        pattern = re.compile(rb"setattr\(\s*(?:\w+\.)*" + facts.name.encode() + rb"\s*,")
-        mentioning = self.project.where(WORD, facts.name) if setting else ()
-        if any(self.project.matches(path, pattern) for path in set(setting).intersection(mentioning)):
+        setting = self.project.where(CALL, SETTER)
+        if facts.module.path in setting and any(_outside_setters(facts.module)):
             return True
-        return self.project.matches(facts.module.path, SETTERS) and any(_outside_setters(facts.module))
+        mentioning = self.project.where(WORD, facts.name) if setting else ()
+        return any(facts.name in self._classes_set(path) for path in set(setting).intersection(mentioning))
+
+    def _classes_set(self, path: Path) -> frozenset[str]:
+        """The last names of what a file sets attributes of by ``setattr``."""
+
+        def find() -> frozenset[str]:
+            module = self.project.module(path)
+            calls = [node for node in module.nodes if is_setter(node)] if module is not None else []
+            return frozenset(last_name(call.args[0]) for call in calls)
+
+        return self.project.answer("objects of setattr", path, find, compared=True)
 
     def may_add(self, module: Module, callee: str) -> bool:
         """Whether a function, by its name in a module, may add attributes to an object that it gets."""
-        if callee in {"setattr", "vars", "functools.update_wrapper", "update_wrapper"}:
+        if callee in COPIERS:
             return True
         expression = ast.parse(callee, mode="eval").body
         symbol = self.project.resolve(module, module.scope, expression)
         if isinstance(symbol, (FunctionFacts, ClassFacts)):
-            return says(self.project, symbol, ADDING)
+            return self._adds(symbol)
         if isinstance(symbol, External):
-            return not is_known_package(symbol.name)
+            return patches().may_add(symbol.name)
         return False
 
+    def _adds(self, facts: ClassFacts | FunctionFacts) -> bool:
+        """Whether a definition of the project sets attributes, under computed names, of what is not its own object."""
+        path, number = facts.module.path, facts.module.numbers[facts.node]
 
-def is_known_package(name: str) -> bool:
-    """Whether functions of this package (by the qualified name of one) add no methods to what they get."""
-    package = name.partition(".")[0]
-    return package in {"torch", "builtins", "numpy"} or package in sys.stdlib_module_names
+        def find() -> bool:
+            summary = self.project.summary(path)
+            if summary is None or number >= len(summary.scopes):
+                return True
+            if not any(_may_set(summary.scopes[at]) for at in summary.below(number)):
+                return False
+            module = self.project.module(path)
+            return module is None or any(_sets(module, node) for node in nodes_below(module.all_scopes[number].node))
 
-
-def says(project: Project, facts: ClassFacts | FunctionFacts, pattern: re.Pattern[str]) -> bool:
-    """Whether a pattern is found in the source lines of a definition, comments included."""
-    path, qualname = facts.module.path, facts.qualname
-
-    def find() -> bool:
-        module = project.module(path)
-        scopes = module.all_scopes if module is not None else ()
-        return module is not None and any(
-            pattern.search(segment(module, scope.node)) for scope in scopes if scope.qualname == qualname
-        )
-
-    return project.answer("words of a definition", (path, qualname, pattern.pattern), find, compared=True)
+        return self.project.answer("may add attributes", (path, number), find, compared=True)
 
 
-def segment(module: Module, node: ast.stmt | ast.Module) -> str:
-    """The source lines of a definition, or the whole text for a module."""
-    if isinstance(node, ast.Module):
-        return module.document.text
-    return "\n".join(module.document.lines[node.lineno - 1 : node.end_lineno])
+def _may_set(scope: Scope) -> bool:
+    if "__dict__" in scope.attributes or any(store.endswith(".__class__") for store in scope.stores):
+        return True
+    return any(call.rpartition(".")[2] in _changing() for call in scope.calls)
+
+
+def _changing() -> frozenset[str]:
+    return frozenset({SETTER, *(name.rpartition(".")[2] for name in patches().changing)})
+
+
+def _sets(module: Module, node: ast.AST) -> bool:
+    """Whether a node gives other names to something, unless that is the object of the method that it stands in."""
+    if isinstance(node, ast.Call) and last_name(node.func) in _changing():
+        return not node.args or not _is_own(module, node.args[0])
+    if isinstance(node, ast.Attribute) and node.attr in {"__dict__", "__class__"}:
+        changes = node.attr == "__dict__" or not isinstance(node.ctx, ast.Load)
+        return changes and not _is_own(module, node.value)
+    return False
+
+
+def _is_own(module: Module, value: ast.expr) -> bool:
+    """Whether a value is the object of the method that it stands in."""
+    found = module.scope_at(value).find(value.id) if isinstance(value, ast.Name) else None
+    if found is None or not isinstance(value, ast.Name):
+        return False
+    function, above = found[0].node, found[0].parent
+    is_method = above is not None and isinstance(above.node, ast.ClassDef)
+    return is_method and isinstance(function, FUNCTIONS) and first_parameter(function) == value.id
+
+
+def is_setter(node: ast.AST) -> TypeGuard[ast.Call]:
+    """Whether a node is a call of ``setattr`` with a computed name."""
+    if not isinstance(node, ast.Call) or dotted(node.func) != SETTER or len(node.args) != 3:
+        return False
+    return not isinstance(node.args[1], ast.Constant)
 
 
 def _outside_setters(module: Module) -> Iterator[ast.Call]:
@@ -187,8 +258,6 @@ def _outside_setters(module: Module) -> Iterator[ast.Call]:
         node = waiting.pop()
         if isinstance(node, ast.ClassDef):
             continue
-        if isinstance(node, ast.Call) and dotted(node.func) == "setattr" and len(node.args) == 3:
-            target = dotted(node.args[0]).rpartition(".")[2]
-            if not isinstance(node.args[1], ast.Constant) and target not in OWN_SETTINGS:
-                yield node
+        if is_setter(node) and last_name(node.args[0]) not in OWN_SETTINGS:
+            yield node
         waiting.extend(ast.iter_child_nodes(node))

@@ -1,42 +1,57 @@
-"""Whether code that uses a name is ready for the name to be missing."""
+"""Whether code that uses a name is ready for the name to be missing, or hides that it is."""
 
 from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 
-from forklint.facts.members.attributes import segment
 from forklint.project.module import Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS
-from forklint.project.spelling import last_name
+from forklint.project.spelling import dotted, last_name
 
-FORGIVING = frozenset({"AttributeError", "ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
-ASKING = frozenset({"isinstance", "issubclass", "hasattr", "getattr", "callable", "type", "dir"})
-"""Builtins by which code asks what an object is before it uses it."""
-VERSION = re.compile(r"version|VERSION|has_|HAS_|_available|_AVAILABLE|is_torch|TORCH")
-"""Words in the test of a branch that is taken only where a name exists."""
+EXPECTING = frozenset({"AttributeError", "ImportError", "ModuleNotFoundError"})
+CATCHING_ALL = frozenset({"Exception", "BaseException"})
+SWALLOWING = frozenset({"suppress", "raises", "assertRaises", "assertRaisesRegex"})
+KINDS = frozenset({"isinstance", "issubclass", "type"})
+NAMES = frozenset({"hasattr", "getattr", "callable", "dir", "vars"})
+"""Builtins by which code asks what an object is, or has, before it uses it."""
+AVAILABLE = re.compile(r"has_|HAS_|_available|_AVAILABLE")
+"""Words in the test of a branch that is taken only where something exists."""
+VERSION = re.compile(r"version|VERSION|is_torch|TORCH|" + AVAILABLE.pattern)
+"""The same for names of torch, of which other versions have others."""
 
 
 def is_excused(module: Module, node: ast.AST, name: str) -> bool:
-    """Whether the use of ``name`` (a variable or module) at ``node`` is guarded, not executed, or of another object."""
-    below: ast.AST = node
-    for above in module.above(node):
-        if isinstance(above, ast.Try) and below in above.body and any(map(_forgives, above.handlers)):
+    """Whether the use of a module, called ``name``, at ``node`` is guarded, not executed, or of another object."""
+    for above, below in _around(module, node):
+        if _tries(above, below, EXPECTING | CATCHING_ALL) or _decides(above, below, name, VERSION):
             return True
-        if isinstance(above, (ast.With, ast.AsyncWith)) and any(_swallows(item) for item in above.items):
+        if _binds(above, name) or (_is_whole(above) and any(_asks(part, name, "") for part in nodes_below(above))):
             return True
-        if isinstance(above, (ast.If, ast.IfExp, ast.While, ast.Assert)) and _asks(above.test):
-            return True
-        if isinstance(above, ast.BoolOp) and any(_asks(value) for value in above.values if value is not below):
-            return True
-        if _binds_anew(above, name):
-            return True
-        if isinstance(above, (*FUNCTIONS, ast.Module)):
-            asked = rf"\b(?:isinstance|issubclass|hasattr)\(\s*{re.escape(name)}\b"
-            return re.search(asked, segment(module, above)) is not None
-        below = above
     return False
+
+
+def is_method_excused(module: Module, use: ast.Attribute) -> bool:
+    """Whether the use of a method of an object, variable or ``self``, is guarded or not executed, or of another one.
+
+    A ``try`` of several statements that catches every exception does not expect this one: see ``is_hidden``.
+    """
+    name = dotted(use.value)
+    for above, below in _around(module, use):
+        if _tries(above, below, EXPECTING) or (_is_one_line(above) and _tries(above, below, CATCHING_ALL)):
+            return True
+        if _decides(above, below, name, AVAILABLE) or _binds(above, name):
+            return True
+        if _is_whole(above) and any(_asks(part, name, use.attr) for part in nodes_below(above)):
+            return True
+    return False
+
+
+def is_hidden(module: Module, node: ast.AST) -> bool:
+    """Whether a ``try`` around a node catches every exception and goes on."""
+    return any(_tries(above, below, CATCHING_ALL) for above, below in _around(module, node))
 
 
 def is_for_type_checkers(module: Module, node: ast.AST) -> bool:
@@ -45,30 +60,99 @@ def is_for_type_checkers(module: Module, node: ast.AST) -> bool:
     return any("TYPE_CHECKING" in ast.unparse(test) for test in tests)
 
 
-def _forgives(handler: ast.ExceptHandler) -> bool:
-    return handler.type is None or any(last_name(part) in FORGIVING for part in nodes_below(handler.type))
+def _around(module: Module, node: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
+    """The nodes above a node, up to its function or module, each with the one below it on the way."""
+    below = node
+    for above in module.above(node):
+        yield above, below
+        if _is_whole(above):
+            return
+        below = above
 
 
-def _swallows(item: ast.withitem) -> bool:
-    """``suppress(AttributeError)``, ``pytest.raises(AttributeError)``, ``self.assertRaises(AttributeError)``."""
-    call = item.context_expr
-    if not isinstance(call, ast.Call):
+def _is_whole(node: ast.AST) -> bool:
+    return isinstance(node, (*FUNCTIONS, ast.Module))
+
+
+def _tries(above: ast.AST, below: ast.AST, errors: frozenset[str]) -> bool:
+    """Whether a ``try`` or ``with`` catches one of some errors that comes from the part below it, and goes on."""
+    if isinstance(above, (ast.With, ast.AsyncWith)):
+        calls = (item.context_expr for item in above.items if isinstance(item.context_expr, ast.Call))
+        return any(last_name(call.func) in SWALLOWING for call in calls)
+    if not isinstance(above, ast.Try) or below not in above.body:
         return False
-    name = last_name(call.func)
-    return name in {"suppress", "raises", "assertRaises", "assertRaisesRegex"}
+    return any(_catches(handler, errors) and not _raises(handler) for handler in above.handlers)
 
 
-def _asks(test: ast.expr) -> bool:
+def _catches(handler: ast.ExceptHandler, errors: frozenset[str]) -> bool:
+    if handler.type is None:
+        return not errors.isdisjoint(CATCHING_ALL)
+    return any(last_name(part) in errors for part in nodes_below(handler.type))
+
+
+def _raises(handler: ast.ExceptHandler) -> bool:
+    """Whether a handler of every exception passes it on, so that nothing is hidden."""
+    return isinstance(handler.body[-1], ast.Raise) and not _names(handler, EXPECTING)
+
+
+def _names(handler: ast.ExceptHandler, errors: frozenset[str]) -> bool:
+    return handler.type is not None and any(last_name(part) in errors for part in nodes_below(handler.type))
+
+
+def _is_one_line(above: ast.AST) -> bool:
+    """Whether a ``try`` is there for one simple statement: its author knows what may fail."""
+    return isinstance(above, ast.Try) and len(above.body) == 1 and not hasattr(above.body[0], "body")
+
+
+def _decides(above: ast.AST, below: ast.AST, name: str, words: re.Pattern[str]) -> bool:
+    """Whether a condition above a node asks what ``name`` is or has, or is false whatever happens."""
+    if isinstance(above, (ast.If, ast.IfExp, ast.While)):
+        if isinstance(above.test, ast.Constant) and below is not above.test:
+            is_body = below is above.body or (isinstance(above.body, list) and below in above.body)
+            return bool(above.test.value) != is_body
+        return _is_question(above.test, name, words)
+    if isinstance(above, ast.Assert):
+        return _is_question(above.test, name, words)
+    if isinstance(above, ast.BoolOp):
+        return any(_is_question(value, name, words) for value in above.values if value is not below)
+    return False
+
+
+def _is_question(test: ast.expr, name: str, words: re.Pattern[str]) -> bool:
     for part in nodes_below(test):
-        if isinstance(part, ast.Call) and getattr(part.func, "id", "") in ASKING:
+        if _asks(part, name, ""):
             return True
         word = last_name(part)
-        if isinstance(part, (ast.Name, ast.Attribute)) and (word == "TYPE_CHECKING" or VERSION.search(word)):
+        if isinstance(part, (ast.Name, ast.Attribute)) and (word == "TYPE_CHECKING" or words.search(word)):
             return True
     return False
 
 
-def _binds_anew(above: ast.AST, name: str) -> bool:
+def _asks(node: ast.AST, name: str, attribute: str) -> bool:
+    """Whether a node asks what ``name`` is, or whether it has an attribute ("" for any)."""
+    if isinstance(node, ast.Attribute):
+        return node.attr == "__class__" and not attribute and dotted(node.value) == name
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or not node.args:
+        return False
+    asker = node.func.id
+    if asker not in KINDS | NAMES or dotted(_of_class(node.args[0])) != name:
+        return False
+    if asker in KINDS:
+        return not attribute or asker != "type"
+    asked = node.args[1] if len(node.args) > 1 else None
+    if isinstance(asked, ast.Constant):
+        return attribute in {"", asked.value}
+    return not attribute or asker == "hasattr"
+
+
+def _of_class(node: ast.expr) -> ast.expr:
+    """What ``type(x)`` and ``x.__class__`` ask of."""
+    if isinstance(node, ast.Call) and dotted(node.func) == "type" and node.args:
+        return node.args[0]
+    return node.value if isinstance(node, ast.Attribute) and node.attr == "__class__" else node
+
+
+def _binds(above: ast.AST, name: str) -> bool:
     """Whether a comprehension or lambda around the use has a variable of the same name."""
     if isinstance(above, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
         targets = (part for generator in above.generators for part in nodes_below(generator.target))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from forklint.facts.members.spellings import TELLING, spellings
 from forklint.project.nodes import nodes_below
 from forklint.project.spelling import dotted, first_parameter
 from forklint.records import dataclass
@@ -23,8 +24,11 @@ REGISTERING = frozenset({"register_buffer", "register_parameter", "register_modu
 #: What unpickling or a checkpoint puts back is what `__init__` had put there.
 RESTORING = frozenset({"__setstate__", "__getstate__", "__copy__", "__deepcopy__", "load_state_dict"})
 
-#: Methods that can answer for a name, or make an instance, that no line declares.
-INVENTING = frozenset({"__getattr__", "__getattribute__", "__new__"})
+#: Methods that can answer for a name that no line declares.
+INVENTING = frozenset({"__getattr__", "__getattribute__"})
+
+#: It makes an object, under whatever name, before any method sees it.
+MAKING = "__new__"
 
 #: Functions that write to the attributes of whoever calls them, without being told of whom.
 REACHING_BACK = frozenset({"locals", "exec", "store_attr", "currentframe", "_getframe"})
@@ -41,6 +45,12 @@ class ClassMembers:
     open_because: str = ""
     #: The functions, as written, that a method hands its bare instance to.
     gives_self_to: frozenset[str] = frozenset()
+    #: How names begin and end that are put together: `("layer", "")` for `setattr(self, f"layer{i}", ...)`.
+    affixes: frozenset[tuple[str, str]] = frozenset()
+
+    def may_spell(self, name: str) -> bool:
+        """Whether one of the names that are put together may be `name`."""
+        return any(name.startswith(first) and name.endswith(last) for first, last in self.affixes)
 
 
 def members_of(node: ast.ClassDef) -> ClassMembers:
@@ -48,7 +58,12 @@ def members_of(node: ast.ClassDef) -> ClassMembers:
     collector = _Collector(node.name)
     for statement in statements_under(node.body):
         collector.statement(statement)
-    return ClassMembers(frozenset(collector.names), collector.open_because, frozenset(collector.gives_self_to))
+    return ClassMembers(
+        frozenset(collector.names),
+        collector.open_because,
+        frozenset(collector.gives_self_to),
+        frozenset(collector.affixes),
+    )
 
 
 def statements_under(statements: list[ast.stmt]) -> Iterator[ast.stmt]:
@@ -72,6 +87,8 @@ class _Collector:
         self.class_name = class_name
         self.names: set[str] = set()
         self.gives_self_to: set[str] = set()
+        self.affixes: set[tuple[str, str]] = set()
+        self._function: Function | None = None
         self.open_because = ""
 
     def statement(self, node: ast.stmt) -> None:
@@ -80,12 +97,29 @@ class _Collector:
             if node.name in INVENTING:
                 self.open_because = f"it defines {node.name}"
             self._method(node)
+            if node.name == MAKING:
+                self._made(node)
         elif isinstance(node, ast.ClassDef):
             self.names.add(node.name)
         elif isinstance(node, ast.Import | ast.ImportFrom):
             self._imported(node)
         else:
             self._assigned(node)
+
+    def _made(self, function: Function) -> None:
+        """What `__new__` gives the object that it makes, whatever it calls it."""
+        self._function = function
+        for node in nodes_below(function):
+            if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+                self.names.add(node.attr)
+                if node.attr == "__class__":
+                    self.open_because = "its __new__ changes a __class__"
+            if isinstance(node, ast.Attribute) and node.attr == "__dict__":
+                self.open_because = "its __new__ writes to __dict__"
+            elif isinstance(node, ast.Call) and dotted(node.func) == "setattr":
+                self._named(node.args[1:2], "calls setattr with a computed name")
+            elif isinstance(node, ast.Call) and dotted(node.func) == "type" and len(node.args) > 1:
+                self.open_because = "its __new__ makes a class"
 
     def _imported(self, node: ast.Import | ast.ImportFrom) -> None:
         for alias in node.names:
@@ -111,6 +145,7 @@ class _Collector:
 
     def _method(self, function: Function) -> None:
         instance = first_parameter(function)
+        self._function = function
         if not instance:
             return
         restores = function.name in RESTORING
@@ -175,10 +210,14 @@ class _Collector:
         return dotted(node) in {instance, self.class_name, f"{instance}.__class__"}
 
     def _named(self, given: list[ast.expr], otherwise: str) -> None:
-        if given and isinstance(given[0], ast.Constant) and isinstance(given[0].value, str):
-            self.names.add(given[0].value)
-        else:
-            self.open_because = f"it {otherwise}"
+        spelt = spellings(given[0], self._function) if given else [("", "")]
+        for first, last in spelt:
+            if last is None:
+                self.names.add(first)
+            elif len(first) + len(last) >= TELLING:
+                self.affixes.add((first, last))
+            else:
+                self.open_because = f"it {otherwise}"
 
 
 def _shallow(node: ast.AST) -> Iterator[ast.AST]:

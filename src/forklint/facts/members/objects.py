@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
-from pathlib import Path
 
-from forklint.facts.members.attributes import Attributes, missed_on_classes, segment
+from forklint.facts.members.abstract import can_be_made
+from forklint.facts.members.attribute_stores import is_assigned_somewhere
+from forklint.facts.members.attributes import Attributes, missed_on_classes
 from forklint.facts.members.callables import callables
-from forklint.facts.members.guards import is_excused, is_for_type_checkers
+from forklint.facts.members.failing_imports import FailingImports
+from forklint.facts.members.guards import is_excused, is_for_type_checkers, is_hidden, is_method_excused
 from forklint.facts.members.nearest import Nearest, is_slip, nearest
-from forklint.facts.members.suppliers import Suppliers, is_assigned_somewhere
+from forklint.facts.members.receivers import Calls
+from forklint.facts.members.suppliers import Suppliers
 from forklint.knowledge.torch_api import RETURN_SELF, ApiNames, torch_class
 from forklint.project.certainty import is_certain
 from forklint.project.index import External, Project, Value
@@ -25,13 +27,7 @@ from forklint.summaries.terms import WORD
 Owner = ClassFacts | ApiNames
 Made = dict[tuple[Scope, str], tuple[Owner, set[str]]]
 """By scope and variable: the class of the object, and the names called on it that it lacks."""
-CALLED = {me: re.compile(me + r"\.(\w+)[ \t]*\(") for me in ("self", "cls")}
-"""They begin with letters, not with ``\\b``, which makes the search ten times as fast; the tree has the last word."""
-TAIL = re.compile(r"\.(\w+)[ \t]*\(")
-STORED_OBJECT = re.compile(r"\bself\.(\w+)[ \t]*=[ \t]*((?:\w+\.)*_*[A-Z]\w*)\(")
-OF_OWN = re.compile(r"self\.(\w+)\.(\w+)[ \t]*\(")
-STORES = rb"\.%b\b[ \t]*(?::[^=\n]+)?(?:[-+*/|&]?=(?!=)|,[^\n()]*=)"
-QUOTED = rb"[\"']%b[\"']"
+SELVES = ("self", "cls")
 WRAPPERS = frozenset({"torch.nn.DataParallel", "torch.nn.parallel.DistributedDataParallel"})
 """They keep a module under ``.module`` and hand none of its methods on."""
 
@@ -45,6 +41,8 @@ class Lacking:
     near: Nearest
     wrapped: bool = False
     """True if the object wraps the one that has the method."""
+    hidden: bool = False
+    """True if code around it catches every exception and goes on."""
 
     @property
     def name(self) -> str:
@@ -59,6 +57,7 @@ class Objects:
         self.project = project
         self.attributes = Attributes(project)
         self.suppliers = Suppliers(project, self.attributes)
+        self._imports = FailingImports(project)
 
     def lacking(self, module: Module) -> Iterator[Lacking]:
         """Calls in a module, on ``self`` or on a variable, of methods that their object surely lacks."""
@@ -66,7 +65,9 @@ class Objects:
         made = dict(self._on_variables(module))
         kept = dict(self._on_attributes(module))
         wanted = set().union(*own.values(), *(names for _, names in (*made.values(), *kept.values())))
-        for node in module.nodes if wanted else ():
+        if not wanted or self._imports.fails(module):
+            return
+        for node in module.nodes:
             if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
                 continue
             if node.func.attr in wanted and isinstance(node.func.value, ast.Attribute):
@@ -78,28 +79,30 @@ class Objects:
                 if found is not None:
                     yield found
 
-    # Which names are worth a look: by text, without a walk over the tree
+    # Which names are worth a look: by the summary, without a walk over the tree
+
+    def _calls(self, module: Module) -> Calls:
+        return Calls(self.project.summary(module.path))
 
     def _on_self(self, module: Module) -> Iterator[tuple[ClassFacts, set[str]]]:
-        for scope in module.all_scopes:
-            if isinstance(scope.node, ast.ClassDef):
-                text = segment(module, scope.node)
-                patterns = (pattern for me, pattern in CALLED.items() if f"{me}." in text)
-                called = {name for pattern in patterns for name in pattern.findall(text)}
-                facts = module.class_facts(scope.node)
-                left = self.attributes.lacking(facts, called) if called else called
-                if left:
-                    yield facts, left
+        calls = self._calls(module)
+        for facts in module.classes:
+            on = calls.on_variables(module.numbers[facts.node])
+            called = {name for me in SELVES for name in on.get(me, ())}
+            left = self.attributes.lacking(facts, called) if called else called
+            if left:
+                yield facts, left
 
     def _on_variables(self, module: Module) -> Iterator[tuple[tuple[Scope, str], tuple[Owner, set[str]]]]:
+        calls = self._calls(module)
         for scope in module.all_scopes:
             if isinstance(scope.node, ast.ClassDef):
                 continue
             once = (bindings[0] for bindings in scope.bindings.values() if len(bindings) == 1)
             made = {binding.name: binding for binding in once if _may_be_object(scope, binding)}
-            text = segment(module, scope.node) if made else ""
+            on = calls.on_variables(module.numbers[scope.node]) if made else {}
             for name, binding in made.items():
-                called = _called_on(name, text)
+                called = on.get(name, set())
                 owner = self._owner_of(module, scope, binding) if called else None
                 left = self._lacks(owner, called) if owner is not None else set()
                 if binding.kind is not Kind.VALUE:
@@ -109,52 +112,31 @@ class Objects:
 
     def _on_attributes(self, module: Module) -> Iterator[tuple[tuple[ClassFacts, str], tuple[Owner, set[str]]]]:
         """By class and attribute: the object that ``self.attribute`` surely is, and the names that it lacks."""
-        for scope in module.all_scopes:
-            if not isinstance(scope.node, ast.ClassDef):
-                continue
-            text = segment(module, scope.node)
-            made = dict(STORED_OBJECT.findall(text)) if "self." in text else {}
-            called: dict[str, set[str]] = {}
-            for attribute, name in OF_OWN.findall(text) if made else ():
-                if attribute in made:
-                    called.setdefault(attribute, set()).add(name)
+        calls = self._calls(module)
+        made = calls.made()
+        for facts in module.classes if made else ():
+            called = {one: names for one, names in calls.on_kept(module.numbers[facts.node]).items() if one in made}
+            stores = _stores(facts) if called else {}
             for attribute, names in called.items():
-                owner = self._kept_in(module, scope.node, attribute, made[attribute])
+                owner = self._kept_in(module, stores.get(attribute, []))
                 left = self._lacks(owner, names) if owner is not None else set()
-                if owner is not None and left and self._is_stored_once(attribute):
-                    yield (module.class_facts(scope.node), attribute), (owner, left)
+                if owner is not None and left and not self._is_stored_elsewhere(facts, attribute):
+                    yield (facts, attribute), (owner, left)
 
-    def _kept_in(self, module: Module, node: ast.ClassDef, attribute: str, constructor: str) -> ClassFacts | None:
-        """The class of what a class puts into an attribute, if one line of it does so, by this constructor."""
-        home = module.scope_of[node]
-        if not isinstance(self.project.resolve(module, home, ast.parse(constructor, mode="eval").body), ClassFacts):
-            return None  # most attributes hold what torch makes
-        values = [
-            (function, one.value)
-            for function in module.class_facts(node).methods.values()
-            for one in nodes_below(function)
-            if isinstance(one, ast.Assign) and any(dotted(target) == f"self.{attribute}" for target in one.targets)
-        ]
-        if len(values) != 1 or not isinstance(values[0][1], ast.Call):
+    def _kept_in(self, module: Module, stores: list[ast.Attribute]) -> ClassFacts | None:
+        """The class of what is put into an attribute, if one line of a class does so, by calling that class."""
+        above = module.parents[stores[0]] if len(stores) == 1 else None
+        if not isinstance(above, (ast.Assign, ast.AnnAssign)) or not isinstance(above.value, ast.Call):
             return None
-        if dotted(_peeled(values[0][1])[0].func) != constructor:
-            return None
-        owner = self._class_called(module, module.scope_of[values[0][0]], values[0][1])
+        owner = self._class_called(module, module.scope_at(above.value), above.value)
         return owner if isinstance(owner, ClassFacts) else None
 
-    def _is_stored_once(self, attribute: str) -> bool:
-        """Whether one line of the project alone names an attribute as something to store to, and no text names it."""
-        found = [self._stores_of(path, attribute) for path in self.project.where(WORD, attribute)]
-        return sum(count for count, _ in found) == 1 and not any(is_quoted for _, is_quoted in found)
-
-    def _stores_of(self, path: Path, attribute: str) -> tuple[int, bool]:
-        """How many lines of a file name an attribute as something to store to; whether a text is its name."""
-
-        def find() -> tuple[int, bool]:
-            data, name = self.project.data(path), attribute.encode()
-            return len(re.findall(STORES % name, data)), re.search(QUOTED % name, data) is not None
-
-        return self.project.answer("stores of an attribute", (path, attribute), find, compared=True)
+    def _is_stored_elsewhere(self, facts: ClassFacts, attribute: str) -> bool:
+        """Whether a class above or below this one, or code outside, may put something else into an attribute."""
+        kin = (*self.project.ancestry(facts).classes[1:], *self.project.subclasses(facts))
+        if any(self.attributes.may_bind(one, attribute) for one in kin):
+            return True
+        return is_assigned_somewhere(self.project, attribute, [facts.module])
 
     def _owner_of(self, module: Module, scope: Scope, binding: Binding) -> Owner | None:
         """The class of the object that a variable surely is, or the class itself that it names."""
@@ -189,6 +171,11 @@ class Objects:
         if isinstance(symbol, External):
             is_module = symbol.name.startswith("torch.nn.") and symbol.name not in WRAPPERS
             return torch_class(symbol.name) if is_module or not returning else None
+        constructor = self.project.method(symbol, "__init__")
+        if constructor is not None and not takes(constructor[1], made):
+            return None  # it raises TypeError before anything is called on it
+        if self.attributes.makes_others(symbol) or not can_be_made(self.project, symbol):
+            return None
         if returning and any(self.project.method(symbol, name) for name in returning):
             return None
         is_module = "torch.nn.Module" in self.project.ancestry(symbol).external
@@ -208,7 +195,7 @@ class Objects:
             return None
         if me == "cls" and hasattr(type, use.attr):
             return None
-        if self.suppliers.may_give_self(facts, use.attr):
+        if not self._is_sure(module, use, facts) or self.suppliers.may_give_self(facts, use.attr):
             return None
         return self._confirmed(module, call, facts)
 
@@ -265,23 +252,29 @@ class Objects:
     def _confirmed(self, module: Module, call: ast.Call, owner: Owner) -> Lacking | None:
         """The finding, unless the call is guarded, the class patched, or the name assigned to something."""
         use = call.func
-        if not isinstance(use, ast.Attribute):
+        if not isinstance(use, ast.Attribute) or is_for_type_checkers(module, use):
             return None
-        if is_excused(module, use, dotted(use.value)) or is_for_type_checkers(module, use):
+        if not isinstance(owner, ClassFacts):
+            return self._of_torch(module, use, owner)
+        if not self._is_sure(module, use, owner):
             return None
-        if isinstance(owner, ClassFacts):
-            classes = self.project.ancestry(owner).classes
-            if any(is_for_type_checkers(one.module, one.node) or self.attributes.is_patched(one) for one in classes):
-                return None
-            found = Lacking(use, owner, self._meant(call, use.attr, owner))
-            modules = [module, *(one.module for one in classes)]
-        else:
-            wrapped = owner.path in WRAPPERS and self._is_method_somewhere(use.attr)
-            near = Nearest(()) if wrapped else nearest(use.attr, owner.offered)
-            if not (wrapped or near.misspelt):
-                return None
-            found, modules = Lacking(use, owner, near, wrapped), [module]
-        return None if is_assigned_somewhere(self.project, use.attr, modules) else found
+        return Lacking(use, owner, self._meant(call, use.attr, owner), hidden=is_hidden(module, use))
+
+    def _of_torch(self, module: Module, use: ast.Attribute, owner: ApiNames) -> Lacking | None:
+        wrapped = owner.path in WRAPPERS and self._is_method_somewhere(use.attr)
+        near = Nearest(()) if wrapped else nearest(use.attr, owner.offered)
+        if not (wrapped or near.misspelt) or is_excused(module, use, dotted(use.value)):
+            return None
+        return None if is_assigned_somewhere(self.project, use.attr, [module]) else Lacking(use, owner, near, wrapped)
+
+    def _is_sure(self, module: Module, use: ast.Attribute, owner: ClassFacts) -> bool:
+        """Whether nothing around the use, and nothing outside the class, makes up for a name that it lacks."""
+        classes = self.project.ancestry(owner).classes
+        if is_method_excused(module, use) or any(is_for_type_checkers(one.module, one.node) for one in classes):
+            return False
+        if is_assigned_somewhere(self.project, use.attr, [module, *(one.module for one in classes)]):
+            return False
+        return not any(self.attributes.is_patched(one) for one in classes)
 
     def _meant(self, call: ast.Call, name: str, owner: ClassFacts) -> Nearest:
         """The methods that a call may have meant; none is offered alone that could not take its arguments."""
@@ -353,14 +346,11 @@ def _peeled(call: ast.Call) -> tuple[ast.Call, list[str]]:
     return call, around
 
 
-def _called_on(variable: str, text: str) -> set[str]:
-    """Names that a text calls as methods of a variable."""
-    called: set[str] = set()
-    start = text.find(f"{variable}.")
-    while start >= 0:
-        end = start + len(variable)
-        match = TAIL.match(text, end)
-        if match and not (start and (text[start - 1].isalnum() or text[start - 1] in "_.")):
-            called.add(match[1])
-        start = text.find(f"{variable}.", end)
-    return called
+def _stores(facts: ClassFacts) -> dict[str, list[ast.Attribute]]:
+    """Where the methods of a class store to attributes of their object, by the names of these."""
+    found: dict[str, list[ast.Attribute]] = {}
+    for function in facts.methods.values():
+        for node in nodes_below(function):
+            if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load) and is_name(node.value, "self"):
+                found.setdefault(node.attr, []).append(node)
+    return found

@@ -13,7 +13,8 @@ Called = dict[str, set[str]]
 class Calls:
     """The calls of methods in one file."""
 
-    def __init__(self, summary: Summary) -> None:
+    def __init__(self, summary: Summary | None) -> None:
+        """``summary``: None for a file that cannot be read, which calls nothing."""
         self._summary = summary
         self._known: dict[int, Called] = {}
 
@@ -30,8 +31,9 @@ class Calls:
 
     def on_kept(self, number: int) -> Called:
         """What is called on each attribute of ``self``, in the outermost class or function around a scope."""
-        scopes, found = self._summary.scopes, Called()
-        while scopes[number].parent > 0:
+        found = Called()
+        scopes = self._summary.scopes if self._summary is not None else ()
+        while scopes and scopes[number].parent > 0:
             number = scopes[number].parent
         for call in self._below(number):
             if call.startswith("self."):
@@ -40,7 +42,19 @@ class Calls:
                     found.setdefault(attribute, set()).add(name)
         return found
 
+    def made(self) -> set[str]:
+        """The attributes of ``self`` that some line gives what may be a new object."""
+        targets = self._summary.by_target if self._summary is not None else {}
+        own = {target: values for target, values in targets.items() if target.startswith(f"{SELF}.")}
+        return {
+            target[len(SELF) + 1 :]
+            for target, values in own.items()
+            if self._summary is not None and any(made_by(value, self._summary) for _, value in values)
+        }
+
     def _below(self, number: int) -> set[str]:
+        if self._summary is None:
+            return set()
         return set().union(*(self._summary.scopes[at].calls for at in self._summary.below(number)))
 
 

@@ -7,28 +7,30 @@ one way: whatever else a name may mean to them, they say nothing then.
 
 from __future__ import annotations
 
+import ast
 import builtins
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from forklint.facts.members.attributes import EVERY_OBJECT, HARMLESS_DECORATORS, missed_on_classes
-from forklint.facts.members.members import INVENTING
+from forklint.facts.members.attributes import EVERY_OBJECT, Attributes, missed_on_classes
+from forklint.facts.members.members import INVENTING, REACHING_BACK, REGISTERING
 from forklint.facts.members.receivers import SELF, Calls, made_by
-from forklint.facts.members.suppliers import BASE_NAME
 from forklint.facts.members.torch_names import is_misspelt
+from forklint.knowledge.patches import patches
 from forklint.knowledge.torch_api import class_names, torch_class, torch_module
 from forklint.project.index import Project
 from forklint.project.meanings import INSIDE, MODULE, Definition, Meanings, Place
+from forklint.project.module import ClassFacts
 from forklint.summaries.summary import CLASS, FUNCTION, Summary
+from forklint.summaries.terms import last_name
 
 SELVES = (SELF, "cls")
+OPENING = REGISTERING | REACHING_BACK | {"setattr", "__setattr__", "vars"}
+"""Last names of what a method calls to give its object names that are not written out."""
 UNNAMED = "?"
 """A base that is no dotted name."""
 STATIC = "staticmethod"
-ABSTRACT = "abstract"
-NOT_IMPLEMENTED = frozenset({"NotImplemented", "NotImplementedError"})
-OPENING = INVENTING | {"__init_subclass__"}
 Named = Definition | str | None
 """A class of the project, the qualified name of something outside it, or None where only a tree can tell."""
 
@@ -50,6 +52,7 @@ class Screening:
     def __init__(self, project: Project) -> None:
         self.project = project
         self._meanings = Meanings(project)
+        self._attributes = Attributes(project)
 
     def may_lack(self, path: Path) -> bool:
         """Whether a name that is called or taken in a file may be missing where it is looked for."""
@@ -74,8 +77,7 @@ class Screening:
         for number in summary.classes:
             scope, on = summary.scopes[number], calls.on_variables(number)
             called = frozenset(name for me in SELVES for name in on.get(me, ())) - scope.binds
-            lacks = called and self._lacks(Definition(path, number), called)
-            if lacks and not BASE_NAME.search(scope.name) and not _is_abstract(summary, number):
+            if called and self._lacks(Definition(path, number), called):
                 return True
         return False
 
@@ -171,7 +173,7 @@ class Screening:
 
     def _lacks(self, definition: Definition, called: set[str] | frozenset[str]) -> bool:
         """Whether an object of a class may lack one of the names."""
-        left = called - EVERY_OBJECT
+        left = {name for name in called - EVERY_OBJECT if not patches().supply(name)}
         waiting = [definition] if left else []
         for one in waiting:
             has = self._has(one)
@@ -191,7 +193,23 @@ class Screening:
                     if names is None:  # anything may come from there
                         return False
                     left -= names.every
-        return bool(left)
+        return bool(left) and not any(map(self._is_surely_open, reversed(waiting)))
+
+    def _is_surely_open(self, definition: Definition) -> bool:
+        """Whether a class surely may give its objects any name; a tree is looked at only if a word suggests it."""
+
+        def find() -> bool:
+            summary = self.project.summary(definition.path)
+            if summary is None or not _may_be_open(summary, definition.number):
+                return False
+            module = self.project.module(definition.path)
+            node = module.all_scopes[definition.number].node if module is not None else None
+            return isinstance(node, ast.ClassDef) and module is not None and self._opens(module.class_facts(node))
+
+        return self.project.answer("is surely open", definition, find, compared=True)
+
+    def _opens(self, facts: ClassFacts) -> bool:
+        return bool(self._attributes.members(facts).open_because)
 
     def _has(self, definition: Definition) -> Has | None:
         """What a class has; None for what is none."""
@@ -204,7 +222,7 @@ class Screening:
         if summary is None or not _is_class(summary, number):
             return None
         bases = (self._base(path, base) for base in summary.scopes[number].bases)
-        return Has(_names(summary, number), tuple(bases), is_open=_is_open(summary, number))
+        return Has(_names(summary, number), tuple(bases), is_open=not INVENTING.isdisjoint(summary.methods(number)))
 
     def _base(self, path: Path, written: str) -> frozenset[Named]:
         """What a base may be; nothing if that is surely not known to the facts."""
@@ -234,20 +252,10 @@ def _names(summary: Summary, number: int) -> frozenset[str]:
     return frozenset(names)
 
 
-def _is_open(summary: Summary, number: int) -> bool:
-    scope = summary.scopes[number]
-    return (
-        not OPENING.isdisjoint(summary.methods(number))
-        or any(one.removesuffix("()") not in HARMLESS_DECORATORS for one in scope.decorators)
-        or any(one != "metaclass" for one in scope.keywords)
-    )
-
-
-def _is_abstract(summary: Summary, number: int) -> bool:
-    """Whether a word in a class says that its methods meet objects of others; one in a comment is not seen."""
-    scopes = [summary.scopes[at] for at in summary.below(number)]
-    words = (word for one in scopes for names in (one.bare, one.attributes, one.binds) for word in names)
-    return any(word.startswith(ABSTRACT) or word in NOT_IMPLEMENTED for word in words)
+def _may_be_open(summary: Summary, number: int) -> bool:
+    """Whether a class may set attributes of which the names are not written out."""
+    scopes = (summary.scopes[at] for at in summary.below(number))
+    return any("__dict__" in one.attributes or not OPENING.isdisjoint(map(last_name, one.calls)) for one in scopes)
 
 
 def _may_misspell(summary: Summary) -> bool:

@@ -1,23 +1,22 @@
-"""Who else may give an object a name that its class does not declare: subclasses, mixing in, assignments."""
+"""Which other classes may give ``self`` a name that the class of a method lacks: those derived from it or mixed in."""
 
 from __future__ import annotations
 
 import ast
+import builtins
 import re
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 
-from forklint.facts.members.attributes import Attributes, says
-from forklint.project.index import Project
-from forklint.project.module import ClassFacts, Module
-from forklint.summaries.terms import WORD
+from forklint.facts.members import abstract
+from forklint.facts.members.attribute_stores import is_nowhere
+from forklint.facts.members.attributes import Attributes
+from forklint.project.certainty import is_certain
+from forklint.project.index import External, Project
+from forklint.project.module import ClassFacts
+from forklint.project.spelling import dotted
+from forklint.summaries.terms import CALL
 
-ABSTRACT = re.compile(r"\babstract\w*|\bNotImplemented(?:Error)?\b")
-BASE_NAME = re.compile(r"^_*(?:Base|Abstract|I[A-Z][a-z])|(?:Base|Interface|Protocol|ABC)\d*$|[Mm]ix[_]?[Ii]n")
-ABSTRACT_BASES = ("Protocol", "ABC", "ABCMeta")
-DERIVED = re.compile(r"^[ \t]*class[ \t]+(\w+)[ \t]*\(([^)]*)", re.MULTILINE)
-WORDS = re.compile(r"\w+")
-GIVEN = rb"\b%b[ \t]+as[ \t]+(\w+)|^[ \t]*(\w+)[ \t]*=[^=\n]*\b%b[ \t]*$"
+MIXIN_NAME = re.compile(r"[Mm]ix_?[Ii]n")
 
 
 class Suppliers:
@@ -30,75 +29,65 @@ class Suppliers:
     def may_give_self(self, facts: ClassFacts, name: str) -> bool:
         """Whether ``self`` in this class may be an object of another class, which has ``name``.
 
-        So it is where the class, or one derived from it, is abstract by its name, its bases or its methods, or
-        is combined with another class; where a class derived from it has the name, or is not understood; and
-        where a class derives from something of the same name that could not be followed to here.
+        So it is where a class derived from it has the name, or is not understood. A class that is there for others
+        is judged only if some class of the project uses it: a mixin, if all of these lack the name; any other, if
+        the name stands nowhere in the project.
         """
-        derived = self._derived(facts)
-        return derived is None or any(name not in self.attributes.lacking(other, {name}) for other in derived)
+        is_mixin = MIXIN_NAME.search(facts.name) is not None
+        is_for_others = not is_mixin and abstract.is_for_others(self.project, facts)
+        if is_for_others and not is_nowhere(self.project, name):
+            return True
+        derived = []
+        for other in self.project.subclasses(facts):
+            if name not in self.attributes.lacking(other, {name}):
+                return True
+            derived.append(other)
+        strangers = [*self._strangers(facts, derived)]
+        if strangers:
+            return any(len(other.node.bases) > 1 for other in strangers) or not is_nowhere(self.project, name)
+        if not (is_mixin or is_for_others) and self._is_only_combined(derived) and not is_nowhere(self.project, name):
+            return True
+        if is_mixin:
+            return all(MIXIN_NAME.search(other.name) for other in derived)
+        if is_for_others:
+            return not derived and not self._is_made(facts)
+        return not derived and not abstract.can_be_made(self.project, facts)
 
-    def _derived(self, facts: ClassFacts) -> tuple[ClassFacts, ...] | None:
-        """The project's classes that derive from this one; None if its methods may meet an object of yet another."""
-        return self.project.answer("suppliers.derived", facts, lambda: self._find_derived(facts))
+    def _is_only_combined(self, derived: list[ClassFacts]) -> bool:
+        """Whether some class is combined with others, and none of those that derive from it is ever made."""
+        combined = any(len(other.node.bases) > 1 for other in derived)
+        return combined and not any(self.project.where(CALL, other.name) for other in derived)
 
-    def _find_derived(self, facts: ClassFacts) -> tuple[ClassFacts, ...] | None:
-        if self._is_abstract(facts):
-            return None
-        derived = tuple(self.project.subclasses(facts))
-        if any(self._is_abstract(other) or len(other.node.bases) > 1 for other in derived):
-            return None
+    def _is_made(self, facts: ClassFacts) -> bool:
+        """Whether the project makes objects of a class that was meant for others."""
+        return abstract.can_be_made(self.project, facts) and bool(self.project.where(CALL, facts.name))
+
+    def _strangers(self, facts: ClassFacts, derived: list[ClassFacts]) -> Iterator[ClassFacts]:
+        """Give the classes that derive from something of the same name that may be this class, or another."""
         known = {(other.module.path, other.name) for other in derived}
-        return None if any(found not in known for found in self._derived_by_text(facts.name)) else derived
+        names = self.project.hierarchy.names_for(facts.name)
+        for path, name in self.project.hierarchy.with_base(facts.name):
+            module = self.project.module(path) if (path, name) not in known else None
+            alike = (other for other in (module.classes if module is not None else ()) if other.name == name)
+            yield from (other for other in alike if self._may_mean(facts, other, names))
 
-    def _is_abstract(self, facts: ClassFacts) -> bool:
-        if BASE_NAME.search(facts.name) or says(self.project, facts, ABSTRACT):
-            return True
-        if self._leaves_abstract(facts):
-            return True
-        return any(path.endswith(ABSTRACT_BASES) for path in self.project.ancestry(facts).external)
+    def _may_mean(self, facts: ClassFacts, other: ClassFacts, names: frozenset[str]) -> bool:
+        """Whether a base of another class, of one of these names, may be this class after all."""
+        written = (base.value if isinstance(base, ast.Subscript) else base for base in other.node.bases)
+        for base, symbol in zip(written, self.project.bases(other), strict=True):
+            if names.isdisjoint(dotted(base).split(".")):
+                continue
+            if symbol is None or (isinstance(symbol, External) and self._may_be_imported_as(facts, symbol.name)):
+                return True
+            if not is_certain(self.project, other.module, other.scope.parent or other.module.scope, base):
+                return True
+        return False
 
-    def _leaves_abstract(self, facts: ClassFacts) -> bool:
-        """Whether a method of a base is still abstract here, whether or not the metaclass is told of it."""
-        return any(
-            "abstract" in ast.unparse(decorator)
-            for owner in self.project.ancestry(facts).classes
-            for name, function in owner.methods.items()
-            if self.project.method(facts, name) == (owner, function)
-            for decorator in function.decorator_list
-        )
-
-    def _derived_by_text(self, name: str) -> Iterator[tuple[Path, str]]:
-        """Give file and name of each class whose bases mention this name, or another that it is given."""
-        holders = self.project.where(WORD, name)
-        names = frozenset({name}).union(*(self._given(path, name) for path in holders))
-        for path in holders:
-            yield from ((path, derived) for derived, bases in self._heads(path) if not names.isdisjoint(bases))
-
-    def _given(self, path: Path, name: str) -> frozenset[str]:
-        """Other names that a file gives what has this one."""
-
-        def find() -> frozenset[str]:
-            found = re.findall(GIVEN % ((name.encode(),) * 2), self.project.data(path), re.MULTILINE)
-            return frozenset((one or other).decode(errors="replace") for one, other in found)
-
-        return self.project.answer("names given to a class", (path, name), find, compared=True)
-
-    def _heads(self, path: Path) -> tuple[tuple[str, frozenset[str]], ...]:
-        """The classes of a file, each with the words in its bases."""
-
-        def find() -> tuple[tuple[str, frozenset[str]], ...]:
-            text = self.project.data(path).decode(errors="replace")
-            return tuple((name, frozenset(WORDS.findall(bases))) for name, bases in DERIVED.findall(text))
-
-        return self.project.answer("words in the bases of classes", path, find, compared=True)
-
-
-def is_assigned_somewhere(project: Project, name: str, modules: Iterable[Module]) -> bool:
-    """Whether any project file assigns an attribute of this name, or one of ``modules`` holds it as a string."""
-    word = name.encode()
-    quoted = re.compile(rb"[\"'](?:\w+,\s*)*" + word + rb"(?:,\s*\w+)*[\"']")
-    if any(project.matches(module.path, quoted) for module in modules):
-        return True
-    assigned = rb"\.%b\b[ \t]*(?::[^=\n]+)?(?:=(?!=)|,[^\n()]*[^=!<>\n()]=(?!=))" % word
-    stores = re.compile(assigned + rb"|setattr(?:__)?\([^\n]*[\"']%b[\"']" % word)
-    return any(project.matches(path, stores) for path in project.where(WORD, name))
+    def _may_be_imported_as(self, facts: ClassFacts, name: str) -> bool:
+        """Whether a name that leads out of the project may mean this class, by the folders that its file lies in."""
+        module, _, last = name.rpartition(".")
+        if module == "builtins":
+            return not hasattr(builtins, last)  # from a star, or not bound at all
+        path = facts.module.path
+        inside = path.relative_to(self.project.root).parts if path.is_relative_to(self.project.root) else path.parts
+        return not {*inside, path.stem}.isdisjoint(module.split("."))

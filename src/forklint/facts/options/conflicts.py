@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from forklint.facts.machines import programs
-from forklint.facts.members.suppliers import is_assigned_somewhere
+from forklint.facts.members.attribute_stores import is_assigned_somewhere
 from forklint.facts.options import constants
 from forklint.facts.options.loader_calls import LoaderCall, loader_calls
 from forklint.facts.options.mappings import Given

@@ -1,0 +1,47 @@
+"""Modules that end before their code runs, since an import at their top surely fails."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from forklint.project.index import Project
+from forklint.project.module import Module
+from forklint.project.scopes import Binding, Kind
+
+MAKING_NAMES = frozenset({"__getattr__", "globals", "vars", "exec", "setattr"})
+"""What may give a module names that no line binds."""
+
+
+class FailingImports:
+    """Answers for the modules of one project."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+
+    def fails(self, module: Module) -> bool:
+        """Whether a module takes from another of the project, whatever happens, a name that it surely lacks."""
+        return any(self._lacks(module, binding) for binding in _surely_run(module))
+
+    def _lacks(self, module: Module, binding: Binding) -> bool:
+        path = self._project.resolver.find(module.path, binding.module, binding.level)
+        summary = self._project.summary(path) if path is not None and path != module.path else None
+        if path is None or summary is None or summary.stars or binding.attribute in summary.top.binds:
+            return False
+        words = summary.top.binds | summary.top.bare | summary.top.calls
+        if not MAKING_NAMES.isdisjoint(words) or any(binding.attribute in scope.binds for scope in summary.scopes):
+            return False
+        if path.name != "__init__.py":
+            return True
+        resolver = self._project.resolver
+        is_there = resolver.find(path, binding.attribute, 1) or resolver.is_package(path, binding.attribute, 1)
+        return not is_there
+
+
+def _surely_run(module: Module) -> Iterator[Binding]:
+    """The names that statements of the top level itself import, which no branch or ``try`` holds."""
+    for bindings in module.scope.bindings.values():
+        for binding in bindings:
+            is_import = binding.kind is Kind.IMPORT and isinstance(binding.node, ast.ImportFrom)
+            if is_import and binding.attribute and binding.node in module.tree.body:
+                yield binding

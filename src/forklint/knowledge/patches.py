@@ -1,0 +1,37 @@
+"""Typed reader of patches.toml: what libraries add to objects that are not theirs."""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+
+from forklint import knowledge
+from forklint.records import dataclass
+
+
+@dataclass(frozen=True)
+class Patches:
+    """The lists of patches.toml; its comments explain them."""
+
+    given: frozenset[str]
+    mixed_in: frozenset[str]
+    changing: frozenset[str]
+    harmless: frozenset[str]
+
+    def supply(self, name: str) -> bool:
+        """Whether an object may well have a name that no line of the project gives it."""
+        return name in self.given or name in self.mixed_in or name.startswith("assert")
+
+    def may_add(self, name: str) -> bool:
+        """Whether a function outside the project, by its qualified name, may give other names to what it gets."""
+        package = name.partition(".")[0]
+        is_known = package in self.harmless or package == "builtins" or package in sys.stdlib_module_names
+        return name in self.changing or not is_known
+
+
+@cache
+def patches() -> Patches:
+    """Read the lists once."""
+    table = knowledge.table("patches.toml")
+    names = ("given", "mixed_in", "changing", "harmless")
+    return Patches(*(frozenset(table[name]) for name in names))
