@@ -122,7 +122,7 @@ def test_equal_findings_of_one_file_are_counted(forklint, project: Path) -> None
     forklint(*KNOWN, "--update-baseline", "src/data.py", cwd=project)
     assert [row["count"] for row in rows(project / "known.json")] == [2]
     assert forklint(*KNOWN, "src/data.py", cwd=project).returncode == 0
-    more = f"        if root:\n    {line}        elif 1:\n    {line}        else:\n    {line}"
+    more = f"        if root:\n    {line}        elif len(root):\n    {line}        else:\n    {line}"
     (project / "src" / "data.py").write_text(HAZARD.replace(line, more))
     result = forklint(*KNOWN, "src/data.py", "--output-format", "json", cwd=project)
     assert [one["location"]["row"] for one in json.loads(result.stdout)] == [12]

@@ -11,7 +11,7 @@ from loader_ways import DATASETS, PLAIN, WAYS, Way, project
 PAGE = Path(__file__).parents[2] / "docs" / "recall" / "loaders.md"
 BY_DEFAULT = {"argparse", "click", "pydantic", "hydra", "a parameter"}
 """Ways in which a number is what is used unless someone says more."""
-NOT_CONSTANT = BY_DEFAULT | {"a dataclass", "yaml"}
+NOT_CONSTANT = BY_DEFAULT | {"yaml"}
 """Ways in which FKL402 holds no number for certain."""
 LASTING = ", persistent_workers=True"
 EPOCHS = """\

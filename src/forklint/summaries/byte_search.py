@@ -16,7 +16,7 @@ from forklint.summaries.terms import BASE, BOUND, RENAMED, WORD, Terms, terms, w
 LETTER = rb"[\w\x80-\xff]"
 BLANKS = rb"(?:[\s\\]|\#[^\n]*\n)*"
 """What may stand between two tokens."""
-BINDING = rb"(?:\A|[\n\r;,(\[{*:=|'\")\]}]|\b(?:def|class|import|as|for|type|case|lambda)\b)[ \t\f\\]*"
+BINDING = rb"(?:\b(?:def|class|import|as|for|type|case|lambda)\b|[\n\r;,(\[{*:=|'\")\]}]|\A)[ \t\f\\]*"
 """What stands before a name that a statement binds, or that ``__all__`` lists."""
 GIVING = rb"(?:[=,(\[.]|\b(?:or|and|else|await|yield|from)\b)" + BLANKS
 """What stands before the last part of a value that gets another name; or ``as`` stands behind it."""
