@@ -90,7 +90,8 @@ class Unpicklable:
         if isinstance(node, ast.Name):
             return stores.is_changed(self._evaluator, given.scope, node.id)
         if isinstance(node, ast.Call):
-            return self.project.resolve(given.module, given.scope, node.func) is None
+            is_chosen = not isinstance(node.func, ast.Attribute)
+            return is_chosen and self.project.resolve(given.module, given.scope, node.func) is None
         return isinstance(node, ast.Subscript)
 
     def _held(self, given: Given, value: Abstract, depth: int) -> Culprit | None:
