@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from functools import cache
 
 from forklint import knowledge
@@ -17,6 +18,12 @@ class Patches:
     mixed_in: frozenset[str]
     changing: frozenset[str]
     harmless: frozenset[str]
+    attached: Mapping[tuple[str, str], frozenset[str]]
+    """By package and class."""
+
+    def attached_to(self, base: str) -> frozenset[str]:
+        """What objects of a library's class, by its qualified name, get once a program runs."""
+        return self.attached.get((base.partition(".")[0], base.rpartition(".")[2]), frozenset())
 
     def supply(self, name: str) -> bool:
         """Whether an object may well have a name that no line of the project gives it."""
@@ -34,4 +41,8 @@ def patches() -> Patches:
     """Read the lists once."""
     table = knowledge.table("patches.toml")
     names = ("given", "mixed_in", "changing", "harmless")
-    return Patches(*(frozenset(table[name]) for name in names))
+    attached = {
+        (package, row["base"]): frozenset(row["names"]) for row in table["attached"] for package in row["packages"]
+    }
+    given, mixed_in, changing, harmless = (frozenset(table[name]) for name in names)
+    return Patches(given, mixed_in, changing, harmless, attached)

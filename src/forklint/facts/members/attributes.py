@@ -76,7 +76,7 @@ class Attributes:
             names = class_names(name)
             if names is None:
                 return set()
-            left = left - names.every
+            left = left - names.every - patches().attached_to(name)
         for owner in ancestry.classes[1:]:
             left = left - owner.scope.bindings.keys() - self._stored(owner)
         if left:

@@ -12,6 +12,7 @@ from forklint.facts.starting.running.values import (
     Arguments,
     Const,
     Dictionary,
+    Foreign,
     Lazy,
     Method,
     Sequence,
@@ -63,6 +64,32 @@ def call_builtin(run: Execution, spot: Spot, name: str, given: Arguments) -> Val
             count = called(name, [evaluation.number_of(value) for value in given.positional])
             result = Const(count) if count is not None else UNKNOWN
     return result
+
+
+def _length(given: tuple[Value, ...]) -> Value:
+    """The length of a list or dictionary; nothing is iterated for it."""
+    value = given[0]
+    is_known = isinstance(value, (Sequence, Dictionary)) and value.complete
+    return Const(len(value.items)) if is_known else UNKNOWN  # type: ignore[union-attr]
+
+
+def _is_instance(given: tuple[Value, ...]) -> Value:
+    """Whether a text, a list or a dictionary is one of a builtin type; UNKNOWN for all else."""
+    value, kinds = given[0], given[1:]
+    kind = kinds[0].name.removeprefix("builtins.") if kinds and isinstance(kinds[0], Foreign) else ""
+    if isinstance(value, Const) and isinstance(value.value, str):
+        own = {"str"}
+    elif isinstance(value, (Sequence, Dictionary)):
+        own = {"dict"} if isinstance(value, Dictionary) else {"list", "tuple", "set"}
+    else:
+        return UNKNOWN
+    if kind in own:
+        return Const(value=True) if len(own) == 1 else UNKNOWN
+    return Const(value=False) if kind in {"str", "dict", "list", "tuple", "set", "int", "float", "bool"} else UNKNOWN
+
+
+LOOKING = {"builtins.len": _length, "builtins.isinstance": _is_instance}
+"""Builtins that look at what they are given, and run nothing of it."""
 
 
 def _dict(given: Arguments) -> Value:
@@ -122,6 +149,13 @@ def _dictionary_method(owner: Dictionary, name: str, given: Arguments) -> tuple[
         complete = isinstance(more, Dictionary) and more.complete and not given.open
         base = owner if isinstance(more, Dictionary) else Dictionary((), complete=False)
         changed = base.updated(entries, complete=complete)
+    elif name in {"pop", "setdefault"} and given.positional and isinstance(given.positional[0], Const):
+        key, default = given.positional[0].value, given.get("", 1)
+        result = owner.get(key) if key in dict(owner.items) else UNKNOWN
+        if name == "pop":
+            changed = Dictionary(tuple(item for item in owner.items if item[0] != key), owner.complete)
+        elif key not in dict(owner.items):
+            changed = owner.updated({key: (default or NONE) if owner.complete else UNKNOWN})
     elif name in {"pop", "popitem", "clear", "setdefault"}:
         changed = UNKNOWN
     return result, changed

@@ -69,6 +69,8 @@ def call(run: Execution, spot: Spot, name: str, given: Arguments) -> Value:
     elif name == "builtins.setattr" and len(given.positional) == 3:
         attribute = given.positional[1]
         binding.changed(run, given.positional[0], str(attribute.value) if isinstance(attribute, Const) else "")
+    elif name in containers.LOOKING and given.positional:
+        result = containers.LOOKING[name](given.positional)
     elif name in known.at_once or name in containers.BUILTINS:
         result = containers.call_builtin(run, spot, name.partition(".")[2], given)
     elif name in names.PLATFORM_NAMES or (name == "builtins.hasattr" and _tells_platform(given)):
