@@ -156,7 +156,8 @@ def test_a_seed_by_worker_comes_again_in_the_next_epoch(tmp_path: Path) -> None:
 
 
 def test_a_stream_that_no_sample_draws_from_is_not_reproduced(tmp_path: Path) -> None:
-    text = KEPT.format(made="None", before="pass", draw="0") + "\ndef worker_init_fn(worker_id):\n    random.seed(0)\n"
+    seldom = KEPT.format(made="None", before="pass", draw="random.random() if index < 0 else 0")
+    text = seldom + "\ndef worker_init_fn(worker_id):\n    random.seed(0)\n"
     proof = found(tmp_path, text, "Data(), num_workers=2, worker_init_fn=worker_init_fn", start_methods=("fork",))
     assert proof.verdict() == "not reproduced"
     assert "begin with the same stream" in proof.judgement.evidence
