@@ -300,8 +300,8 @@ def _lint_with(linters: Linters, files: Iterable[Path], *, keeps: bool) -> Done:
         last = linter
         if left:
             _add(done.seen, {key: project.news() for key, project in left.items()} if keeps else {})
-            left.clear()
-            gc.collect()
+            for project in left.values():
+                project.dissolve()
         report, rests = linter.watched(path)
         done.reports.append((report, linter.project.encoded(rests) if keeps else b""))
     _add(done.seen, linters.news() if keeps else {})

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import accumulate, pairwise
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from forklint.edits import cst
 from forklint.edits.text import edits_between, split_lines
@@ -19,6 +19,30 @@ Body = "cst.BaseSuite | cst.Module"
 
 class UnparsableError(Exception):
     """LibCST refuses the text, or would not give it back as it was."""
+
+
+Changes: TypeAlias = "dict[cst.CSTNode, cst.CSTNode | cst.RemovalSentinel | cst.FlattenSentinel[cst.CSTNode]]"
+
+
+@cache
+def _replacer() -> Callable[[Changes, set[cst.CSTNode]], cst.CSTTransformer]:
+    """The class of what replaces nodes; made once, as a class holds itself and so all that it would close over."""
+    import libcst  # noqa: PLC0415 - see forklint.edits.cst
+
+    class Replacer(libcst.CSTTransformer):
+        def __init__(self, changes: Changes, above: set[cst.CSTNode]) -> None:
+            super().__init__()
+            self._changes = changes
+            self._above = above
+
+        def on_visit(self, node: cst.CSTNode) -> bool:
+            # what holds no change is neither walked nor rebuilt
+            return node in self._above and node not in self._changes
+
+        def on_leave(self, original_node, updated_node):  # type: ignore[no-untyped-def]
+            return self._changes.get(original_node, updated_node)
+
+    return Replacer
 
 
 @dataclass(frozen=True)
@@ -43,23 +67,9 @@ class Tree:
         """Give a tree in which ``new`` stands for ``old``."""
         return self.replace_all({old: new})
 
-    def replace_all(
-        self, changes: dict[cst.CSTNode, cst.CSTNode | cst.RemovalSentinel | cst.FlattenSentinel[cst.CSTNode]]
-    ) -> Tree:
+    def replace_all(self, changes: Changes) -> Tree:
         """Give a tree with several nodes replaced in one pass; none of them may lie inside another."""
-        import libcst  # noqa: PLC0415 - see forklint.edits.cst
-
-        path = self.above(changes)
-
-        class Replacer(libcst.CSTTransformer):
-            def on_visit(self, node: cst.CSTNode) -> bool:
-                return node in path and node not in changes  # what holds no change is neither walked nor rebuilt
-
-            def on_leave(self, original_node, updated_node):  # type: ignore[no-untyped-def]
-                return changes.get(original_node, updated_node)
-
-        changed = self.module.visit(Replacer())
-        assert isinstance(changed, libcst.Module)  # noqa: S101 - a module stays a module
+        changed = self.module.visit(_replacer()(changes, self.above(changes)))
         return Tree(changed)
 
     def above(self, nodes: Iterable[cst.CSTNode]) -> set[cst.CSTNode]:

@@ -31,6 +31,12 @@ class Module:
     def __repr__(self) -> str:
         return f"Module({self.path})"
 
+    def dissolve(self) -> None:
+        """Let go of all that it holds, scopes that know each other included; it is of no use afterwards."""
+        for scope in self.all_scopes if "scope" in self.__dict__ else ():
+            scope.children = {}
+        self.__dict__.clear()
+
     @property
     def document(self) -> Document:
         """The text of the module, comments and layout included."""

@@ -255,6 +255,11 @@ class Questions:
         self._tables.clear()
         self._followers = None
 
+    def dissolve(self) -> None:
+        """Let go of every answer, also of those that what is told last rests on."""
+        self.forget_all()
+        self._noted = {}
+
     def _all(self) -> Iterator[Answer]:
         """Give every answer that others rest on, or that may be asked for."""
         waiting = [answer for table in self._tables.values() for answer in table.values()]
