@@ -289,8 +289,9 @@ def test_a_notebook_is_named_by_cell() -> None:
 
 def test_words_without_edits_are_suggestions() -> None:
     fixes = (Fix("ask a colleague", Applicability.DISPLAY), Fix("mend it", Applicability.UNSAFE, (EDIT,)))
-    (result,) = rendered(outcome_of(fixes=fixes, cells=(Cell("darwin", "spawn"),)))["results"]
-    assert result["properties"] == {"cells": ["darwin/spawn"], "suggestions": ["ask a colleague"]}
+    (result,) = rendered(outcome_of(subject="env", fixes=fixes, cells=(Cell("darwin", "spawn"),)))["results"]
+    told = {"subject": "env", "cells": ["darwin/spawn"], "suggestions": ["ask a colleague"]}
+    assert result["properties"] == told
     assert [fix["properties"] for fix in result["fixes"]] == [{"applicability": "unsafe"}]
 
 

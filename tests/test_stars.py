@@ -137,9 +137,7 @@ def project(tmp_path: Path) -> Project:
         ("Shown", ["hidden.py", "far.py"]), ("Unshown", []),
     ],
 )  # fmt: skip
-def test_a_name_comes_through_stars_from_the_file_that_gives_it(
-    project: Project, name: str, homes: list[str]
-) -> None:
+def test_a_name_comes_through_stars_from_the_file_that_gives_it(project: Project, name: str, homes: list[str]) -> None:
     top = project.root / "top.py"
     assert project.stars.giving(top, name) == tuple(project.root / home for home in homes)
     module = project.load(top)

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from forklint.source.notebook import Notebook
 
 
-
-
 class UnfixableError(Exception):
     """A text that may hold findings and is never changed; the message says why in a few words."""
 
@@ -248,6 +246,7 @@ class Linter:
             path=shown(path),
             span=span,
             message=suspect.message,
+            subject=suspect.subject,
             cells=suspect.cells,
             chain=tuple(suspect.chain),
             qualname=module.qualname_at(suspect.node),

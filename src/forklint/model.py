@@ -120,6 +120,8 @@ class Finding:
     """As shown to the user: relative to the working directory where it lies below it."""
     span: Span
     message: str
+    subject: str = ""
+    """The variable, attribute, parameter, method or option that it is about; it stays as it is when words change."""
     cells: tuple[Cell, ...] = ()
     chain: tuple[Link, ...] = ()
     fixes: tuple[Fix, ...] = ()

@@ -161,9 +161,7 @@ def _gathered(job: Job, files: Sequence[Path], processes: int, stored: Libraries
     with ProcessPoolExecutor(processes, mp_context=_context(), initializer=_ignore_interrupts) as pool:
         shares = {place: gathering.in_shares(own.paths, processes * SHARES) for place, own in wanted.items()}
         parts = {place: [pool.submit(gathering.gather, share) for share in some] for place, some in shares.items()}
-        return {
-            place: gathering.GatheredLibrary(own, _results(parts.pop(place))) for place, own in wanted.items()
-        }
+        return {place: gathering.GatheredLibrary(own, _results(parts.pop(place))) for place, own in wanted.items()}
 
 
 def _results(waiting: list[Future[T]]) -> Iterator[T]:

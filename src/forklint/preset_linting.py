@@ -116,6 +116,7 @@ class PresetLinter:
             path=shown(path),
             span=suspect.span,
             message=suspect.message,
+            subject=suspect.subject,
             cells=suspect.cells,
             chain=suspect.chain,
             qualname=suspect.qualname,

@@ -99,9 +99,7 @@ def in_shares(files: Sequence[Path], shares: int) -> list[list[str]]:
     return [[str(path) for path in files[start : start + size]] for start in range(0, len(files), size)]
 
 
-def wanted(
-    finder: SettingsFinder, files: Iterable[Path], stored: Mapping[Place, Library]
-) -> dict[Place, Walk]:
+def wanted(finder: SettingsFinder, files: Iterable[Path], stored: Mapping[Place, Library]) -> dict[Place, Walk]:
     """The Python files of each project of which most are to be linted and whose terms are not stored."""
     counts: Counter[Place] = Counter()
     roots, places, found_of = Roots(), dict[Path, Place](), dict[Place, tuple[Extent, Settings]]()

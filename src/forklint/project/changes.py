@@ -61,7 +61,7 @@ def changed(path: Path, before: State, after: State) -> Iterator[Fact]:
     name = str(path)
     if before.exists != after.exists:
         yield "file", name
-        yield "files",
+        yield ("files",)
         for entry in {path.name, path.stem} if path.suffix == ".py" else ():
             yield "entry", str(path.parent), entry
     if before.data == after.data:

@@ -53,9 +53,7 @@ class ProjectFiles:
         self.weight = 0
         """About how many bytes of memory the project holds."""
 
-    def answer(
-        self, name: str, key: Hashable, find: Callable[[], T], *inside: T, compared: bool = False
-    ) -> T:
+    def answer(self, name: str, key: Hashable, find: Callable[[], T], *inside: T, compared: bool = False) -> T:
         """Give a remembered answer, as ``Questions.answer`` does; ``inside`` is what it is while it is being found."""
         if inside:
             return self.questions.answer(name, key, find, inside[0], compared=compared)

@@ -219,9 +219,7 @@ class ProjectModules(ProjectFiles):
         """Give the modules of some files, those that can be parsed."""
         return (module for module in map(self.module, paths) if module is not None)
 
-    def _passing(
-        self, paths: Iterable[Path], test: Test | None
-    ) -> Iterator[Module]:
+    def _passing(self, paths: Iterable[Path], test: Test | None) -> Iterator[Module]:
         for path in paths:
             if isinstance(test, re.Pattern):
                 passes = self.matches(path, test)

@@ -53,7 +53,6 @@ class Seen:
         self.groups |= other.groups
         self.is_consistent &= agrees
 
-
     def put(self, other: Seen) -> None:
         """Take in what was seen later, in place of what it contradicts."""
         for name in WALKED:

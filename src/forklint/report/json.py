@@ -25,6 +25,7 @@ def to_dict(finding: Finding) -> dict[str, Any]:
         "name": finding.name,
         "severity": finding.severity.value,
         "message": finding.message,
+        "subject": finding.subject,
         "filename": str(from_root(Path(finding.path))),
         **_cell(finding.notebook_cell),
         "location": {"row": span.row, "column": span.column},

@@ -96,7 +96,7 @@ def _notification(note: Note) -> Json:
 
 
 def _result(finding: Finding, rule_index: int, outcome: Outcome) -> Json:
-    properties: Json = {"cells": [str(cell) for cell in finding.cells]}
+    properties: Json = {"subject": spelt_out(finding.subject), "cells": [str(cell) for cell in finding.cells]}
     if finding.notebook_cell is not None:
         properties["notebookCell"] = finding.notebook_cell
     words = [fix.message for fix in finding.fixes if fix.applicability is Applicability.DISPLAY or not fix.edits]

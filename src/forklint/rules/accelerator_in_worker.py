@@ -116,7 +116,8 @@ class AcceleratorInWorker(Rule):
         for use in self._uses.in_module(module):
             cells = tuple(cell for cell in self._cells(use) if cell.platform in PLATFORMS.get(use.kind, ELSEWHERE))
             if cells:
-                yield Suspect(use.node, _message(use, cells), cells, tuple(self._chain(use)), facts=use)
+                subject = use.attribute or NAMES[use.kind]
+                yield Suspect(use.node, subject, _message(use, cells), cells, tuple(self._chain(use)), facts=use)
 
     def _cells(self, use: WorkerUse) -> tuple[Cell, ...]:
         from forklint.facts.starting.methods import cells_for

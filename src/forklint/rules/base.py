@@ -32,6 +32,8 @@ class Suspect:
 
     node: ast.AST
     """Where the fix goes, in the file at hand."""
+    subject: str
+    """The variable, attribute, parameter, method or option that it is about."""
     message: str
     cells: tuple[Cell, ...]
     chain: tuple[Link, ...] = ()
@@ -46,6 +48,8 @@ class PresetSuspect:
     """A hazard in a file of settings."""
 
     span: Span
+    subject: str
+    """The option that it is about."""
     message: str
     cells: tuple[Cell, ...]
     qualname: str

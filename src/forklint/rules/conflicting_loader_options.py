@@ -117,6 +117,7 @@ class ConflictingLoaderOptions(Rule):
         for conflict in Conflicts(self.project, module).find():
             yield Suspect(
                 node=_place(module, conflict),
+                subject=conflict.option.name,
                 message=_message(conflict),
                 cells=self.settings.cells,
                 chain=tuple(self._chain(module, conflict)),
@@ -127,6 +128,7 @@ class ConflictingLoaderOptions(Rule):
                 written = ast.unparse(conflict.option.value)
                 yield Suspect(
                     node=_place(module, conflict),
+                    subject=conflict.option.name,
                     message=f"`{conflict.option.name}={written}` {conflict.refusal.words}, the only accelerator here",
                     cells=(DARWIN,),
                     chain=tuple(self._chain(module, conflict)),
@@ -154,6 +156,7 @@ class ConflictingLoaderOptions(Rule):
             told = f"`{key}` {refusal.words}, and `num_workers` is 0"
             yield PresetSuspect(
                 span=preset.span(conflict.entry.start, conflict.entry.end),
+                subject=key,
                 message=f"{told}: the `{conflict.row.name}` raises {refusal.error} when it is {refusal.when}",
                 cells=self.settings.cells,
                 qualname=".".join(map(str, (*conflict.address[1:], key))),

@@ -84,7 +84,7 @@ class DaftUdfProcess(Rule):
             return
         for found in undecided(self.project, module):
             link = self.link(found.home, found.loads, "the model is loaded here")
-            yield Suspect(found.decorator, _message(found), self.settings.cells, (link,), facts=found)
+            yield Suspect(found.decorator, found.facts.name, _message(found), self.settings.cells, (link,), facts=found)
 
     def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
         """The class, and its decorator."""

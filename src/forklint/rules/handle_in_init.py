@@ -147,6 +147,7 @@ class HandleInInit(Rule):
             if cells:
                 yield Suspect(
                     node=carried.kept[0].statement,
+                    subject=carried.attributes[0],
                     message=_message(f"`self.{carried.attributes[0]}`", carried.opened.row, cells),
                     cells=cells,
                     chain=tuple(self._chain(module, carried)),
@@ -159,6 +160,7 @@ class HandleInInit(Rule):
                 where = f"`{shared.dataset.name}` reads it in the workers"
                 yield Suspect(
                     node=shared.statement,
+                    subject=shared.name,
                     message=_message(f"`{shared.name}`", shared.opened.row, cells),
                     cells=cells,
                     chain=(

@@ -125,6 +125,7 @@ class LateEnvVar(Rule):
             if late:
                 yield Suspect(
                     node=setting.statement,
+                    subject=", ".join(dict.fromkeys(one.setting.name for one in late)),
                     message=_message(late, module),
                     cells=cells,
                     chain=tuple(self._chain(late[0])),

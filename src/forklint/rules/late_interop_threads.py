@@ -91,6 +91,7 @@ class LateInteropThreads(Rule):
         for late in late_calls(self.project, module):
             yield Suspect(
                 node=late.node,
+                subject="torch.set_num_interop_threads",
                 message=_message(late, module),
                 cells=late.cells or self.settings.cells,
                 chain=tuple(self._chain(late)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -72,7 +73,7 @@ class LegacyByteTensor(Rule):
 
         for found in byte_tensors(self.project, module):
             chain = (self.link(module, found.storage, "the storage is made here"),) if found.assigned else ()
-            yield Suspect(found.call, MESSAGE, self.settings.cells, chain, facts=found)
+            yield Suspect(found.call, ast.unparse(found.call.func), MESSAGE, self.settings.cells, chain, facts=found)
 
     def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterator[Proposal]:
         """Make the tensor by ``torch.frombuffer``."""

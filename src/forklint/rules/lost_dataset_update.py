@@ -85,7 +85,7 @@ class LostDatasetUpdate(Rule):
             if lost.node not in seen and self.settings.cells:
                 seen.add(lost.node)
                 chain = (self.link(module, lost.loader.call, "its workers are started once"),)
-                yield Suspect(lost.node, _message(lost), self.settings.cells, chain, facts=lost)
+                yield Suspect(lost.node, lost.attribute, _message(lost), self.settings.cells, chain, facts=lost)
 
     def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterable[Proposal]:
         """Say what helps."""

@@ -98,8 +98,9 @@ class MaskDtypeMismatch(Rule):
             return
         for wrong in wrong_masks(self.project, module):
             chain = tuple(self._made(wrong, module))
+            subject = ", ".join(mask.parameter for mask in wrong.masks)
             severity = SEVERITIES.get(wrong.kind, Severity.WARNING)
-            yield Suspect(wrong.call, _message(wrong), self.settings.cells, chain, severity, wrong)
+            yield Suspect(wrong.call, subject, _message(wrong), self.settings.cells, chain, severity, wrong)
 
     def _made(self, wrong: Wrong, module: Module) -> Iterator[Link]:
         from forklint.facts.masks.definitions import given

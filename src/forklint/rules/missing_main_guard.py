@@ -145,7 +145,9 @@ class MissingMainGuard(Rule):
         reach = reached(self.project, module)
         if reach is not None:
             chain = tuple(self.link(step.module, step.node, step.what) for step in reach.steps)
-            yield Suspect(reach.node, _message(reach, module), reach.cells, (*chain, *reach.links), facts=reach)
+            yield Suspect(
+                reach.node, _subject(reach), _message(reach, module), reach.cells, (*chain, *reach.links), facts=reach
+            )
 
     def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterable[Proposal]:
         """Put the statements from the first start on under a guard, or say why not; then what else would help."""
@@ -164,6 +166,12 @@ class MissingMainGuard(Rule):
             yield Proposal(FORCE, Applicability.DISPLAY)
         elif NAMES_METHODS.search(module.document.text) and any(cell.platform == "darwin" for cell in suspect.cells):
             yield Proposal(MACOS, Applicability.DISPLAY)
+
+
+def _subject(reach: Reach) -> str:
+    """The name of what the top level calls, or what it goes through."""
+    node = reach.node.func if isinstance(reach.node, ast.Call) else reach.node
+    return ast.unparse(node).partition("(")[0]
 
 
 def runs_something(data: bytes) -> bool:

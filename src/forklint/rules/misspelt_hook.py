@@ -147,6 +147,7 @@ class MisspeltHook(Rule):
         for method in misspelt_methods(self.project, module):
             yield Suspect(
                 node=method.method,
+                subject=method.method.name,
                 message=_method_message(method),
                 cells=self.settings.cells,
                 severity=Severity.ERROR if method.effect else Severity.WARNING,
@@ -160,6 +161,7 @@ class MisspeltHook(Rule):
             )
             yield Suspect(
                 node=given.value if is_here else keyword.call,
+                subject=given.name,
                 message=message,
                 cells=self.settings.cells,
                 chain=tuple(self._chain(module, keyword, is_here=is_here)),

@@ -116,6 +116,7 @@ class PoisonedFork(Rule):
         for found in poisoned(self.project, module):
             yield Suspect(
                 node=found.site.call,
+                subject=found.target.qualname,
                 message=_message(found, module),
                 cells=found.cells,
                 chain=tuple(self._chain(found)),

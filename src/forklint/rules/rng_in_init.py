@@ -157,6 +157,7 @@ class RngInInit(Rule):
                 where = f"workers of `{kept.dataset.name}` draw from it here"
                 yield Suspect(
                     node=kept.statement,
+                    subject=kept.name.removeprefix("self."),
                     message=_kept_message(kept),
                     cells=cells,
                     chain=(self.link(user, place, where),),
@@ -165,6 +166,7 @@ class RngInInit(Rule):
         for seeds in worker_seeds(self.project, module) if self._may_seed(code) else ():
             yield Suspect(
                 node=seeds.place,
+                subject="worker_init_fn",
                 message=_seeds_message(seeds),
                 cells=self.settings.cells,
                 severity=Severity.ERROR if seeds.too_large else None,

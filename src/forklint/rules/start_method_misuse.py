@@ -96,7 +96,8 @@ class StartMethodMisuse(Rule):
         for misuse in misuses(self.project, module):
             chain = tuple(self._before(misuse))
             severity = Severity.ERROR if misuse.kind in {"twice", "settled"} else None
-            yield Suspect(misuse.event.node, _message(misuse), self._cells(misuse), chain, severity, misuse)
+            subject = misuse.event.method if misuse.kind == "environment" else "set_start_method"
+            yield Suspect(misuse.event.node, subject, _message(misuse), self._cells(misuse), chain, severity, misuse)
 
     def _cells(self, misuse: Misuse) -> tuple[Cell, ...]:
         from forklint.facts.starting.misuse import platforms_of

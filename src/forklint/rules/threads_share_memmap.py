@@ -91,7 +91,8 @@ class ThreadsShareMemmap(Rule):
             if cells:
                 use = self.link(module, sharing.use, "each task uses it here")
                 made = self.link(module, sharing.made, "it is opened here")
-                yield Suspect(sharing.tasks.call, _message(sharing), cells, (made, use), facts=sharing)
+                subject = sharing.name.removeprefix("self.")
+                yield Suspect(sharing.tasks.call, subject, _message(sharing), cells, (made, use), facts=sharing)
 
     def _cells(self, sharing: Sharing) -> tuple[Cell, ...]:
         everywhere = sharing.kind != "memmap"

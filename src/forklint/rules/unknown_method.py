@@ -121,12 +121,18 @@ class UnknownMethod(Rule):
         if not self._is_asked(module.path, module.document.code):
             return
         for lacking in self._objects.lacking(module):
-            chain = tuple(self._chain(lacking))
-            severity = Severity.INFO if lacking.hidden else None
-            yield Suspect(lacking.node, _method_message(lacking), self.settings.cells, chain, severity, lacking)
+            yield Suspect(
+                node=lacking.node,
+                subject=lacking.name,
+                message=_method_message(lacking),
+                cells=self.settings.cells,
+                chain=tuple(self._chain(lacking)),
+                severity=Severity.INFO if lacking.hidden else None,
+                facts=lacking,
+            )
         for wrong in misspelt(self.project, module):
             message = f"`{wrong.owner.path}` has no `{wrong.name}`{_hint(wrong.near)}"
-            yield Suspect(wrong.node, message, self.settings.cells, facts=wrong)
+            yield Suspect(wrong.node, wrong.name, message, self.settings.cells, facts=wrong)
 
     def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
         """The name, and the class of the project or the module or class of torch that lacks it."""

@@ -123,6 +123,7 @@ class UnpicklablePayload(Rule):
         for payload in self._payloads.in_module(module):
             yield Suspect(
                 node=payload.node,
+                subject=".".join(payload.culprit.path) or (payload.sent.part if payload.sent is not None else ""),
                 message=_message(payload),
                 cells=payload.cells,
                 chain=tuple(self._chain(module, payload)),

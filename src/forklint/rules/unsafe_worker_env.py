@@ -85,6 +85,7 @@ class UnsafeWorkerEnv(Rule):
         for kept in kept_parallel(self.project, module):
             yield Suspect(
                 node=kept.setting.statement,
+                subject=VARIABLE,
                 message=_message(kept, module),
                 cells=kept.cells,
                 chain=tuple(self._chain(kept)),

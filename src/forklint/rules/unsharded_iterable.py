@@ -111,6 +111,7 @@ class UnshardedIterable(Rule):
             sure = whole.loaded.surely
             yield Suspect(
                 node=whole.giving,
+                subject=whole.dataset.name,
                 message=_message(whole, sure=sure),
                 cells=self.settings.cells,
                 chain=(self.link(whole.loaded.module, whole.loaded.call, "the loader that gives it workers"),),

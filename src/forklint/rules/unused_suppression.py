@@ -99,6 +99,7 @@ class UnusedSuppression(Rule):
                 path="",
                 span=Span(comment.row, comment.column, comment.row, comment.end_column),
                 message=f"nothing to suppress {'in this file' if comment.whole_file else 'here'} for {words}",
+                subject=words,
                 fixes=(Fix(f"remove {words}", Applicability.SAFE, (without(lines, comment, codes),)),),
                 text=comment.text,
                 comment_rows=(comment.row, comment.row),

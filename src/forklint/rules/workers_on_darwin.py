@@ -158,6 +158,7 @@ class WorkersOnDarwin(Rule):
                 continue
             yield Suspect(
                 node=count.value,
+                subject=count.key,
                 message=_message(count.key, ast.unparse(count.value), reason[0]),
                 cells=(CELL,),
                 chain=reason[1],
@@ -185,6 +186,7 @@ class WorkersOnDarwin(Rule):
             read = (self.link(reader.module, reader.node, "this reads the file") for reader in readers)
             yield PresetSuspect(
                 span=preset.span(count.shown_at.start, count.shown_at.end),
+                subject=count.key,
                 message=_message(count.key, str(count.entry.value.real.value), count.place.why),
                 cells=(CELL,),
                 qualname=".".join(count.keys),

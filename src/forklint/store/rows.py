@@ -45,6 +45,7 @@ def _of_finding(finding: Finding) -> Row:
         finding.severity.value,
         _of_span(finding.span),
         finding.message,
+        finding.subject,
         [[cell.platform, cell.start_method] for cell in finding.cells],
         [_of_link(link) for link in finding.chain],
         [[fix.message, fix.applicability.value, [_of_edit(edit) for edit in fix.edits]] for fix in finding.fixes],
@@ -69,7 +70,8 @@ def _of_edit(edit: Edit) -> Row:
 
 
 def _finding(row: object) -> Finding:
-    (code, name, severity, span, message, cells, chain, fixes, qualname, text, where, rows, cell) = _list(row, 13)
+    code, name, severity, span, *words, cells, chain, fixes, qualname, text, where, rows, cell = _list(row, 14)
+    message, subject = words
     first, last = _all(rows, _number)
     return Finding(
         code=_text(code),
@@ -78,6 +80,7 @@ def _finding(row: object) -> Finding:
         path="",
         span=_span(span),
         message=_text(message),
+        subject=_text(subject),
         cells=_all(cells, lambda one: Cell(*_all(_list(one, 2), _text))),
         chain=_all(chain, _link),
         fixes=_all(fixes, _fix),

@@ -268,9 +268,7 @@ class _Walk:
         for alias in node.names:
             bound = alias.asname or alias.name.partition(".")[0]
             self._here.binds.add(bound)
-            self.imports.append(
-                Import(bound, alias.name, scope=self._number, is_renamed=alias.asname is not None)
-            )
+            self.imports.append(Import(bound, alias.name, scope=self._number, is_renamed=alias.asname is not None))
 
     def read_import_from(self, node: ast.ImportFrom) -> None:
         module = node.module or ""
