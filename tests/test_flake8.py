@@ -41,7 +41,7 @@ def test_the_findings_are_those_of_the_command(flake8: Flake8, forklint, tmp_pat
         folder = tmp_path / f"{number}-{case.path.stem}"
         folder.mkdir()
         case.copy_to(folder)
-    inside = flake8("--select", "FKL", "-j", "2", cwd=tmp_path)
+    inside = flake8("--select", "FKL", "--forklint-info", "-j", "2", cwd=tmp_path)
     alone = forklint("--output-format", "json", cwd=tmp_path, timeout=240)
     expected = {
         (one["filename"], one["location"]["row"], one["location"]["column"], one["code"], one["message"])
@@ -59,6 +59,25 @@ def test_clean_is_zero_and_findings_are_one(flake8: Flake8, project: Path) -> No
     assert result.returncode == 1
     (project / "data.py").write_text("import torch\n\nprint(torch)\n")
     assert flake8(cwd=project).returncode == 0
+
+
+def test_infos_are_reported_where_they_count(flake8: Flake8, project: Path) -> None:
+    def reported(*arguments: str) -> list[str]:
+        return places(flake8("--select", "FKL", "--forklint-platform", "linux,windows", *arguments, cwd=project).stdout)
+
+    (project / "data.py").unlink()
+    (project / "words").mkdir()
+    (project / "words" / "__init__.py").touch()
+    (project / "words" / "data.py").write_text(HAZARD)
+    (project / "setup.py").write_text("from setuptools import setup\n\nsetup()\n")
+    info = f"./words/{PLACE}"
+    assert reported() == [], "what is latent in a library makes neither the command fail nor flake8"
+    assert reported("--forklint-info") == [info]
+    (project / ".flake8").write_text("[flake8]\nforklint-info = true\n")
+    assert reported() == [info]
+    (project / ".flake8").unlink()
+    (project / "forklint.toml").write_text('exit-on = "info"\n')
+    assert reported() == [info]
 
 
 def test_columns_count_characters(flake8: Flake8, project: Path) -> None:

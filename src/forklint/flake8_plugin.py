@@ -16,6 +16,7 @@ import sys
 import tokenize
 from collections.abc import Callable, Iterator, Sequence
 from configparser import RawConfigParser
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -78,6 +79,7 @@ class Plugin:
         for name, help_ in (
             ("preview", "Run rules that are still in preview."),
             ("isolated", "Read no configuration of forklint."),
+            ("info", "Report findings of severity info too."),
         ):
             option = f"--forklint-{name}"
             manager.add_option(option, action=Flag, nargs=0, type=_boolean, help=help_, parse_from_config=True)
@@ -197,13 +199,25 @@ class Round:
         )
         self._prefilter = Prefilter(self._finder, parsed=True)
         self._suppress = not given.disable_noqa
+        self._with_info = bool(given.forklint_info)
         self._keeps = not os.environ.get("FORKLINT_NO_CACHE")
         self._linters: Linters | None = None
         self._stored: Lookup | None = None
         self._fresh: dict[str, tuple[FileReport, bytes]] = {}
 
     def lint(self, path: Path, text: str) -> FileReport | None:
-        """Lint a file, or take the report that is stored; None if there is nothing to say of it."""
+        """Give what is to be reported of a file; None if there is nothing to say of it.
+
+        Findings of severity info are left out unless that, or ``exit-on``, asks for them: flake8 has no severities,
+        and each of them would make it fail.
+        """
+        report = self._report(path, text)
+        if report is None or self._with_info or not self._finder.for_file(path).exit_on.rank:
+            return report
+        return replace(report, findings=tuple(one for one in report.findings if one.severity.rank))
+
+    def _report(self, path: Path, text: str) -> FileReport | None:
+        """Lint a file, or take the report that is stored."""
         if self._finder.for_file(path).excludes(path) or self._prefilter.clears(path, _encoded(text)):
             return None
         data = _read(path)

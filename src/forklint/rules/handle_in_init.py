@@ -140,34 +140,37 @@ class HandleInInit(Rule):
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Handles that statements of this module store on objects that workers get."""
+        from forklint.facts.loading.certainty import doubt_of
         from forklint.facts.loading.telling import loading_of
 
         for carried in self._handles.carried_from(module):
             cells = tuple(cell for cell in self.settings.cells if _bites(carried, cell))
             if cells:
+                doubt = doubt_of(self.project, carried.dataset)
                 yield Suspect(
                     node=carried.kept[0].statement,
                     subject=carried.attributes[0],
-                    message=_message(f"`self.{carried.attributes[0]}`", carried.opened.row, cells),
+                    message=_message(f"`self.{carried.attributes[0]}`", carried.opened.row, cells, doubt),
                     cells=cells,
                     chain=tuple(self._chain(module, carried)),
-                    severity=_severity(carried.opened.row, cells),
+                    severity=Severity.INFO if doubt else _severity(carried.opened.row, cells),
                     facts=carried,
                 )
         for shared in self._shared.in_module(module):
             cells = tuple(cell for cell in self.settings.cells if _bites_shared(shared, cell))
             if cells:
                 where = f"`{shared.dataset.name}` reads it in the workers"
+                doubt = doubt_of(self.project, shared.dataset)
                 yield Suspect(
                     node=shared.statement,
                     subject=shared.name,
-                    message=_message(f"`{shared.name}`", shared.opened.row, cells),
+                    message=_message(f"`{shared.name}`", shared.opened.row, cells, doubt),
                     cells=cells,
                     chain=(
                         self.link(shared.dataset.module, shared.keeps or shared.dataset.node, where),
                         *loading_of(self.project, shared.dataset, module),
                     ),
-                    severity=_severity(shared.opened.row, cells),
+                    severity=Severity.INFO if doubt else _severity(shared.opened.row, cells),
                     facts=shared,
                 )
 
@@ -234,14 +237,15 @@ def _severity(row: Handle, cells: tuple[Cell, ...]) -> Severity:
     return Severity.ERROR
 
 
-def _message(name: str, row: Handle, cells: tuple[Cell, ...]) -> str:
+def _message(name: str, row: Handle, cells: tuple[Cell, ...], doubt: str) -> str:
     effects = []
     if any(not cell.pickles for cell in cells):
         effects.append(f"under fork: {row.fork_effect}")
     if any(cell.pickles for cell in cells):
         effects.append(f"under {_methods(cells)}: {row.spawn_effect}")
     article = "an" if re.match(r"[aeio]|[AEFHILMNORSX](?=[A-Z])", row.kind) else "a"
-    return f"{name} keeps {article} {row.kind} open across the start of workers: {'; '.join(effects)}"
+    told = f"{name} keeps {article} {row.kind} open across the start of workers: {'; '.join(effects)}"
+    return f"{told} ({doubt})" if doubt else told
 
 
 def _methods(cells: tuple[Cell, ...]) -> str:

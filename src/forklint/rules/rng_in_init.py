@@ -147,6 +147,7 @@ class RngInInit(Rule):
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Generators that statements of this module keep, and functions of it that seed workers alike."""
+        from forklint.facts.loading.certainty import doubt_of
         from forklint.facts.randomness.worker_seeds import worker_seeds
 
         code = module.document.code
@@ -154,13 +155,15 @@ class RngInInit(Rule):
             cells = tuple(cell for cell in self.settings.cells if kept.pickled or not cell.pickles)
             if cells:
                 user, place = kept.drawn
+                doubt = doubt_of(self.project, kept.dataset)
                 where = f"workers of `{kept.dataset.name}` draw from it here"
                 yield Suspect(
                     node=kept.statement,
                     subject=kept.name.removeprefix("self."),
-                    message=_kept_message(kept),
+                    message=f"{_kept_message(kept)} ({doubt})" if doubt else _kept_message(kept),
                     cells=cells,
                     chain=(self.link(user, place, where),),
+                    severity=Severity.INFO if doubt else None,
                     facts=kept,
                 )
         for seeds in worker_seeds(self.project, module) if self._may_seed(code) else ():

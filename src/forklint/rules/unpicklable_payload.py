@@ -121,13 +121,14 @@ class UnpicklablePayload(Rule):
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """What this module sends, or its datasets keep."""
         for payload in self._payloads.in_module(module):
+            doubt = self._doubt(payload)
             yield Suspect(
                 node=payload.node,
-                subject=".".join(payload.culprit.path) or (payload.sent.part if payload.sent is not None else ""),
-                message=_message(payload),
+                subject=_subject(payload),
+                message=f"{_message(payload)} ({doubt})" if doubt else _message(payload),
                 cells=payload.cells,
                 chain=tuple(self._chain(module, payload)),
-                severity=self._severity(payload),
+                severity=Severity.INFO if doubt else self._severity(payload),
                 facts=payload,
             )
 
@@ -152,6 +153,14 @@ class UnpicklablePayload(Rule):
             "late": payload.culprit.late,
             "what": payload.culprit.name,
         }
+
+    def _doubt(self, payload: Payload) -> str:
+        """Why workers may never get what a dataset keeps; what a call sends, they get."""
+        from forklint.facts.loading.certainty import doubt_of
+
+        if payload.sent is not None or payload.dataset is None:
+            return ""
+        return doubt_of(self.project, payload.dataset)
 
     def _severity(self, payload: Payload) -> Severity:
         from forklint.facts.machines.signs import expects_pickling
@@ -181,6 +190,12 @@ class UnpicklablePayload(Rule):
             if moved is not None:
                 return (moved,)
         return (Proposal(ADVICE.get(culprit.why.name, LEAVE_OUT), Applicability.DISPLAY),)
+
+
+def _subject(payload: Payload) -> str:
+    """The attributes that lead to the culprit; without any the parameter, or the class that is sent as it is."""
+    owner = payload.dataset.name if payload.dataset is not None else ""
+    return ".".join(payload.culprit.path) or payload.part or owner
 
 
 def _message(payload: Payload) -> str:

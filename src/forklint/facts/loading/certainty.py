@@ -1,0 +1,71 @@
+"""Whether workers surely get a dataset, as the project is written: only then does its hazard weigh in full."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from forklint.facts.loading.loaders import MOST_ASKED, Loader, files_with_loaders, loaders_for, loaders_of
+from forklint.facts.machines.trials import is_test_file
+from forklint.project.index import Project
+from forklint.project.module import ClassFacts
+from forklint.summaries.terms import WORD
+from forklint.values.numbers import Workers
+
+LATENT = "latent: nothing in this library loads it with workers"
+ONLY_WITH_OPTION = "only with more workers than the default of none"
+ASIDE = frozenset({"tests", "test", "docs", "doc", "examples", "benchmarks"})
+"""Folders whose programs are no users of a library."""
+DECLARING = ("setup.py", "setup.cfg")
+PYPROJECT, DECLARES = "pyproject.toml", (b"[project]", b"[build-system]", b"[tool.poetry]")
+
+
+def doubt_of(project: Project, dataset: ClassFacts) -> str:
+    """Why workers may never get objects of a class, in words for a message; empty where nothing says so.
+
+    Either each of its loaders has no workers unless the user asks for some, or it is a library's, whose own code
+    loads it nowhere.
+    """
+    return project.answer("doubt of a dataset", dataset, lambda: _find(project, dataset), compared=True)
+
+
+def _find(project: Project, dataset: ClassFacts) -> str:
+    found = [one for one in loaders_for(project, dataset) if not is_test_file(one.call.module.path)]
+    if found:
+        return ONLY_WITH_OPTION if all(_has_none_by_default(one) for one in found) else ""
+    home = dataset.module.path
+    is_loaded = _may_be_loaded(project) or any(project.graph.reaches(one, home) for one in _programs(project, home))
+    return LATENT if _is_in_library(project, home) and not is_loaded else ""
+
+
+def _has_none_by_default(loader: Loader) -> bool:
+    return loader.workers.kind is Workers.NONE and loader.workers.by_default
+
+
+def _is_in_library(project: Project, home: Path) -> bool:
+    """Whether a file belongs to a package that is installed, or that the project says how to install."""
+    if not project.has_file(home.with_name("__init__.py")):
+        return False
+    if not project.extent.is_marked:
+        return True
+    declared = project.data(project.root / PYPROJECT)
+    return any(word in declared for word in DECLARES) or any(project.data(project.root / one) for one in DECLARING)
+
+
+def _may_be_loaded(project: Project) -> bool:
+    """Whether some loader of the project has workers, or may have, and a dataset that is not known."""
+    files = [path for path in files_with_loaders(project) if not is_test_file(path)]
+    found = [loader for module in project.modules(files) for loader in loaders_of(project, module)]
+    return len(found) > MOST_ASKED or any(one.workers.kind is not Workers.NONE and not one.datasets for one in found)
+
+
+def _programs(project: Project, home: Path) -> list[Path]:
+    """The files that are run and not only imported: those in no package, and those that ask whether they are."""
+    guarded = set(project.where(WORD, "__main__"))
+    return [
+        path
+        for path in project.all_files()
+        if path != home
+        and not is_test_file(path)
+        and ASIDE.isdisjoint(path.relative_to(project.root).parts[:-1])
+        and (path in guarded or not project.has_file(path.with_name("__init__.py")))
+    ]

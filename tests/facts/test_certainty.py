@@ -1,0 +1,86 @@
+"""A hazard of a dataset weighs in full only where workers may get it, as the project is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hazards import HAZARD
+
+from forklint.config import SettingsFinder
+from forklint.engine import Options
+from forklint.linters import Linters
+from forklint.model import Finding, Severity
+
+INSTALLABLE = {"pyproject.toml": '[project]\nname = "words"\nversion = "1"\n', "words/__init__.py": ""}
+IMPORTS = "from words.data import Words\n\nprint(len(Words('words')))\n"
+MAKES = "from torch.utils.data import DataLoader\n\n\ndef load(data):\n    return DataLoader(data, num_workers=4)\n"
+LOADS = """\
+import argparse
+
+from torch.utils.data import DataLoader
+
+from words.data import Words
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--workers", type=int, default=NUMBER)
+    args = parser.parse_args()
+    for batch in DataLoader(Words("words"), num_workers=args.workers):
+        print(batch)
+"""
+LATENT = "latent: nothing in this library loads it with workers"
+ONLY_IF_ASKED = "only with more workers than the default of none"
+
+
+def found(folder: Path, files: dict[str, str]) -> Finding:
+    """The one finding in ``words/data.py`` of a project."""
+    (folder / ".git").mkdir()
+    for name, text in {**files, "words/data.py": HAZARD}.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    path = folder / "words" / "data.py"
+    (finding,) = Linters(SettingsFinder({}), Options()).of(path).lint(path).findings
+    return finding
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        INSTALLABLE,
+        {"setup.py": "from setuptools import setup\n\nsetup()\n", "words/__init__.py": ""},
+        {**INSTALLABLE, "tests/test_words.py": LOADS.replace("NUMBER", "2"), "examples/train.py": IMPORTS},
+        {**INSTALLABLE, "other.py": "print('it has nothing to do with it')\n"},
+    ],
+    ids=["declared", "setup.py", "tests and examples", "unrelated program"],
+)
+def test_what_a_library_never_loads_is_latent(tmp_path: Path, files: dict[str, str]) -> None:
+    finding = found(tmp_path, files)
+    assert finding.severity is Severity.INFO
+    assert finding.message.endswith(f"({LATENT})")
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {},
+        {"words/__init__.py": ""},
+        {**INSTALLABLE, "train.py": IMPORTS},
+        {**INSTALLABLE, "words/cli.py": f"{IMPORTS}\nif __name__ == '__main__':\n    print()\n"},
+        {**INSTALLABLE, "words/loading.py": MAKES},
+        {**INSTALLABLE, "words/cli.py": LOADS.replace("NUMBER", "2")},
+        {**INSTALLABLE, "words/cli.py": LOADS.replace("default=NUMBER", "required=True")},
+    ],
+    ids=["no package", "not declared", "program", "program inside", "any dataset", "workers", "number unknown"],
+)
+def test_what_may_be_loaded_weighs_in_full(tmp_path: Path, files: dict[str, str]) -> None:
+    finding = found(tmp_path, files)
+    assert finding.severity is Severity.ERROR
+    assert LATENT not in finding.message
+    assert ONLY_IF_ASKED not in finding.message
+
+
+def test_workers_that_must_be_asked_for(tmp_path: Path) -> None:
+    finding = found(tmp_path, {**INSTALLABLE, "train.py": LOADS.replace("NUMBER", "0")})
+    assert finding.severity is Severity.INFO
+    assert finding.message.endswith(f"({ONLY_IF_ASKED})")
