@@ -169,9 +169,11 @@ class MissingMainGuard(Rule):
 
 
 def _subject(reach: Reach) -> str:
-    """The name of what the top level calls, or what it goes through."""
-    node = reach.node.func if isinstance(reach.node, ast.Call) else reach.node
-    return ast.unparse(node).partition("(")[0]
+    """The name of what the top level calls, or that of what it goes through."""
+    node = reach.node
+    if isinstance(node, ast.Call):
+        node = node.func
+    return ast.unparse(node).partition("(")[0] or ast.unparse(node)
 
 
 def runs_something(data: bytes) -> bool:
