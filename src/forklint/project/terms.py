@@ -23,6 +23,9 @@ MANY = 500
 """After so many searches through the bytes of all files it pays to summarise them all."""
 
 
+NOTHING_HELD: tuple[str, int, list[Path]] = ("", 0, [])
+
+
 class TermIndex:
     """Answers for the files of one project."""
 
@@ -34,6 +37,8 @@ class TermIndex:
         self._searches = 0
         self._gathered: dict[tuple[str, str], list[Path]] | None = None
         self._terms: dict[Path, Terms] = {}
+        self._held = NOTHING_HELD
+        """The name that was last searched for, among how many files, and those that hold it."""
 
     def where(self, kind: str, name: str) -> tuple[Path, ...]:
         """The files that have a term, in the order of the project's files."""
@@ -64,6 +69,7 @@ class TermIndex:
     def forget(self, path: Path) -> None:
         """Forget the terms of a file that changed."""
         self._terms.pop(path, None)
+        self._held = NOTHING_HELD
         self._newer.add(path)
         self._gathered = None
 
@@ -104,8 +110,15 @@ class TermIndex:
         return found
 
     def _searched(self, kind: str, name: str) -> Iterator[Path]:
-        for path in self._project.all_files():
+        for path in self._holding(name):
             if not byte_search.may_have(kind, name, self._project.bytes_of(path)):
                 continue
             if kind == WORD or name in self.of(path).get(kind, ()):
                 yield path
+
+    def _holding(self, name: str) -> list[Path]:
+        """The files in whose bytes a name may be found; it is mostly asked for as a term of several kinds in turn."""
+        files, data_of = self._project.all_files(), self._project.bytes_of
+        if self._held[:2] != (name, len(files)):
+            self._held = name, len(files), [path for path in files if byte_search.may_hold(name, data_of(path))]
+        return self._held[2]

@@ -7,11 +7,10 @@ every term of every summary to it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import Callable, Iterator
 
 from forklint.summaries.summary import STAR, Summary
-from forklint.summaries.terms import BASE, BOUND, RENAMED, WORD, Terms, terms, words
+from forklint.summaries.terms import BASE, BOUND, LETTERS, RENAMED, WORD, Terms, terms, words
 
 LETTER = rb"[\w\x80-\xff]"
 BLANKS = rb"(?:[\s\\]|\#[^\n]*\n)*"
@@ -30,16 +29,18 @@ NEAR = 400
 """Bytes before a word that are looked at; where they hold nothing but blanks, anything may stand before these."""
 
 
+def may_hold(name: str, data: bytes) -> bool:
+    """Whether a name stands anywhere in the bytes of a file; without, it has no term of that name."""
+    return name == STAR or name.encode(errors="surrogateescape") in data
+
+
 def may_have(kind: str, name: str, data: bytes) -> bool:
     """Whether a file could have a term of a kind and name, by its bytes."""
     if name == STAR:
         return ALL_OF_IT.search(data) is not None
     word = name.encode(errors="surrogateescape")
-    if word not in data:
-        return False
     stands = STANDS.get(kind)
-    found = _whole(word).finditer(data)
-    return any(stands is None or stands(data, one.start(), one.end()) for one in found)
+    return any(stands is None or stands(data, start, start + len(word)) for start in _places(word, data))
 
 
 def all_terms(summary: Summary | None, data: bytes) -> Terms:
@@ -50,9 +51,14 @@ def all_terms(summary: Summary | None, data: bytes) -> Terms:
     return {BOUND: bound, WORD: words(data)}
 
 
-@lru_cache(maxsize=1024)
-def _whole(word: bytes) -> re.Pattern[bytes]:
-    return re.compile(rb"(?<!" + LETTER + rb")" + re.escape(word) + rb"(?!" + LETTER + rb")")
+def _places(word: bytes, data: bytes) -> Iterator[int]:
+    """Where a word stands, no letter before or behind it; found as bytes, which is ten times faster than a pattern."""
+    start = data.find(word)
+    while start >= 0:
+        end = start + len(word)
+        if (start == 0 or data[start - 1] not in LETTERS) and (end == len(data) or data[end] not in LETTERS):
+            yield start
+        start = data.find(word, max(end, start + 1))  # no word at all is found everywhere
 
 
 def _may_be_bound(data: bytes, start: int, end: int) -> bool:
