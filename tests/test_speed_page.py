@@ -25,6 +25,9 @@ def test_the_readme_says_what_was_measured() -> None:
     text = " ".join(README.read_text(encoding="utf-8").split())
     assert f"the {cold['files']:,} files of sixteen packages take {cold['median_seconds']:.0f} s the first time" in text
     assert f"and {warm['median_seconds']:.1f} s when nothing changed" in text
+    edited, named = measured["forklint-comment"], measured["forklint-hook"]
+    assert f"after a comment was edited takes {edited['median_seconds']:.1f} s" in text
+    assert f"one changed file in the commit hook {named['median_seconds']:.1f} s" in text
 
 
 def test_the_plot_is_what_was_measured() -> None:
