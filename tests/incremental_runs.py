@@ -24,6 +24,9 @@ SAMPLE = 15
 WHOLE = 10
 """After so many edits all are."""
 
+MANY = 25
+"""So many edits surely make or mend a finding."""
+
 
 class Workbench:
     """All files of one project, edited at random and linted again."""
@@ -100,5 +103,5 @@ def work(bench: Workbench, edits: int) -> list[float]:
         assert share < 0.1, what
         shares.append(share)
         found.add(tuple(finding for report in bench.reports.values() for finding in report.findings))
-    assert len(found) > 1, "no edit made or mended a finding, which shows little"
+    assert len(found) > 1 or edits < MANY, "no edit made or mended a finding, which shows little"
     return shares

@@ -76,5 +76,5 @@ def test_every_option_is_told(flake8: Flake8, project: Path) -> None:
     page = (Path(__file__).parent.parent / "docs" / "editors.md").read_text(encoding="utf-8")
     help_ = flake8("--help", cwd=project).stdout
     options = {word.rstrip(",") for word in help_.split() if word.startswith("--forklint-")}
-    assert len(options) == 7
+    assert len(options) == 8
     assert all(f"`{option}`" in page for option in options)
