@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from forklint.facts.handles.screening import HandleScreen
     from forklint.facts.handles.shared import SharedHandle, SharedHandles
     from forklint.knowledge.handles import Handle
-    from forklint.project.module import Module
+    from forklint.project.module import ClassFacts, Module
 
 NESTED = re.compile(rb"\([^()]*\w\s*\(")
 """A call among the arguments of another."""
@@ -38,7 +38,8 @@ class HandleInInit(Rule):
     which branch of a helper is followed. What opens a handle, and what each kind meets, stands in `handles.toml`; a
     project adds its own under `handles`.
     Where one or two loaders of the project get the dataset, the finding names them, with their number of workers and
-    the file where that is set.
+    the file where that is set. Where the loaders of the project surely have no workers, it is info: the handle waits
+    for the first who sets `num_workers`.
 
     ## Why is this bad?
     A forked worker inherits the handle and shares its file offset, lock or reader slot with the parent and
@@ -150,7 +151,7 @@ class HandleInInit(Rule):
                     message=_message(f"`self.{carried.attributes[0]}`", carried.opened.row, cells),
                     cells=cells,
                     chain=tuple(self._chain(module, carried)),
-                    severity=_severity(carried.opened.row, cells),
+                    severity=self._severity(carried.opened.row, carried.dataset, cells),
                     facts=carried,
                 )
         for shared in self._shared.in_module(module):
@@ -165,7 +166,7 @@ class HandleInInit(Rule):
                         self.link(shared.dataset.module, shared.keeps or shared.dataset.node, where),
                         *loading_of(self.project, shared.dataset, module),
                     ),
-                    severity=_severity(shared.opened.row, cells),
+                    severity=self._severity(shared.opened.row, shared.dataset, cells),
                     facts=shared,
                 )
 
@@ -184,6 +185,12 @@ class HandleInInit(Rule):
             "openers": found.opened.row.call,
             "kind": found.opened.row.kind,
         }
+
+    def _severity(self, row: Handle, dataset: ClassFacts, cells: tuple[Cell, ...]) -> Severity:
+        from forklint.facts.loading.loaders import is_loaded_alone
+
+        is_low = row.fork == "low" and not any(cell.pickles for cell in cells)
+        return Severity.INFO if is_low or is_loaded_alone(self.project, dataset) else Severity.ERROR
 
     def _chain(self, module: Module, carried: Carried) -> Iterator[Link]:
         from forklint.facts.loading.telling import loading_of
@@ -224,12 +231,6 @@ def _bites_shared(shared: SharedHandle, cell: Cell) -> bool:
     if cell.pickles:
         return shared.pickled and row.spawn == "bites"
     return shared.used and row.fork != "clean" and not shared.opened.in_memory
-
-
-def _severity(row: Handle, cells: tuple[Cell, ...]) -> Severity:
-    if all(not cell.pickles for cell in cells) and row.fork == "low":
-        return Severity.INFO
-    return Severity.ERROR
 
 
 def _message(name: str, row: Handle, cells: tuple[Cell, ...]) -> str:

@@ -211,6 +211,18 @@ def _has_none(project: Project, facts: ClassFacts) -> bool:
     return bool(counts) and all(one.kind is Workers.NONE and not one.by_default for one in counts)
 
 
+def is_loaded_alone(project: Project, facts: ClassFacts) -> bool:
+    """Whether ``never_has_workers`` holds, and each loader that has some is known to get something else."""
+    return never_has_workers(project, facts) and project.answer(
+        "loaders with workers are known", None, lambda: _are_known(project), compared=True
+    )
+
+
+def _are_known(project: Project) -> bool:
+    with_workers = (one for one in loaders(project) if one.workers.kind is not Workers.NONE or one.workers.by_default)
+    return all(one.datasets for one in with_workers)
+
+
 def loader_at(project: Project, call: Expression) -> Loader | None:
     """The loader that a call makes; None if it makes none."""
     return project.answer("loader of a call", call.node, lambda: _find_at(project, call))
