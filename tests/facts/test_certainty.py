@@ -80,6 +80,12 @@ def test_what_may_be_loaded_weighs_in_full(tmp_path: Path, files: dict[str, str]
     assert ONLY_IF_ASKED not in finding.message
 
 
+def test_loaders_without_workers(tmp_path: Path) -> None:
+    finding = found(tmp_path, {"train.py": LOADS.replace("args.workers", "0").replace("NUMBER", "0")})
+    assert finding.severity is Severity.INFO
+    assert finding.message.endswith("(once a loader has workers: none here has)")
+
+
 def test_workers_that_must_be_asked_for(tmp_path: Path) -> None:
     finding = found(tmp_path, {**INSTALLABLE, "train.py": LOADS.replace("NUMBER", "0")})
     assert finding.severity is Severity.INFO

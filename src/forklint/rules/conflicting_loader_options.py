@@ -79,11 +79,12 @@ class ConflictingLoaderOptions(Rule):
 
     ## Known limits
     Subclasses with an `__init__` of their own are not judged where they are called, nor is
-    `functools.partial(DataLoader, ...)` where another module calls it. Not followed are values that the command line,
-    an argument or a branch for one platform decides, and mappings that are filled step by step, kept by a
-    class or returned by a function. More is told in [further ways](../recall/FKL402.md). A single value that is refused
-    by itself (`num_workers=-1`, `batch_size=0`) is not reported. Before 2.0 torch took `prefetch_factor=2` without
-    workers, since that was its default: it is spared where `target-torch` names older ones alone.
+    `functools.partial(DataLoader, ...)` where another module calls it. Not followed are values that the command line
+    or an argument decides, and mappings that are filled step by step, kept by a class or returned by a function,
+    unless the machine decides whether there are workers: then the finding is a warning for the machines without.
+    More is told in [further ways](../recall/FKL402.md). A single value that is refused by itself (`num_workers=-1`,
+    `batch_size=0`) is not reported. Before 2.0 torch took `prefetch_factor=2` without workers, since that was its
+    default: it is spared where `target-torch` names older ones alone.
 
     ## References
     - [torch.utils.data.DataLoader](https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.DataLoader)
@@ -114,7 +115,9 @@ class ConflictingLoaderOptions(Rule):
 
         if not self.may_hold(module.path, module.document.code):
             return
+        told = set()
         for conflict in Conflicts(self.project, module).find():
+            told.add(conflict.loader.call)
             yield Suspect(
                 node=_place(module, conflict),
                 subject=conflict.option.name,
@@ -123,6 +126,7 @@ class ConflictingLoaderOptions(Rule):
                 chain=tuple(self._chain(module, conflict)),
                 facts=conflict,
             )
+        yield from self._on_some_machines(module, told)
         if DARWIN in self.settings.cells and b"pin_memory" in module.document.code:
             for conflict in pinned_for_mps(self.project, module):
                 written = ast.unparse(conflict.option.value)
@@ -133,6 +137,25 @@ class ConflictingLoaderOptions(Rule):
                     cells=(DARWIN,),
                     chain=tuple(self._chain(module, conflict)),
                     severity=Severity.INFO,
+                    facts=conflict,
+                )
+
+    def _on_some_machines(self, module: Module, told: set[ast.Call]) -> Iterator[Suspect]:
+        from forklint.facts.options.by_machine import conflicts_somewhere
+        from forklint.values.worlds import platforms_of
+
+        for conflict in conflicts_somewhere(self.project, module):
+            platforms = platforms_of(conflict.worlds)
+            cells = tuple(cell for cell in self.settings.cells if cell.platform in platforms)
+            if cells and conflict.loader.call not in told:
+                told.add(conflict.loader.call)
+                yield Suspect(
+                    node=conflict.loader.call,
+                    subject=conflict.option.name,
+                    message=_message(conflict),
+                    cells=cells,
+                    chain=tuple(self._chain(module, conflict)),
+                    severity=Severity.WARNING,
                     facts=conflict,
                 )
 
@@ -192,6 +215,9 @@ class ConflictingLoaderOptions(Rule):
 
         conflict: Conflict = suspect.facts
         name, refusal = conflict.option.name, conflict.refusal
+        if conflict.where:
+            yield Proposal(f"give `{name}` only where the loader gets workers", Applicability.DISPLAY)
+            return
         changed = option_removal.removed(tree, module, conflict.option, refusal.neutral)
         if changed is not None:
             safety = Applicability.SAFE if refusal.plain else Applicability.UNSAFE
@@ -215,6 +241,7 @@ def _message(conflict: Conflict) -> str:
     maker = row.built_by or f"the `{row.name}`"
     reason = refusal.words
     if refusal.beside == "num_workers":
-        count = f"`{row.prefix}num_workers` is 0" if conflict.beside else f"`{row.prefix}num_workers` is not given"
+        count = f"`{row.prefix}num_workers` is {'0' if conflict.beside else 'not given'}"
+        count = f"the loader gets none {conflict.where}" if conflict.where else count
         reason = f"{refusal.words}, and {count}"
     return f"`{written}` {reason}: {maker} raises {refusal.error} when it is {refusal.when}"

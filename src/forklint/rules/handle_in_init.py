@@ -38,7 +38,8 @@ class HandleInInit(Rule):
     which branch of a helper is followed. What opens a handle, and what each kind meets, stands in `handles.toml`; a
     project adds its own under `handles`.
     Where one or two loaders of the project get the dataset, the finding names them, with their number of workers and
-    the file where that is set.
+    the file where that is set. Where the loaders of the project surely have no workers, or have some only
+    when the user asks, and in a library that loads the dataset nowhere, it is info, and the message says why.
 
     ## Why is this bad?
     A forked worker inherits the handle and shares its file offset, lock or reader slot with the parent and
@@ -153,7 +154,7 @@ class HandleInInit(Rule):
                     message=_message(f"`self.{carried.attributes[0]}`", carried.opened.row, cells, doubt),
                     cells=cells,
                     chain=tuple(self._chain(module, carried)),
-                    severity=Severity.INFO if doubt else _severity(carried.opened.row, cells),
+                    severity=_severity(carried.opened.row, cells, doubt),
                     facts=carried,
                 )
         for shared in self._shared.in_module(module):
@@ -170,7 +171,7 @@ class HandleInInit(Rule):
                         self.link(shared.dataset.module, shared.keeps or shared.dataset.node, where),
                         *loading_of(self.project, shared.dataset, module),
                     ),
-                    severity=Severity.INFO if doubt else _severity(shared.opened.row, cells),
+                    severity=_severity(shared.opened.row, cells, doubt),
                     facts=shared,
                 )
 
@@ -231,10 +232,9 @@ def _bites_shared(shared: SharedHandle, cell: Cell) -> bool:
     return shared.used and row.fork != "clean" and not shared.opened.in_memory
 
 
-def _severity(row: Handle, cells: tuple[Cell, ...]) -> Severity:
-    if all(not cell.pickles for cell in cells) and row.fork == "low":
-        return Severity.INFO
-    return Severity.ERROR
+def _severity(row: Handle, cells: tuple[Cell, ...], doubt: str) -> Severity:
+    is_low = row.fork == "low" and not any(cell.pickles for cell in cells)
+    return Severity.INFO if doubt or is_low else Severity.ERROR
 
 
 def _message(name: str, row: Handle, cells: tuple[Cell, ...], doubt: str) -> str:

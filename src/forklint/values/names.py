@@ -132,6 +132,8 @@ def _added_to(evaluator: Evaluator, symbol: Bound, found: Found, read: Expressio
 
 def _may_change(found: Found) -> bool:
     """Whether what is found can be changed in place."""
+    if not found.known:
+        return any(isinstance(one.value, Table) for one in found.options)
     return isinstance(found.value, (Table, Row, Setting, Instance, Made))
 
 

@@ -8,13 +8,27 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
 from forklint.project.module import Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Binding, Scope
-from forklint.values.model import ABSENT, Case, Either, Expression, Found, Row, Setting, Source, Stored, Table
+from forklint.values.model import (
+    ABSENT,
+    Case,
+    Either,
+    Expression,
+    Found,
+    Row,
+    Setting,
+    Source,
+    Stored,
+    Table,
+    agreed,
+    perhaps,
+)
 from forklint.values.worlds import UNKNOWN as UNDECIDED
 from forklint.values.worlds import Conditions, Regions, Worlds
 
@@ -67,7 +81,10 @@ def brought_up_to_date(
     if not changes:
         return found
     seen = [one for one in changes if read is None or not _is_later(made.module, one.place, read, made.scope)]
-    return _Replay(evaluator, made, binding, found).run(seen)
+    if found.known:
+        return _Replay(evaluator, made, binding, found).run(seen)
+    options = [_Replay(evaluator, made, binding, one).run(seen) for one in found.options]
+    return agreed(options) if found.is_all else perhaps(options)
 
 
 def is_changed(evaluator: Evaluator, home: Scope, name: str) -> bool:
@@ -104,7 +121,7 @@ class _Replay:
             value = Row(tuple(self._items), self._complete)
         elif isinstance(value, Setting) and any(isinstance(one.place, ast.Call) for one in changes):
             return Found()
-        return Found(value, self._found.links, self._by_default, self._found.options, stored)
+        return replace(self._found, value=value, by_default=self._by_default, stored=stored)
 
     def _do(self, change: Change, *, is_sure: bool) -> None:
         if isinstance(self._found.value, Row):

@@ -86,18 +86,23 @@ class Handles:
         return self._project.answer("handles kept", (facts, made, nesting), lambda: self._follow(facts, made, nesting))
 
     def opened_early(self, facts: ClassFacts) -> dict[StoredHandle, EarlyCall]:
-        """The handles that a dataset opens on first use, where programs use it before they make the loader."""
-        if not is_dataset(self._project, facts) or not self._may_open(facts, tuple(facts.methods)):
+        """The handles that a dataset or reader opens on first use, where programs use it before they load."""
+        if not self._may_open(facts, tuple(facts.methods)):
             return {}
         return self._project.answer("handles opened early", facts, lambda: self._find_early(facts))
 
     def _find_early(self, facts: ClassFacts) -> dict[StoredHandle, EarlyCall]:
         found: dict[StoredHandle, EarlyCall] = {}
         kept = {one.opened for one in self.kept_by(facts)}
-        for call in early_calls(self._project, facts):
+        calls = early_calls(self._project, facts)
+        for call in calls:
             if self._may_open(facts, (call.method,)):
                 stored = self._follow(facts, NOT_KNOWN, MAX_NESTING, (*INIT_PATH, call.method))
-                found |= {one: call for one in stored if one.opened not in kept and one not in found}
+                after = (one for one in calls if one.module is call.module and one.node.lineno > call.node.lineno)
+                then = [one.method for one in sorted(after, key=lambda one: one.node.lineno)]
+                left = self._follow(facts, NOT_KNOWN, MAX_NESTING, (*INIT_PATH, call.method, *then)) if then else stored
+                alive = {one.opened for one in left} - kept
+                found |= {one: call for one in stored if one.opened in alive and one not in found}
         return found
 
     def _may_open(self, facts: ClassFacts, names: tuple[str, ...] = INIT_PATH) -> bool:
@@ -175,7 +180,7 @@ class Handles:
     ) -> Carried | None:
         attributes = {one.attribute for one in kept}
         if early is not None:
-            return replace(self._judge(keeper, keeper, opened, kept, attributes), early=early)
+            return self._carried_early(keeper, opened, kept, early)
         datasets = [keeper] if is_dataset(self._project, keeper) else []
         datasets += (
             [sub for sub in self._project.subclasses(keeper) if is_dataset(self._project, sub)] if not datasets else []
@@ -184,6 +189,18 @@ class Handles:
             if opened in {one.opened for one in self.kept_by(dataset)}:
                 return self._judge(keeper, dataset, opened, kept, attributes)
         return self._carried_within(keeper, opened, kept)
+
+    def _carried_early(
+        self, keeper: ClassFacts, opened: Opened, kept: tuple[StoredHandle, ...], early: EarlyCall
+    ) -> Carried | None:
+        """Judge a handle that the program opens: by a method of the dataset, or of a reader that a dataset gets."""
+        attributes = frozenset(one.attribute for one in kept)
+        if is_dataset(self._project, keeper):
+            return replace(self._judge(keeper, keeper, opened, kept, set(attributes)), early=early)
+        taker = receiver(self._project, keeper, lambda _: True)
+        if taker is None:
+            return None
+        return replace(self._judge_taken(keeper, taker, opened, kept, attributes), early=early)
 
     def _carried_within(self, keeper: ClassFacts, opened: Opened, kept: tuple[StoredHandle, ...]) -> Carried | None:
         """Find a dataset that keeps an object of ``keeper``, a reader, or one of what keeps a reader."""

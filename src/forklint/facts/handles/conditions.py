@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from forklint.facts.handles.claims import Claims, claims_of
 from forklint.facts.handles.held import Frame
 from forklint.project.module import ClassFacts
 from forklint.project.nodes import nodes_below
@@ -30,6 +31,14 @@ class Conditions:
         found = self._evaluator.find(frame.expression(test))
         decided = isinstance(found.value, Constant) and not found.by_default
         return arithmetic.is_true(found.value) if decided and isinstance(found.value, Constant) else None
+
+    def claims(self, frame: Frame, test: ast.expr, *, truth: bool) -> Claims:
+        """What is known of the object's attributes where a test came out like this; what a property gives is not."""
+        found = claims_of(test, frame.me, truth=truth) if self._facts is not None and frame.me else ()
+        return frozenset(one for one in found if not any(self._is_made(name) for name in one.attributes))
+
+    def _is_made(self, name: str) -> bool:
+        return self._facts is None or self._evaluator.project.method(self._facts, name) is not None
 
     def _may_change(self, frame: Frame, node: ast.AST) -> bool:
         """Whether a node reads an attribute of the object that not only the constructor sets."""

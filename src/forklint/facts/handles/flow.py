@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from typing import cast
 
 from forklint.facts.handles import shapes
+from forklint.facts.handles.claims import NO_CLAIMS, claims_of_store
 from forklint.facts.handles.conditions import Conditions, emptied
 from forklint.facts.handles.held import (
     NOTHING,
@@ -15,6 +16,7 @@ from forklint.facts.handles.held import (
     Values,
     boxed,
     boxes,
+    denied,
     join,
     join_live,
     unboxed,
@@ -32,6 +34,8 @@ class Flow(ABC):
         self._table = table
         self._conditions = conditions
         self._budget = budget
+        self._claims = NO_CLAIMS
+        """What is known of the object's attributes at the place that is being followed."""
 
     @abstractmethod
     def value(self, frame: Frame, expression: ast.expr) -> Values:
@@ -42,6 +46,15 @@ class Flow(ABC):
         self, frame: Frame, target: ast.expr, held: Values, statement: ast.stmt | None, *, widen: bool = False
     ) -> None:
         """Note what a target holds from here on; besides what it held, with ``widen``."""
+
+    def _learn(self, frame: Frame, key: str, value: ast.expr | None) -> None:
+        """Note that a name is stored to, so that what was known of an attribute is so no longer."""
+        if not key.startswith("self."):
+            return
+        attribute = key.removeprefix("self.")
+        claims = frozenset(claims_of_store(attribute, value)) if value is not None else NO_CLAIMS
+        self._claims = claims | {one for one in self._claims if attribute not in one.attributes}
+        frame.learn(attribute, claims)
 
     def _union(self, frame: Frame, expressions: list[ast.expr]) -> Values:
         return NOTHING.union(*(self.value(frame, expression) for expression in expressions))
@@ -70,6 +83,7 @@ class Flow(ABC):
         elif isinstance(statement, ast.Delete):
             for target in statement.targets:
                 frame.state.pop(frame.key(target), None)
+                self._learn(frame, frame.key(target), None)
         elif isinstance(statement, ast.Return):
             if statement.value is not None:
                 frame.returned |= self.value(frame, statement.value)
@@ -106,10 +120,15 @@ class Flow(ABC):
         self.value(frame, statement.test)
         truth, start = self._conditions.truth(frame, statement.test), dict(frame.state)
         branches: list[State | None] = []
+        known = left = self._claims
         for taken, body in ((True, statement.body), (False, statement.orelse)):
             if truth in (taken, None):
                 nothing = dict.fromkeys(emptied(frame, statement.test, truth=taken), NOTHING)
-                branches.append(self._block(frame, body, {**start, **nothing}))
+                here = self._conditions.claims(frame, statement.test, truth=taken)
+                self._claims = known | here
+                branches.append(self._block(frame, body, denied({**start, **nothing}, here)))
+                left &= self._claims
+        self._claims = left
         return join_live(branches)
 
     def _try(self, frame: Frame, statement: ast.Try) -> State | None:

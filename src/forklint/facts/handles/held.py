@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import field, replace
 
+from forklint.facts.handles.claims import NO_CLAIMS, Claims, denies
 from forklint.facts.handles.shapes import is_name
 from forklint.knowledge.handles import Handle
 from forklint.project.module import ClassFacts, Module
@@ -40,6 +41,8 @@ class Held:
     """The class of the object that keeps it, if it came as a part of one."""
     own: bool = False
     """Whether it lies under a key that only the process that opened it uses."""
+    claims: Claims = NO_CLAIMS
+    """What is known of the object's attributes as long as it is open."""
 
 
 Values = frozenset[Held]
@@ -75,6 +78,14 @@ class Frame:
     returned: Values = NOTHING
     exits: list[State] = field(default_factory=list)
     """States in which the call returned early."""
+
+    def learn(self, attribute: str, claims: Claims) -> None:
+        """Note that an attribute was stored to: what was known of it is gone, and some claims hold instead."""
+        for name, values in self.state.items():
+            self.state[name] = frozenset(
+                replace(held, claims=claims | {one for one in held.claims if attribute not in one.attributes})
+                for held in values
+            )
 
     def key(self, target: ast.expr) -> str:
         """The name in ``state`` of what an expression stores to; empty if it has none."""
@@ -133,3 +144,10 @@ def without(state: State, closed: Values) -> State:
     """The state once these handles are closed."""
     gone = {held.opened for held in closed}
     return {name: frozenset(h for h in values if h.opened not in gone) for name, values in state.items()}
+
+
+def denied(state: State, claims: Claims) -> State:
+    """The state where some claims hold: a handle that was opened where they did not is not there."""
+    return {
+        name: frozenset(held for held in values if not denies(claims, held.claims)) for name, values in state.items()
+    }

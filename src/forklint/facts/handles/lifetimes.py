@@ -175,7 +175,7 @@ class Lifetimes(Flow):
         arguments = self._union(frame, [*call.args, *(keyword.value for keyword in call.keywords)])
         row = self._table.row(frame.module, frame.scope, call)
         if row is not None:
-            return frozenset({Held(Opened(frame.module, call, row))}) | arguments
+            return frozenset({Held(Opened(frame.module, call, row), claims=self._claims)}) | arguments
         symbol = self._made_by_class(frame, call) or self._project.resolve(frame.module, frame.scope, call.func)
         if isinstance(symbol, ClassFacts):
             streams = [
@@ -270,6 +270,7 @@ class Lifetimes(Flow):
         if not key:
             return
         frame.state[key] = frame.state.get(key, NOTHING) | held if widen else held
+        self._learn(frame, key, getattr(statement, "value", None) if not widen else None)
         if key.startswith("self.") and statement is not None:
             for one in held:
                 stored = StoredHandle(one.opened, key[5:], frame.module, statement, one.via, one.own)

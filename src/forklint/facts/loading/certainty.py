@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from forklint.facts.loading.loaders import MOST_ASKED, Loader, files_with_loaders, loaders_for, loaders_of
+from forklint.facts.loading.loaders import (
+    MOST_ASKED,
+    Loader,
+    files_with_loaders,
+    loaders_for,
+    loaders_of,
+    never_has_workers,
+)
 from forklint.facts.machines.trials import is_test_file
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts
@@ -13,6 +20,7 @@ from forklint.values.numbers import Workers
 
 LATENT = "latent: nothing in this library loads it with workers"
 ONLY_WITH_OPTION = "only with more workers than the default of none"
+WITHOUT_WORKERS = "once a loader has workers: none here has"
 ASIDE = frozenset({"tests", "test", "docs", "doc", "examples", "benchmarks"})
 """Folders whose programs are no users of a library."""
 DECLARING = ("setup.py", "setup.cfg")
@@ -22,7 +30,7 @@ PYPROJECT, DECLARES = "pyproject.toml", (b"[project]", b"[build-system]", b"[too
 def doubt_of(project: Project, dataset: ClassFacts) -> str:
     """Why workers may never get objects of a class, in words for a message; empty where nothing says so.
 
-    Either each of its loaders has no workers unless the user asks for some, or it is a library's, whose own code
+    Either its loaders have no workers, perhaps unless the user asks for some, or it is a library's, whose own code
     loads it nowhere.
     """
     return project.answer("doubt of a dataset", dataset, lambda: _find(project, dataset), compared=True)
@@ -30,11 +38,18 @@ def doubt_of(project: Project, dataset: ClassFacts) -> str:
 
 def _find(project: Project, dataset: ClassFacts) -> str:
     found = [one for one in loaders_for(project, dataset) if not is_test_file(one.call.module.path)]
-    if found:
-        return ONLY_WITH_OPTION if all(_has_none_by_default(one) for one in found) else ""
+    if not found:
+        return LATENT if _is_in_library(project, dataset.module.path) and not _may_be_used(project, dataset) else ""
+    if all(_has_none_by_default(one) for one in found):
+        return ONLY_WITH_OPTION
+    is_idle = never_has_workers(project, dataset) and not _may_be_loaded(project)
+    return WITHOUT_WORKERS if is_idle else ""
+
+
+def _may_be_used(project: Project, dataset: ClassFacts) -> bool:
+    """Whether a loader may get any dataset, or a program of the project has to do with this one."""
     home = dataset.module.path
-    is_loaded = _may_be_loaded(project) or any(project.graph.reaches(one, home) for one in _programs(project, home))
-    return LATENT if _is_in_library(project, home) and not is_loaded else ""
+    return _may_be_loaded(project) or any(project.graph.reaches(one, home) for one in _programs(project, home))
 
 
 def _has_none_by_default(loader: Loader) -> bool:

@@ -19,12 +19,17 @@ NAMES = frozenset({"hasattr", "getattr", "callable", "dir", "vars"})
 """Builtins by which code asks what an object is, or has, before it uses it."""
 AVAILABLE = re.compile(r"has_|HAS_|_available|_AVAILABLE")
 """Words in the test of a branch that is taken only where something exists."""
+BLOCKS = ("body", "orelse", "finalbody")
+LEAVING = frozenset({"sys.exit", "exit", "quit", "os._exit"})
+"""Calls after which nothing more of the program runs."""
 VERSION = re.compile(r"version|VERSION|is_torch|TORCH|" + AVAILABLE.pattern)
 """The same for names of torch, of which other versions have others."""
 
 
 def is_excused(module: Module, node: ast.AST, name: str) -> bool:
     """Whether the use of a module, called ``name``, at ``node`` is guarded, not executed, or of another object."""
+    if is_never_reached(module, node):
+        return True
     for above, below in _around(module, node):
         if _tries(above, below, EXPECTING | CATCHING_ALL) or _decides(above, below, name, VERSION):
             return True
@@ -38,6 +43,8 @@ def is_method_excused(module: Module, use: ast.Attribute) -> bool:
 
     A ``try`` of several statements that catches every exception does not expect this one: see ``is_hidden``.
     """
+    if is_never_reached(module, use):
+        return True
     name = dotted(use.value)
     for above, below in _around(module, use):
         if _tries(above, below, EXPECTING) or (_is_one_line(above) and _tries(above, below, CATCHING_ALL)):
@@ -47,6 +54,24 @@ def is_method_excused(module: Module, use: ast.Attribute) -> bool:
         if _is_whole(above) and any(_asks(part, name, use.attr) for part in nodes_below(above)):
             return True
     return False
+
+
+def is_never_reached(module: Module, node: ast.AST) -> bool:
+    """Whether a statement before a node, in the same block or one around it, surely leaves the block."""
+    below = node
+    for above in module.above(node):
+        blocks = (getattr(above, name, None) for name in BLOCKS)
+        block = next((one for one in blocks if isinstance(one, list) and below in one), [])
+        if block and any(_leaves(statement) for statement in block[: block.index(below)]):
+            return True
+        below = above
+    return False
+
+
+def _leaves(statement: ast.stmt) -> bool:
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        return dotted(statement.value.func) in LEAVING
+    return isinstance(statement, (ast.Return, ast.Raise, ast.Continue, ast.Break))
 
 
 def is_hidden(module: Module, node: ast.AST) -> bool:

@@ -17,6 +17,7 @@ from forklint.project.module import Module
 from forklint.project.nodes import nodes_below
 from forklint.project.spelling import last_name
 from forklint.records import dataclass
+from forklint.values.worlds import CUDA, EVERYWHERE, Worlds, platforms_of
 
 FORGIVING = frozenset({"ValueError", "AssertionError", "Exception", "BaseException"})
 RAISING = ("raises", "assertRaises", "assertRaisesRegex", "suppress")
@@ -37,6 +38,17 @@ class Conflict:
     """None where the other is not given at all, and its default is refused."""
     refused: frozenset[str] = frozenset()
     """The names of all options that this call is refused for."""
+    worlds: Worlds = EVERYWHERE
+    """The kinds of machine on which it is."""
+
+    @property
+    def where(self) -> str:
+        """In words, the machines on which it is; empty for all."""
+        if self.worlds == EVERYWHERE:
+            return ""
+        if self.worlds == EVERYWHERE - CUDA:
+            return "where CUDA is not used"
+        return f"on {' and '.join(platforms_of(self.worlds))}"
 
 
 class Conflicts:

@@ -22,6 +22,7 @@ from forklint.project.index import Project, Value
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Binding, Function, Kind, Scope, statements
+from forklint.project.spelling import is_name
 from forklint.records import dataclass
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import Expression, Instance
@@ -202,18 +203,36 @@ class KeptGenerators:
 
     def _find_called_by_name(self, dataset: ClassFacts, helper: ClassFacts) -> frozenset[str]:
         family = (dataset, *self._project.subclasses(dataset))
-        waiting: list[ast.AST] = [function for one in family for function in worker_methods(self._project, one)]
+        worked = {
+            function: owner.module for one in family for function, owner in worker_methods(self._project, one).items()
+        }
+        waiting: list[ast.AST] = list(worked)
         homes = {owner.module for one in (dataset, helper) for owner in self._project.ancestry(one).classes}
         methods: dict[str, list[ast.AST]] = {}
         for facts in (facts for home in homes for facts in home.functions):
             methods.setdefault(facts.node.name, []).append(facts.node)
         called: set[str] = set()
+        in_workers = ((module, function) for function, module in worked.items())
+        if _is_module(self._project, helper) and any(self._calls_object(helper, *one) for one in in_workers):
+            waiting += methods.get("forward", ())
+            called.add("forward")
         for function in waiting:
             new = {node.attr for node in nodes_below(function) if isinstance(node, ast.Attribute)}
             new |= {node.id for node in nodes_below(function) if isinstance(node, ast.Name)}
             waiting += [method for name in new - called for method in methods.get(name, ())]
             called |= new
         return frozenset(called)
+
+    def _calls_object(self, helper: ClassFacts, module: Module, function: ast.AST) -> bool:
+        """Whether a function calls what is, or may be, an object of a class: ``self.encode(x)``."""
+        for node in nodes_below(function):
+            called = node.func if isinstance(node, ast.Call) else None
+            if isinstance(called, ast.Attribute) and is_name(called.value, "self"):
+                held = Evaluator(self._project).find(Expression(module, module.scope_at(node), called)).possible
+                objects = [one.value.facts for one in held if isinstance(one.value, Instance)]
+                if not held or any(helper in self._project.ancestry(one).classes for one in objects):
+                    return True
+        return False
 
     def _drawn(
         self, worked: Worked, is_it: IsIt, made: Made, spared: StreamUse | None
@@ -337,6 +356,11 @@ def assigned(statement: ast.stmt) -> Iterator[tuple[str, ast.expr | None]]:
         for one, given in pairs:
             if isinstance(one, ast.Attribute) and isinstance(one.value, ast.Name) and one.value.id == "self":
                 yield one.attr, given
+
+
+def _is_module(project: Project, facts: ClassFacts) -> bool:
+    """Whether a class is a module of torch: to call an object of it is to call its ``forward``."""
+    return any(name.endswith(("nn.Module", "LightningModule")) for name in project.ancestry(facts).external)
 
 
 def _called_by(facts: ClassFacts, init: Function) -> list[Function]:
