@@ -95,9 +95,9 @@ class Program:
         self.happened: list[Event] = []
         """What has surely happened."""
 
-    def come_to(self, position: Position) -> Program:
-        """The program as it was when its first module came to a position."""
-        found = Program(self._topic, self.budget, met=self._met, role=self._role)
+    def come_to(self, position: Position, budget: Budget) -> Program:
+        """The program as it was when its first module came to a position, to go on from there."""
+        found = Program(self._topic, budget, met=self._met, role=self._role)
         found._follows = self._follows
         found._imported = {path: at for path, at in self._imported.items() if at < position}
         found._entered = {one: [at for at in places if at < position] for one, places in self._entered.items()}
