@@ -58,9 +58,7 @@ def _come_to(project: Project, module: Module, stop: ast.stmt | None, end: Posit
 
 def _run(project: Project, module: Module, end: Position, number: int) -> Program:
     topic = Readers(project)
-    program = Program(
-        topic, budget_for(project, module.tree, number, STEPS_PER_FILE), module, role=Role.PREFIX
-    )
+    program = Program(topic, budget_for(project, module.tree, number, STEPS_PER_FILE), module, role=Role.PREFIX)
     program.play(trace_of_module(topic, module.path), until=end)
     return program
 
