@@ -86,7 +86,7 @@ RUNS = {
         "a",
     ),
     "a function in a try that may return": (
-        "def f():\n    try:\n        if x:\n            return\n        mark('a')\n    except E:\n        pass\nf()\nask()",
+        "def f():\n    try:\n        if x:\n            return\n        mark('a')\n    except E: pass\nf()\nask()",
         "",
     ),
     "a function that calls itself": ("def f():\n    mark('a')\n    f()\nf()\nask()", "a"),
