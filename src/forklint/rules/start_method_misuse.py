@@ -73,9 +73,9 @@ class StartMethodMisuse(Rule):
 
     ## Known limits
     What stands under a condition is passed over unless that is the main guard or a test of the platform, and so is
-    what stands in a loop, in a handler, or in methods of classes. What settles the method inside a library (a loader's
-    workers, `load_dataset`) is not counted. `set_start_method` at the top level of a script that starts processes is
-    FKL201's.
+    what stands in a loop, in a handler, or in methods of objects that are not known. What settles the method inside a
+    library (a loader's workers, `load_dataset`) is not counted. `set_start_method` at the top level of a script that
+    starts processes is FKL201's.
 
     ## References
     - [multiprocessing: contexts and start methods](https://docs.python.org/3/library/multiprocessing.html#contexts-and-start-methods)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forklint.project.budget import Budget, size
+from forklint.runs.calls import by_anyone, method
 from forklint.runs.trace import (
     AT_ONCE,
     Chain,
@@ -28,10 +29,11 @@ from forklint.runs.trace import (
     behind,
 )
 from forklint.runs.walk import Topic, trace_of_function, trace_of_module
+from forklint.values.model import Instance
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
-    from forklint.project.module import Module
+    from forklint.project.module import FunctionFacts, Module
     from forklint.project.scopes import Function
 
 MOST_IMPORTS = 40
@@ -44,6 +46,8 @@ STEPS_PER_FILE = 8_000
 """Steps that are played in the programs of one file together, whatever is in it, ..."""
 STEPS_PER_NODE = 10
 """... and besides for each node of the file."""
+
+WITHOUT_OBJECT = frozenset({"staticmethod", "classmethod"})
 
 
 def budget_for(project: Project, body: ast.AST, number: int = 1, steps: int = STEPS_PER_FILE) -> Budget:
@@ -127,6 +131,16 @@ class Program:
                 self._import(step, chain, way)
             else:
                 self._enter(step, chain, way)
+
+    def call(self, function: FunctionFacts) -> None:
+        """Let a function run, whoever calls it; the object of a method is made first."""
+        marks = {mark.id for mark in function.node.decorator_list if isinstance(mark, ast.Name)}
+        has_object = function.owner is not None and marks.isdisjoint(WITHOUT_OBJECT)
+        receiver = Instance(function.owner) if function.owner is not None and has_object else None
+        made = method(self._topic.project, receiver, "__init__") if receiver is not None else None
+        for one in dict.fromkeys([made[0] if made is not None else function, function]):
+            frame = by_anyone(one, receiver) if self._topic.with_values else None
+            self.play(trace_of_function(self._topic, one, frame))
 
     def _happen(self, event: Event) -> None:
         if self._met is not None:

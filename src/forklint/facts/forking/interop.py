@@ -12,10 +12,9 @@ from forklint.facts.forking.uses import SETTER_NAME, Calls, Poisons, Use, uses_i
 from forklint.project.graph import Term
 from forklint.project.spelling import last_name
 from forklint.records import dataclass
-from forklint.runs.calls import by_anyone
 from forklint.runs.programs import Program, Role, budget_for
 from forklint.runs.trace import start_of
-from forklint.runs.walk import RAISED_AGAIN, trace_of_function, trace_of_module
+from forklint.runs.walk import RAISED_AGAIN, trace_of_module
 from forklint.summaries.terms import CALL, RENAMED
 
 if TYPE_CHECKING:
@@ -87,7 +86,7 @@ class _Finder:
         program = Program(self._topic, budget, self._module, met=self._met, role=role)
         program.play(trace_of_module(self._topic, self._module.path))
         if function is not None:
-            program.play(trace_of_function(self._topic, function, by_anyone(function)))
+            program.call(function)
 
     def _met(self, event: Event, program: Program) -> None:
         """Judge a call that sets the number, or that forks children which do."""

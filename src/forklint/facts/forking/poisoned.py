@@ -86,11 +86,7 @@ class _Finder:
 
     def from_function(self, facts: FunctionFacts, number: int) -> None:
         """Follow a function by itself, whoever calls it."""
-        program = Program(self._topic, budget_for(self._project, facts.node, number), met=self._met)
-        me = Instance(facts.owner) if facts.owner is not None else None
-        made = method(self._project, me, "__init__") if me is not None and facts.node.name != "__init__" else None
-        for one in (made[0], facts) if made is not None else (facts,):
-            program.play(trace_of_function(self._topic, one, by_anyone(one, me)))
+        Program(self._topic, budget_for(self._project, facts.node, number), met=self._met).call(facts)
 
     def _met(self, event: Event, program: Program) -> None:
         """Judge a call that forks, with what has happened so far."""

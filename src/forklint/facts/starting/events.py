@@ -15,7 +15,7 @@ from forklint.project.spelling import argument
 from forklint.records import dataclass
 from forklint.runs.programs import Program, budget_for
 from forklint.runs.trace import Event
-from forklint.runs.walk import Topic, trace_of_function, trace_of_module
+from forklint.runs.walk import Topic, trace_of_module
 
 if TYPE_CHECKING:
     from forklint.project.index import Project, Symbol
@@ -65,8 +65,11 @@ def _events_of(topic: StartMethods, module: Module, root: FunctionFacts | None, 
             events.append(event)
 
     budget = budget_for(topic.project, root.node if root is not None else module.tree, number)
-    trace = trace_of_function(topic, root) if root is not None else trace_of_module(topic, module.path)
-    Program(topic, budget, met=note).play(trace)
+    program = Program(topic, budget, met=note)
+    if root is not None:
+        program.call(root)
+    else:
+        program.play(trace_of_module(topic, module.path))
     return tuple(events) if not budget.has_run_out else ()
 
 
@@ -74,6 +77,7 @@ class StartMethods(Topic):
     """Follows what settles the start method, and what starts processes by it."""
 
     name = "start methods"
+    with_values = True
     by_machine = True
 
     def of_call(self, call: Expression, symbol: Symbol | None) -> Iterator[Event]:
