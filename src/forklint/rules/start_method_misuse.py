@@ -29,8 +29,8 @@ class StartMethodMisuse(Rule):
     """The start method is set twice, too late, on import, or to fork for platforms where that is unsafe.
 
     ## What it does
-    Follows the code of a script, or of a function, in the order in which it runs, into functions of the project. It
-    reports `set_start_method`
+    Follows the code of a script, or of a function, in the order in which it runs, into functions and methods of the
+    project and the modules that it imports. It reports `set_start_method`
 
     - without `force=True` after another `set_start_method`,
     - without it after something that settles the method unasked: a `Queue`, `Lock`, `Manager`, `Pool` or `Value` of
