@@ -14,6 +14,7 @@ from forklint.project.index import Project
 from forklint.project.module import FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Function, bodies, statements
+from forklint.runs.calls import by_anyone
 from forklint.runs.programs import Program, Role, budget_for
 from forklint.runs.trace import Position, end_of, start_of
 from forklint.runs.walk import trace_of_function, trace_of_module
@@ -35,7 +36,8 @@ def before(project: Project, module: Module, statement: ast.stmt, number: int) -
     program = _come_to(project, module, stop, END if stop is None else _begins(stop, own=not functions), number)
     ends = [*map(start_of, functions[1:]), _begins(statement, own=True)]
     for function, end in zip(functions, ends, strict=False):
-        program.play(trace_of_function(Readers(project), FunctionFacts(module, function)), until=end)
+        facts = FunctionFacts(module, function)
+        program.play(trace_of_function(Readers(project), facts, by_anyone(facts)), until=end)
     events = [event.within(module) for event in program.happened if isinstance(event, Reads)]
     return [event for event in events if event.loaded or event.calls]
 

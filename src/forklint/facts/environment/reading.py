@@ -47,6 +47,7 @@ class Readers(Topic):
     """Follows what env_vars.toml knows."""
 
     name = "readers of variables"
+    with_values = True
 
     def __init__(self, project: Project) -> None:
         """Follow the code of a project."""
