@@ -8,20 +8,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from forklint.facts.environment.tables import environment_of
-from forklint.knowledge.environment import Calls, loaded_by
+from forklint.knowledge.environment import loaded_by
 from forklint.project.index import External
 from forklint.project.module import FunctionFacts
 from forklint.records import dataclass
 from forklint.runs.trace import Event
 from forklint.runs.walk import Topic
+from forklint.values.devices import goes_to_cuda
 
 if TYPE_CHECKING:
     from forklint.project.index import Project, Symbol
     from forklint.project.module import Module
     from forklint.values.model import Expression
-
-PLAIN_VALUES = frozenset({"torch.device", "torch.load", "torch.autocast", "torch.set_default_device"})
-"""Torch functions that take a device and need not touch it."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +64,9 @@ class Readers(Topic):
         if isinstance(symbol, FunctionFacts) or not isinstance(node, ast.Call):
             return
         name = symbol.name if isinstance(symbol, External) else ""
-        groups = {key: row for key, row in self._environment.calls.items() if _falls_under(node, name, row)}
+        on_cuda = goes_to_cuda(self.evaluator, call, name)
+        rows = self._environment.calls.items()
+        groups = {key: row for key, row in rows if name in row.functions or (on_cuda and row.on_cuda)}
         unless = {key: row.unless_set for key, row in groups.items() if name in row.unless_functions}
         own = {key for key, word in unless.items() if word.encode() in call.module.document.code}
         always, open_ = groups.keys() - unless.keys(), unless.keys() - own
@@ -74,20 +74,3 @@ class Readers(Topic):
             cause = f"{name}()" if name else f".{node.func.attr}()" if isinstance(node.func, ast.Attribute) else "call"
             asked = tuple((key, unless[key]) for key in sorted(open_))
             yield Reads(cause, calls=frozenset(always), unless=asked)
-
-
-def _falls_under(call: ast.Call, name: str, row: Calls) -> bool:
-    """Whether a call falls under a table, whatever the program says of it."""
-    if name in row.functions:
-        return True
-    method = call.func.attr if isinstance(call.func, ast.Attribute) and not name else ""
-    if row.cuda_methods and (method == "cuda" or (method == "to" and call.args and _is_cuda(call.args[0]))):
-        return True
-    if not row.device_literals or not name.startswith("torch.") or name in PLAIN_VALUES:
-        return False
-    is_function = name.rpartition(".")[2].islower()
-    return is_function and any(keyword.arg == "device" and _is_cuda(keyword.value) for keyword in call.keywords)
-
-
-def _is_cuda(expression: ast.expr) -> bool:
-    return isinstance(expression, ast.Constant) and str(expression.value).startswith("cuda")

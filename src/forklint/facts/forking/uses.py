@@ -16,15 +16,13 @@ from forklint.project.spelling import last_name
 from forklint.records import dataclass
 from forklint.runs.trace import Event
 from forklint.runs.walk import Topic
-from forklint.values.devices import devices
+from forklint.values.devices import goes_to_cuda
 from forklint.values.model import Expression
 
 if TYPE_CHECKING:
     from forklint.project.index import Project, Symbol
 
 SETTER_NAME = "set_num_interop_threads"
-PLAIN_VALUES = frozenset({"torch.device", "torch.load", "torch.autocast", "torch.set_default_device", "torch.compile"})
-"""Torch functions that take a device and need not touch it."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +94,7 @@ class Poisons(Topic):
         row = poisons().function(name)
         if row is not None:
             yield Use(row.poison, row.who, row.starts, row.hangs)
-        elif self._goes_to_cuda(call, node, name):
+        elif goes_to_cuda(self.evaluator, call, name):
             yield Use("cuda", "CUDA", starts=True, hangs=True)
         elif not name:
             yield from self._of_object(call, node)
@@ -122,19 +120,6 @@ class Poisons(Topic):
             if not row.keyword or any(isinstance(one, ast.Constant) and one.value is True for one in asked):
                 return row
         return None
-
-    def _goes_to_cuda(self, call: Expression, node: ast.Call, name: str) -> bool:
-        """Whether a call puts something on a CUDA device where there is one."""
-        if name.startswith("torch.") and name.rpartition(".")[2].islower() and name not in PLAIN_VALUES:
-            given = [keyword.value for keyword in node.keywords if keyword.arg == "device"]
-        elif isinstance(node.func, ast.Attribute) and not name and b"torch" in call.module.document.code:
-            if node.func.attr == "cuda":
-                return not node.keywords and len(node.args) <= 1
-            given = node.args[:1] if node.func.attr == "to" else []
-        else:
-            given = []
-        named = [devices(self.evaluator, call.part(one)) for one in given]
-        return any(one.is_all and any(name == "cuda" for name, _ in one.names) for one in named)
 
 
 def _calls_named(node: ast.AST, name: str) -> bool:
