@@ -18,6 +18,7 @@ LAYERS = [
     "store",
     "project",
     "values",
+    "runs",
     "facts",
     "edits",
     "rules",

@@ -13,8 +13,8 @@ import pytest
 from fixture_cases import fixed_text, lint, linters
 
 from forklint.facts.environment import loaded
-from forklint.facts.environment.trace import Walk
 from forklint.model import Applicability
+from forklint.runs.walk import Walk
 
 
 def findings(folder: Path, text: str, name: str = "train.py", newline: str | None = None):
@@ -426,22 +426,22 @@ def test_a_name_that_torch_may_refuse_is_no_safe_fix(tmp_path: Path) -> None:
 
 def test_a_module_is_run_once_for_all_its_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     counts = {"runs": 0, "first uses": 0, "statements": 0}
-    first_uses, imports, until = loaded._first_uses, Walk._imports, Walk.until
+    first_uses, imports, run = loaded._first_uses, Walk._imports, loaded._run
 
     def counted_first_uses(module):
         counts["first uses"] += 1
         return first_uses(module)
 
-    def counted_until(self, frame, body, stop):
-        counts["runs"] += body is frame.module.tree.body
-        return until(self, frame, body, stop)
+    def counted_run(*given):
+        counts["runs"] += 1
+        return run(*given)
 
-    def counted_imports(self, frame, statement):
+    def counted_imports(self, statement):
         counts["statements"] += 1
-        return imports(self, frame, statement)
+        return imports(self, statement)
 
     monkeypatch.setattr(loaded, "_first_uses", counted_first_uses)
-    monkeypatch.setattr(Walk, "until", counted_until)
+    monkeypatch.setattr(loaded, "_run", counted_run)
     monkeypatch.setattr(Walk, "_imports", counted_imports)
     parts = [
         f"{OMP} = '{n}'\ndef f{n}(x):\n    os.environ['MKL_NUM_THREADS'] = '{n}'\n    return f{n - 1}(x)\nf{n}({n})\n"

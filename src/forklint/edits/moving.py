@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def proposals(project: Project, late: Sequence[Late], module: Module, tree: Tree) -> Iterator[Proposal]:
     """Move the statement above what made it late; where that cannot be done safely, say what else helps."""
-    elsewhere = [one.event.path[0].module for one in late if one.event is not None]
+    elsewhere = [one.event.chain[0].module for one in late if one.event is not None]
     if any(home is not module for home in elsewhere):
         names = listed([one.setting.name for one in late])
         yield Proposal(f"set {names} at the top of the program, before that", Applicability.DISPLAY)
@@ -64,7 +64,7 @@ def _causes(late: Sequence[Late], module: Module) -> list[ast.stmt]:
     if own and all(event.loaded for event in own):
         before = next(one.events for one in late if one.event is not None)
         events = [event for event in before if event.loaded] + own
-    nodes = [module.statement_of(event.path[0].node) for event in (*events[:1], *own[:1])]
+    nodes = [module.statement_of(event.chain[0].node) for event in (*events[:1], *own[:1])]
     return list(dict.fromkeys(nodes))
 
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from forklint.facts.environment.settings import is_environ, is_kernel, magic_variable
-from forklint.facts.environment.trace import COMPREHENSIONS
 from forklint.project.index import External
 from forklint.project.scopes import FUNCTIONS, Kind
+from forklint.runs.walk import COMPREHENSIONS
 
 if TYPE_CHECKING:
     from forklint.project.index import Project

@@ -16,8 +16,7 @@ class Calls:
     """Calls that make a reader read, one table of [calls]; its file explains the fields."""
 
     functions: frozenset[str]
-    cuda_methods: bool = False
-    device_literals: bool = False
+    on_cuda: bool = False
     unless_set: str = ""
     unless_functions: frozenset[str] = frozenset()
 
@@ -154,8 +153,7 @@ def _added(row: Mapping[str, Any]) -> Variable:
 def _calls(row: Mapping[str, Any]) -> Calls:
     return Calls(
         functions=frozenset(row["functions"]),
-        cuda_methods=row["cuda_methods"],
-        device_literals=row["device_literals"],
+        on_cuda=row.get("on_cuda", False),
         unless_set=row.get("unless_set", ""),
         unless_functions=frozenset(row.get("unless_functions", ())),
     )

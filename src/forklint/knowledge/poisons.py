@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, TypeVar
 
 from forklint import knowledge
@@ -89,6 +89,23 @@ class Poisons:
         """The row of the kind of object that a library's function or class of this qualified name gives."""
         return next((row for row in self.objects if _fits(name, row.made_by)), None)
 
+    def kind_of(self, name: str) -> str:
+        """The kind of object that a function, or a method of what it gives, gives: ``polars.read_csv().lazy``."""
+        function, call, method = name.rpartition("().")
+        if call:
+            return self.given_by(self.kind_of(function), method)
+        row = self.made_by(name)
+        return row.name if row is not None else ""
+
+    def made_from(self, name: str, method: str) -> str:
+        """The name of what a method gives of an object that was made under a name; empty if that is not known.
+
+        The same name for a method that gives an object of the same kind.
+        """
+        kind = self.kind_of(name)
+        given = self.given_by(kind, method) if kind else ""
+        return "" if not given else name if given == kind else f"{name}().{method}"
+
     def of_bases(self, names: tuple[str, ...]) -> str:
         """The kind of object that a project class with these bases from libraries makes; empty for none."""
         return next((row.name for row in self.objects if any(base in row.bases for base in names)), "")
@@ -99,6 +116,11 @@ class Poisons:
         if any(method in row.same for row in rows):
             return kind
         return next((row.name for row in self.objects if row.origin == kind and method in row.by), "")
+
+    @cached_property
+    def methods(self) -> frozenset[str]:
+        """Every method that starts something or wants it."""
+        return frozenset(name for row in self.objects for name in (*row.starts, *row.hangs))
 
     def method(self, kind: str, method: str) -> ObjectRow | None:
         """The row that says that a method of an object starts something or wants it."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from forklint.config import Settings
     from forklint.edits.tree import Tree
     from forklint.facts.environment.late import Late
-    from forklint.facts.environment.loaded import Event
+    from forklint.facts.environment.reading import Reads
     from forklint.knowledge.environment import Environment
     from forklint.project.module import Module
 
@@ -103,7 +103,7 @@ class LateEnvVar(Rule):
     @cached_property
     def tokens(self) -> bytes:  # type: ignore[override]
         """The names and prefixes of all variables of which something is known."""
-        from forklint.facts.environment.launching import environment_of
+        from forklint.facts.environment.tables import environment_of
 
         return "|".join(map(re.escape, _words(environment_of(self.project)))).encode()
 
@@ -144,12 +144,12 @@ class LateEnvVar(Rule):
         event = late.event
         if event is None:
             return
-        for place, following in zip(event.path, event.path[1:], strict=False):
+        for place, following in zip(event.chain, event.chain[1:], strict=False):
             verb = "imports" if isinstance(place.node, (ast.Import, ast.ImportFrom)) else "calls into"
             path = following.module.path
             name = f"{path.parent.name}/{path.name}" if path.stem == "__init__" else path.name
             yield self.link(place.module, place.node, f"{verb} `{name}`")
-        last = event.path[-1]
+        last = event.chain[-1]
         loaded = next((name for name in late.reader.modules if name in event.loaded), "")
         words = f"imports `{event.cause}`" if event.loaded else f"calls `{event.cause}`"
         is_plain = not loaded or event.cause.startswith(loaded)
@@ -185,12 +185,12 @@ def _message(late: Sequence[Late], module: Module) -> str:
     return f"{moving.listed(names)} {verb} set too late: {reader} read {pronoun} {when}, so {first.row.effect}"
 
 
-def _when(event: Event, modules: Sequence[str], module: Module) -> str:
+def _when(event: Reads, modules: Sequence[str], module: Module) -> str:
     """Say what happened in the file at hand, or in the program that comes to it, and what that led to."""
-    start = event.path[0]
+    start = event.chain[0]
     home = "" if start.module is module else f" of `{start.module.path.name}`"
     place = start.module.line_named(start.node) + home
-    if len(event.path) == 1:
+    if len(event.chain) == 1:
         done, what = ("imported", event.cause) if event.loaded else ("called", event.cause)
     elif isinstance(start.node, ast.Import):
         done, what = "imported", start.node.names[0].name
@@ -199,6 +199,6 @@ def _when(event: Event, modules: Sequence[str], module: Module) -> str:
     else:
         done, what = "run", ast.unparse(start.node).partition("\n")[0]
     loaded = next((name for name in modules if name in event.loaded), "")
-    calls = f", which calls `{event.cause}`" if len(event.path) > 1 else ""
+    calls = f", which calls `{event.cause}`" if len(event.chain) > 1 else ""
     led = f", which loads {loaded}" if loaded else calls
     return f"when `{what}` was {done} in {place}{'' if loaded and what.startswith(loaded) else led}"

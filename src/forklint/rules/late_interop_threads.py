@@ -15,9 +15,9 @@ from forklint.rules.needs import Needs
 
 if TYPE_CHECKING:
     from forklint.edits.tree import Tree
-    from forklint.facts.forking.trace import Place
-    from forklint.facts.interop.late import LateCall
+    from forklint.facts.forking.interop import LateCall
     from forklint.project.module import Module
+    from forklint.runs.trace import Place
 
 SETS = "set_num_interop_threads"
 
@@ -80,13 +80,13 @@ class LateInteropThreads(Rule):
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """The call is here, or in a module that this one reaches."""
-        from forklint.facts.interop.late import SETTING
+        from forklint.facts.forking.interop import SETTING
 
         return any(self.project.graph.any_reached(path, one) for one in SETTING)
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Calls that come too late, or what leads to one."""
-        from forklint.facts.interop.late import late_calls
+        from forklint.facts.forking.interop import late_calls
 
         for late in late_calls(self.project, module):
             yield Suspect(
@@ -99,7 +99,7 @@ class LateInteropThreads(Rule):
             )
 
     def _chain(self, late: LateCall) -> Iterator[Link]:
-        first = late.before.path[-1]
+        first = late.before.place
         words = "the number is set here" if SETS in first.text else "inter-op work is done here"
         yield self.link(first.module, first.node, words)
         last = late.late[-1]
@@ -118,7 +118,7 @@ class LateInteropThreads(Rule):
         if late.site is not None:
             yield Proposal("leave it out of the child: it has its parent's number", Applicability.DISPLAY)
             return
-        first, last = late.before.path[-1], late.late[-1]
+        first, last = late.before.place, late.late[-1]
         if SETS not in first.text:
             moved = self._moved(late, module, tree)
             yield moved or Proposal("set it at the top of the program", Applicability.DISPLAY)
@@ -132,7 +132,7 @@ class LateInteropThreads(Rule):
         """The call above the work that came before it; None if it cannot go there."""
         from forklint.edits import moving
 
-        work = late.before.path[0]
+        work = late.before.chain[0]
         statement = module.statement_of(late.call) if late.late[-1].module is module else None
         if work.module is not module or statement is None or late.node is not late.call:
             return None
@@ -145,7 +145,7 @@ class LateInteropThreads(Rule):
 
 
 def _message(late: LateCall, module: Module) -> str:
-    first = late.before.path[-1]
+    first = late.before.place
     where = "" if first.module is module else f" of {first.module.path.name}"
     done = "set the number" if SETS in first.text else "done inter-op work"
     before = f"`{first.text}` in {first.module.line_named(first.node)}{where} has {done}"
@@ -170,7 +170,7 @@ def _is_always_before(first: Place, late: LateCall, module: Module) -> bool:
     """Whether the number is set before the late call whoever runs that: in the same function, or when the file is."""
     from forklint.project.scopes import FUNCTIONS
 
-    start = late.before.path[0]
+    start = late.before.chain[0]
     if start.module is not module or (isinstance(start.node, ast.Call) and start is not first):
         return False
     above = [one for one in module.above(start.node) if isinstance(one, (*FUNCTIONS, ast.If))]

@@ -16,7 +16,7 @@ from forklint.rules.needs import Needs
 if TYPE_CHECKING:
     from forklint.edits.tree import Tree
     from forklint.facts.forking.poisoned import Poisoned
-    from forklint.facts.forking.trace import Use
+    from forklint.facts.forking.uses import Use
     from forklint.project.module import Module
 
 MET = (b"polars", b"jax", b"numba")
@@ -132,7 +132,7 @@ class PoisonedFork(Rule):
         )
 
     def _way(self, use: Use, words: str) -> Iterator[Link]:
-        *way, last = use.path
+        *way, last = use.chain
         for place in way:
             yield self.link(place.module, place.node, "leads there")
         yield self.link(last.module, last.node, words)
@@ -165,7 +165,7 @@ class PoisonedFork(Rule):
 
 
 def _message(found: Poisoned, module: Module) -> str:
-    before, within = found.before.path[-1], found.within.path[-1]
+    before, within = found.before.place, found.within.place
     where = "" if before.module is module else f" of {before.module.path.name}"
     what = found.poison.what.format(who=found.before.who)
     started = f"`{before.text}` in {before.module.line_named(before.node)}{where} has started {what}"

@@ -29,8 +29,8 @@ class StartMethodMisuse(Rule):
     """The start method is set twice, too late, on import, or to fork for platforms where that is unsafe.
 
     ## What it does
-    Follows the code of a script, or of a function, in the order in which it runs, into functions of the project. It
-    reports `set_start_method`
+    Follows the code of a script, or of a function, in the order in which it runs, into functions and methods of the
+    project and the modules that it imports. It reports `set_start_method`
 
     - without `force=True` after another `set_start_method`,
     - without it after something that settles the method unasked: a `Queue`, `Lock`, `Manager`, `Pool` or `Value` of
@@ -73,9 +73,9 @@ class StartMethodMisuse(Rule):
 
     ## Known limits
     What stands under a condition is passed over unless that is the main guard or a test of the platform, and so is
-    what stands in a loop, in a handler, or in methods of classes. What settles the method inside a library (a loader's
-    workers, `load_dataset`) is not counted. `set_start_method` at the top level of a script that starts processes is
-    FKL201's.
+    what stands in a loop, in a handler, or in methods of objects that are not known. What settles the method inside a
+    library (a loader's workers, `load_dataset`) is not counted. `set_start_method` at the top level of a script that
+    starts processes is FKL201's.
 
     ## References
     - [multiprocessing: contexts and start methods](https://docs.python.org/3/library/multiprocessing.html#contexts-and-start-methods)

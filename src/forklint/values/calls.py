@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from forklint.knowledge.loading import names as listed
+from forklint.knowledge.poisons import poisons
 from forklint.knowledge.starters import iteration
 from forklint.project import scopes
 from forklint.project.index import External
@@ -146,8 +147,11 @@ def _method_of(evaluator: Evaluator, source: Expression, func: ast.Attribute, ow
     if func.attr in listed("files", "opening_methods") and isinstance(value, Constant):
         return owner
     if isinstance(value, Made):
-        is_same = func.attr in listed("objects", "same_methods") and value.name.startswith("torch")
-        return owner if is_same else command_line.method(source, value, func.attr)
+        is_torch = func.attr in listed("objects", "same_methods") and value.name.startswith("torch")
+        given = poisons().made_from(value.name, func.attr)
+        if is_torch or given == value.name:
+            return owner
+        return Found(Made(given, source)) if given else command_line.method(source, value, func.attr)
     if isinstance(value, (Table, Setting)) and func.attr in {"get", "pop"} and node.args:
         return _got(evaluator, source, owner, node.args)
     if isinstance(value, (Table, Setting, Instance)) and func.attr in PLAIN_METHODS:

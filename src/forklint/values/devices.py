@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 from forklint.values.arguments import of_call
-from forklint.values.model import Constant, Found, Made, Source, Text
+from forklint.values.model import Constant, Expression, Found, Made, Source, Text
 from forklint.values.worlds import Worlds
 
 if TYPE_CHECKING:
     from forklint.values.evaluator import Evaluator
 
 DEVICE = "torch.device"
+PLAIN_VALUES = frozenset({DEVICE, "torch.load", "torch.autocast", "torch.set_default_device", "torch.compile"})
+"""Torch functions that take a device and need not touch it."""
 
 
 class Devices(NamedTuple):
@@ -29,6 +32,21 @@ def devices(evaluator: Evaluator, source: Source) -> Devices:
     inner = [_of(evaluator, one) for one in found.possible]
     names = frozenset[tuple[str, Worlds]]().union(*(part.names for part in inner))
     return Devices(names, (found.known or found.is_all) and all(part.is_all for part in inner))
+
+
+def goes_to_cuda(evaluator: Evaluator, call: Expression, name: str) -> bool:
+    """Whether a call puts something on a CUDA device where there is one; ``name`` is that of a library's function."""
+    node = call.node
+    given: list[ast.expr] = []
+    if isinstance(node, ast.Call) and name.startswith("torch."):
+        is_function = name.rpartition(".")[2].islower() and name not in PLAIN_VALUES
+        given = [keyword.value for keyword in node.keywords if is_function and keyword.arg == "device"]
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not name:
+        if node.func.attr == "cuda":
+            return not node.keywords and len(node.args) <= 1
+        given = node.args[:1] if node.func.attr == "to" else []
+    named = [devices(evaluator, call.part(one)) for one in given]
+    return any(one.is_all and any(kind == "cuda" for kind, _ in one.names) for one in named)
 
 
 def _of(evaluator: Evaluator, found: Found) -> Devices:

@@ -8,11 +8,12 @@ from dataclasses import field, replace
 from functools import cached_property
 
 from forklint.facts.environment import loaded as execution
-from forklint.facts.environment.launching import environment_of, function_of, launches, serves
-from forklint.facts.environment.loaded import Event
+from forklint.facts.environment.launching import function_of, launches, serves
 from forklint.facts.environment.programs import runs_before
+from forklint.facts.environment.reading import Reads
 from forklint.facts.environment.restored import is_put_back
 from forklint.facts.environment.settings import Setting, settings_in
+from forklint.facts.environment.tables import environment_of
 from forklint.knowledge.environment import Reader, Variable
 from forklint.project.index import Project
 from forklint.project.module import Module
@@ -28,11 +29,11 @@ class Late:
     setting: Setting
     row: Variable
     reader: Reader
-    event: Event | None
+    event: Reads | None
     """What made the reader read; None if it reads when the process starts."""
     forked: bool = False
     """Whether it is set for child processes: then it is late only for those that are forked."""
-    events: tuple[Event, ...] = field(default=(), compare=False, repr=False)
+    events: tuple[Reads, ...] = field(default=(), compare=False, repr=False)
     """All that had happened by then."""
 
 
@@ -52,7 +53,7 @@ class _Judge:
         self._project = project
         self._module = module
         self._environment = environment_of(project)
-        self._before: dict[ast.stmt, tuple[Event, ...]] = {}
+        self._before: dict[ast.stmt, tuple[Reads, ...]] = {}
         self._number = len({one.statement for one in settings_in(project, module)})
 
     def late(self, setting: Setting) -> list[Late]:
@@ -127,9 +128,9 @@ class _Judge:
             return None
         return Late(setting, row, reader, read[0], events=runs[0])
 
-    def _events(self, statement: ast.stmt) -> tuple[Event, ...]:
+    def _events(self, statement: ast.stmt) -> tuple[Reads, ...]:
         if statement not in self._before:
-            found = execution.before(self._project, self._environment, self._module, statement, self._number)
+            found = execution.before(self._project, self._module, statement, self._number)
             self._before[statement] = tuple(found)
         return self._before[statement]
 
@@ -139,7 +140,7 @@ def _moment(late: Late) -> int:
     return late.events.index(late.event) if late.event is not None else -1
 
 
-def _reading(reader: Reader, events: tuple[Event, ...]) -> Event | None:
+def _reading(reader: Reader, events: tuple[Reads, ...]) -> Reads | None:
     """The event by which a reader had read; None if it had not."""
     loaded: set[str] = set()
     for event in events:

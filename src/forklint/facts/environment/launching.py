@@ -8,8 +8,9 @@ from collections.abc import Iterator
 
 from forklint.facts.environment import loaded as execution
 from forklint.facts.environment.settings import Setting, is_kernel
+from forklint.facts.environment.tables import environment_of
 from forklint.facts.starting.methods import METHODS, method_of
-from forklint.knowledge.environment import Environment, Launchers
+from forklint.knowledge.environment import Launchers
 from forklint.project.index import External, Project
 from forklint.project.module import FunctionFacts, Module
 from forklint.project.nodes import nodes_below
@@ -22,11 +23,6 @@ MOST_FUNCTIONS = 200
 """Through so many functions of other modules it is looked for what a call starts; more may start anything."""
 PREFIX = re.compile(r"^\s*(?:(?:sudo|time|nohup|exec)\s+)+")
 """What may stand before the name of a program."""
-
-
-def environment_of(project: Project) -> Environment:
-    """The tables with the project's own rows."""
-    return project.answer("tables of the environment", "", lambda: Environment(project.settings.env_vars))
 
 
 @dataclass(frozen=True)

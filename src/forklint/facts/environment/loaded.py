@@ -1,93 +1,68 @@
 """What has certainly run before a statement: third-party modules loaded and calls made, through the project's imports.
 
-It answers from the top of a module, as Python runs it: statements in order, each imported project module once,
-functions that are called for certain once each. The module at hand is taken by itself: what its importers ran before
-it is not known here.
+It answers from the top of a module, as Python runs it. The module at hand is taken by itself: what its importers ran
+before it is not known here.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from itertools import islice
-from pathlib import Path
+import sys
 
-from forklint.facts.environment.trace import (
-    Frame,
-    Happens,
-    Imports,
-    Place,
-    Step,
-    Walk,
-    trace_of_function,
-    trace_of_module,
-)
-from forklint.knowledge.environment import Environment
-from forklint.project.budget import Budget, size
+from forklint.facts.environment.reading import Readers, Reads
 from forklint.project.index import Project
-from forklint.project.module import Module
+from forklint.project.module import FunctionFacts, Module
 from forklint.project.nodes import nodes_below
-from forklint.project.scopes import FUNCTIONS, Function, statements
-from forklint.records import dataclass
+from forklint.project.scopes import FUNCTIONS, Function, bodies, statements
+from forklint.runs.calls import by_anyone
+from forklint.runs.programs import Program, Role, budget_for
+from forklint.runs.trace import Position, end_of, start_of
+from forklint.runs.walk import trace_of_function, trace_of_module
 
-MAX_MODULES_DEEP = 40
-"""How long a chain of imports is followed."""
-MAX_CALLS_DEEP = 4
-"""How many calls of functions deep."""
 STEPS_PER_FILE = 20_000
-"""Imports, calls and loaded modules that are looked at for one file, whatever is in it, ..."""
-STEPS_PER_NODE = 10
-"""... and besides for each node of it."""
+"""Imports, calls and loaded modules that are looked at for one file, whatever is in it."""
+
+END: Position = (sys.maxsize, 0)
+"""Behind every statement."""
 
 
-@dataclass(frozen=True)
-class Event:
-    """Something that has certainly happened: third-party modules were loaded, or a call was made."""
-
-    cause: str
-    """The module as imported, or the call as written."""
-    loaded: frozenset[str]
-    """Modules outside the project that an import loaded; empty for a call."""
-    calls: frozenset[str]
-    """Names of the tables in [calls] that a call falls under; empty for an import."""
-    path: tuple[Place, ...]
-    """From the statement of the file at hand, through imports and calls, to the one where it happens."""
-
-
-def before(project: Project, environment: Environment, module: Module, statement: ast.stmt, number: int) -> list[Event]:
+def before(project: Project, module: Module, statement: ast.stmt, number: int) -> list[Reads]:
     """Give what has certainly happened before a statement runs, in order, its own expressions included.
 
     It is one of a ``number`` of statements of the file of which that is asked.
     """
     functions = [node for node in module.above(statement) if isinstance(node, FUNCTIONS)][::-1]
     stop = first_use(project, module, outermost_definition(module, statement)) if functions else statement
-    run = _started(project, environment, module, stop, _budget(project, module, number))
-    blocks = [(module.scope_of[function], function.body) for function in functions]
-    for (scope, body), until in zip(blocks, [*functions[1:], statement], strict=bool(functions)):
-        run.walk.until(Frame(module, scope), body, until)
-    run.walk.expressions(Frame(module, module.scope_at(statement)), statement)
-    return run.events
+    program = _come_to(project, module, stop, END if stop is None else _begins(stop, own=not functions), number)
+    ends = [*map(start_of, functions[1:]), _begins(statement, own=True)]
+    for function, end in zip(functions, ends, strict=False):
+        facts = FunctionFacts(module, function)
+        program.play(trace_of_function(Readers(project), facts, by_anyone(facts)), until=end)
+    events = [event.within(module) for event in program.happened if isinstance(event, Reads)]
+    return [event for event in events if event.loaded or event.calls]
 
 
-def _budget(project: Project, module: Module, number: int) -> Budget:
-    steps = STEPS_PER_FILE + STEPS_PER_NODE * size(module.tree)
-    return project.budgets.of("following imports", steps // number)
+def _begins(statement: ast.stmt, *, own: bool) -> Position:
+    """Where a statement begins, or what follows its ``own`` expressions."""
+    if not own:
+        return start_of(statement)
+    inner = next((body[0] for body in bodies(statement) if body), None)
+    return start_of(inner) if inner is not None else end_of(statement)
 
 
-def _started(project: Project, environment: Environment, module: Module, stop: ast.stmt | None, budget: Budget) -> _Run:
-    """A run of the module's body up to a statement: where that stands in the body itself, from the one whole run."""
-    run = _Run(project, environment, module, budget)
-    if stop is not None and module.parents.get(stop) is not module.tree:
-        run.walk.until(Frame(module, module.scope), module.tree.body, stop)
-    else:
-        run.take(project.answer("whole runs", module, lambda: _whole(project, environment, module)), stop)
-    return run
+def _come_to(project: Project, module: Module, stop: ast.stmt | None, end: Position, number: int) -> Program:
+    """A program that has come to a statement: where that stands in the module's body, as the one whole run has."""
+    if stop is None or module.parents.get(stop) is module.tree:
+        whole = project.answer("whole runs", module, lambda: _run(project, module, END, 1))
+        return whole.come_to(end, budget_for(project, module.tree, number, STEPS_PER_FILE))
+    return _run(project, module, end, number)
 
 
-def _whole(project: Project, environment: Environment, module: Module) -> _Run:
-    whole = _Run(project, environment, module, _budget(project, module, 1))
-    whole.walk.until(Frame(module, module.scope), module.tree.body, None)
-    return whole
+def _run(project: Project, module: Module, end: Position, number: int) -> Program:
+    topic = Readers(project)
+    program = Program(topic, budget_for(project, module.tree, number, STEPS_PER_FILE), module, role=Role.PREFIX)
+    program.play(trace_of_module(topic, module.path), until=end)
+    return program
 
 
 def outermost_definition(module: Module, node: ast.AST) -> Function | ast.ClassDef | None:
@@ -171,57 +146,3 @@ def _names_now(statement: ast.stmt) -> set[str]:
         elif not isinstance(node, ast.Lambda):
             waiting += ast.iter_child_nodes(node)
     return names
-
-
-class _Run:
-    """One run of a module, or of a part of it."""
-
-    def __init__(self, project: Project, environment: Environment, root: Module, budget: Budget) -> None:
-        self._project = project
-        self._environment = environment
-        self._root = root
-        self._budget = budget
-        self.walk = Walk(project, environment, self._play, self._mark)
-        self.events: list[Event] = []
-        self._ran = dict.fromkeys([root.path, *_packages_above(project, root.path)])
-        self._entered: dict[Function, None] = {}
-        self._marks: dict[ast.stmt, tuple[int, int, int]] = {}
-        """How much had happened when each statement of the module's own body was reached."""
-
-    def take(self, whole: _Run, stop: ast.stmt | None) -> None:
-        """Begin with what had happened in another run when it reached a statement; with all of it if it never did."""
-        events, ran, entered = whole._marks.get(stop, (None, None, None)) if stop is not None else (None, None, None)
-        self.events = whole.events[:events]
-        self._ran = dict.fromkeys(islice(whole._ran, ran))
-        self._entered = dict.fromkeys(islice(whole._entered, entered))
-
-    def _mark(self, statement: ast.stmt) -> None:
-        self._marks[statement] = len(self.events), len(self._ran), len(self._entered)
-
-    def _play(self, step: Step, path: tuple[Place, ...] = (), modules_deep: int = 0, calls_deep: int = 0) -> None:
-        """Let a step happen, with all that it leads to."""
-        if not self._budget.spend():
-            return
-        path = (*path, step.place)
-        if isinstance(step, Happens):
-            groups = step.calls | {key for key, word in step.unless if word.encode() not in self._root.document.code}
-            if step.loaded or groups:
-                self.events.append(Event(step.cause, step.loaded, groups, path))
-        elif isinstance(step, Imports):
-            if step.file not in self._ran and modules_deep < MAX_MODULES_DEEP:
-                self._ran[step.file] = None
-                for inner in trace_of_module(self._project, self._environment, step.file):
-                    self._play(inner, path, modules_deep + 1, 0)
-        elif step.function.node not in self._entered and calls_deep < MAX_CALLS_DEEP:
-            self._entered[step.function.node] = None
-            for inner in trace_of_function(self._project, self._environment, step.function):
-                self._play(inner, path, modules_deep, calls_deep + 1)
-
-
-def _packages_above(project: Project, path: Path) -> Iterator[Path]:
-    """Give the ``__init__.py`` of each package around a module: running, or run, when the module is."""
-    for folder in path.parents:
-        init = folder / "__init__.py"
-        if not project.has_file(init):
-            return
-        yield init

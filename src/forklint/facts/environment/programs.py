@@ -12,8 +12,8 @@ from itertools import islice
 
 from forklint.facts.datasets.workers import attributes_read
 from forklint.facts.environment import loaded as execution
-from forklint.facts.environment.launching import environment_of, function_of, launches
-from forklint.facts.environment.loaded import Event
+from forklint.facts.environment.launching import function_of, launches
+from forklint.facts.environment.reading import Reads
 from forklint.facts.machines.trials import is_test_file
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
@@ -27,7 +27,7 @@ MOST_PLACES = 16
 """From so many places a function is looked at; where there are more, nothing is said."""
 MAX_DEPTH = 3
 """Through so many functions that their own modules do not run."""
-Events = tuple[Event, ...]
+Events = tuple[Reads, ...]
 
 
 def runs_before(project: Project, module: Module, statement: ast.stmt) -> tuple[Events, ...]:
@@ -49,7 +49,7 @@ def _find(project: Project, function: FunctionFacts, depth: int) -> tuple[Events
     found: list[Events] = []
     for module, call in places:
         statement = module.statement_of(call)
-        before = execution.before(project, environment_of(project), module, statement, MOST_PLACES)
+        before = execution.before(project, module, statement, MOST_PLACES)
         events = tuple(event for event in before if not _is_within(event, function))
         around = function_of(module, call)
         if around is not None and not execution.is_run(project, module, statement) and depth > 1:
@@ -60,9 +60,9 @@ def _find(project: Project, function: FunctionFacts, depth: int) -> tuple[Events
     return tuple(found)
 
 
-def _is_within(event: Event, function: FunctionFacts) -> bool:
+def _is_within(event: Reads, function: FunctionFacts) -> bool:
     """Whether the function itself has led to an event: when it ran before, it set what it sets."""
-    places = (place for place in event.path if place.module is function.module)
+    places = (place for place in event.chain if place.module is function.module)
     return any(function.node in function.module.above(place.node) for place in places)
 
 

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
-from functools import partial
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from forklint.facts.forking.objects import Instance, Thing, View
-from forklint.facts.forking.programs import asked, budget_for, trace_of
 from forklint.facts.forking.sites import Site, Target, sites_in
-from forklint.facts.forking.trace import Calls, Program, Use, Way
-from forklint.facts.forking.walk import Entered, Walk
+from forklint.facts.forking.uses import Calls, Poisons, Use, uses_in
 from forklint.knowledge.poisons import Poison, poisons
 from forklint.project.module import FunctionFacts
 from forklint.records import dataclass
+from forklint.runs.calls import Callee, by_anyone, callee, method
+from forklint.runs.programs import Program, budget_for
+from forklint.runs.walk import trace_of_function, trace_of_module
+from forklint.values.model import Arguments, Expression, Frame, Instance
 
 if TYPE_CHECKING:
     from forklint.model import Cell
-    from forklint.project.budget import Budget
     from forklint.project.index import Project
     from forklint.project.module import Module
+    from forklint.runs.trace import Event
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,15 @@ class Poisoned:
     target: FunctionFacts
     """The function at which the child begins."""
     cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a child uses: the function it begins at, such a call in it, and what making its object used before."""
+
+    target: FunctionFacts
+    within: Use
+    made: tuple[Use, ...]
 
 
 def poisoned(project: Project, module: Module) -> Iterator[Poisoned]:
@@ -53,6 +62,7 @@ class _Finder:
     def __init__(self, project: Project, module: Module) -> None:
         self._project = project
         self._module = module
+        self._topic = Poisons(project)
         self.found: dict[ast.Call, Poisoned] = {}
         self.sites = {call: found for call, found in sites_in(project, module).items() if found[0].targets}
 
@@ -62,82 +72,76 @@ class _Finder:
         First without what it imports: most modules fork nothing at their top level, or children that want nothing,
         and then nobody need know what their imports start.
         """
-        forks: list[ast.Call] = []
+        forks: list[Event] = []
 
-        def note(event: Calls, _: Way, program: Program) -> None:
-            if not forks and any(True for _ in self._wanted(event.view, event.call, program.budget)):
-                forks.append(event.call)
+        def note(event: Event, _: Program) -> None:
+            if not forks and any(True for _ in self._wanted(event)):
+                forks.append(event)
 
-        budget = budget_for(self._project, [self._module.tree], number)
-        walk = Walk(self._project, budget, asked(self._project), is_program=True)
-        walk.top(self._module)
-        Program(budget, met=note).play(walk.trace)
+        budget = budget_for(self._project, self._module.tree, number)
+        trace = trace_of_module(self._topic, self._module.path)
+        Program(self._topic, budget, met=note).play(trace)
         if forks:
-            Program(budget, {self._module.path}, partial(trace_of, self._project), self._met).play(walk.trace)
+            Program(self._topic, budget, self._module, met=self._met).play(trace)
 
     def from_function(self, facts: FunctionFacts, number: int) -> None:
         """Follow a function by itself, whoever calls it."""
-        budget = budget_for(self._project, [facts.node], number)
-        walk = Walk(self._project, budget, asked(self._project))
-        above = facts.scope.parent.node if facts.scope.parent else None
-        me = Instance(self._module.class_facts(above)) if isinstance(above, ast.ClassDef) else None
-        made = walk.method(me, "__init__") if me is not None and facts.node.name != "__init__" else None
-        if made is not None:
-            walk.enter(made, {})
-        walk.block(View(self._module, facts.scope, me), facts.node.body)
-        Program(budget, met=self._met).play(walk.trace)
+        Program(self._topic, budget_for(self._project, facts.node, number), met=self._met).call(facts)
 
-    def _met(self, event: Calls, _: Way, program: Program) -> None:
+    def _met(self, event: Event, program: Program) -> None:
         """Judge a call that forks, with what has happened so far."""
-        for facts, within, made in self._wanted(event.view, event.call, program.budget):
-            uses = [use for use in (*made, *program.uses) if use.starts and use.poison == within.poison]
-            if uses:
-                site, cells = self.sites[event.call]
-                row = poisons().poisons[within.poison]
-                self.found.setdefault(event.call, Poisoned(site, row, uses[-1], within, facts, cells))
+        for wanted in self._wanted(event):
+            poison = wanted.within.poison
+            uses = [one for one in (*wanted.made, *uses_in(program.happened)) if one.starts and one.poison == poison]
+            if uses and isinstance(event, Calls):
+                site, cells = self.sites[event.call.node]  # type: ignore[index]
+                row = poisons().poisons[poison]
+                self.found.setdefault(site.call, Poisoned(site, row, uses[-1], wanted.within, wanted.target, cells))
 
-    def _wanted(
-        self, view: View, call: ast.Call, budget: Budget
-    ) -> Iterator[tuple[FunctionFacts, Use, tuple[Use, ...]]]:
-        """What the children of a fork want that their parent may have started, if a call is such a fork."""
-        if view.module is not self._module or call not in self.sites or call in self.found:
+    def _wanted(self, event: Event) -> Iterator[Wanted]:
+        """What the children of a fork want that their parent may have started, if an event is such a fork."""
+        call = event.call.node if isinstance(event, Calls) else None
+        if not isinstance(event, Calls) or call not in self.sites or call in self.found:
             return
         site, _ = self.sites[call]
         for target in site.targets:
-            for facts, within, made in within_child(self._project, view, target, budget):
-                row = poisons().poisons[within.poison]
+            for wanted in wanted_by(self._topic, event.call, target):
+                row = poisons().poisons[wanted.within.poison]
                 if row.rule == "FKL203" and (row.loaders or not site.is_loader) and not self._is_told(row):
-                    yield facts, within, made
+                    yield wanted
 
     def _is_told(self, row: Poison) -> bool:
         """Whether the file names the variable by which the threads may be turned off."""
         return bool(row.variable) and row.variable.encode() in self._module.document.code
 
 
-def within_child(
-    project: Project, view: View, target: Target, budget: Budget
-) -> Iterator[tuple[FunctionFacts, Use, tuple[Use, ...]]]:
-    """What a child uses: the function it begins at, such a call in it, and what making its object used before."""
+def wanted_by(topic: Poisons, call: Expression, target: Target) -> tuple[Wanted, ...]:
+    """What the children use that a call starts at a target."""
+    key = (target, call.node, call.frame)
+    return topic.project.answer("what a child wants", key, lambda: tuple(_wanted_by(topic, call, target)))
+
+
+def _wanted_by(topic: Poisons, call: Expression, target: Target) -> Iterator[Wanted]:
     made: tuple[Use, ...] = ()
-    walk = Walk(project, budget)
+    entries: list[Callee | None] = []
     if target.owner is not None:
         owner = Instance(target.owner)
-        constructor = walk.method(owner, "__init__")
-        if constructor is not None:
-            made = _used_in(project, constructor, {}, budget)
-        entries = [walk.method(owner, name) for name in target.methods]
-    else:
-        entries = [walk.target(view, target.function)] if target.function is not None else []
-    for entered in entries:
-        if entered is not None:
-            known = walk.arguments(view, entered, target.given, target.keywords)
-            uses = _used_in(project, entered, known, budget)
-            yield from ((entered[0], use, made) for use in uses if use.hangs)
+        constructor = method(topic.project, owner, "__init__")
+        made = _used_in(topic, constructor[0], by_anyone(*constructor)) if constructor is not None else ()
+        entries = [method(topic.project, owner, name) for name in target.methods]
+    elif target.function is not None:
+        symbol = topic.project.resolve(call.module, call.scope, target.function)
+        entries = [callee(topic.evaluator, call.part(target.function), symbol)]
+    positional = tuple(map(call.part, target.given))
+    given = Arguments(positional, {one.arg: call.part(one.value) for one in target.keywords if one.arg}, open=True)
+    for entry in entries:
+        if entry is not None:
+            uses = _used_in(topic, entry[0], Frame(entry[0], given, entry[1]))
+            yield from (Wanted(entry[0], use, made) for use in uses if use.hangs)
 
 
-def _used_in(project: Project, entered: Entered, known: Mapping[str, Thing], budget: Budget) -> tuple[Use, ...]:
+def _used_in(topic: Poisons, function: FunctionFacts, frame: Frame) -> tuple[Use, ...]:
     """What certainly happens in a function."""
-    walk, program = Walk(project, budget), Program(budget)
-    walk.enter(entered, known)
-    program.play(walk.trace)
-    return tuple(program.uses)
+    program = Program(topic, budget_for(topic.project, function.node))
+    program.play(trace_of_function(topic, function, frame))
+    return uses_in(program.happened)

@@ -7,7 +7,6 @@ import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from forklint.facts.forking.objects import View
 from forklint.facts.loading.datasets import class_of
 from forklint.facts.loading.loaders import workers_of
 from forklint.facts.loading.rows import loader_row, rows_above
@@ -102,14 +101,14 @@ def _find_sites(project: Project, module: Module) -> dict[ast.Call, tuple[Site, 
     named = names_of_sites(project)
     calls = [node for node in module.nodes if isinstance(node, ast.Call) and last_name(node.func) in named]
     for node in calls:
-        site = _site(project, View(module, module.scope_at(node)), node)
+        site = _site(project, Expression(module, module.scope_at(node), node), node)
         cells = site.cells(project, module) if site is not None else ()
         if site is not None and cells:
             found[node] = (site, cells)
     return found
 
 
-def _site(project: Project, view: View, call: ast.Call) -> Site | None:
+def _site(project: Project, view: Expression, call: ast.Call) -> Site | None:
     """The site that a call is; None if it is none, or if its children are not forked for certain."""
     if last_name(call.func) == "map" and any(keyword.arg == NUMBER for keyword in call.keywords):
         return _mapping(project, view, call)
@@ -127,17 +126,17 @@ def _site(project: Project, view: View, call: ast.Call) -> Site | None:
     return Site(call, name, targets, method, asks)
 
 
-def _mapping(project: Project, view: View, call: ast.Call) -> Site | None:
+def _mapping(project: Project, view: Expression, call: ast.Call) -> Site | None:
     """``map`` of a Hugging Face dataset with several processes."""
     processes = next(keyword.value for keyword in call.keywords if keyword.arg == NUMBER)
-    amount = number_of(Evaluator(project).find(Expression(view.module, view.scope, processes)))
+    amount = number_of(Evaluator(project).find(view.part(processes)))
     several = verdict(amount) is Workers.SOME and amount != 1
     if not several or not project.graph.any_reached(view.module.path, word_test(b"datasets")):
         return None
     return Site(call, "map", tuple(_unwrapped(view, one) for one in call.args[:1]), DEFAULT)
 
 
-def _own_process(project: Project, view: View, call: ast.Call) -> ClassFacts | None:
+def _own_process(project: Project, view: Expression, call: ast.Call) -> ClassFacts | None:
     """The project class of a process that a call makes."""
     symbol = project.resolve(view.module, view.scope, call.func)
     rows = rows_above(project, symbol) if isinstance(symbol, ClassFacts) else ()
@@ -145,7 +144,7 @@ def _own_process(project: Project, view: View, call: ast.Call) -> ClassFacts | N
     return symbol if is_process and isinstance(symbol, ClassFacts) else None
 
 
-def _starter(project: Project, view: View, call: ast.Call) -> tuple[str, str, ast.Constant | None] | None:
+def _starter(project: Project, view: Expression, call: ast.Call) -> tuple[str, str, ast.Constant | None] | None:
     """What a call starts, by which method, and the literal that says so; None if it starts nothing."""
     symbol = project.resolve(view.module, view.scope, call.func)
     known = starters(project.settings.starters)
@@ -161,7 +160,7 @@ def _starter(project: Project, view: View, call: ast.Call) -> tuple[str, str, as
     return None
 
 
-def _context(project: Project, view: View, node: ast.expr | None) -> tuple[str, ast.Constant | None]:
+def _context(project: Project, view: Expression, node: ast.expr | None) -> tuple[str, ast.Constant | None]:
     """What asks for fork, DEFAULT or UNKNOWN, with the literal that says so."""
     asked = asked_by(project, view.module, view.scope, node)
     if asked.method == "fork":
@@ -169,7 +168,7 @@ def _context(project: Project, view: View, node: ast.expr | None) -> tuple[str, 
     return (DEFAULT if asked.method == DEFAULT_METHOD else UNKNOWN), None
 
 
-def _process_targets(view: View, call: ast.Call) -> Iterator[Target]:
+def _process_targets(view: Expression, call: ast.Call) -> Iterator[Target]:
     given = {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
     if "target" in given:
         arguments = given.get("args")
@@ -177,7 +176,7 @@ def _process_targets(view: View, call: ast.Call) -> Iterator[Target]:
         yield _unwrapped(view, given["target"], values)
 
 
-def _pool_targets(view: View, call: ast.Call) -> Iterator[Target]:
+def _pool_targets(view: Expression, call: ast.Call) -> Iterator[Target]:
     """The tasks of a pool: of the call itself, or of the name that it is kept under."""
     for keyword in call.keywords:
         if keyword.arg == "initializer":
@@ -195,12 +194,14 @@ def _pool_targets(view: View, call: ast.Call) -> Iterator[Target]:
             return
 
 
-def _bindings(view: View, targets: Sequence[ast.expr]) -> list[Binding]:
+def _bindings(view: Expression, targets: Sequence[ast.expr]) -> list[Binding]:
     names = [target.id for target in targets if isinstance(target, ast.Name)]
     return [binding for name in names for binding in view.scope.bindings.get(name, ())]
 
 
-def _tasks_of(view: View, names: Sequence[ast.expr | None], home: ast.AST, first: int, last: float) -> Iterator[Target]:
+def _tasks_of(
+    view: Expression, names: Sequence[ast.expr | None], home: ast.AST, first: int, last: float
+) -> Iterator[Target]:
     """The tasks that are given to a pool by its name, from one line on and before another."""
     known = {name.id for name in names if isinstance(name, ast.Name)}
     for node in nodes_below(home) if known else ():
@@ -209,13 +210,13 @@ def _tasks_of(view: View, names: Sequence[ast.expr | None], home: ast.AST, first
             yield from _tasks(view, node)
 
 
-def _tasks(view: View, method: ast.Attribute) -> Iterator[Target]:
+def _tasks(view: Expression, method: ast.Attribute) -> Iterator[Target]:
     call = view.module.parents.get(method)
     if isinstance(call, ast.Call) and call.func is method and call.args:
         yield _unwrapped(view, call.args[0], tuple(call.args[1:]) if method.attr == "submit" else ())
 
 
-def _unwrapped(view: View, function: ast.expr, given: tuple[ast.expr, ...] = ()) -> Target:
+def _unwrapped(view: Expression, function: ast.expr, given: tuple[ast.expr, ...] = ()) -> Target:
     """A target, with the arguments that ``functools.partial`` gives to it, be it by a name."""
     made = function
     if isinstance(function, ast.Name):
@@ -226,7 +227,7 @@ def _unwrapped(view: View, function: ast.expr, given: tuple[ast.expr, ...] = ())
     return Target(function, given)
 
 
-def _loader(project: Project, view: View, call: ast.Call, row: Starter) -> Site | None:
+def _loader(project: Project, view: Expression, call: ast.Call, row: Starter) -> Site | None:
     """A DataLoader with workers, and what these run."""
     if workers_of(project, view.module, view.scope, call) is not Workers.SOME:
         return None
@@ -234,7 +235,7 @@ def _loader(project: Project, view: View, call: ast.Call, row: Starter) -> Site 
     method, asks = _context(project, view, context)
     given = {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
     dataset = given.get("dataset", call.args[0] if call.args else None)
-    facts = class_of(Evaluator(project), Expression(view.module, view.scope, dataset)) if dataset is not None else None
+    facts = class_of(Evaluator(project), view.part(dataset)) if dataset is not None else None
     functions = [given[name] for name in ("collate_fn", "worker_init_fn") if name in given]
     targets = [_unwrapped(view, function) for function in functions]
     if facts is not None:

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forklint.facts.environment.settings import Setting, settings_in
-from forklint.facts.forking.objects import View, made_kind
-from forklint.facts.forking.poisoned import within_child
-from forklint.facts.forking.programs import budget_for
+from forklint.facts.forking.kinds import made_kind
+from forklint.facts.forking.poisoned import wanted_by
 from forklint.facts.forking.sites import Site, sites_in
+from forklint.facts.forking.uses import Poisons, Use
 from forklint.knowledge.poisons import poisons
 from forklint.knowledge.tokenizers import VARIABLE
 from forklint.project.guard import asks_for_name
@@ -21,14 +21,16 @@ from forklint.project.module import ClassFacts, FunctionFacts
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Kind
 from forklint.records import dataclass
+from forklint.runs.programs import budget_for
+from forklint.values.model import Expression
 
 if TYPE_CHECKING:
-    from forklint.facts.forking.trace import Place, Use
     from forklint.model import Cell
     from forklint.project.budget import Budget
     from forklint.project.index import Project
     from forklint.project.module import Module
     from forklint.project.scopes import Scope
+    from forklint.runs.trace import Place
 
 POISON = "tokenizers"
 TOKENIZER = re.compile(rb"okenizer")
@@ -70,15 +72,15 @@ def kept_parallel(project: Project, module: Module) -> Iterator[Kept]:
     sites = [(other, site, cells) for other in program for site, cells in sites_in(project, other).values()]
     if made is None or not sites or not all(_is_on(one) for one in settings):
         return
-    budget = budget_for(project, [module.tree], 1)
+    budget = budget_for(project, module.tree)
     sites = [(other, site, cells) for other, site, cells in sites if _may_tokenize(project, other, site, budget)]
     if not sites:
         return
-    tokenizing = next(_tokenizing(project, sites, budget), None)
+    tokenizing = next(_tokenizing(project, sites), None)
     (home, site, _), task, use = tokenizing or (sites[0], None, None)
     cells = tuple(dict.fromkeys(cell for _, _, cells in sites for cell in cells))
     for setting in on:
-        yield Kept(setting, made, (home, site), cells, task, use.path[-1] if use is not None else None)
+        yield Kept(setting, made, (home, site), cells, task, use.place if use is not None else None)
 
 
 def _is_on(setting: Setting) -> bool:
@@ -173,16 +175,15 @@ def _is_given(scope: Scope, name: str) -> bool:
 Found = tuple[tuple["Module", Site, tuple["Cell", ...]], "FunctionFacts", "Use"]
 
 
-def _tokenizing(
-    project: Project, sites: list[tuple[Module, Site, tuple[Cell, ...]]], budget: Budget
-) -> Iterator[Found]:
+def _tokenizing(project: Project, sites: list[tuple[Module, Site, tuple[Cell, ...]]]) -> Iterator[Found]:
     """The forks whose children tokenize several texts at once, each with the function and the call."""
+    topic = Poisons(project)
     for home, site, cells in sites:
-        view = View(home, home.scope_at(site.call))
+        here = Expression(home, home.scope_at(site.call), site.call)
         for target in site.targets:
-            for task, use, _ in within_child(project, view, target, budget):
-                if use.poison == POISON and _are_several(use.path[-1]):
-                    yield (home, site, cells), task, use
+            for wanted in wanted_by(topic, here, target):
+                if wanted.within.poison == POISON and _are_several(wanted.within.place):
+                    yield (home, site, cells), wanted.target, wanted.within
 
 
 def _are_several(place: Place) -> bool:

@@ -6,12 +6,13 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from forklint.facts.starting.events import RAISED_AGAIN, RAISED_UNKNOWN, Event, events_in
+from forklint.facts.starting.events import Settles, events_in
 from forklint.facts.starting.forking import forking
 from forklint.facts.starting.reach import reached
 from forklint.project.guard import is_main_guard
 from forklint.project.spelling import argument
 from forklint.records import dataclass
+from forklint.runs.walk import RAISED_AGAIN, RAISED_UNKNOWN
 from forklint.values.model import Expression
 from forklint.values.worlds import DARWIN, EVERYWHERE, LINUX, NOWHERE, WINDOWS, Worlds
 
@@ -26,8 +27,8 @@ class Misuse:
 
     kind: str
     """``twice``, ``settled``, ``import``, ``fork`` or ``environment``."""
-    event: Event
-    first: Event | None = None
+    event: Settles
+    first: Settles | None = None
     """What came before and makes it one; for ``import`` there is none."""
     importer: Module | None = None
     worlds: Worlds = EVERYWHERE
@@ -54,33 +55,33 @@ def _told_elsewhere(project: Project, module: Module) -> ast.AST | None:
     return reach.node if reach is not None and reach.sets_method else None
 
 
-def _in_order(events: Sequence[Event]) -> Iterator[Misuse]:
-    settled: list[Event] = []
+def _in_order(events: Sequence[Settles]) -> Iterator[Misuse]:
+    settled: list[Settles] = []
     known: Worlds = NOWHERE
     for event in events:
         first = next((one for one in settled if one.way.worlds & event.way.worlds), None)
         is_raised = event.kind == "set" and not event.forced and RAISED_AGAIN not in event.way.caught
-        if first is not None and is_raised and event.certain:
+        if first is not None and is_raised and event.way.certain:
             kind = "twice" if first.kind == "set" else "settled"
             yield Misuse(kind, event, first, worlds=first.way.worlds & event.way.worlds)
-        if event.kind in {"set", "settled"} and event.certain and event.way.worlds - known:
+        if event.kind in {"set", "settled"} and event.way.certain and event.way.worlds - known:
             settled.append(event)
             known |= event.way.worlds
     yield from _unseen_variables(events)
 
 
-def _unseen_variables(events: Sequence[Event]) -> Iterator[Misuse]:
+def _unseen_variables(events: Sequence[Settles]) -> Iterator[Misuse]:
     """Variables set between two starts from a fork server, which keeps the environment that it began with."""
-    server = [event for event in events if event.kind in {"set", "context"} and event.certain]
+    server = [event for event in events if event.kind in {"set", "context"} and event.way.certain]
     if not server or {event.method for event in server} != {"forkserver"}:
         return
     starts = [index for index, event in enumerate(events) if event.kind == "start"]
     for index, event in enumerate(events):
-        if event.kind == "environment" and event.certain and starts and starts[0] < index < starts[-1]:
+        if event.kind == "environment" and event.way.certain and starts and starts[0] < index < starts[-1]:
             yield Misuse("environment", event, events[starts[0]])
 
 
-def _at_import(project: Project, module: Module, events: Sequence[Event]) -> Iterator[Misuse]:
+def _at_import(project: Project, module: Module, events: Sequence[Settles]) -> Iterator[Misuse]:
     """The start method set by the top level of a module that others import and that is no script."""
     if module.is_notebook or any(isinstance(one, ast.If) and is_main_guard(one.test) for one in module.tree.body):
         return
@@ -98,7 +99,7 @@ def _importers(project: Project, module: Module) -> Iterator[Module]:
             yield other
 
 
-def _forks(project: Project, module: Module, runs: Iterable[Sequence[Event]]) -> Iterator[Misuse]:
+def _forks(project: Project, module: Module, runs: Iterable[Sequence[Settles]]) -> Iterator[Misuse]:
     """Fork asked for, in a project that also runs where it is unsafe or not to be had."""
     for events in runs:
         for event in events:
@@ -108,7 +109,7 @@ def _forks(project: Project, module: Module, runs: Iterable[Sequence[Event]]) ->
                     yield Misuse("fork", event, worlds=worlds)
 
 
-def _where_fork_harms(project: Project, event: Event) -> Worlds:
+def _where_fork_harms(project: Project, event: Settles) -> Worlds:
     """Where a call may ask for fork and that is unsafe, or ends in an error that nothing catches."""
     call, module = event.node, event.module
     given = argument(call, "method", 0) if isinstance(call, ast.Call) else None

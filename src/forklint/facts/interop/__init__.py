@@ -1,1 +1,0 @@
-"""Numbers of inter-op threads that are set when they can no longer be."""

@@ -1,0 +1,1 @@
+"""What happens when code runs: traces of modules and functions, found once each, and the programs that play them."""

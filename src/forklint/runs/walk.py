@@ -1,0 +1,278 @@
+"""The trace of a module or function: its statements in order, each followed once, whoever runs them.
+
+Loops run once, and a ``try`` raises nothing: what stands in them is taken for what happens. A branch, a handler and a
+case are parts of their own. What is imported or called of the project is named in the trace, and a program plays it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from forklint.project.guard import asks_for_name
+from forklint.project.index import External
+from forklint.project.nodes import nodes_below
+from forklint.project.scopes import FUNCTIONS, bodies, expressions, statements
+from forklint.project.spelling import last_name
+from forklint.runs.calls import entered
+from forklint.runs.trace import AT_ONCE, Enters, Event, Imports, Kind, Place, Step, Trace, Way, behind, part_of
+from forklint.values.evaluator import Evaluator
+from forklint.values.model import Expression
+from forklint.values.worlds import EVERYWHERE, JUMPS, NOWHERE, Conditions, Regions, Worlds
+
+if TYPE_CHECKING:
+    from forklint.project.index import Project, Symbol
+    from forklint.project.module import FunctionFacts, Module
+    from forklint.project.scopes import Scope
+    from forklint.values.model import Frame
+
+IMPORTERS = frozenset({"importlib.import_module", "builtins.__import__"})
+RAISED_AGAIN = "RuntimeError"
+"""What ``set_start_method`` and ``set_num_interop_threads`` raise where that is set already."""
+RAISED_UNKNOWN = "ValueError"
+"""What ``set_start_method`` raises for a start method that the platform does not have."""
+TRIES: tuple[type[ast.AST], ...] = (ast.Try, ast.TryStar) if hasattr(ast, "TryStar") else (ast.Try,)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+class Topic:
+    """What a rule wants to know of runs: which calls, imports and statements are events, and of which kind."""
+
+    name = ""
+    """By which traces are remembered."""
+    with_values = False
+    """Whether methods are entered, and it counts what a function is called with."""
+    by_machine = False
+    """Whether conditions that ask for a platform or an accelerator choose a branch."""
+
+    def __init__(self, project: Project) -> None:
+        """Follow the code of a project."""
+        self.project = project
+        self.evaluator = Evaluator(project)
+
+    def of_call(self, call: Expression, symbol: Symbol | None) -> Iterable[Event]:
+        """What a call does by itself; ``symbol`` is what it calls, where that is known."""
+        return ()
+
+    def of_import(self, name: str, names: Sequence[str]) -> Iterable[Event]:
+        """What importing a library does, or names from it."""
+        return ()
+
+    def of_statement(self, module: Module, scope: Scope, statement: ast.stmt) -> Iterable[Event]:
+        """What a statement does, beside its calls."""
+        return ()
+
+
+def trace_of_module(topic: Topic, path: Path) -> Trace:
+    """What running a file of the project does."""
+    module = topic.project.module(path)
+    if module is None:
+        return ()
+
+    def find() -> Trace:
+        return Walk(topic, module).block(module.scope, module.tree.body)
+
+    return topic.project.answer("what a module does", (topic.name, module), find)
+
+
+def trace_of_function(topic: Topic, function: FunctionFacts, frame: Frame | None = None) -> Trace:
+    """What the body of a function does, called as a frame says, or by anyone."""
+
+    def find() -> Trace:
+        return Walk(topic, function.module, frame, is_call=True).block(function.scope, function.node.body)
+
+    return topic.project.answer("what a function does", (topic.name, function.node, frame), find)
+
+
+class Walk:
+    """One walk over statements of a module."""
+
+    def __init__(self, topic: Topic, module: Module, frame: Frame | None = None, *, is_call: bool = False) -> None:
+        """Follow the body of a module, or with ``is_call`` that of a function."""
+        self._topic = topic
+        self._project = topic.project
+        self._module = module
+        self._frame = frame
+        self._is_call = is_call
+        self._conditions = Conditions(topic.project, module)
+        self._regions = Regions(self._conditions)
+
+    def block(self, scope: Scope, body: Sequence[ast.stmt]) -> Trace:
+        """Follow statements, as far as they are surely come to; those that may not be are a part of their own."""
+        steps: list[Step] = []
+        for number, statement in enumerate(body, 1):
+            steps += self._statement(scope, statement)
+            left, rest = self._left(statement), body[number:]
+            if not left or not rest:
+                break
+            leaves = self._is_call and _may_leave(statement)
+            if leaves or left != EVERYWHERE:
+                way = Way(worlds=left) if left != EVERYWHERE else AT_ONCE
+                return (*steps, *self._part(scope, rest, Kind.LEFT if leaves else Kind.PLAIN, way))
+        return tuple(steps)
+
+    def _part(self, scope: Scope, block: Sequence[ast.stmt], kind: Kind = Kind.PLAIN, way: Way = AT_ONCE) -> Trace:
+        return part_of(block, self.block(scope, block), kind, way)
+
+    def _left(self, statement: ast.stmt) -> Worlds:
+        """The worlds in which the statements behind this one are come to."""
+        if self._topic.by_machine:
+            return self._regions.survivors([statement])
+        return NOWHERE if _leaves(statement) else EVERYWHERE
+
+    def _placed(self, node: ast.AST, events: Iterable[Event]) -> Iterator[Event]:
+        place = Place(self._module, node)
+        return (behind(event, (place,), AT_ONCE) for event in events)
+
+    # Statements
+
+    def _statement(self, scope: Scope, node: ast.stmt) -> Iterator[Step]:
+        for expression in expressions(node):
+            for call in calls_now(expression):
+                yield from self._call(scope, call)
+        yield from self._placed(node, self._topic.of_statement(self._module, scope, node))
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield from self._imports(node)
+        elif isinstance(node, ast.ClassDef):
+            yield from self.block(self._module.scope_of[node], node.body)
+        elif isinstance(node, (ast.With, ast.AsyncWith)):
+            caught = _suppressed(node)
+            yield from self._part(scope, node.body, way=Way(caught=caught) if caught else AT_ONCE)
+        elif isinstance(node, ast.If):
+            yield from self._branches(scope, node)
+        elif isinstance(node, TRIES):
+            yield from self._try(scope, node)  # type: ignore[arg-type]
+        elif isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
+            yield from self._part(scope, node.body, way=AT_ONCE.perhaps())
+            yield from self._part(scope, node.orelse, way=AT_ONCE.perhaps())
+        elif isinstance(node, ast.Match):
+            worlds = self._regions.cases(node) if self._topic.by_machine else [EVERYWHERE] * len(node.cases)
+            for case, here in zip(node.cases, worlds, strict=True):
+                yield from self._part(scope, case.body, Kind.BRANCH, Way(certain=False, usual=False, worlds=here))
+
+    def _branches(self, scope: Scope, node: ast.If) -> Iterator[Step]:
+        if isinstance(node.test, ast.Compare) and asks_for_name(node.test):
+            yield from self._part(scope, node.body, Kind.GUARD, Way(guarded=True))
+            yield from self._part(scope, node.orelse, Kind.BRANCH, AT_ONCE.perhaps())
+            return
+        inside = other = AT_ONCE.perhaps()
+        if self._topic.by_machine:
+            truth = self._conditions.truth(node.test)
+            asks = _asks_for_method(node.test)
+            if not truth.true & truth.false:  # each world takes one branch
+                inside = other = AT_ONCE
+            elif asks:
+                inside = replace(AT_ONCE.perhaps(usual=True), if_unset=True)
+            inside, other = replace(inside, worlds=truth.true), replace(other, worlds=truth.false)
+        yield from self._part(scope, node.body, Kind.BRANCH, inside)
+        yield from self._part(scope, node.orelse, Kind.BRANCH, other)
+
+    def _try(self, scope: Scope, node: ast.Try) -> Iterator[Step]:
+        """A handler knows nothing of what was done; the first statement surely runs, the others unless it raises."""
+        for handler in node.handlers:
+            yield from self._part(scope, handler.body, Kind.BRANCH, AT_ONCE.perhaps())
+        caught = frozenset[str]().union(*map(_caught_by, node.handlers))
+        inside = Way(caught=caught) if caught else AT_ONCE
+        later = AT_ONCE.perhaps(usual=True) if node.handlers else AT_ONCE
+        sure = 0 if self._is_call and _may_leave(node.body[0]) else 1
+        yield from self._part(scope, node.body[:sure], way=inside)
+        yield from self._part(scope, node.body[sure:], way=inside.then(later))
+        yield from self._part(scope, node.orelse, way=later)
+        yield from self._part(scope, node.finalbody)
+
+    # Imports
+
+    def _imports(self, statement: ast.Import | ast.ImportFrom) -> Iterator[Step]:
+        if isinstance(statement, ast.Import):
+            for alias in statement.names:
+                yield from self._import(statement, alias.name, 0, ())
+        else:
+            names = tuple(alias.name for alias in statement.names if alias.name != "*")
+            yield from self._import(statement, statement.module or "", statement.level, names)
+
+    def _import(self, node: ast.AST, name: str, level: int, names: tuple[str, ...]) -> Iterator[Step]:
+        """The project files that an import runs, packages on the way included, or what a library's import does."""
+        importer, parts = self._module.path, name.split(".") if name else []
+        find, place = self._project.resolver.find, Place(self._module, node)
+        for length in range(0 if level else 1, len(parts) + 1):
+            prefix = ".".join(parts[:length])
+            path = find(importer, prefix, level)
+            if path is not None:
+                yield Imports(path, place)
+            elif length == 1 and not level and self._project.resolver.is_package(importer, prefix) is None:
+                yield from self._placed(node, self._topic.of_import(name, names))
+                return
+        package = find(importer, name, level)
+        home = self._project.module(package) if package is not None else None
+        for inner in names:
+            path = find(importer, f"{name}.{inner}".strip("."), level)
+            if path is not None and (home is None or inner not in home.scope.bindings):
+                yield Imports(path, place)
+
+    # Calls
+
+    def _call(self, scope: Scope, call: ast.Call) -> Iterator[Step]:
+        here = Expression(self._module, scope, call, self._frame)
+        symbol = self._project.resolve(self._module, scope, call.func)
+        if isinstance(symbol, External) and symbol.name in IMPORTERS and call.args:
+            name = call.args[0].value if isinstance(call.args[0], ast.Constant) else None
+            if isinstance(name, str):
+                yield from self._import(call, name, 0, ())
+        yield from self._placed(call, self._topic.of_call(here, symbol))
+        found = entered(self._topic, here, symbol)
+        if found is not None:
+            yield Enters(*found, Place(self._module, call))
+
+
+def calls_now(node: ast.AST) -> Iterator[ast.Call]:
+    """Give the calls that an expression makes when it is evaluated, inner ones first; a comprehension runs once."""
+    if isinstance(node, (ast.Lambda, *FUNCTIONS)):
+        return
+    parts: list[ast.AST] = list(ast.iter_child_nodes(node))
+    if isinstance(node, ast.BoolOp):
+        parts = [node.values[0]]
+    elif isinstance(node, ast.IfExp):
+        parts = [node.test]
+    elif isinstance(node, (ast.ListComp, ast.SetComp, ast.GeneratorExp)):
+        parts = [*(one.iter for one in node.generators), node.elt]
+    for part in parts:
+        yield from calls_now(part)
+    if isinstance(node, ast.Call):
+        yield node
+
+
+def _leaves(statement: ast.stmt) -> bool:
+    """Whether what stands behind a statement is not come to."""
+    if isinstance(statement, (ast.With, ast.AsyncWith)):
+        return any(map(_leaves, statement.body))
+    return isinstance(statement, JUMPS)
+
+
+def _may_leave(statement: ast.stmt) -> bool:
+    """Whether a compound statement may end the function that it stands in."""
+    inner = (one for body in bodies(statement) for one in statements(body))
+    return any(isinstance(one, (ast.Return, ast.Raise)) for one in inner)
+
+
+def _asks_for_method(test: ast.expr) -> bool:
+    """Whether a condition asks which start method is set: what it guards runs in the usual case that none is."""
+    return any(isinstance(node, ast.Call) and last_name(node.func) == "get_start_method" for node in nodes_below(test))
+
+
+def _caught_by(handler: ast.ExceptHandler) -> frozenset[str]:
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return _errors([last_name(kind) if kind is not None else "BaseException" for kind in kinds])
+
+
+def _suppressed(node: ast.With | ast.AsyncWith) -> frozenset[str]:
+    calls = (item.context_expr for item in node.items if isinstance(item.context_expr, ast.Call))
+    return _errors([last_name(kind) for call in calls if last_name(call.func) == "suppress" for kind in call.args])
+
+
+def _errors(names: Sequence[str]) -> frozenset[str]:
+    """The errors that names of exceptions stand for, of those that setting something twice can raise."""
+    every = not {"Exception", "BaseException"}.isdisjoint(names)
+    return frozenset({RAISED_AGAIN, RAISED_UNKNOWN} if every else {RAISED_AGAIN, RAISED_UNKNOWN}.intersection(names))
