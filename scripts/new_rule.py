@@ -12,10 +12,12 @@ RULE = '''"""{code} {name}."""
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from forklint.model import Severity
 from forklint.project.module import Module
+from forklint.project.spelling import argument
 from forklint.rules.base import Rule, Suspect
 
 
@@ -30,12 +32,16 @@ class {title}(Rule):
 
     ## Example
     ```python
-    bad = 1
+    import library
+
+    library.start(safe=False)
     ```
 
     ## Use instead
     ```python
-    good = 1
+    import library
+
+    library.start(safe=True)
     ```
 
     ## Fix safety
@@ -52,12 +58,38 @@ class {title}(Rule):
     name = "{name}"
     severity = Severity.WARNING
     preview = True
-    words = (b"plain words,", b"one of which stands in any file with a finding")
+    words = (b"library",)  # one of them stands in any file with a finding
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
-        """What is suspicious in this module, from facts alone."""
-        yield from ()
+        """Calls of ``library.start`` whose ``safe`` is surely False, wherever that is written down."""
+        from forklint.values.evaluator import Evaluator
+        from forklint.values.model import Constant, Expression
+
+        evaluator = Evaluator(self.project)
+        for node in module.nodes:
+            if not isinstance(node, ast.Call):
+                continue
+            scope = module.scope_at(node)
+            option = argument(node, "safe", 0)
+            if option is None or self.project.qualified(module, scope, node.func) != "library.start":
+                continue
+            found = evaluator.find(Expression(module, scope, option))
+            if found.value == Constant(False):
+                yield Suspect(node, "safe", "`safe` is False", self.settings.cells, found.links)
 '''
+
+BAD = """\
+import library
+
+SAFE = False
+library.start(safe=SAFE)  # expect: {code}
+"""
+GOOD = """\
+import library
+
+SAFE = True
+library.start(safe=SAFE)
+"""
 
 
 def main(word: str) -> None:
@@ -71,8 +103,8 @@ def main(word: str) -> None:
         ROOT / "src" / "forklint" / "rules" / f"{name}.py": RULE.format(
             code=code, name=name.replace("_", "-"), title="".join(part.title() for part in name.split("_"))
         ),
-        fixtures / "bad_first.py": f"bad = 1  # expect: {code}\n",
-        fixtures / "good_first.py": "good = 1\n",
+        fixtures / "bad_first.py": BAD.format(code=code),
+        fixtures / "good_first.py": GOOD,
     }
     for path, text in texts.items():
         if path.exists():

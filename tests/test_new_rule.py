@@ -1,4 +1,4 @@
-"""``make new-rule`` writes a rule that exists at once, with a page and a fixture that fails until it works."""
+"""``make new-rule`` writes a rule that works at once, with a page and fixtures, for its author to change."""
 
 from __future__ import annotations
 
@@ -28,5 +28,9 @@ def test_a_new_rule_exists_at_once(tmp_path: Path) -> None:
         "tests/fixtures/FKL999_noisy_worker/good_first.py",
     ]
     assert run(tmp_path, "-m", "forklint", "rule", "noisy-worker").stdout.startswith("# noisy-worker (FKL999)")
+    fixtures = "tests/fixtures/FKL999_noisy_worker"
+    line = ("-m", "forklint", "--isolated", "--no-cache", "--preview", "--output-format", "concise")
+    assert run(tmp_path, *line, f"{fixtures}/bad_first.py").stdout.startswith(f"{fixtures}/bad_first.py:4:1: FKL999 ")
+    assert run(tmp_path, *line, f"{fixtures}/good_first.py").returncode == 0
     assert run(tmp_path, "scripts/new_rule.py", "FKL999_noisy_worker").returncode == 1
     assert run(tmp_path, "scripts/new_rule.py", "noisy").stderr.startswith("name it like")
