@@ -78,7 +78,7 @@ def _programs(project: Project, home: Path) -> list[Path]:
     guarded = set(project.where(WORD, "__main__"))
     return [
         path
-        for path in project.all_files()
+        for path in project.files
         if path != home
         and not is_test_file(path)
         and ASIDE.isdisjoint(path.relative_to(project.root).parts[:-1])
