@@ -40,13 +40,14 @@ class UnpicklablePayload(Rule):
     ## What it does
     Looks at what calls send to processes: `dataset`, `collate_fn` and `worker_init_fn` of a loader that may have
     workers, `target` and `args` of a `Process`, the function for a pool or an executor and their `initializer`, the
-    function for `torch.multiprocessing.spawn`. It follows names, functions that return functions, `functools.partial`,
-    `transforms.Compose` and the like, attributes that `__init__` stores, and datasets made of others, and reports
-    a lambda, a function or class defined in a function, a generator, a lock, thread, queue of threads, executor or
-    pool, a module, a view of a dictionary, a `torch.Generator` (on Linux), or an open handle outside a dataset (in
-    one it is FKL301). Datasets of the project that keep such a thing are reported wherever they are loaded. In a
-    notebook it reports functions and classes that the notebook itself defines. `sampler`, `batch_sampler` and
-    `generator` stay with the parent.
+    function for `torch.multiprocessing.spawn`. It follows names, functions that return functions,
+    `functools.partial`, `transforms.Compose` and the like, attributes that `__init__` stores, stages of streams
+    (webdataset, torch's pipes), the transform of a table of Hugging Face's `datasets`, and datasets made of others,
+    and reports a lambda, a function or class defined in a function, a generator, a lock, thread, queue of threads,
+    executor or pool, a module, a view of a dictionary, a `torch.Generator` (on Linux), or an open handle outside a
+    dataset (in one it is FKL301). Datasets of the project that keep such a thing are reported wherever they are
+    loaded. In a notebook it reports functions and classes that the notebook itself defines. `sampler`,
+    `batch_sampler` and `generator` stay with the parent.
 
     It is silent where the number of workers is surely 0 or nothing gives one, where the start method is fork, where
     `__getstate__` or `__reduce__` leaves the attribute out, and for libraries that pickle with dill or cloudpickle
@@ -84,9 +85,9 @@ class UnpicklablePayload(Rule):
 
     ## Known limits
     What a function is given by its callers is not known in it. A lambda that another module sends is reported where it
-    is sent. Stages of webdataset and of torchdata are not followed, nor what a project's own loader hands on to its
-    base or through `**kwargs`, a function that a decorator replaces, and a loader's iterator that is kept. Where only
-    platforms are hit of which the project shows no sign, and no Python from 3.14 on is named, the finding is info.
+    is sent. What a project's own loader hands on to its base or through `**kwargs` is not followed, nor a function that
+    a decorator replaces, and a loader's iterator that is kept. Where only platforms are hit of which the project shows
+    no sign, and no Python from 3.14 on is named, the finding is info.
 
     ## References
     - [multiprocessing: the spawn and forkserver start methods](https://docs.python.org/3/library/multiprocessing.html#the-spawn-and-forkserver-start-methods)
