@@ -84,10 +84,10 @@ class UnpicklablePayload(Rule):
     with no workers and with workers of each start method; the attribute that pickle refuses is named.
 
     ## Known limits
-    What a function is given by its callers is not known in it. A lambda that another module sends is reported where it
-    is sent. What a project's own loader hands on to its base or through `**kwargs` is not followed, nor a function that
-    a decorator replaces, and a loader's iterator that is kept. Where only platforms are hit of which the project shows
-    no sign, and no Python from 3.14 on is named, the finding is info.
+    What a function is given by its callers is known where it hands a lambda or a local function to a loader, one call
+    up, and not otherwise. A lambda that another module sends is reported where it is sent. A loader's iterator that is
+    kept is not reported. Where only platforms are hit of which the project shows no sign, and no Python from 3.14 on is
+    named, the finding is info.
 
     ## References
     - [multiprocessing: the spawn and forkserver start methods](https://docs.python.org/3/library/multiprocessing.html#the-spawn-and-forkserver-start-methods)

@@ -15,6 +15,7 @@ from forklint.project.bindings import is_shadowed, value_of, values_of
 from forklint.project.guard import guard_of
 from forklint.project.index import External, Symbol, Value
 from forklint.project.module import ClassFacts, FunctionFacts, Module
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function, Kind, Scope, statements
 from forklint.values import stores
 from forklint.values.evaluator import Evaluator
@@ -33,6 +34,8 @@ NOT_LOOKED_UP = "AttributeError: Can't pickle local object"
 LAMBDA = "PicklingError: attribute lookup <lambda> failed"
 RETURN_THEMSELVES = {"manual_seed"}
 """Methods of torch.Generator whose result is the object itself."""
+RENAMES = {"update_wrapper", "wraps", "__name__", "__qualname__"}
+"""What a decorator does to let its function pass for the one that it decorates."""
 VIEWS = {"keys", "values", "items"}
 
 
@@ -193,9 +196,10 @@ class Unpicklable:
 
     def _definition(self, given: Given, node: ast.expr, symbol: FunctionFacts | ClassFacts) -> Culprit | None:
         """A function or class that is itself sent: refused if it stands in a function, or lost if in a notebook."""
-        if symbol.node.decorator_list and not isinstance(symbol, ClassFacts):
-            return None
         is_class = isinstance(symbol, ClassFacts)
+        if isinstance(symbol, FunctionFacts) and symbol.node.decorator_list:
+            inner = self._put_in_its_place(symbol)
+            return self._definition(given, node, inner) if inner is not None else None
         if is_local(symbol):
             words = f"the local {'class' if is_class else 'function'} `{symbol.node.name}`"
             error = f"{NOT_LOOKED_UP} '{_python_name(symbol)}'"
@@ -210,6 +214,24 @@ class Unpicklable:
         why, home = (Why.NOTEBOOK, "__main__") if guard is None else (Why.GUARDED, "__mp_main__")
         error = f"AttributeError: Can't get attribute '{symbol.qualname}' on <module '{home}'>"
         return Culprit(why, given.module, node, words, error, symbol.node, late="Can't get attribute")
+
+    def _put_in_its_place(self, decorated: FunctionFacts) -> FunctionFacts | None:
+        """The function that the one decorator of another one gives instead, under a name of its own."""
+        mark, scope = decorated.node.decorator_list[0], decorated.scope.parent or decorated.module.scope
+        symbol = self.project.resolve(decorated.module, scope, mark)
+        if (
+            len(decorated.node.decorator_list) > 1
+            or not isinstance(symbol, FunctionFacts)
+            or symbol.node.decorator_list
+        ):
+            return None
+        returned = [one.value for one in statements(symbol.node.body) if isinstance(one, ast.Return)]
+        value = returned[0] if len(returned) == 1 else None
+        inner = self.project.resolve(symbol.module, symbol.scope, value) if isinstance(value, ast.Name) else None
+        names = (one for one in nodes_below(symbol.node) if isinstance(one, (ast.Name, ast.Attribute)))
+        is_renamed = any(RENAMES & {getattr(one, "id", ""), getattr(one, "attr", "")} for one in names)
+        is_other = isinstance(inner, FunctionFacts) and not inner.node.decorator_list and not is_renamed
+        return inner if is_other and isinstance(inner, FunctionFacts) else None
 
     def _call(self, given: Given, node: ast.Call, depth: int) -> Culprit | None:
         symbol = self.project.resolve(given.module, given.scope, node.func)
