@@ -11,6 +11,9 @@ from forklint.project.module import Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Binding, Kind, Scope, bodies
 
+BINDING_BLOCKS = (ast.For, ast.AsyncFor, ast.With, ast.AsyncWith)
+"""Statements that bind names for their bodies."""
+
 
 def value_of(module: Module, scope: Scope, name: ast.Name) -> tuple[Scope, Binding, ast.expr] | None:
     """The assignment that a name was last given before it is read, its scope, and the value; None if not certain.
@@ -63,6 +66,9 @@ def reaching(module: Module, scope: Scope, name: ast.Name) -> tuple[Scope, list[
             continue
         statement = module.statement_of(binding.node)
         if _contradicts(module, scope, statement, chain):
+            continue
+        if isinstance(statement, BINDING_BLOCKS) and any(node in statement.body for node in chain):
+            before = [binding]
             continue
         if statement in chain or _row(binding) > name.lineno:
             before += [binding] if any(loop in module.above(statement) for loop in loops) else []
