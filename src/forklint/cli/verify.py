@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -134,7 +135,7 @@ def run(options: dict[str, Any], arguments: Sequence[str] | None) -> int:
     findings = all_findings(ran.reports)
     planned, untried = proving.plan(findings, context_of), proving.without_experiment(findings)
     if options["plan"]:
-        click.echo(verdicts.plan(planned) + verdicts.untried(untried), nl=False)
+        click.echo(verdicts.plan(planned, _isolation(planned)) + verdicts.untried(untried), nl=False)
         return FAILED if ran.failed else CLEAN
     if not environment.torch:
         raise Failure(f"{python} cannot import torch: name the project's Python with --python")
@@ -154,6 +155,14 @@ def _check(options: dict[str, Any]) -> None:
     if options["output_file"] and (options["plan"] or options["replay"]):
         raise Failure("--output-file takes a report, and --plan and --replay give none: drop one")
     check(options["output_file"])
+
+
+def _isolation(planned: Sequence[Planned]) -> str:
+    """What becomes of what the trials write here."""
+    from forklint.verify.isolation import Isolations  # noqa: PLC0415 - `--help` needs none of it
+
+    folders = [folder for one in planned for trial in one.trials for folder in trial.folders]
+    return Isolations(Path(tempfile.gettempdir())).of(folders).words if folders else ""
 
 
 def _tell(

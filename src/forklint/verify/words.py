@@ -79,6 +79,8 @@ class Trial:
     """Wall-clock limit."""
     side_by_side: bool = False
     """Whether it may run beside its neighbours in the experiment, because it looks for no race."""
+    folders: tuple[Path, ...] = ()
+    """Of the project: what it writes there, no other trial and nobody else sees."""
 
 
 @dataclass(frozen=True)
