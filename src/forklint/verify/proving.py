@@ -11,6 +11,7 @@ from forklint.parallel import available_cores
 from forklint.verify.experiments.base import Context, Experimenter
 from forklint.verify.experiments.registry import experimenters
 from forklint.verify.runner import Runner
+from forklint.verify.suspects import with_doubt
 from forklint.verify.words import Experiment, Judgement, Observation, Trial, Verdict
 
 NOTEBOOK = Judgement(
@@ -81,6 +82,7 @@ def prove(planned: Planned, runner: Runner, tell: Tell) -> Result:
         if any(one.of("done") or not one.trial.is_control for one in shown):
             break
     assert judgement is not None  # noqa: S101 - there is an attempt at least
+    judgement = with_doubt(planned.finding, judgement, seen)
     return Result(planned.finding, planned.outcome.claim, judgement, tuple(seen))
 
 
