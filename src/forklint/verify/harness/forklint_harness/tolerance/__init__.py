@@ -30,11 +30,12 @@ def begin(order: Mapping[str, Any]) -> None:
     spec = order["spec"].get("tolerance")
     if spec is None:
         return
-    from forklint_harness.tolerance import accelerators, arguments, listings, loading, refusals, runtime
+    from forklint_harness.tolerance import accelerators, arguments, claims, listings, loading, refusals, runtime
 
     runtime.LOADS.update(spec.get("loads", {}))
     refusals.Refusals(os.path.dirname(order["journal"])).begin()
     loading.install(loading.Project(spec))
+    claims.install()
     accelerators.install(spec)
     listings.install()
     arguments.install()

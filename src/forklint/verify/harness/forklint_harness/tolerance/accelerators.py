@@ -10,14 +10,52 @@ from forklint_harness.imports import after_import
 from forklint_harness.tolerance import lacks
 from forklint_harness.tolerance.stand_ins import StandIn
 
-MAKERS = (
-    "zeros ones empty full rand randn randint randperm arange linspace eye tensor as_tensor zeros_like ones_like "
-    "empty_like full_like rand_like randn_like randint_like logspace tril_indices triu_indices scalar_tensor Generator"
-).split()
-QUIET = (
-    "set_device synchronize init manual_seed manual_seed_all empty_cache reset_peak_memory_stats ipc_collect".split()
-)
-ASKED = "get_device_properties get_device_name get_device_capability mem_get_info Stream Event current_stream".split()
+MAKERS = [
+    "zeros",
+    "ones",
+    "empty",
+    "full",
+    "rand",
+    "randn",
+    "randint",
+    "randperm",
+    "arange",
+    "linspace",
+    "eye",
+    "tensor",
+    "as_tensor",
+    "zeros_like",
+    "ones_like",
+    "empty_like",
+    "full_like",
+    "rand_like",
+    "randn_like",
+    "randint_like",
+    "logspace",
+    "tril_indices",
+    "triu_indices",
+    "scalar_tensor",
+    "Generator",
+]
+QUIET = [
+    "set_device",
+    "synchronize",
+    "init",
+    "manual_seed",
+    "manual_seed_all",
+    "empty_cache",
+    "reset_peak_memory_stats",
+    "ipc_collect",
+]
+ASKED = [
+    "get_device_properties",
+    "get_device_name",
+    "get_device_capability",
+    "mem_get_info",
+    "Stream",
+    "Event",
+    "current_stream",
+]
 GROUP = {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1", "LOCAL_WORLD_SIZE": "1", "NODE_RANK": "0"}
 """What a launcher would have set."""
 
@@ -57,7 +95,7 @@ def _on_torch(torch: Any) -> None:
     for kind in (torch.Tensor, torch.nn.Module):
         for name in ("cuda", "to", "pin_memory"):
             if hasattr(kind, name):
-                _wrap_method(kind, name, torch)
+                _wrap_method(kind, name)
     _wrap(torch, "load", _loaded)
     for name in QUIET:
         _wrap_whole(torch.cuda, name, lambda *_, **__: None)
@@ -100,7 +138,7 @@ def _wrap(owner: Any, name: str, change: Callable[[Dict[str, Any]], Dict[str, An
     setattr(owner, name, wrapped)
 
 
-def _wrap_method(kind: Any, name: str, torch: Any) -> None:
+def _wrap_method(kind: Any, name: str) -> None:
     plain: Any = getattr(kind, name)
 
     def wrapped(self: Any, *arguments: Any, **keywords: Any) -> Any:
@@ -134,6 +172,11 @@ def _on_distributed(module: ModuleType) -> None:
 
     def init_process_group(*_arguments: Any, **_keywords: Any) -> Any:
         lacks.record("process group", "one rank")
-        return plain("gloo", store=store(), rank=0, world_size=1)
+        try:
+            return plain("gloo", store=store(), rank=0, world_size=1)
+        except RuntimeError:  # there is no network interface that gloo could use
+            from torch.testing._internal.distributed import fake_pg
+
+            return plain("fake", store=fake_pg.FakeStore(), rank=0, world_size=1)
 
     module.init_process_group = init_process_group  # type: ignore[attr-defined]

@@ -27,6 +27,11 @@ def record(kind: str, what: str, why: str = "", place: str = "") -> None:
     journal.record("stood-in", of=kind, what=what[:200], why=why[:300], place=place)
 
 
+def are_data_missing() -> bool:
+    """Whether a file, a server or an argument has been missing in this process."""
+    return any(kind in ("file", "network", "argument") for kind, _ in _told)
+
+
 def touch() -> None:
     """Note that something missing was looked at, or that a stand-in gave a plain value."""
     global _touched  # noqa: PLW0603 - a counter of the process

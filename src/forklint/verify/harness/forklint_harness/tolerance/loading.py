@@ -38,6 +38,7 @@ class Project:
         self._skipped: Dict[str, Rows] = dict(spec.get("skipped", {}))
         self._wanted: Dict[str, Sequence[int]] = dict(spec.get("wanted", {}))
         self._claimed: Dict[str, Rows] = dict(spec.get("claimed", {}))
+        self._guarded: Dict[str, int] = dict(spec.get("guarded", {}))
         self._folders: Optional[Dict[str, List[str]]] = None
 
     def has(self, path: str) -> bool:
@@ -48,12 +49,10 @@ class Project:
     def code_of(self, path: str) -> CodeType:
         """A file's code in its tolerant form. Raises SyntaxError and OSError."""
         real = os.path.realpath(path)
-        text = self._texts.get(real)
-        if text is None:
-            with open(path, "rb") as file:
-                data = file.read()
-            text = _decoded(data)
+        text = self.text(path)
         tree = ast.parse(text, path)
+        if real in self._guarded:
+            guard_from(tree, self._guarded[real])
         skipped: Set[str] = set()
         if self._skipped.get(real):
             skipped = self._dumps(path, real)
@@ -64,12 +63,21 @@ class Project:
         runtime.register(path, rewriter.statements, () if is_mended else self._claimed.get(real, ()))
         return compile(module, path, "exec", dont_inherit=True)
 
+    def text(self, path: str) -> str:
+        """What a file says: with the fix, or as it is on the disk. Raises OSError."""
+        text = self._texts.get(os.path.realpath(path))
+        if text is None:
+            with open(path, "rb") as file:
+                text = _decoded(file.read())
+        return text
+
     def _dumps(self, path: str, real: str) -> Set[str]:
         """What is not to run, in a form that a moved statement keeps."""
         with open(path, "rb") as file:
             tree = ast.parse(_decoded(file.read()), path)
+        skipped: Set[str] = set()
+        kept: Set[str] = set()
         rows = {tuple(row) for row in self._skipped[real]}
-        skipped, kept = set(), set()
         for node in ast.walk(tree):
             if isinstance(node, ast.stmt):
                 (skipped if (node.lineno, node.end_lineno) in rows else kept).add(ast.dump(node))
@@ -113,6 +121,27 @@ def _holds_python(folder: str) -> bool:
 def _decoded(data: bytes) -> str:
     encoding = tokenize.detect_encoding(io.BytesIO(data).readline)[0]
     return data.decode(encoding).replace("\r\n", "\n").replace("\r", "\n")
+
+
+def guard_from(tree: ast.Module, row: int) -> None:
+    """Put what the top level does from a row on under a main guard, where it stands; the rest stays outside."""
+    test = ast.parse("__name__ == '__main__'", mode="eval").body
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
+    for number, statement in enumerate(tree.body):
+        if (statement.end_lineno or 0) >= row and not isinstance(statement, kinds):
+            guard = ast.If(test=test, body=[statement], orelse=[])
+            tree.body[number] = ast.fix_missing_locations(ast.copy_location(guard, statement))
+
+
+def text_of(path: str) -> str:
+    """What a file of the program says in this trial; empty if it cannot be read."""
+    for finder in sys.meta_path:
+        if isinstance(finder, Finder):
+            try:
+                return finder.project.text(path)
+            except (OSError, SyntaxError):
+                break
+    return ""
 
 
 class TolerantLoader(SourceFileLoader):

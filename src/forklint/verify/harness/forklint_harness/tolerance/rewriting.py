@@ -13,8 +13,40 @@ from typing import Any, Collection, Iterator, List, Optional, Sequence
 RUNTIME = "__forklint__"
 PREAMBLE = "{} = __import__('forklint_harness.tolerance.runtime', fromlist=['of']).of({!r})"
 BARE = frozenset(
-    "print isinstance issubclass hasattr getattr setattr delattr super type id callable locals globals vars dir eval "
-    "exec repr enumerate zip iter next reversed map filter range list tuple dict set frozenset slice".split()
+    [
+        "print",
+        "isinstance",
+        "issubclass",
+        "hasattr",
+        "getattr",
+        "setattr",
+        "delattr",
+        "super",
+        "type",
+        "id",
+        "callable",
+        "locals",
+        "globals",
+        "vars",
+        "dir",
+        "eval",
+        "exec",
+        "repr",
+        "enumerate",
+        "zip",
+        "iter",
+        "next",
+        "reversed",
+        "map",
+        "filter",
+        "range",
+        "list",
+        "tuple",
+        "dict",
+        "set",
+        "frozenset",
+        "slice",
+    ]
 )
 """Builtins whose calls are left alone: they pass values on, or look at the frame that calls them."""
 LEAVING = frozenset({"exit", "quit", "_exit", "abort", "error", "print_help"})
@@ -97,7 +129,7 @@ class Rewriter:
         ast.copy_location(handler, node)
         return [ast.Try(body=[run], handlers=[handler], orelse=[], finalbody=[])]
 
-    def _on_FunctionDef(self, node: Any) -> List[ast.stmt]:  # noqa: N802 - named for the node
+    def _on_FunctionDef(self, node: Any) -> List[ast.stmt]:  # noqa: N802
         made = copy.copy(node)
         was, self._is_class = self._is_class, False
         ends, self._ends = self._ends, []
@@ -125,11 +157,15 @@ class Rewriter:
 
     def _on_While(self, node: ast.While) -> List[ast.stmt]:  # noqa: N802
         made = ast.While(self._expressions(node.test), self._block(node.body), self._block(node.orelse))
+        if self._holds_row(node.body):
+            made.test = self._ask("goes_on", self._ask("mark"), made.test, ast.Constant(self._number(node)))
         return self._wrapped(node, ast.copy_location(made, node))
 
     def _on_For(self, node: Any) -> List[ast.stmt]:  # noqa: N802
         made = copy.copy(node)
         made.iter = self._expressions(node.iter)
+        if self._holds_row(node.body):
+            made.iter = self._ask("items", self._ask("mark"), made.iter, ast.Constant(self._number(node)))
         made.body, made.orelse = self._block(node.body), self._block(node.orelse)
         *before, loop = self._hoisted(node, made, "iter")
         return [*before, *self._wrapped(node, loop)]
@@ -262,7 +298,7 @@ class Rewriter:
 class _Calls(ast.NodeTransformer):
     """Lets calls with arguments, and texts made of values, go through the runtime."""
 
-    def visit_Call(self, node: ast.Call) -> ast.AST:  # noqa: N802
+    def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
         if isinstance(node.func, ast.Name) and node.func.id in BARE:
             return node
@@ -271,7 +307,7 @@ class _Calls(ast.NodeTransformer):
             return node
         return ast.copy_location(ast.Call(_asking("prepare", [node.func, *node.args], node.keywords), [], []), node)
 
-    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:  # noqa: N802
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
         parts: List[ast.expr] = []
         for value in node.values:
             if not isinstance(value, ast.FormattedValue):
@@ -282,14 +318,14 @@ class _Calls(ast.NodeTransformer):
             parts.append(ast.Tuple([value.value, ast.Constant(value.conversion), shape], ast.Load()))
         return ast.copy_location(_asking("joined", parts, []), node)
 
-    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:  # noqa: N802
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
         is_text = isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant)
         if is_text and isinstance(node.left.value, str):  # type: ignore[attr-defined]
             return ast.copy_location(_asking("percent", [node.left, node.right], []), node)
         return node
 
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:  # noqa: N802
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
         if node.value is not None:
             node.value = self.visit(node.value)
         return node
@@ -330,6 +366,8 @@ def _handled(node: Any) -> List[str]:
         if any(_ends_run(statement) for statement in handler.body):
             continue
         names += [ALIASES.get(name, name) for name in spelt if name not in GENERIC]
+        if _ends_run(node.body[-1]):
+            names += ["Exception"]
         if imports and any(name in GENERIC for name in spelt):
             names.append("ImportError")
     return names

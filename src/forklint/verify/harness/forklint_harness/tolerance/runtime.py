@@ -7,7 +7,7 @@ import functools
 import importlib
 import sys
 import types
-from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterable, List, Optional, Sequence, Set, Tuple
 
 from forklint_harness.frames import is_library
 from forklint_harness.tolerance import lacking, lacks, tainted
@@ -31,6 +31,7 @@ class Runtime:
         self._statements = statements
         self._claimed = [tuple(rows) for rows in claimed]
         self._lost: Dict[str, str] = {}
+        self._entered: Set[int] = set()
 
     # Failures
 
@@ -40,11 +41,11 @@ class Runtime:
         node = self._statements[number]
         frame = sys._getframe(1)
         if getattr(error, "_forklint_refused", False) or self._is_claimed(node) or _is_handled(error):
-            raise
+            raise  # noqa: PLE0704
         lack = lacking.lack_of(error, frame, _names(node)) or self._by_lost_name(error)
         if lack is None:
             _mark(error, "_forklint_refused")
-            raise
+            raise  # noqa: PLE0704
         kind, what = lack
         if kind == "package":
             _load_for(what)
@@ -77,7 +78,7 @@ class Runtime:
             return StandIn(node.name)
         return StandIn(name)
 
-    def head(self, number: int, wanted: Optional[bool]) -> Any:
+    def head(self, number: int, wanted: Optional[bool]) -> Any:  # noqa: FBT001
         """The same for the head of a compound statement; of a condition the branch that is wanted, or neither."""
         node = self._statements[number]
         return bool(wanted) if isinstance(node, ast.If) else StandIn("line {}".format(node.lineno))
@@ -99,7 +100,7 @@ class Runtime:
         """The state before a condition is evaluated."""
         return lacks.touched()
 
-    def decide(self, mark: int, test: Any, leaves: bool, otherwise: bool, wanted: Any, number: int) -> Any:  # noqa: FBT001, PLR0913 - as rewritten code calls it
+    def decide(self, mark: int, test: Any, leaves: bool, otherwise: bool, wanted: Any, number: int) -> Any:  # noqa: FBT001, PLR0913, PLR0917
         """The branch to take: that of the condition, or one that goes on where the condition is made up."""
         if not is_stand_in(test) and lacks.touched() == mark:
             return test
@@ -117,6 +118,21 @@ class Runtime:
             return True
         return test
 
+    def items(self, mark: int, values: Any, number: int) -> Any:
+        """What a loop goes over; one stand-in where it must be entered and how often is made up to be never."""
+        if (is_stand_in(values) or lacks.touched() != mark) and _is_empty(values):
+            node = self._statements[number]
+            lacks.record("statement", "loop", "entered once", self._place(node))
+            return [StandIn("line {}".format(node.lineno))]
+        return values
+
+    def goes_on(self, mark: int, test: Any, number: int) -> Any:
+        """Whether a loop goes on: one that must be entered is, once, where its condition is made up."""
+        if test or number in self._entered or not (is_stand_in(test) or lacks.touched() != mark):
+            return test
+        self._entered.add(number)
+        return True
+
     # Errors of the program's own
 
     def own(self, error: Any) -> Any:
@@ -133,8 +149,7 @@ class Runtime:
     def catchable(self, kinds: Any) -> Any:
         """What of a handler's classes is an exception."""
         every = kinds if isinstance(kinds, tuple) else (kinds,)
-        real = tuple(kind for kind in every if isinstance(kind, type) and issubclass(kind, BaseException))
-        return real
+        return tuple(kind for kind in every if isinstance(kind, type) and issubclass(kind, BaseException))
 
     # Values
 
@@ -208,6 +223,13 @@ def _is_handled(error: BaseException) -> bool:
     return any(id(one) in active and kinds.intersection(names) for one, names in _handlers)
 
 
+def _is_empty(values: Any) -> bool:
+    try:
+        return len(values) == 0
+    except TypeError:  # an iterator
+        return False
+
+
 def _takes_anything(function: Any) -> bool:
     """Whether a callable is to have its arguments as they are: the project's, and what claims are about."""
     if isinstance(function, functools.partial):
@@ -232,7 +254,7 @@ def _load_for(package: str) -> None:
     for name in LOADS.get(package.partition(".")[0], ()):
         try:
             importlib.import_module(name)
-        except ImportError:
+        except ImportError:  # noqa: PERF203
             continue
 
 
@@ -245,7 +267,8 @@ def _mark(error: Any, name: str) -> None:
 
 def _formatted(value: Any, conversion: int, shape: str) -> str:
     if conversion != -1:
-        value = {115: str, 114: repr, 97: ascii}[conversion](value)
+        shown: Dict[int, Any] = {115: str, 114: repr, 97: ascii}
+        value = shown[conversion](value)
     return format(value, shape)
 
 
@@ -260,7 +283,7 @@ def _filled(text: str, value: StandIn) -> str:
 def _names(node: ast.stmt) -> Tuple[str, ...]:
     """Names that a statement reads, those of its blocks left out."""
     waiting: List[ast.AST] = [node]
-    found = []
+    found: List[str] = []
     while waiting:
         one = waiting.pop()
         if isinstance(one, ast.Name):
@@ -281,18 +304,19 @@ def _head_end(node: ast.stmt) -> int:
 
 def _unbound(statements: Sequence[ast.stmt]) -> List[str]:
     """Names that a file reads and nothing in it binds."""
-    read, bound = {}, set()  # type: ignore[var-annotated]
+    read: List[str] = []
+    bound: Set[str] = set()
     for statement in statements:
         for node in ast.walk(statement):
             if isinstance(node, ast.Name):
-                (read.setdefault(node.id) if isinstance(node.ctx, ast.Load) else bound.add(node.id))
+                if isinstance(node.ctx, ast.Load):
+                    read.append(node.id)
+                else:
+                    bound.add(node.id)
             elif isinstance(node, ast.arg):
                 bound.add(node.arg)
             elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
                 bound.add(node.name)
             elif isinstance(node, ast.alias):
                 bound.add(node.asname or node.name.partition(".")[0])
-    return [name for name in read if name not in bound]
-
-
-Call = Callable[..., Any]
+    return [name for name in dict.fromkeys(read) if name not in bound]
