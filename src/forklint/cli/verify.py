@@ -278,7 +278,7 @@ def _lint(
     from forklint.engine import Options  # noqa: PLC0415
     from forklint.linters import Linters  # noqa: PLC0415
 
-    linters = Linters(finder, Options(with_fixes=False))
+    linters = Linters(finder, Options())  # with fixes: they are the controls of tolerant runs
     if suspicions:
         paths = dict.fromkeys(one.path for one in suspicions)
         return Ran([linters.of(path).lint(path) for path in paths], missing=missing, named=())
