@@ -110,7 +110,7 @@ HEALTHY = [
         "inconclusive",
     ),
     (
-        "class Own:\n    def __init__(self, step):\n        self.step = step\n\n    def run(self):\n        self.step()\n",
+        "class Own:\n    def __init__(self):\n        self.step = print\n\n    def run(self):\n        self.step()\n",
         6,
         "FKL501",
         "inconclusive",
@@ -122,7 +122,7 @@ HEALTHY = [
         "inconclusive",
     ),
     (
-        "from torch.utils.data import DataLoader\n\n\nfor batch in DataLoader([1, 2], collate_fn=lambda x: x):\n    pass\n",
+        "from torch.utils.data import DataLoader\n\n\nfor _ in DataLoader([1, 2], collate_fn=lambda x: x):\n    pass\n",
         4,
         "FKL204",
         "inconclusive",

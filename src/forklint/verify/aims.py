@@ -140,19 +140,25 @@ def _elsewhere(project: Project, module: Module, use: ast.Attribute, facts: Clas
     """Where else the object may get the name from, for which no class need be asked."""
     if is_method_excused(module, use) or is_hidden(module, use):
         return "the use is guarded"
+    if facts.node.decorator_list:
+        return f"`{facts.name}` is decorated, which may give it names"
     derived = list(project.subclasses(facts))
     family = [*project.ancestry(facts).classes, *derived]
-    if any(use.attr in _own_names(one) for one in family):
+    if any(use.attr in own_names(one) for one in family):
         return f"an object of `{facts.name}`, or of a class derived from it, has `{use.attr}` of its own"
     if is_assigned_somewhere(project, use.attr, [module, *{one.module for one in family}]):
         return f"objects get a `{use.attr}` elsewhere in the project"
     return ""
 
 
-def _own_names(facts: ClassFacts) -> set[str]:
+def own_names(facts: ClassFacts) -> set[str]:
     """Names of methods, of what the class's body binds, and of what its methods store on an object."""
-    stored = {node.attr for node in ast.walk(facts.node) if isinstance(node, ast.Attribute) and not _is_read(node)}
-    return stored | set(facts.methods) | set(facts.scope.bindings)
+    return stored_names(facts) | set(facts.methods) | set(facts.scope.bindings)
+
+
+def stored_names(facts: ClassFacts) -> set[str]:
+    """Names of the attributes that a class's methods store."""
+    return {node.attr for node in ast.walk(facts.node) if isinstance(node, ast.Attribute) and not _is_read(node)}
 
 
 def _is_read(node: ast.Attribute) -> bool:
