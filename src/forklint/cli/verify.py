@@ -62,13 +62,18 @@ class VerifyCommand(click.Command):
     help="Run a rule's experiment at a line where lint is silent. May be repeated.",
 )
 @click.option("--replay", metavar="ID", help="Run the one trial of this name, and show what it printed.")
+@click.option("--repro", metavar="ID", help="Print a stand-alone script that shows the hazard of this trial.")
 @click.option("--python", type=click.Path(path_type=Path), help="The project's interpreter, which has torch.")
 @click.option(
     "--timeout", type=click.FloatRange(min=1), default=60, show_default=True, help="Seconds for one trial at most."
 )
 @click.option("--workers", type=click.IntRange(min=1), default=4, show_default=True, help="Worker processes to try.")
 @click.option(
-    "--budget", type=click.FloatRange(min=0), default=2, show_default=True, help="Seconds to provoke one race."
+    "--budget",
+    type=click.FloatRange(min=0),
+    default=2,
+    show_default=True,
+    help="Seconds to provoke one race, longer on a busy machine.",
 )
 @click.option("--start-method", type=click.Choice(METHODS), multiple=True, help="Start methods to try: all by default.")
 @click.option("--until-loader", is_flag=True, help="Run scripts on to the loader, checkpoints included.")
@@ -149,6 +154,9 @@ def run(options: dict[str, Any], arguments: Sequence[str] | None) -> int:
         planned, untried = _plan_suspects(suspicions, findings, context_of), []
     else:
         planned, untried = proving.plan(findings, context_of), proving.without_experiment(findings)
+    if options["repro"]:
+        click.echo(_repro(options["repro"], planned), nl=False)
+        return CLEAN
     if options["plan"]:
         click.echo(verdicts.plan(planned, _isolation(planned)) + verdicts.untried(untried), nl=False)
         return FAILED if ran.failed else CLEAN
@@ -311,6 +319,24 @@ def _prove(planned: Sequence[Planned], python: Path, options: dict[str, Any]) ->
         return [prove(one, runner, tell) for one in planned]
 
 
+def _repro(name: str, planned: Sequence[Planned]) -> str:
+    """The script for one trial's hazard; nothing is run. Raises Failure."""
+    from forklint.verify import repro  # noqa: PLC0415 - seldom asked
+
+    found = repro.find(name, planned)
+    if found is None:
+        raise Failure(_no_trial(name, planned))
+    try:
+        return repro.script(*found)
+    except repro.NoScriptError as error:
+        raise Failure(str(error)) from None
+
+
+def _no_trial(name: str, planned: Sequence[Planned]) -> str:
+    names = [trial.name for one in planned for trial in one.trials]
+    return f"no trial '{name}'{config.nearest(name, names)}: --plan lists them"
+
+
 def _replay(name: str, planned: Sequence[Planned], python: Path) -> int:
     """Run one trial and print what it printed and what was seen of it; exits as the trial's first process did."""
     from forklint.report.verdicts import ended  # noqa: PLC0415
@@ -318,7 +344,7 @@ def _replay(name: str, planned: Sequence[Planned], python: Path) -> int:
 
     trials = {trial.name: trial for one in planned for trial in one.trials}
     if name not in trials:
-        raise Failure(f"no trial '{name}'{config.nearest(name, list(trials))}: --plan lists them")
+        raise Failure(_no_trial(name, planned))
     with Runner(python) as runner:
         seen = runner.run(trials[name])
     click.echo(seen.output, nl=False)

@@ -44,6 +44,8 @@ OFFLINE = {
 """Keeps the trackers of experiments from writing a trial into somebody's records."""
 ALIKE = {"PYTHONHASHSEED": "0"}
 """Gives sets the same order in each process: classes listed from a set would number samples anew in each trial."""
+TELLING = {"PYTHONUNBUFFERED": "1", "TORCH_SHOW_CPP_STACKTRACES": "1"}
+"""What a killed process printed is evidence, and so is the stack of an error of C++."""
 SUPERVISOR_LOST, CANCELLED = "supervisor", "interrupt"
 """Further reasons in ``Ending.stopped_for``: its supervisor was killed; forklint was told to stop."""
 
@@ -224,14 +226,12 @@ class Runner:
         if "PYTHONPATH" in inherited:  # relative to where the user is, which need not be where the trial runs
             folders = filter(None, inherited["PYTHONPATH"].split(os.pathsep))
             inherited["PYTHONPATH"] = os.pathsep.join(map(os.path.abspath, folders))
-        environment = {**ALIKE, **inherited, **OFFLINE, **trial.subject.environment}
+        environment = {**ALIKE, **inherited, **OFFLINE, **TELLING, **trial.subject.environment}
         paths = [str(HARNESS), *map(str, trial.subject.paths), environment.get("PYTHONPATH", "")]
         return environment | {
             "PYTHONPATH": os.pathsep.join(path for path in paths if path),
             "PYTHONFAULTHANDLER": "1",
-            "PYTHONUNBUFFERED": "1",  # what a killed process printed is evidence
             "PYTHONDONTWRITEBYTECODE": "1",
-            "TORCH_SHOW_CPP_STACKTRACES": "1",
             "TMPDIR": scratch,
             "TEMP": scratch,
             "TMP": scratch,
