@@ -40,6 +40,10 @@ class LateEnvVar(Experimenter):
         probes = probes_of(variable, row, context.environment) if row else {}
         if missing is not None:
             return missing
+        if row is not None and all(reader.deadline == "use" for reader in row.readers):
+            return inconclusive(
+                f"{variable} is read where it is used, for which no line is known to be late", "leave it"
+            )
         if row is None or not probes:
             why = f"there is no way known to see what reads {variable}"
             return inconclusive(
