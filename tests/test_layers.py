@@ -29,6 +29,7 @@ LAYERS = [
     "fixing",
     "suppressing",
     "baseline",
+    "saved_verdicts",
     "incremental",
     "dealing",
     "parallel",

@@ -31,9 +31,9 @@ MARK = """
 
 import pathlib
 
-pathlib.Path(__file__).with_name("ran").touch()
+(pathlib.Path(__file__).parents[1] / "ran").touch()
 """
-"""Tells that the module was run."""
+"""Tells beside the project that the module was run: what is written within it is thrown away."""
 
 
 def write(folder: Path, *, marked: bool = True) -> None:

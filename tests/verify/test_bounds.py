@@ -16,7 +16,7 @@ import torch
 from torch.utils.data import DataLoader
 from data import Records
 
-torch.save(torch.ones(2), "prepared.pt")  # before any loader: no model
+torch.save(torch.ones(2), "../prepared.pt")  # before any loader: no model
 train, val = DataLoader(list(range(100)), batch_size=10), DataLoader(list(range(40)), batch_size=10)
 
 def evaluate(loader):
@@ -27,7 +27,7 @@ def main():
     for epoch in range(3):
         print(evaluate(val))
         for number, batch in enumerate(train):
-            open(f"step-{{epoch}}-{{number}}", "w").close()
+            open(f"../step-{{epoch}}-{{number}}", "w").close()
         {after}
     evaluate(records)
 
@@ -37,18 +37,20 @@ if __name__ == "__main__":
 
 
 def left(folder: Path) -> list[str]:
-    """The files that a script has written."""
-    return sorted(path.name for path in folder.iterdir() if path.suffix == ".pt" or path.name.startswith("step"))
+    """The files that a script has written beside its project: what it writes within is thrown away."""
+    return sorted(path.name for path in folder.parent.iterdir() if path.suffix == ".pt" or path.name.startswith("step"))
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    write("file", tmp_path)
-    return tmp_path
+    folder = tmp_path / "project"
+    folder.mkdir()
+    write("file", folder)
+    return folder
 
 
 def test_a_model_is_not_overwritten(folder: Path) -> None:
-    (folder / "train.py").write_text(TRAIN.format(after='torch.save({"epoch": epoch}, "best.pt")'))
+    (folder / "train.py").write_text(TRAIN.format(after='torch.save({"epoch": epoch}, "../best.pt")'))
     (finding,) = findings(folder)
     proof = prove(finding, folder, entry=("train.py",), start_methods=("fork",))
     assert left(folder) == ["prepared.pt", "step-0-0"]
@@ -81,7 +83,7 @@ def test_a_script_that_fails_after_one_batch_may_have_wanted_them_all(folder: Pa
 
 
 def test_until_the_loader_it_trains_and_saves(folder: Path) -> None:
-    (folder / "train.py").write_text(TRAIN.format(after='torch.save({"epoch": epoch}, "best.pt")'))
+    (folder / "train.py").write_text(TRAIN.format(after='torch.save({"epoch": epoch}, "../best.pt")'))
     (finding,) = findings(folder)
     proof = prove(finding, folder, entry=("train.py",), start_methods=("fork",), others="all")
     assert proof.verdict() == "confirmed"
@@ -93,7 +95,7 @@ def test_until_the_loader_it_trains_and_saves(folder: Path) -> None:
 def test_nor_is_more_trained_for_another_rule(forklint, folder: Path, rule: str) -> None:
     """Whose line is not reached, or which starts no process with these arguments."""
     late = "import os, sys\nimport torch\nif len(sys.argv) > 2:\n    os.environ['OMP_NUM_THREADS'] = '2'\n"
-    text = TRAIN.format(after='torch.save({"epoch": epoch}, "best.pt")')
+    text = TRAIN.format(after='torch.save({"epoch": epoch}, "../best.pt")')
     text = text.replace('if __name__ == "__main__":\n    main()', "main()")
     text = text.replace("for epoch", "if len(sys.argv) > 2:\n        evaluate(records)\n    for epoch")
     (folder / "train.py").write_text(late + text)

@@ -28,8 +28,10 @@ MISSPELT = "import torch\n\ntorch.set_num_thread(1)\n"
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    write(tmp_path)
-    return tmp_path
+    folder = tmp_path / "project"
+    folder.mkdir()
+    write(folder)
+    return folder
 
 
 def test_plan_shows_the_trials_and_runs_nothing(command, project: Path) -> None:
@@ -38,7 +40,7 @@ def test_plan_shows_the_trials_and_runs_nothing(command, project: Path) -> None:
     assert f"FKL301 records.py:{ROW}" in done.stdout
     for cell in ("0 workers", "fork, 4 workers", "spawn, 2 workers", "forkserver, 2 workers"):
         assert cell in done.stdout
-    assert not (project / "ran").exists()
+    assert not (project.parent / "ran").exists()
 
 
 def test_one_trial_is_run_again_by_its_name(command, project: Path) -> None:
@@ -47,7 +49,7 @@ def test_one_trial_is_run_again_by_its_name(command, project: Path) -> None:
     done = command("verify", "records.py", "--replay", name, cwd=project)
     assert done.returncode == 0
     assert "cannot pickle" in done.stdout
-    assert (project / "ran").exists()
+    assert (project.parent / "ran").exists()
     wrong = command("verify", "records.py", "--replay", name[:-1], cwd=project)
     assert wrong.returncode == 2
     assert f"did you mean '{name}'" in wrong.stderr
@@ -68,7 +70,7 @@ def test_an_entry_is_looked_at_with_all_that_it_imports_and_runs_where_the_user_
     given = ("verify", "train.py", "-q", "--start-method", "spawn")
     plan = command(*given, "--plan", "--", "../records.bin", cwd=project / "scripts").stdout
     assert "python train.py ../records.bin, 60 s at most" in plan
-    assert "what stands before it does run, and may write" in plan
+    assert "what stands before it does run. What it writes in the project" in " ".join(plan.split())
     done = command(*given, "--", "../records.bin", cwd=project / "scripts")
     assert done.returncode == 1, done.stdout + done.stderr
     beginning = f"FKL301 {project}/records.py:{ROW}: confirmed"
@@ -109,9 +111,9 @@ def test_ctrl_c_is_one_line_and_leaves_nothing(project: Path) -> None:
     told = b""
     while chunk := _read(terminal):
         told += chunk
-        if (project / "ran").exists():
+        if (project.parent / "ran").exists():
             os.write(terminal, b"\x03")
-            (project / "ran").unlink()
+            (project.parent / "ran").unlink()
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 130
     assert f"FKL301 records.py:{ROW}: 0 workers".encode() in told
     assert b"0/4" in told

@@ -45,6 +45,7 @@ class LintCommand(click.Command):
 @click.option("--show-fixes", is_flag=True, help="List the fixes that were applied.")
 @click.option("--baseline", type=click.Path(path_type=Path, dir_okay=False), help="Report what is not in this file.")
 @click.option("--update-baseline", is_flag=True, help="Put all findings into the baseline.")
+@click.option("--only-confirmed", is_flag=True, help="Report only findings that `forklint verify` has confirmed.")
 @click.option("--add-noqa", metavar="[=REASON]", help="Silence all findings by `# noqa` comments.")
 @click.option("--watch", is_flag=True, help="Lint again at each change, until Ctrl-C.")
 @click.option("--select", type=CODES, multiple=True, help="Rules to run: codes, prefixes, names, ALL.")

@@ -18,6 +18,7 @@ from forklint.cli.output import say
 from forklint.cli.parameters import overrides
 from forklint.cli.telling import Ran, tell
 from forklint.cli.together import check_together
+from forklint.cli.verdicts import SavedVerdicts, only_confirmed
 from forklint.parallel import Job, fix_all, lint
 from forklint.report.formats import FORMATS
 from forklint.source.paths import shown
@@ -96,7 +97,11 @@ def _run_files(
         return Ran(known.sift(reports) if write else reports, fixed, missing, named)
     reports = known.sift(lint(job, files, options["jobs"], say if options["verbose"] else None))
     if options["add_noqa"] is None:
-        return Ran(reports, missing=missing, named=named)
+        verdicts = SavedVerdicts(job.finder).of(reports)
+        left_aside = ""
+        if options["only_confirmed"]:
+            reports, left_aside = only_confirmed(reports, verdicts)
+        return Ran(reports, missing=missing, named=named, verdicts=verdicts, left_aside=left_aside)
     from forklint.cli.suppress import add_noqa  # noqa: PLC0415
 
     left, closing = add_noqa(job, files, reports, options["add_noqa"])

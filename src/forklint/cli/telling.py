@@ -22,6 +22,8 @@ from forklint.source.discovery import Missing
 
 if TYPE_CHECKING:
     from forklint.fixing import Fixed
+    from forklint.model import Finding
+    from forklint.saved_verdicts import Shown
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,10 @@ class Ran:
     """As in Sources."""
     closing: str = ""
     """A line that closes the output in place of the summary."""
+    verdicts: Mapping[Finding, Shown] = field(default_factory=dict)
+    """What ``forklint verify`` has said of findings, as it was kept."""
+    left_aside: str = ""
+    """A line on findings that are not shown, which closes the output."""
 
     @property
     def failed(self) -> bool:
@@ -66,6 +72,8 @@ def tell(ran: Ran, finder: SettingsFinder, options: dict[str, Any]) -> int:
             click.echo(ran.closing)
         else:
             print_summary(outcome.findings, ran.reports)
+        if ran.left_aside and not options["quiet"]:
+            click.echo(ran.left_aside, err=not FORMATS[options["output_format"]].for_people)
     return _exit_code(ran, finder, options)
 
 
@@ -86,6 +94,7 @@ def outcome_of(ran: Ran, finder: SettingsFinder, *, fix_only: bool = False, stop
         files=[report.path for report in ran.reports],
         enabled=lambda: _enabled(ran.reports, finder),
         sources=Sources(ran.overlay),
+        verdicts=ran.verdicts,
     )
 
 

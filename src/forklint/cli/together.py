@@ -10,6 +10,7 @@ from forklint.report.formats import FORMATS
 APART = (
     ("--watch", ("fix", "diff", "add_noqa", "update_baseline", "show_files", "stdin"), "a watch changes nothing"),
     ("--add-noqa", ("fix", "diff", "statistics", "stdin"), "it writes comments for what is left after fixing"),
+    ("--only-confirmed", ("fix", "diff", "add_noqa", "update_baseline", "stdin"), "it leaves findings out of a report"),
     ("--update-baseline", ("diff", "add_noqa", "stdin"), "it keeps what is found in files as they are"),
 )
 """Options that others make no sense beside: name, the others, and why."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,16 +19,20 @@ from forklint.cli.output import print_notes, say
 from forklint.cli.output_file import check, output_to
 from forklint.cli.parameters import CODES, overrides
 from forklint.cli.telling import Ran, outcome_of
+from forklint.cli.verdicts import file_for
 from forklint.model import Finding
+from forklint.report import count
 from forklint.source.kinds import Kind, kind_of
 from forklint.source.paths import from_root, shown
-from forklint.source.roots import find_extent
+from forklint.source.roots import Roots, find_extent
 
 if TYPE_CHECKING:
     from forklint.report import Outcome
     from forklint.source.discovery import Missing
     from forklint.verify.doctor import Environment
+    from forklint.verify.experiments.base import Context
     from forklint.verify.proving import Planned, Result
+    from forklint.verify.suspects import Suspicion
     from forklint.verify.words import Observation, Trial
 
 UNDECIDED = 3
@@ -50,14 +55,25 @@ class VerifyCommand(click.Command):
 @click.command(cls=VerifyCommand, options_metavar="[OPTIONS]", epilog="Runs code of the project: see --plan first.")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--plan", is_flag=True, help="Show what would be run, and run nothing.")
+@click.option(
+    "--suspect",
+    multiple=True,
+    metavar="PATH:LINE:CODE",
+    help="Run a rule's experiment at a line where lint is silent. May be repeated.",
+)
 @click.option("--replay", metavar="ID", help="Run the one trial of this name, and show what it printed.")
+@click.option("--repro", metavar="ID", help="Print a stand-alone script that shows the hazard of this trial.")
 @click.option("--python", type=click.Path(path_type=Path), help="The project's interpreter, which has torch.")
 @click.option(
     "--timeout", type=click.FloatRange(min=1), default=60, show_default=True, help="Seconds for one trial at most."
 )
 @click.option("--workers", type=click.IntRange(min=1), default=4, show_default=True, help="Worker processes to try.")
 @click.option(
-    "--budget", type=click.FloatRange(min=0), default=2, show_default=True, help="Seconds to provoke one race."
+    "--budget",
+    type=click.FloatRange(min=0),
+    default=2,
+    show_default=True,
+    help="Seconds to provoke one race, longer on a busy machine.",
 )
 @click.option("--start-method", type=click.Choice(METHODS), multiple=True, help="Start methods to try: all by default.")
 @click.option("--until-loader", is_flag=True, help="Run scripts on to the loader, checkpoints included.")
@@ -66,6 +82,7 @@ class VerifyCommand(click.Command):
 @click.option("--config", "config_file", type=click.Path(path_type=Path), help="Use this file and no other.")
 @click.option("--isolated", is_flag=True, help="Read no configuration.")
 @click.option("--allow-inconclusive", is_flag=True, help="Exit with 0 though something be inconclusive.")
+@click.option("--save-verdicts", is_flag=True, help="Keep the verdicts in forklint-verdicts.json, for lint to show.")
 @click.option("--output-format", type=click.Choice(["text", "json", "sarif"]), default="text", show_default=True)
 @click.option("--output-file", type=click.Path(path_type=Path), help="Write the report to this file.")
 @click.option("-q", "--quiet", is_flag=True, help="Print verdicts alone, and no progress.")
@@ -101,7 +118,8 @@ def run(options: dict[str, Any], arguments: Sequence[str] | None) -> int:
     entry, importable = _entry(options["paths"], arguments)
     finder = config.SettingsFinder(overrides(options), config=options["config_file"], isolated=options["isolated"])
     files, missing = find(finder, options["paths"] or (Path(),))
-    ran = _lint(finder, files, missing, options["paths"][0] if entry else None)
+    suspicions = _suspicions(options["suspect"])
+    ran = _lint(finder, files, missing, options["paths"][0] if entry else None, suspicions)
     scripts = tuple(from_root(path) for path in files if kind_of(path) is Kind.PYTHON)
     python = interpreter(options["python"]) if options["python"] else Path(sys.executable)
     try:
@@ -132,9 +150,15 @@ def run(options: dict[str, Any], arguments: Sequence[str] | None) -> int:
         )
 
     findings = all_findings(ran.reports)
-    planned, untried = proving.plan(findings, context_of), proving.without_experiment(findings)
+    if suspicions:
+        planned, untried = _plan_suspects(suspicions, findings, context_of), []
+    else:
+        planned, untried = proving.plan(findings, context_of), proving.without_experiment(findings)
+    if options["repro"]:
+        click.echo(_repro(options["repro"], planned), nl=False)
+        return CLEAN
     if options["plan"]:
-        click.echo(verdicts.plan(planned) + verdicts.untried(untried), nl=False)
+        click.echo(verdicts.plan(planned, _isolation(planned)) + verdicts.untried(untried), nl=False)
         return FAILED if ran.failed else CLEAN
     if not environment.torch:
         raise Failure(f"{python} cannot import torch: name the project's Python with --python")
@@ -144,6 +168,8 @@ def run(options: dict[str, Any], arguments: Sequence[str] | None) -> int:
         results = _prove(planned, python, options)
     except CannotRunError as error:
         raise Failure(str(error)) from None
+    if options["save_verdicts"]:
+        _save(planned, results, python, finder)
     with output_to(options["output_file"]):
         _tell(results, untried, environment, outcome_of(ran, finder), options)
     return FAILED if ran.failed else _exit_code(results, allow_inconclusive=options["allow_inconclusive"])
@@ -154,6 +180,29 @@ def _check(options: dict[str, Any]) -> None:
     if options["output_file"] and (options["plan"] or options["replay"]):
         raise Failure("--output-file takes a report, and --plan and --replay give none: drop one")
     check(options["output_file"])
+
+
+def _save(planned: Sequence[Planned], results: Sequence[Result], python: Path, finder: config.SettingsFinder) -> None:
+    """Keep the verdicts where lint finds them; raises Failure."""
+    from forklint import saved_verdicts  # noqa: PLC0415 - seldom asked
+    from forklint.verify.saving import kept  # noqa: PLC0415
+
+    roots = Roots()
+    files = kept(planned, results, python, lambda finding: file_for(Path(finding.path), finder, roots))
+    try:
+        for file, verdicts in files.items():
+            saved_verdicts.save(file, verdicts)
+            say(f"{shown(file)}: {count(len(verdicts), 'verdict')} saved")
+    except saved_verdicts.VerdictsError as error:
+        raise Failure(str(error)) from None
+
+
+def _isolation(planned: Sequence[Planned]) -> str:
+    """What becomes of what the trials write here."""
+    from forklint.verify.isolation import Isolations  # noqa: PLC0415 - `--help` needs none of it
+
+    folders = [folder for one in planned for trial in one.trials for folder in trial.folders]
+    return Isolations(Path(tempfile.gettempdir())).of(folders).words if folders else ""
 
 
 def _tell(
@@ -195,12 +244,52 @@ def _entry(paths: Sequence[Path], arguments: Sequence[str] | None) -> tuple[tupl
     return (*command, *arguments), importable
 
 
-def _lint(finder: config.SettingsFinder, files: Sequence[Path], missing: Sequence[Missing], entry: Path | None) -> Ran:
-    """Find what is to be proved, in what an entry imports, too; says what could not be read."""
+def _suspicions(texts: Sequence[str]) -> list[Suspicion]:
+    """What the user suspects; raises Failure."""
+    from forklint.verify import suspects  # noqa: PLC0415 - `--help` needs none of it
+
+    try:
+        return [suspects.read(text) for text in texts]
+    except suspects.SuspectError as error:
+        raise Failure(str(error)) from None
+
+
+def _plan_suspects(
+    suspicions: Sequence[Suspicion], findings: Sequence[Finding], context_of: Callable[[Finding], Context]
+) -> list[Planned]:
+    """An experiment for each, at what lint found there or at what stands there."""
+    from forklint.verify import proving, suspects  # noqa: PLC0415 - `--help` needs none of it
+
+    planned: list[Planned] = []
+    for one in suspicions:
+        near = [finding for finding in findings if from_root(Path(finding.path)) == from_root(one.path)]
+        project = context_of(suspects.bare(one)).project()
+        finding, judgement = suspects.finding_for(one, project, near)
+        if judgement is None:
+            planned += proving.plan([finding], context_of)
+        else:
+            planned.append(proving.Planned(finding, context_of(finding), judgement))
+    return planned
+
+
+def _lint(
+    finder: config.SettingsFinder,
+    files: Sequence[Path],
+    missing: Sequence[Missing],
+    entry: Path | None,
+    suspicions: Sequence[Suspicion],
+) -> Ran:
+    """Find what is to be proved, in what an entry imports, too; says what could not be read.
+
+    Where a line is suspected, its file alone is looked at.
+    """
     from forklint.engine import Options  # noqa: PLC0415
     from forklint.linters import Linters  # noqa: PLC0415
 
-    linters = Linters(finder, Options(with_fixes=False))
+    linters = Linters(finder, Options())  # with fixes: they are the controls of tolerant runs
+    if suspicions:
+        paths = dict.fromkeys(one.path for one in suspicions)
+        return Ran([linters.of(path).lint(path) for path in paths], missing=missing, named=())
     reached = linters.of(entry).project.graph.reached(entry.absolute()) if entry else ()
     named = {path.absolute() for path in files}
     further = [Path(shown(path)) for path in reached if path not in named and not finder.for_file(path).excludes(path)]
@@ -230,6 +319,24 @@ def _prove(planned: Sequence[Planned], python: Path, options: dict[str, Any]) ->
         return [prove(one, runner, tell) for one in planned]
 
 
+def _repro(name: str, planned: Sequence[Planned]) -> str:
+    """The script for one trial's hazard; nothing is run. Raises Failure."""
+    from forklint.verify import repro  # noqa: PLC0415 - seldom asked
+
+    found = repro.find(name, planned)
+    if found is None:
+        raise Failure(_no_trial(name, planned))
+    try:
+        return repro.script(*found)
+    except repro.NoScriptError as error:
+        raise Failure(str(error)) from None
+
+
+def _no_trial(name: str, planned: Sequence[Planned]) -> str:
+    names = [trial.name for one in planned for trial in one.trials]
+    return f"no trial '{name}'{config.nearest(name, names)}: --plan lists them"
+
+
 def _replay(name: str, planned: Sequence[Planned], python: Path) -> int:
     """Run one trial and print what it printed and what was seen of it; exits as the trial's first process did."""
     from forklint.report.verdicts import ended  # noqa: PLC0415
@@ -237,7 +344,7 @@ def _replay(name: str, planned: Sequence[Planned], python: Path) -> int:
 
     trials = {trial.name: trial for one in planned for trial in one.trials}
     if name not in trials:
-        raise Failure(f"no trial '{name}'{config.nearest(name, list(trials))}: --plan lists them")
+        raise Failure(_no_trial(name, planned))
     with Runner(python) as runner:
         seen = runner.run(trials[name])
     click.echo(seen.output, nl=False)

@@ -50,6 +50,10 @@ class Variable:
     can_break: bool = False
     threads: bool = False
     spare_seeding: bool = False
+    value: str = ""
+    """Differs from the default on an ordinary machine: what an experiment sets."""
+    probes: tuple[tuple[str, str], ...] = ()
+    """How the effect is seen, by what a reader is called."""
 
     def fits(self, value: str | None) -> bool:
         """Whether the row applies to an assignment of this literal (None: the value is not known)."""
@@ -127,12 +131,13 @@ def _reader(row: Mapping[str, Any]) -> Reader:
 
 def _variable(row: Mapping[str, Any], readers: Mapping[str, Reader]) -> Variable:
     flags = ("preview", "can_break", "threads", "spare_seeding")
-    texts = ("effect", "match", "unless_match")
+    texts = ("effect", "match", "unless_match", "value")
     return Variable(
         names=tuple(row.get("names", ())),
         prefix=row.get("prefix", ""),
         readers=tuple(readers[name] for name in row["readers"]),
         severity=Severity(row["severity"]),
+        probes=tuple((readers[name].what, probe) for name, probe in row.get("probe", {}).items()),
         **{name: row.get(name, False) for name in flags},
         **{name: row.get(name, "") for name in texts},
     )
@@ -185,6 +190,12 @@ def loaded_by(module: str, names: Iterable[str] = ()) -> frozenset[str]:
             found.add(name)
             waiting += _direct(name)
     return frozenset(found)
+
+
+def loaded_with() -> dict[str, list[str]]:
+    """By each third-party package of the table, all that importing it loads for certain beside itself."""
+    names = sorted({key.partition(".")[0] for key in _loads()[0]})
+    return {name: sorted(loaded_by(name) - {name}) for name in names}
 
 
 def _direct(name: str) -> list[str]:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from forklint.model import Applicability, FileReport, Finding, Note, Severity
 from forklint.records import dataclass
 from forklint.report.sources import Sources
+
+if TYPE_CHECKING:
+    from forklint.saved_verdicts import Shown
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,8 @@ class Outcome:
     enabled: Callable[[], frozenset[str]] = frozenset
     """Gives the codes of the rules that ran in at least one of the files; all rules are imported for it."""
     sources: Sources = field(default_factory=Sources)
+    verdicts: Mapping[Finding, Shown] = field(default_factory=dict)
+    """What ``forklint verify`` has said of findings, as it was kept."""
     properties: Mapping[Finding, Mapping[str, Any]] = field(default_factory=dict)
     """What is known of a finding beyond itself, such as its proof, for a format that has room for it."""
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from click import style
 
 from forklint.model import Applicability, Edit, Finding, Fix, Link, Severity
-from forklint.report import Outcome, file_and_cell, place
+from forklint.report import Outcome, file_and_cell, place, visible
 from forklint.report.sources import Sources
 from forklint.source.lines import split_lines
 from forklint.source.paths import relative_to
@@ -26,10 +26,11 @@ WORDS = {Applicability.SAFE: "fix", Applicability.UNSAFE: "unsafe fix", Applicab
 
 def render(outcome: Outcome) -> str:
     """All findings, a blank line after each."""
-    return "".join("\n".join(_finding(finding, outcome.sources)) + "\n\n" for finding in outcome.findings)
+    return "".join("\n".join(_finding(finding, outcome)) + "\n\n" for finding in outcome.findings)
 
 
-def _finding(finding: Finding, sources: Sources) -> Iterator[str]:
+def _finding(finding: Finding, outcome: Outcome) -> Iterator[str]:
+    sources = outcome.sources
     color = COLORS[finding.severity]
     head = f"{finding.severity.value}[{finding.code}] {finding.name}"
     yield style(head, fg=color, bold=True)
@@ -41,6 +42,9 @@ def _finding(finding: Finding, sources: Sources) -> Iterator[str]:
     yield from _frame(finding, sources.lines(finding.path, finding.notebook_cell), margin)
     if finding.cells:
         yield _aside(margin, "bites", ", ".join(str(cell) for cell in finding.cells))
+    shown = outcome.verdicts.get(finding)
+    if shown is not None:
+        yield _aside(margin, "verified", visible(f"{shown.words}: {shown.kept.evidence}"))
     for link in finding.chain:
         yield _aside(margin, "chain", f"{_link_place(link)}: {link.message}")
     for fix in finding.fixes:

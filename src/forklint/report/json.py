@@ -14,7 +14,13 @@ from forklint.source.paths import from_root
 
 def render(outcome: Outcome) -> str:
     """All findings as one JSON text."""
-    return json.dumps([to_dict(finding) for finding in outcome.findings], indent=2) + "\n"
+    return json.dumps([of_outcome(finding, outcome) for finding in outcome.findings], indent=2) + "\n"
+
+
+def of_outcome(finding: Finding, outcome: Outcome) -> dict[str, Any]:
+    """One finding, with the verdict on it if one was kept."""
+    shown = outcome.verdicts.get(finding)
+    return to_dict(finding) | ({"verdict": shown.as_json()} if shown else {})
 
 
 def to_dict(finding: Finding) -> dict[str, Any]:

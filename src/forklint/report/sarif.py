@@ -102,6 +102,9 @@ def _result(finding: Finding, rule_index: int, outcome: Outcome) -> Json:
     words = [fix.message for fix in finding.fixes if fix.applicability is Applicability.DISPLAY or not fix.edits]
     if words:
         properties["suggestions"] = words
+    shown = outcome.verdicts.get(finding)
+    if shown is not None:
+        properties["savedVerdict"] = {**shown.as_json(), "evidence": spelt_out(shown.kept.evidence)}
     properties |= outcome.properties.get(finding, {})
     sources = outcome.sources
     result = {

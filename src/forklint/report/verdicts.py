@@ -49,8 +49,8 @@ def environment(found: Environment) -> str:
     return "\n".join(lines) + "\n"
 
 
-def plan(planned: Sequence[Planned]) -> str:
-    """What would be run, each trial with its command and its limit."""
+def plan(planned: Sequence[Planned], isolation: str) -> str:
+    """What would be run, each trial with its command and its limit; and what becomes of what it writes."""
     lines = []
     for one in planned:
         lines.append(f"{style(one.finding.code, bold=True)} {_place(one.finding)}")
@@ -68,7 +68,9 @@ def plan(planned: Sequence[Planned]) -> str:
             lines += [f"    {trial.name.ljust(width)}  {trial.factors}" for trial in attempt.trials]
     scripts = [one for one in planned if any(trial.subject.kind == "entry" for trial in one.trials)]
     if scripts:
-        lines.append("A script is run up to the loader in question: what stands before it does run, and may write.")
+        lines.append(
+            _wrapped(f"A script is run up to the loader in question: what stands before it does run. {isolation}", "")
+        )
         lines.append(_wrapped(ON_THE_WAY[scripts[0].context.others], ""))
     return "\n".join(lines or ["Nothing was found that could be proved."]) + "\n"
 

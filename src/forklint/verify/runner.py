@@ -12,7 +12,6 @@ import json
 import os
 import secrets
 import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,13 +22,13 @@ from types import TracebackType
 from typing import Any
 
 from forklint.verify.doctor import HARNESS
+from forklint.verify.isolation import SUPERVISOR, Copies, Isolations
 from forklint.verify.limits import MIB, Limits
 from forklint.verify.supervision.afterwards import VARIABLE, clear_away
 from forklint.verify.supervision.order import Order
 from forklint.verify.supervision.shared import SharedMemory
 from forklint.verify.words import Ending, Observation, Trial
 
-SUPERVISOR = [sys.executable, "-I", "-S", str(Path(__file__).parent / "supervision")]
 PATIENCE = 60.0
 """Seconds beyond a trial's limit after which its supervisor itself is taken for stuck and killed."""
 LARGEST_JOURNAL = 64 * MIB
@@ -45,6 +44,8 @@ OFFLINE = {
 """Keeps the trackers of experiments from writing a trial into somebody's records."""
 ALIKE = {"PYTHONHASHSEED": "0"}
 """Gives sets the same order in each process: classes listed from a set would number samples anew in each trial."""
+TELLING = {"PYTHONUNBUFFERED": "1", "TORCH_SHOW_CPP_STACKTRACES": "1"}
+"""What a killed process printed is evidence, and so is the stack of an error of C++."""
 SUPERVISOR_LOST, CANCELLED = "supervisor", "interrupt"
 """Further reasons in ``Ending.stopped_for``: its supervisor was killed; forklint was told to stop."""
 
@@ -67,6 +68,7 @@ class Runner:
         self.python = python.absolute()  # not resolved: a link is what makes a virtual environment
         self.limits = limits or Limits()
         self._workplace = (workplace or Path(tempfile.gettempdir())).absolute()
+        self._isolations = Isolations(self._workplace)
         self._lock = threading.Lock()
         self._running: set[subprocess.Popen[bytes]] = set()
         self._cancelled = False
@@ -92,7 +94,9 @@ class Runner:
             return Observation(trial, Ending(stopped_for=CANCELLED))
         prefix = f"fkl{secrets.token_hex(3)}"
         folder = self._workplace / f"forklint-{prefix[3:]}"
-        order = self._order(trial, prefix, folder, side_by_side)
+        isolation = self._isolations.of(trial.folders)
+        copies = isolation.copies(folder)
+        order = self._order(trial, prefix, folder, side_by_side, copies)._replace(view=isolation.view)
         shared = SharedMemory(prefix)
         supervisor = self._start()
         timer = threading.Timer(trial.seconds + PATIENCE, supervisor.kill)
@@ -100,7 +104,7 @@ class Runner:
         timer.start()
         try:
             report = self._ask(supervisor, order)
-            records = tuple(_records(folder / "journal"))
+            records = tuple(copies.meant(record) for record in _records(folder / "journal"))
         finally:
             timer.cancel()
             complaint = self._end(supervisor)
@@ -108,7 +112,7 @@ class Runner:
             leaked = tuple(clear_away(folder, shared))
             ending = Ending(stopped_for=CANCELLED if self._cancelled else SUPERVISOR_LOST)
             return Observation(trial, ending, records, output=complaint, leaked=leaked)
-        return _observation(trial, report, records)
+        return _observation(trial, copies.meant(report), records)
 
     def run_all(
         self,
@@ -119,10 +123,13 @@ class Runner:
     ) -> list[Observation]:
         """Run all, so many at a time; gives their observations in the order of the trials.
 
+        They run one after another where none can be given a view of the project of its own.
         The two functions are called from other threads, one call at a time. If one trial cannot be run, or this
         thread is interrupted, the others are ended before the error goes on.
         """
         telling = threading.Lock()
+        if not all(self._isolations.of(trial.folders).is_own for trial in trials):
+            side_by_side = 1
 
         def one(trial: Trial) -> Observation:
             if on_start and not self._cancelled:
@@ -188,20 +195,20 @@ class Runner:
             self._running.discard(supervisor)
         return complaint
 
-    def _order(self, trial: Trial, prefix: str, folder: Path, side_by_side: int) -> Order:
+    def _order(self, trial: Trial, prefix: str, folder: Path, side_by_side: int, copies: Copies) -> Order:
         subject = trial.subject
         if not subject.folder.is_dir():
             raise CannotRunError(f"{subject.folder}: no such folder to run {' '.join(subject.command)} in")
         return Order(
-            command=[str(self.python), *subject.command],
-            environment=self._environment(trial, folder),
-            directory=str(subject.folder),
+            command=[str(self.python), *copies.named(subject.command)],
+            environment=copies.named(self._environment(trial, folder)),
+            directory=copies.named(str(subject.folder)),
             folder=str(folder),
             trial={
                 "journal": str(folder / "journal"),
                 "prefix": prefix,
                 "task": trial.task,
-                "spec": dict(trial.spec),
+                "spec": copies.named(dict(trial.spec)),
                 "factors": asdict(trial.factors),
             },
             prefix=prefix,
@@ -210,6 +217,7 @@ class Runner:
             processes=self.limits.processes,
             scratch=self.limits.scratch_of_one(self._workplace, side_by_side),
             output=self.limits.output,
+            copies=copies.places,
         )
 
     def _environment(self, trial: Trial, folder: Path) -> dict[str, str]:
@@ -218,14 +226,12 @@ class Runner:
         if "PYTHONPATH" in inherited:  # relative to where the user is, which need not be where the trial runs
             folders = filter(None, inherited["PYTHONPATH"].split(os.pathsep))
             inherited["PYTHONPATH"] = os.pathsep.join(map(os.path.abspath, folders))
-        environment = {**ALIKE, **inherited, **OFFLINE, **trial.subject.environment}
+        environment = {**ALIKE, **inherited, **OFFLINE, **TELLING, **trial.subject.environment}
         paths = [str(HARNESS), *map(str, trial.subject.paths), environment.get("PYTHONPATH", "")]
         return environment | {
             "PYTHONPATH": os.pathsep.join(path for path in paths if path),
             "PYTHONFAULTHANDLER": "1",
-            "PYTHONUNBUFFERED": "1",  # what a killed process printed is evidence
             "PYTHONDONTWRITEBYTECODE": "1",
-            "TORCH_SHOW_CPP_STACKTRACES": "1",
             "TMPDIR": scratch,
             "TEMP": scratch,
             "TMP": scratch,

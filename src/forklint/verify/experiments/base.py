@@ -119,7 +119,8 @@ class Experimenter(ABC):
         """Make a trial, with a name that is the same the next time."""
         cell = str(factors).replace(", ", "-").replace(" ", "")
         name = f"{finding.code.lower()}-{finding.fingerprint[:6]}-{cell}"
-        return Trial(name, subject, task, spec, factors, is_control, self.context.seconds)
+        folders = (self.context.root, subject.folder)
+        return Trial(name, subject, task, spec, factors, is_control, self.context.seconds, folders=folders)
 
 
 def one_after_another(attempts: Sequence[Experiment]) -> Experiment:

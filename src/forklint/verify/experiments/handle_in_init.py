@@ -24,6 +24,10 @@ from forklint.verify.words import Experiment, Factors, Judgement, Observation, S
 LOADER = "a loader of its dataset"
 PASSES_IN_TIME = 6
 """A pass may take this part of a trial's limit: a slow dataset is read for fewer samples."""
+READS_A_SECOND = 1000
+"""What a quiet machine reads in a second of the budget, and any machine is to read for it."""
+LONGEST_IN_TIME = 3
+"""A race may be sought for this part of the limit, where a busy machine reads slowly."""
 ON_CUDA = {"fork": (False, True), "spawn": (True,)}
 """Whether memory is pinned in the cells in which the main process uses a GPU before workers start."""
 NO_CUDA = "cuda"
@@ -107,6 +111,8 @@ class HandleInInit(Experimenter):
             "openers": list(proof["openers"]),
             "samples": context.samples,
             "seconds": context.provoking,
+            "reads": round(context.provoking * READS_A_SECOND),
+            "longest": context.seconds / LONGEST_IN_TIME,
             "patience": context.seconds / PASSES_IN_TIME,
             "others": context.others,
         }

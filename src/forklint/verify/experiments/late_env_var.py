@@ -7,11 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from forklint.knowledge.environment import Environment
 from forklint.model import Finding
 from forklint.source.paths import from_root
 from forklint.verify.experiments.base import Experimenter, inconclusive, last_line, not_ended
+from forklint.verify.probed_variables import DISPLAY, SHOWN, judged, probes_of, row_of, shown_in, unsupported
+from forklint.verify.runner import TELLING
 from forklint.verify.subjects import module_of
-from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Verdict
+from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Trial, Verdict
 
 COUNTS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "GOTO_NUM_THREADS")
 """Variables that size a pool which threadpoolctl can ask."""
@@ -25,39 +28,68 @@ class LateEnvVar(Experimenter):
 
     def plan(self, finding: Finding) -> Experiment | Judgement:
         """A control with the variable in the environment of the process, and the program as it is."""
-        variable = finding.proof["variable"]
-        if variable not in COUNTS:
-            why = f"there is no experiment for {variable}"
+        variable, context = finding.proof["variable"], self.context
+        claim = f"{variable} is set after its reader has read it"
+        if variable in COUNTS:
+            value = "2" if context.environment.facts["cores"] == 1 else "1"  # pools take all cores by themselves
+            trials = self._trials(finding, "threads", {"variable": variable, "value": value}, ("early", "late"))
+            return Experiment(finding, claim, trials, side_by_side=True)
+        tables = Environment(tuple(context.settings.env_vars))
+        row = row_of(variable, finding.proof.get("value"), finding.proof.get("readers", ()), tables)
+        missing = unsupported(row, context.environment) if row else None
+        probes = probes_of(variable, row, context.environment) if row else {}
+        if missing is not None:
+            return missing
+        if row is not None and all(reader.deadline == "use" for reader in row.readers):
+            return inconclusive(
+                f"{variable} is read where it is used, for which no line is known to be late", "leave it"
+            )
+        if row is None or not probes:
+            why = f"there is no way known to see what reads {variable}"
             return inconclusive(
                 why, f"print what its reader holds after the import, with {variable} set early and late"
             )
+        spec = {"variable": variable, "value": row.value, "probes": probes}
+        return Experiment(finding, claim, self._trials(finding, "variable", spec, SHOWN), side_by_side=True)
+
+    def _trials(self, finding: Finding, task: str, spec: Mapping[str, Any], when: Sequence[str]) -> tuple[Trial, ...]:
+        """The program with the variable set early, late, or not at all; all but the late one are controls."""
         path, context = from_root(Path(finding.path)), self.context
         module, folder = module_of(path)
         run = ("-m", module) if "." in module else (str(path),)
         command, place = (context.entry, context.folder) if context.entry else (run, folder)
-        subject = Subject("entry", command, place, context.importable, context.variables)
-        value = "2" if context.environment.facts["cores"] == 1 else "1"  # pools take all cores by themselves
-        rows = (finding.span.row, finding.span.end_row)
-        spec = {
-            "variable": variable,
-            "value": value,
+        subject = Subject("entry", command, place, context.importable, {**context.variables, **self._further(spec)})
+        told = {
+            **spec,
             "file": str(path),
-            "rows": rows,
+            "rows": (finding.span.row, finding.span.end_row),
             "threadpoolctl": _threadpoolctl(),
             "others": context.others,
         }
-        early = replace(subject, environment={**subject.environment, variable: value})
-        trials = (
-            self.trial(finding, early, "threads", spec, Factors(environment="early"), is_control=True),
-            self.trial(finding, subject, "threads", spec, Factors(environment="late")),
+        without = {spec["variable"]: ""} if spec["variable"] in TELLING else {}
+        early = {"early": {spec["variable"]: spec["value"]}, "unset": without, "late": without}
+        return tuple(
+            self.trial(
+                finding,
+                replace(subject, environment={**subject.environment, **early[one]}),
+                task,
+                told,
+                Factors(environment=one),
+                is_control=one != "late",
+            )
+            for one in when
         )
-        return Experiment(finding, f"{variable} is set after its reader has read it", trials, side_by_side=True)
+
+    def _further(self, spec: Mapping[str, Any]) -> Mapping[str, str]:
+        """What makes a reader print what it has parsed, if that is how it is seen."""
+        return DISPLAY if any(probe.startswith("displays:") for probe in spec.get("probes", {}).values()) else {}
 
     def judge(self, experiment: Experiment, observations: Sequence[Observation]) -> Judgement:
         """Confirmed for each pool that follows the variable when it is set early and not when it is set late."""
         seen = {trial.trial.factors.environment: trial for trial in observations}
+        probes = experiment.trials[0].spec.get("probes")
         for one in observations:
-            if not one.of("pools"):
+            if not one.of("probed" if probes else "pools"):
                 row = experiment.finding.span.row
                 is_cut = bool(one.of("loader-first") or one.of("in-another-process"))
                 why = f"line {row} was never reached" + " before a loader was" * is_cut
@@ -65,6 +97,9 @@ class LateEnvVar(Experimenter):
                 return (None if is_cut else not_ended(one)) or inconclusive(
                     why, f"name an entry that reaches {experiment.finding.path}:{row}"
                 )
+        if probes:
+            shown = {str(when): shown_in(one, probes) for when, one in seen.items()}
+            return judged(experiment.finding.proof["variable"], probes, shown)
         early, late = (seen[when].of("pools")[0] for when in ("early", "late"))
         wanted = int(experiment.trials[0].spec["value"])
         table = {name: _row(count, _pools(late).get(name), wanted) for name, count in _pools(early).items()}

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from forklint.model import Finding
-from forklint.verify.experiments.base import Experimenter, inconclusive, last_line, not_ended
+from forklint.verify.asked_class import attempts, importing, not_asked, with_stand_ins
+from forklint.verify.experiments.base import Experimenter, inconclusive
 from forklint.verify.experiments.unknown_method import in_function
-from forklint.verify.subjects import module_of
 from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Verdict
 
 RAISES = ("NotImplementedError", "TypeError")
@@ -29,16 +28,16 @@ class MisspeltHook(Experimenter):
             spec["loader"] = proof["loader"]
             claim = f"a loader takes no `{proof['name']}`"
         else:
-            path, qualname = proof["class"]
+            qualname = proof["class"][1]
             if in_function(qualname):
                 why = f"`{qualname}` is made inside a function"
                 return inconclusive(why, "move the class to the top of its module")
-            module, folder = module_of(Path(path))
-            spec |= {"module": module, "qualname": qualname, "search": [str(folder), str(self.context.root)]}
+            spec |= importing(proof["class"], self.context.root)
             claim = f"nothing calls `{qualname}.{proof['name']}`, and `{proof['meant']}` is not there"
         command = ("-m", "forklint_harness.tasks.hooks")
         subject = Subject("class", command, self.context.root, environment=self.context.variables)
-        return Experiment(finding, claim, (self.trial(finding, subject, "hooks", spec, Factors()),))
+        experiment = Experiment(finding, claim, (self.trial(finding, subject, "hooks", spec, Factors()),))
+        return experiment if "loader" in proof else attempts(experiment, proof["class"], self.context)
 
     def imports(self, finding: Finding) -> bool:
         """A keyword is asked of the library's loader."""
@@ -48,15 +47,12 @@ class MisspeltHook(Experimenter):
         """Confirmed by the error, or by the hook's absence where torch does without; refuted if something answers."""
         (seen,) = observations
         proof = experiment.finding.proof
-        for record in seen.of("not-imported"):
-            where = f" ({record['place']})" if record["place"] else ""
-            return inconclusive(f"the import ends with {record['error']}{where}", "make the module importable here")
         asked = {record["keyword"]: record["error"] for record in seen.of("asked")}
         if len(asked) == 2:
             return _of_keyword(asked[proof["name"]], asked[proof["meant"]], proof)
         for record in seen.of("answered"):
-            return _of_class(record, proof)
-        return not_ended(seen) or inconclusive(last_line(seen.output) or "it ended early", "see it with --replay")
+            return with_stand_ins(_of_class(record, proof), record, [proof["meant"]], seen)
+        return not_asked(seen)
 
 
 def _of_keyword(error: str, control: str, proof: Mapping[str, Any]) -> Judgement:

@@ -2,40 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from forklint.model import Finding
-from forklint.verify.experiments.base import Experimenter, inconclusive, last_line, not_ended
-from forklint.verify.subjects import module_of
+from forklint.verify.aims import stored_names
+from forklint.verify.asked_class import attempts, fixed_name, importing, not_asked, with_stand_ins
+from forklint.verify.experiments.base import Experimenter, inconclusive
 from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Verdict
 
 
 class UnknownMethod(Experimenter):
-    """Looks the name up on the class, and on a bare object of it, where a ``__getattr__`` would supply it."""
+    """Looks the name up on the class, and on a bare object of it, where a ``__getattr__`` would supply it.
+
+    The control is the name that forklint's fix puts in its place, asked of the same class.
+    """
 
     code = "FKL501"
 
     def plan(self, finding: Finding) -> Experiment | Judgement:
         """One trial: import and look."""
         proof = finding.proof
-        spec = {"name": proof["name"]}
-        if "torch" in proof:
+        spec: dict[str, Any] = {"name": proof["name"], "right": fixed_name(finding)}
+        place = proof.get("class")
+        if place is None:
             owner = proof["torch"]
             spec["torch"] = owner
+        elif in_function(place[1]):
+            return inconclusive(f"`{place[1]}` is made inside a function", "move the class to the top of its module")
         else:
-            path, qualname = proof["class"]
-            if in_function(qualname):
-                return inconclusive(
-                    f"`{qualname}` is made inside a function", "move the class to the top of its module"
-                )
-            owner = qualname
-            module, folder = module_of(Path(path))
-            spec |= {"module": module, "qualname": qualname, "search": [str(folder), str(self.context.root)]}
+            owner = place[1]
+            spec |= importing(place, self.context.root)
         command = ("-m", "forklint_harness.tasks.names")
         subject = Subject("class", command, self.context.root, environment=self.context.variables)
         trial = self.trial(finding, subject, "names", spec, Factors())
-        return Experiment(finding, f"`{owner}` has no `{proof['name']}`", (trial,))
+        experiment = Experiment(finding, f"`{owner}` has no `{proof['name']}`", (trial,))
+        return attempts(experiment, place, self.context) if place else experiment
 
     def imports(self, finding: Finding) -> bool:
         """A name of torch is asked of torch."""
@@ -45,17 +48,35 @@ class UnknownMethod(Experimenter):
         """Refuted if the name is there or the class supplies it; confirmed by the AttributeError itself."""
         (seen,) = observations
         for record in seen.of("looked"):
-            if record["found"] or not record["error"]:
-                where = f"on the {record['on']}" if record["found"] else "supplied when it is asked for"
-                return Judgement(Verdict.REFUTED, f"`{experiment.finding.proof['name']}` is there, {where}")
-            if record.get("supplier") and not record["error"].startswith("AttributeError"):
-                why = f"`{record['supplier']}.__getattr__` answers {record['error']} on an object that is not set up"
-                return inconclusive(why, "call it on a real object")
+            names = [experiment.finding.proof["name"]]
+            return with_stand_ins(self._judged(experiment.finding, record), record, names, seen)
+        return not_asked(seen)
+
+    def _judged(self, finding: Finding, record: Mapping[str, Any]) -> Judgement:
+        name = finding.proof["name"]
+        if record["found"] or not record["error"]:
+            where = f"on the {record['on']}" if record["found"] else "supplied when it is asked for"
+            return Judgement(Verdict.REFUTED, f"`{name}` is there, {where}")
+        if record.get("supplier") and not record["error"].startswith("AttributeError"):
+            why = f"`{record['supplier']}.__getattr__` answers {record['error']} on an object that is not set up"
+            return inconclusive(why, "call it on a real object")
+        right = fixed_name(finding)
+        if not right:
             return Judgement(Verdict.CONFIRMED, record["error"])
-        for record in seen.of("not-imported"):
-            where = f" ({record['place']})" if record["place"] else ""
-            return inconclusive(f"the import ends with {record['error']}{where}", "make the module importable here")
-        return not_ended(seen) or inconclusive(last_line(seen.output) or "it ended early", "see it with --replay")
+        if record["right"] or self._is_set(finding, right):
+            return Judgement(Verdict.CONFIRMED, f"{record['error']}; with the fix, `{right}`, it is there")
+        why = f"{record['error']}; but neither is `{right}` there, which the fix names"
+        return inconclusive(why, "call it on a real object")
+
+    def _is_set(self, finding: Finding, name: str) -> bool:
+        """Whether a method of the class or of a base sets the name on its objects, which a bare object lacks."""
+        if "class" not in finding.proof:
+            return False
+        path, qualname = finding.proof["class"]
+        project = self.context.project()
+        module = project.module(Path(path))
+        found = [facts for facts in (module.classes if module else ()) if facts.qualname == qualname]
+        return any(name in stored_names(one) for facts in found for one in project.ancestry(facts).classes)
 
 
 def in_function(qualname: str) -> bool:

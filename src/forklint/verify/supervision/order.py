@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 
@@ -14,7 +14,7 @@ class Order(NamedTuple):
     directory: str
     """Working directory."""
     folder: str
-    """The trial's own folder, made and removed by the supervisor: ``order.json``, ``journal/``, ``tmp/``."""
+    """The trial's own folder, made and removed by the supervisor: ``order.json``, ``journal/``, ``tmp/``, ``view/``."""
     trial: Mapping[str, Any]
     """Content of ``order.json``, which the harness reads."""
     prefix: str
@@ -24,3 +24,7 @@ class Order(NamedTuple):
     processes: int
     scratch: int
     output: int
+    view: Sequence[Any] | None = None
+    """The fields of a ``View``: folders that the trial sees through overlays."""
+    copies: Mapping[str, str] = {}
+    """Folders that are copied before the trial begins, each with the name of its copy."""

@@ -19,11 +19,12 @@ try:
 except ImportError:  # Windows
     resource = None  # type: ignore[assignment]
 
-from . import files, priority, stopping, tree
+from . import copying, files, priority, stopping, tree
 from .order import Order
 from .printed import Printed
 from .shared import SharedMemory
 from .tree import Process, Tree
+from .view import View, enter
 from .weighing import Scales
 
 POLL = 0.05
@@ -99,7 +100,7 @@ class Session:
             self._make_folder()
             began = time.monotonic()
             self._first = self._start()
-        except OSError as error:
+        except (OSError, subprocess.SubprocessError) as error:
             return {"error": str(error)}
         assert self._first.stdout is not None  # noqa: S101 - a pipe was asked for
         self._printed = Printed(self._first.stdout.fileno(), self.order.output, self._wake.set)
@@ -119,6 +120,9 @@ class Session:
         folder.mkdir(mode=0o700)
         (folder / "journal").mkdir()
         (folder / "tmp").mkdir()
+        (folder / "view").mkdir()
+        for source, copy in self.order.copies.items():
+            copying.copy(source, copy)
         (folder / "order.json").write_text(json.dumps(self.order.trial), encoding="utf-8")
         self._seen = (folder / "seen").open("a", encoding="ascii")
 
@@ -132,8 +136,15 @@ class Session:
             stderr=subprocess.STDOUT,
             bufsize=0,
             start_new_session=True,
-            preexec_fn=_become_first if os.name == "posix" else None,  # noqa: PLW1509 - no thread has been started
+            preexec_fn=self._become_first if os.name == "posix" else None,  # noqa: PLW1509 - its own thread only waits
         )
+
+    def _become_first(self) -> None:
+        """In the first process of the trial, before it becomes the interpreter."""
+        if self.order.view is not None:
+            enter(View(*self.order.view), str(Path(self.order.folder, "view")), self.order.scratch)
+            os.chdir(self.order.directory)  # the very path, and another folder
+        _become_first()
 
     def _await_first(self) -> None:
         priority.rise()
@@ -206,7 +217,8 @@ class Session:
         if reason or (journal / ENDED_BY_HARNESS).exists():
             leaked = []  # a trial that is cut off in the middle had no time to tidy up: nothing to hold against it
         leaked += [f"process {process.pid}, which SIGKILL does not end" for process in left]
-        files.remove(str(Path(self.order.folder, "tmp")))
+        for name in ("tmp", "view"):
+            files.remove(str(Path(self.order.folder, name)))
         ended = {"exit_code": None, "signal": ""} if reason else _ending(code)
         return {**ended, "stopped_for": reason, "output": output, "stacks": stacks, "leaked": leaked}
 
@@ -244,7 +256,7 @@ def main() -> None:
 
 
 def _become_first() -> None:
-    """In the first process of the trial, before it becomes the interpreter."""
+    """Take the signals, the priority and the limits that a trial has."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
     _prctl(DEATH_SIGNAL, signal.SIGKILL)

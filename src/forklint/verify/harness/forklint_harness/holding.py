@@ -216,6 +216,10 @@ PAUSE = 2e-5
 """Seconds for which a worker stops where it takes the handle: that lets others run between its seek and its read."""
 MOST_PAUSES = 5000
 """Such pauses in one worker."""
+WAIT = 5e-3
+"""Seconds for which it waits there for another to move the offset: on a busy machine workers seldom run at once."""
+MOST_WAITS = 20
+"""Such waits in one worker that nobody answers."""
 MOST_CALLS = 50000
 """Calls watched in a worker for one of a handle's methods."""
 
@@ -241,6 +245,7 @@ class Uses:
         self._inherited = {id(handle) for _, handle in self._open}
         self._told: Set[int] = set()
         self._pauses: Dict[int, int] = {}
+        self._waits: Dict[int, int] = {}
         for kind, attribute in {(type(one.holder), one.attribute) for one in held}:
             if kind is not type and getattr(kind, "__module__", "") != "builtins":
                 self._watch(kind, attribute)
@@ -252,7 +257,7 @@ class Uses:
             value = look_up(holder, name)
             if name == attribute and os.getpid() != self._home and value is not None:
                 self._tell(attribute, value)
-                self._pause()
+                self._pause(value)
             return value
 
         try:
@@ -260,13 +265,28 @@ class Uses:
         except (AttributeError, TypeError):
             return
 
-    def _pause(self) -> None:
-        if self._pauses.get(os.getpid(), 0) < MOST_PAUSES:
-            self._pauses[os.getpid()] = self._pauses.get(os.getpid(), 0) + 1
+    def _pause(self, value: Any) -> None:
+        """Let others run: until one of them has moved the shared offset, if there is one, or the wait is over."""
+        pid = os.getpid()
+        if self._pauses.get(pid, 0) >= MOST_PAUSES:
+            return
+        self._pauses[pid] = self._pauses.get(pid, 0) + 1
+        time.sleep(PAUSE)
+        if id(value) not in self._inherited or self._waits.get(pid, 0) >= MOST_WAITS:
+            return
+        before = offset_of(value)
+        end = time.monotonic() + WAIT
+        while before is not None and offset_of(value) == before:
+            if time.monotonic() > end:
+                self._waits[pid] = self._waits.get(pid, 0) + 1
+                return
             time.sleep(PAUSE)
 
     def watch_calls(self) -> None:
-        """Tell of the first call of a handle's method in this process, however the program came by the handle."""
+        """Tell of the first call of a handle's method in this process, however the program came by the handle.
+
+        Each such call is a moment for others to run, too: where the handle is taken once, that is between its calls.
+        """
         if not self._open or os.getpid() == self._home or sys.getprofile() is not None:
             return
         left = MOST_CALLS
@@ -283,7 +303,8 @@ class Uses:
             for attribute, handle in self._open:
                 if owner is handle:
                     self._tell(attribute, owner)
-            if left <= 0 or os.getpid() in self._told:
+                    self._pause(owner)
+            if left <= 0:
                 sys.setprofile(None)
 
         sys.setprofile(profile)

@@ -108,6 +108,8 @@ class Cell:
         self._pins = bool(factors.get("pin_memory"))
         self._patience = float(spec.get("patience", 10.0))
         self._batches: Optional[Batches] = None
+        self.samples = 0
+        """Read so far, in all passes."""
         size = None if loader.batch_size is None and loader.batch_sampler is None else SIZES[0]
         if not isinstance(loader.dataset, IterableDataset):
             self._batches = Batches(indices_of(loader, int(spec.get("samples", 240))), size)
@@ -163,6 +165,7 @@ class Cell:
             is_sent = self._workers > 0 and self._method != "fork"
             tell_of_failure(error, iterator, self._program, is_sent=is_sent)
         finally:
+            self.samples += self._count(seen)
             pids = [worker.pid for worker in getattr(iterator, "_workers", [])]
             journal.record(
                 "pass",

@@ -14,7 +14,8 @@ from typing import Any, Callable, Dict
 
 from forklint_harness import journal
 from forklint_harness.frames import raised_at
-from forklint_harness.tasks.names import owner_of
+from forklint_harness.tasks.names import is_missing, made_up_in, owner_of
+from forklint_harness.tolerance.stand_ins import is_stand_in, name_of
 
 ASK: Dict[str, Callable[[Any], Any]] = {
     "__getitem__": lambda thing: thing[0],
@@ -56,13 +57,19 @@ def _ask_loader(kind: Any, wrong: str, right: str) -> None:
 
 def _ask_class(owner: Any, wrong: str, hook: str) -> None:
     """Say whose the hook is, whether the misspelt method is there, and what a bare object of the class answers."""
-    holder = next((base for base in owner.__mro__ if hook in vars(base)), None)
+    if is_stand_in(owner) or not isinstance(owner, type):
+        stand_in = name_of(owner) if is_stand_in(owner) else repr(type(owner))
+        journal.record("answered", misspelt=False, supplied=False, by="", error="", stand_in=stand_in, missing=[])
+        return
+    made_up = made_up_in(owner)
+    holder = next((base for base in owner.__mro__ if hook in vars(base) and not is_missing(base)), None)
     private = "_{}{}".format(owner.__name__.lstrip("_"), wrong)
     is_there = wrong in vars(owner) or private in vars(owner)
     supplied = holder is not None and (holder is owner or not _is_foreign(holder))
-    error = _raised(lambda kind: ASK[hook](object.__new__(kind)), owner) if hook in ASK and not supplied else ""
+    is_asked = hook in ASK and not supplied and not made_up["missing"]
+    error = _raised(lambda kind: ASK[hook](object.__new__(kind)), owner) if is_asked else ""
     place = "{}.{}".format(holder.__module__, holder.__qualname__) if holder is not None else ""
-    journal.record("answered", misspelt=is_there, supplied=supplied, by=place, error=error)
+    journal.record("answered", misspelt=is_there, supplied=supplied, by=place, error=error, **made_up)
 
 
 def _raised(ask: Callable[[Any], Any], about: Any) -> str:

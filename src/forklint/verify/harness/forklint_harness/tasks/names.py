@@ -10,6 +10,7 @@ from typing import Any, Dict
 
 from forklint_harness import journal
 from forklint_harness.frames import raised_at
+from forklint_harness.tolerance.stand_ins import StandInMeta, is_stand_in, missing_bases, name_of
 
 
 def install(order: Dict[str, Any]) -> None:
@@ -24,16 +25,44 @@ def run(spec: Dict[str, Any]) -> None:
     except BaseException as error:  # SystemExit of a script that wants arguments included
         journal.record("not-imported", error=f"{type(error).__name__}: {error}", place=raised_at(error.__traceback__))
         return
+    made_up = made_up_in(owner)
+    right = bool(spec.get("right")) and has(owner, spec["right"])
+    journal.record("looked", right=right, **_looked(owner, name, made_up["missing"]), **made_up)
+
+
+def _looked(owner: Any, name: str, missing: Any) -> Dict[str, Any]:
+    """Whether the name is there, on what, and what it raises otherwise."""
     if not isinstance(owner, type):
-        journal.record("looked", found=hasattr(owner, name), on="module", error=_error(owner, name))
-        return
-    if hasattr(owner, name):
-        journal.record("looked", found=True, on="class", error="")
-        return
-    bare = _bare(owner)
-    journal.record(
-        "looked", found=hasattr(owner, name), on="object", error=_error(bare, name), supplier=_supplier(owner)
+        text = _error(owner, name)
+        return {"found": not text, "on": "module", "error": text}
+    if has(owner, name):
+        return {"found": True, "on": "class", "error": ""}
+    if missing:  # an object would take any name for one of the missing base's
+        text = "AttributeError: neither {} nor a base that is here has {!r}".format(owner.__name__, name)
+    else:
+        text = _error(_bare(owner), name)
+    return {"found": False, "on": "object", "error": text, "supplier": _supplier(owner)}
+
+
+def has(owner: Any, name: str) -> bool:
+    """Whether a module or class has a name, apart from what a stand-in among its bases would answer."""
+    if not isinstance(owner, type) or not missing_bases(owner):
+        return hasattr(owner, name)
+    return any(
+        name in vars(base) for base in owner.__mro__ if not isinstance(base, StandInMeta) or not is_missing(base)
     )
+
+
+def made_up_in(owner: Any) -> Dict[str, Any]:
+    """What of a class is a stand-in: itself, or those of its bases that are missing."""
+    if is_stand_in(owner) or (isinstance(owner, type) and is_missing(owner)):
+        return {"stand_in": name_of(owner) if is_stand_in(owner) else owner.__name__, "missing": []}
+    return {"stand_in": "", "missing": missing_bases(owner) if isinstance(owner, type) else []}
+
+
+def is_missing(kind: type) -> bool:
+    """Whether a class stands in for one that is missing, and is not derived from one."""
+    return isinstance(kind, StandInMeta) and ("_forklint_name" in vars(kind))
 
 
 def _bare(owner: type) -> Any:

@@ -3,8 +3,9 @@
 The order's spec: ``classes`` (``file`` and ``qualname`` of classes that workers of the loader get), ``attributes``,
 ``keeper`` (the class that keeps them, or null for names of a module), ``file`` (of the finding), ``openers``
 (qualified names), ``mode`` (``control``, ``part`` with ``part`` and ``parts``, or ``workers``), ``samples``,
-``passes`` (at most), ``seconds`` (after which no further pass begins), ``patience`` (seconds after which a pass is cut
-short, and later ones with it), ``others`` (``one`` or ``all`` batches of other loaders).
+``passes`` (at most), ``seconds`` (after which no further pass begins, if workers have made so many ``reads`` by then:
+a busy machine is given up to ``longest``), ``patience`` (seconds after which a pass is cut short, and later ones with
+it), ``others`` (``one`` or ``all`` batches of other loaders).
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from forklint_harness.workers import begin_alike, tell_of
 
 CONTROL_PASSES = 3
 FEWEST_PASSES = 2
+ENOUGH_PASSES = 12
+"""After so many passes over a few samples, which may not make the reads that are wanted, time alone counts."""
 BROKEN = 70
 
 
@@ -103,9 +106,11 @@ def run_passes(cell: Cell, held: List[Held], rivals: List[Held], order: Mapping[
     uses = Uses(held) if is_forked else None
     if factors.get("start_method") == "forkserver":
         preload()
-    end = time.monotonic() + spec.get("seconds", 3.0)
+    began = time.monotonic()
     for number in range(spec.get("passes", 200) if is_forked else FEWEST_PASSES):
-        if number >= FEWEST_PASSES and time.monotonic() > end:
+        is_enough = cell.samples >= spec.get("reads", 0) or number >= ENOUGH_PASSES
+        limit = spec.get("seconds", 3.0) if is_enough else spec.get("longest", 20.0)
+        if number >= FEWEST_PASSES and time.monotonic() - began > limit:
             return
         watched = [("offset-moved", one) for one in held] + [("rival-moved", one) for one in rivals]
         before = [offset_of(one.value) for _, one in watched]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
-from typing import Any, Dict, List
+from typing import Any, Callable, Dict, List
 
 from forklint_harness import ending, journal
 from forklint_harness.frames import caller
@@ -13,16 +13,21 @@ from forklint_harness.loaders import Watch
 
 
 def install(order: Dict[str, Any]) -> None:
+    """Look at the pools."""
+    watch(order, _look)
+
+
+def watch(order: Dict[str, Any], show: Callable[[Dict[str, Any], str], None]) -> None:
     """Wait for the program to set the variable where the finding stands; give it a telling value, and look.
 
     In the control the variable has that value from the start. So the answer does not hang on what the source sets:
-    that may be the very number the pools would have chosen by themselves.
+    that may be the very number the pools would have chosen by themselves. To see what the default is, it is not set.
     """
-    spec = order["spec"]
+    spec, when = order["spec"], order["factors"]["environment"]
     rows = range(spec["rows"][0], spec["rows"][1] + 1)
     environ: Any = type(os.environ)
     plain, default = environ.__setitem__, environ.setdefault
-    if order["factors"]["environment"] == "late":
+    if when != "early":
         os.environ.pop(spec["variable"], None)
 
     def look(environment: Any, key: Any) -> None:
@@ -30,8 +35,9 @@ def install(order: Dict[str, Any]) -> None:
             place = caller()
             file, _, row = place.rpartition(":")
             if int(row or 0) in rows and os.path.realpath(file) == os.path.realpath(spec["file"]):
-                plain(environment, key, spec["value"])
-                _look(order, place)
+                if when != "unset":
+                    plain(environment, key, spec["value"])
+                show(order, place)
 
     def __setitem__(self: Any, key: Any, given: Any) -> None:
         look(self, key)
@@ -66,6 +72,11 @@ def _pools(threadpoolctl: str) -> List[Dict[str, Any]]:
     """What threadpoolctl knows of each pool in this process."""
     names = ("user_api", "internal_api", "prefix", "num_threads", "version")
     return [{name: pool.get(name) for name in names} for pool in _threadpoolctl(threadpoolctl).threadpool_info()]
+
+
+def pools_of(order: Dict[str, Any], kind: str) -> List[int]:
+    """Threads of the pools of one kind."""
+    return [pool["num_threads"] for pool in _pools(order["spec"]["threadpoolctl"]) if pool["internal_api"] == kind]
 
 
 def _threadpoolctl(path: str) -> Any:

@@ -1,0 +1,119 @@
+"""FKL101 for variables that size no pool: each row of the table that a machine without a GPU can show."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from proven import environment
+
+from forklint.knowledge.environment import Environment
+from forklint.verify.probed_variables import probes_of, unsupported
+
+pytest.importorskip("torch")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the rows were measured on Linux")
+
+SEEN = {
+    "OMP_WAIT_POLICY": "torch",
+    "OMP_PROC_BIND": "torch",
+    "OMP_PLACES": "torch",
+    "GOMP_CPU_AFFINITY": "torch",
+    "OMP_DYNAMIC": "torch",
+    "OMP_THREAD_LIMIT": "torch",
+    "MKL_DYNAMIC": "torch",
+    "TORCH_LOGS": "torch",
+    "TORCH_CPP_LOG_LEVEL": "torch",
+    "TORCH_SHOW_CPP_STACKTRACES": "torch",
+    "TORCH_DISTRIBUTED_DEBUG": "torch",
+    "HDF5_USE_FILE_LOCKING": "h5py",
+    "NUMEXPR_MAX_THREADS": "numexpr",
+    "POLARS_MAX_THREADS": "polars",
+    "JAX_PLATFORMS": "jax",
+    "HF_HUB_OFFLINE": "huggingface_hub.constants",
+    "HF_HUB_ETAG_TIMEOUT": "huggingface_hub.constants",
+    "HF_DATASETS_OFFLINE": "datasets",
+    "PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION": "google.protobuf.internal.api_implementation",
+    "LD_PRELOAD": "torch",
+    "LD_LIBRARY_PATH": "torch",
+    "MALLOC_ARENA_MAX": "torch",
+    "PYTHONHASHSEED": "torch",
+    "PYTHONUNBUFFERED": "torch",
+}
+"""A variable of each row, and what reads it."""
+FAST = {"OMP_WAIT_POLICY", "TORCH_SHOW_CPP_STACKTRACES", "LD_PRELOAD", "HDF5_USE_FILE_LOCKING"}
+UNSEEN = {"TF_CPP_MIN_LOG_LEVEL", "MUJOCO_GL", "PYOPENGL_PLATFORM"}
+"""Variables of rows whose effect no probe shows: of MuJoCo and PyOpenGL it takes a display or EGL."""
+
+
+@pytest.fixture
+def verdict(command, tmp_path: Path) -> Callable[[str], dict[str, Any]]:
+    def run(text: str) -> dict[str, Any]:
+        (tmp_path / "train.py").write_text(text)
+        words = ("--suspect", "train.py:4:FKL101", "--isolated", "--output-format", "json")
+        done = command("verify", *words, cwd=tmp_path)
+        (found,) = json.loads(done.stdout)["experiments"]
+        return found
+
+    return run
+
+
+def late(variable: str, module: str, value: str = "1") -> str:
+    return f'import os\nimport {module}\n\nos.environ["{variable}"] = "{value}"\n'
+
+
+ROWS = [pytest.param(name, module, marks=() if name in FAST else pytest.mark.soak) for name, module in SEEN.items()]
+
+
+@pytest.mark.parametrize(("name", "module"), ROWS)
+def test_a_variable_that_is_set_late_is_confirmed(name: str, module: str, verdict) -> None:
+    if importlib.util.find_spec(module.partition(".")[0]) is None:
+        pytest.skip(f"{module} is not installed")
+    found = verdict(late(name, module))
+    assert found["verdict"] == "confirmed", found["evidence"]
+    assert "as without it, instead of" in found["evidence"]
+    assert [trial["factors"]["environment"] for trial in found["trials"]] == ["unset", "early", "late"]
+
+
+@pytest.mark.parametrize("name", ["OMP_WAIT_POLICY", "TORCH_SHOW_CPP_STACKTRACES"])
+def test_a_variable_that_is_set_in_time_is_refuted(name: str, verdict) -> None:
+    found = verdict(f'import os\nimport sys\n\nos.environ["{name}"] = "1"\nimport torch\n')
+    assert found["verdict"] == "refuted", found["evidence"]
+    assert "though it was set late" in found["evidence"]
+
+
+def test_where_only_the_mechanism_can_be_seen_nothing_is_confirmed(verdict) -> None:
+    found = verdict(late("MALLOC_TRIM_THRESHOLD_", "torch"))
+    assert found["verdict"] == "not reproduced"
+    assert "the process began without it" in found["evidence"]
+
+
+@pytest.mark.parametrize(
+    ("name", "needs"),
+    [("VECLIB_MAXIMUM_THREADS", "needs macOS"), ("KMP_AFFINITY", "needs macOS or Windows")],
+)
+def test_what_another_system_reads_is_unsupported_here(name: str, needs: str, verdict) -> None:
+    found = verdict(late(name, "torch"))
+    assert found["verdict"] == "unsupported here"
+    assert needs in found["evidence"]
+
+
+@pytest.mark.skipif(environment().has_cuda, reason="it can be seen here")
+@pytest.mark.parametrize("name", ["CUDA_VISIBLE_DEVICES", "CUDA_LAUNCH_BLOCKING", "PYTORCH_CUDA_ALLOC_CONF"])
+def test_what_a_gpu_shows_is_unsupported_without_one(name: str, verdict) -> None:
+    found = verdict(late(name, "torch", "expandable_segments:True"))
+    assert found["verdict"] == "unsupported here"
+    assert "needs a CUDA device" in found["evidence"]
+
+
+def test_every_row_has_an_experiment_or_says_what_it_needs() -> None:
+    machine = environment()
+    for row in Environment().judged:
+        name = next(iter(row.names), row.prefix)
+        is_shown = unsupported(row, machine) is not None or bool(probes_of(name, row, machine))
+        assert is_shown or name in UNSEEN, name
+    assert all(any(name in row.names for row in Environment().judged) for name in UNSEEN)
