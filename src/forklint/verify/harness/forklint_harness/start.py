@@ -19,6 +19,10 @@ def begin() -> None:
     stacks.arm()
     names_begin_with(order["prefix"])
     journal.record("process")
+    if order["spec"].get("tolerance") is not None:
+        from forklint_harness import tolerance  # no other trial has a use for it
+
+        tolerance.begin(order)
     if order["task"]:
         import_module("forklint_harness.tasks." + order["task"]).install(order)
 

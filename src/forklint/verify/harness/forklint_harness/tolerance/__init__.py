@@ -1,0 +1,40 @@
+"""A tolerant run: the program goes on where the world is missing, and only there.
+
+The order's spec says so under ``tolerance``, an object with
+
+- ``roots``: folders of the project; modules below them are loaded in their tolerant form,
+- ``texts``: by path, what a file says in place of what is on the disk,
+- ``skipped``: by path, rows (first and last) of statements that do not lead to the finding and are not run,
+- ``wanted``: by path, rows that the run must come to: a condition that is made up leads there,
+- ``claimed``: by path, rows (first and last) of what the claim is about: a failure there is never passed over,
+- ``loads``: by name of a package that may be missing, the modules that it imports,
+- ``claims``: what else is not to be stood in: ``accelerator``,
+- ``guarded``: see ``changes``.
+
+``is_stand_in`` says whether a value is a stand-in or was computed from one, ``missing_bases`` whether a class has one
+among its bases: what a claim is about must be neither.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Mapping
+
+from forklint_harness.tolerance.stand_ins import StandIn, is_stand_in, missing_bases, name_of
+
+__all__ = ["StandIn", "begin", "is_stand_in", "missing_bases", "name_of"]
+
+
+def begin(order: Mapping[str, Any]) -> None:
+    """Make this process, and those that it starts, tolerant, if the order says so."""
+    spec = order["spec"].get("tolerance")
+    if spec is None:
+        return
+    from forklint_harness.tolerance import accelerators, arguments, listings, loading, refusals, runtime
+
+    runtime.LOADS.update(spec.get("loads", {}))
+    refusals.Refusals(os.path.dirname(order["journal"])).begin()
+    loading.install(loading.Project(spec))
+    accelerators.install(spec)
+    listings.install()
+    arguments.install()

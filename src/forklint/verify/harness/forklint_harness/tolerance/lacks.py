@@ -1,0 +1,38 @@
+"""What a tolerant run lacked and stood in for: written to the journal once for each thing, by every process."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Set, Tuple
+
+from forklint_harness import journal
+
+MOST_TOLD = 200
+"""Things that one process writes down: a loop over missing files would name each."""
+_told: Set[Tuple[str, str]] = set()
+_count = itertools.count(1)
+_touched = 0
+
+
+def record(kind: str, what: str, why: str = "", place: str = "") -> None:
+    """Write down that something was stood in, or refused.
+
+    ``kind`` is one of ``package``, ``file``, ``argument``, ``variable``, ``accelerator``, ``network``, ``statement``,
+    ``refused`` and ``skipped``.
+    """
+    touch()
+    if (kind, what) in _told or len(_told) >= MOST_TOLD:
+        return
+    _told.add((kind, what))
+    journal.record("stood-in", of=kind, what=what[:200], why=why[:300], place=place)
+
+
+def touch() -> None:
+    """Note that something missing was looked at, or that a stand-in gave a plain value."""
+    global _touched  # noqa: PLW0603 - a counter of the process
+    _touched = next(_count)
+
+
+def touched() -> int:
+    """A number that has changed if something missing was looked at since it was last read."""
+    return _touched

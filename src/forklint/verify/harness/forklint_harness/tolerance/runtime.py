@@ -1,0 +1,298 @@
+"""What rewritten code asks while it runs: may this failure be passed over, which branch is taken, what is made up."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import importlib
+import sys
+import types
+from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple
+
+from forklint_harness.frames import is_library
+from forklint_harness.tolerance import lacking, lacks, tainted
+from forklint_harness.tolerance.refusals import RefusedError
+from forklint_harness.tolerance.stand_ins import StandIn, StandInMeta, is_stand_in
+
+REAL = ("torch.utils.data", "torch.multiprocessing", "multiprocessing", "concurrent", "threading")
+"""Modules whose callables get what they are given, made up or not: what they do is what a claim is about."""
+LOADS: Dict[str, Sequence[str]] = {}
+"""By the name of a package that may be missing, what it imports."""
+_files: Dict[str, Runtime] = {}
+_handlers: List[Tuple[Any, Tuple[str, ...]]] = []
+
+
+class Runtime:
+    """The table of one file's statements, and what is decided for them."""
+
+    def __init__(self, path: str, statements: Sequence[ast.stmt], claimed: Iterable[Sequence[int]] = ()) -> None:
+        """Take the file, its statements by number, and the rows (first, last) of what the claim is about."""
+        self.path = path
+        self._statements = statements
+        self._claimed = [tuple(rows) for rows in claimed]
+        self._lost: Dict[str, str] = {}
+
+    # Failures
+
+    def failed(self, number: int) -> None:
+        """Return if the statement failed for lack of the world; else raise its error on."""
+        error: Any = sys.exc_info()[1]
+        node = self._statements[number]
+        frame = sys._getframe(1)
+        if getattr(error, "_forklint_refused", False) or self._is_claimed(node) or _is_handled(error):
+            raise
+        lack = lacking.lack_of(error, frame, _names(node)) or self._by_lost_name(error)
+        if lack is None:
+            _mark(error, "_forklint_refused")
+            raise
+        kind, what = lack
+        if kind == "package":
+            _load_for(what)
+        if not isinstance(error, RefusedError):  # that was told of when it was refused
+            lacks.record(kind, what, "{}: {}".format(type(error).__name__, error), self._place(node))
+        self._lost.update((name, what) for name in _bound(node))
+
+    def _by_lost_name(self, error: BaseException) -> Optional[lacking.Lack]:
+        name = getattr(error, "name", None) or str(error).partition("'")[2].partition("'")[0]
+        if isinstance(error, NameError) and name in self._lost:
+            return "statement", self._lost[name]
+        return None
+
+    def _is_claimed(self, node: ast.stmt) -> bool:
+        first, last = node.lineno, _head_end(node)
+        return any(first <= rows[1] and rows[0] <= last for rows in self._claimed)
+
+    def _place(self, node: ast.stmt) -> str:
+        return "{}:{}".format(self.path, node.lineno)
+
+    def value(self, number: int, name: str) -> Any:
+        """A stand-in for what a statement that failed would have bound."""
+        node = self._statements[number]
+        if isinstance(node, ast.Import):
+            alias = node.names[0]
+            return StandIn(alias.name if alias.asname else alias.name.partition(".")[0])
+        if isinstance(node, ast.ImportFrom):
+            return StandIn("{}.{}".format(node.module or "", node.names[0].name))
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            return StandIn(node.name)
+        return StandIn(name)
+
+    def head(self, number: int, wanted: Optional[bool]) -> Any:
+        """The same for the head of a compound statement; of a condition the branch that is wanted, or neither."""
+        node = self._statements[number]
+        return bool(wanted) if isinstance(node, ast.If) else StandIn("line {}".format(node.lineno))
+
+    def skipped(self, _number: int, name: str) -> Any:
+        """A stand-in for what a statement binds that does not lead to the finding."""
+        return StandIn(name)
+
+    def star(self, number: int, names: Dict[str, Any]) -> None:
+        """Bind what ``from missing import *`` would have bound, as far as the file reads it."""
+        module = getattr(self._statements[number], "module", None) or ""
+        for name in _unbound(self._statements):
+            if name not in names and name not in vars(sys.modules["builtins"]):
+                names[name] = StandIn("{}.{}".format(module, name))
+
+    # Conditions
+
+    def mark(self) -> int:
+        """The state before a condition is evaluated."""
+        return lacks.touched()
+
+    def decide(self, mark: int, test: Any, leaves: bool, otherwise: bool, wanted: Any, number: int) -> Any:  # noqa: FBT001, PLR0913 - as rewritten code calls it
+        """The branch to take: that of the condition, or one that goes on where the condition is made up."""
+        if not is_stand_in(test) and lacks.touched() == mark:
+            return test
+        chosen = wanted
+        if chosen is None:
+            chosen = False if leaves else True if otherwise else bool(test)
+        if not is_stand_in(test) and bool(test) != chosen:
+            lacks.record("statement", "condition", "taken as {}".format(chosen), self._place(self._statements[number]))
+        return chosen
+
+    def asserted(self, mark: int, test: Any, number: int) -> Any:
+        """Whether an assertion holds, or is about something missing."""
+        if not test and lacks.touched() != mark:
+            lacks.record("statement", "assertion", "passed over", self._place(self._statements[number]))
+            return True
+        return test
+
+    # Errors of the program's own
+
+    def own(self, error: Any) -> Any:
+        """The error that the program raises of itself, marked."""
+        if isinstance(error, type) and issubclass(error, BaseException):
+            error = error()
+        _mark(error, "_forklint_own")
+        return error
+
+    def handled(self, names: Tuple[str, ...]) -> _Handled:
+        """Around the body of a ``try`` whose handlers expect these errors."""
+        return _Handled(sys._getframe(1), names)
+
+    def catchable(self, kinds: Any) -> Any:
+        """What of a handler's classes is an exception."""
+        every = kinds if isinstance(kinds, tuple) else (kinds,)
+        real = tuple(kind for kind in every if isinstance(kind, type) and issubclass(kind, BaseException))
+        return real
+
+    # Values
+
+    def prepare(self, function: Any, /, *arguments: Any, **keywords: Any) -> Any:
+        """The call, ready to be made by the frame that asks; what comes of made-up arguments is made up."""
+        if not tainted.holds_tainted(arguments) and not (keywords and tainted.holds_tainted(keywords.values())):
+            return functools.partial(function, *arguments, **keywords)
+        if isinstance(function, (StandIn, StandInMeta)) or _takes_anything(function):
+            return functools.partial(function, *arguments, **keywords)
+        return functools.partial(self._call, function, arguments, keywords)
+
+    def _call(self, function: Any, arguments: Sequence[Any], keywords: Dict[str, Any]) -> Any:
+        try:
+            found = function(*arguments, **keywords)
+        except Exception as error:
+            if lacking.lack_of(error, sys._getframe(), ("arguments",)) is None:
+                raise
+            name = getattr(function, "__qualname__", type(function).__name__)
+            lacks.record("statement", "{}()".format(name), "{}: {}".format(type(error).__name__, error))
+            return StandIn("{}()".format(name))
+        owner = getattr(function, "__self__", None)
+        if found is owner or any(found is one for one in arguments):
+            return found
+        return tainted.taint(found)
+
+    def joined(self, *parts: Any) -> str:
+        """The text of an f-string; made up if one of its values is."""
+        shown = [part if isinstance(part, str) else _formatted(*part) for part in parts]
+        text = "".join(shown)
+        is_made_up = any(isinstance(part, tuple) and is_stand_in(part[0]) for part in parts)
+        return tainted.MadeUpStr(text) if is_made_up else text
+
+    def percent(self, text: str, values: Any) -> str:
+        """A text formatted by ``%``; made up if one of its values is."""
+        made = text % values if not isinstance(values, StandIn) else _filled(text, values)
+        every = values if isinstance(values, tuple) else (values,)
+        return tainted.MadeUpStr(made) if any(map(is_stand_in, every)) else made
+
+
+def register(path: str, statements: Sequence[ast.stmt], claimed: Iterable[Sequence[int]]) -> None:
+    """Keep the table of a file until its code asks for it."""
+    _files[path] = Runtime(path, statements, claimed)
+
+
+def of(path: str) -> Runtime:
+    """The runtime of a file."""
+    return _files[path]
+
+
+class _Handled:
+    def __init__(self, frame: Any, names: Tuple[str, ...]) -> None:
+        self._entry = (frame, names)
+
+    def __enter__(self) -> None:
+        _handlers.append(self._entry)
+
+    def __exit__(self, *_error: object) -> None:
+        _handlers[:] = [one for one in _handlers if one is not self._entry]
+
+
+def _is_handled(error: BaseException) -> bool:
+    """Whether something around the statement expects this error, so that the program goes on in its own way."""
+    if not _handlers:
+        return False
+    kinds = {kind.__name__ for kind in type(error).__mro__}
+    active = set()
+    frame: Any = sys._getframe(2)
+    while frame is not None:
+        active.add(id(frame))
+        frame = frame.f_back
+    return any(id(one) in active and kinds.intersection(names) for one, names in _handlers)
+
+
+def _takes_anything(function: Any) -> bool:
+    """Whether a callable is to have its arguments as they are: the project's, and what claims are about."""
+    if isinstance(function, functools.partial):
+        function = function.func
+    module = getattr(function, "__module__", None) or ""
+    if any(module == real or module.startswith(real + ".") for real in REAL) or module.startswith("forklint_harness"):
+        return True
+    owner = getattr(function, "__self__", None)
+    if isinstance(function, types.BuiltinMethodType) and isinstance(owner, (list, dict, set)):
+        return True
+    plain = getattr(function, "__func__", function)
+    code = getattr(plain, "__code__", None)
+    if code is not None:
+        return not is_library(code.co_filename)
+    kind = function if isinstance(function, type) else type(function)
+    file = getattr(sys.modules.get(kind.__module__), "__file__", None)
+    return bool(file) and not is_library(str(file))
+
+
+def _load_for(package: str) -> None:
+    """Import what a missing package would have imported."""
+    for name in LOADS.get(package.partition(".")[0], ()):
+        try:
+            importlib.import_module(name)
+        except ImportError:
+            continue
+
+
+def _mark(error: Any, name: str) -> None:
+    try:
+        setattr(error, name, True)
+    except Exception:  # an error that takes no attributes is looked at again where it comes by
+        return
+
+
+def _formatted(value: Any, conversion: int, shape: str) -> str:
+    if conversion != -1:
+        value = {115: str, 114: repr, 97: ascii}[conversion](value)
+    return format(value, shape)
+
+
+def _filled(text: str, value: StandIn) -> str:
+    try:
+        return text % value
+    except TypeError:  # it takes more values than one
+        return str(value)
+
+
+@functools.lru_cache(maxsize=4096)
+def _names(node: ast.stmt) -> Tuple[str, ...]:
+    """Names that a statement reads, those of its blocks left out."""
+    waiting: List[ast.AST] = [node]
+    found = []
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, ast.Name):
+            found.append(one.id)
+        waiting += [child for child in ast.iter_child_nodes(one) if not isinstance(child, ast.stmt)]
+    return tuple(dict.fromkeys(found))
+
+
+def _bound(node: ast.stmt) -> List[str]:
+    return [one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)]
+
+
+def _head_end(node: ast.stmt) -> int:
+    """The last row of a statement, of a compound one that of its head."""
+    body = getattr(node, "body", None)
+    return body[0].lineno - 1 if body else node.end_lineno or node.lineno
+
+
+def _unbound(statements: Sequence[ast.stmt]) -> List[str]:
+    """Names that a file reads and nothing in it binds."""
+    read, bound = {}, set()  # type: ignore[var-annotated]
+    for statement in statements:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Name):
+                (read.setdefault(node.id) if isinstance(node.ctx, ast.Load) else bound.add(node.id))
+            elif isinstance(node, ast.arg):
+                bound.add(node.arg)
+            elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+                bound.add(node.name)
+            elif isinstance(node, ast.alias):
+                bound.add(node.asname or node.name.partition(".")[0])
+    return [name for name in read if name not in bound]
+
+
+Call = Callable[..., Any]
