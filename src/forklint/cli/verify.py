@@ -200,7 +200,7 @@ def _lint(finder: config.SettingsFinder, files: Sequence[Path], missing: Sequenc
     from forklint.engine import Options  # noqa: PLC0415
     from forklint.linters import Linters  # noqa: PLC0415
 
-    linters = Linters(finder, Options(with_fixes=False))
+    linters = Linters(finder, Options())  # with fixes: they are the controls of tolerant runs
     reached = linters.of(entry).project.graph.reached(entry.absolute()) if entry else ()
     named = {path.absolute() for path in files}
     further = [Path(shown(path)) for path in reached if path not in named and not finder.for_file(path).excludes(path)]

@@ -72,16 +72,32 @@ def prove(planned: Planned, runner: Runner, tell: Tell) -> Result:
         return Result(planned.finding, "", planned.outcome)
     experimenter = experimenters()[planned.finding.code](planned.context)
     seen: list[Observation] = []
-    judgement = None
+    judgement: Judgement | None = None
+    has_come = False
     for attempt in planned.outcome.attempts:
+        if judgement is not None and not _is_worth_trying(attempt, judgement, has_come=has_come):
+            continue
         experiment = replace(attempt, instead_of=judgement or attempt.instead_of)
         shown = _observe(experiment, experimenter, runner, tell)
         seen += shown
         judgement = experimenter.judge(experiment, shown)
-        if any(one.of("done") or not one.trial.is_control for one in shown):
-            break
+        if attempt.is_tolerant and experiment.instead_of is not None:
+            judgement = with_reason(judgement, experiment.instead_of)
+        has_come = has_come or any(one.of("done") or not one.trial.is_control for one in shown)
     assert judgement is not None  # noqa: S101 - there is an attempt at least
     return Result(planned.finding, planned.outcome.claim, judgement, tuple(seen))
+
+
+def _is_worth_trying(attempt: Experiment, judgement: Judgement, *, has_come: bool) -> bool:
+    """Whether what came before leaves something to an attempt: a tolerant one says more only where nothing is said."""
+    return judgement.verdict is Verdict.INCONCLUSIVE if attempt.is_tolerant else not has_come
+
+
+def with_reason(judgement: Judgement, before: Judgement) -> Judgement:
+    """A judgement of a tolerant run that says nothing, behind the reason for which it was tried."""
+    if judgement.verdict is not Verdict.INCONCLUSIVE:
+        return judgement
+    return replace(judgement, evidence=f"{before.evidence}; {judgement.evidence}", advice=before.advice)
 
 
 def _observe(experiment: Experiment, experimenter: Experimenter, runner: Runner, tell: Tell) -> list[Observation]:
@@ -92,7 +108,8 @@ def _observe(experiment: Experiment, experimenter: Experimenter, runner: Runner,
         if experimenter.unprovable(seen):
             return seen
     done = {one.trial.name for one in seen}
-    seen += _run([trial for trial in experiment.trials if trial.name not in done], experiment, runner, tell)
+    planned = [experimenter.informed(trial, seen) for trial in experiment.trials if trial.name not in done]
+    seen += _run(planned, experiment, runner, tell)
     while further := experimenter.follow_up(experiment, seen):
         seen += _run(further, experiment, runner, tell)
     return seen

@@ -39,11 +39,13 @@ class Factors:
     """Of the main process: in use there before workers start."""
     parent: str | None = None
     """``warm``: the main process has read a sample before workers start."""
+    code: str | None = None
+    """In a tolerant run: what was done to the code, if that is what is varied."""
 
     def __str__(self) -> str:
         parts = [self.start_method, None if self.workers is None else f"{self.workers} workers"]
         parts += [None if self.pin_memory is None else f"pin_memory={self.pin_memory}", self.environment, self.device]
-        parts += [None if self.parent is None else f"{self.parent} parent"]
+        parts += [None if self.parent is None else f"{self.parent} parent", self.code]
         return ", ".join(part for part in parts if part) or "as it is"
 
 
@@ -159,6 +161,8 @@ class Experiment:
     """Why nothing better can be run; told with what this one shows, if that decides nothing."""
     otherwise: Experiment | None = None
     """What is tried where the control does not come to what it should show."""
+    is_tolerant: bool = False
+    """Whether it goes on where the world is missing: then it is tried where those before it say nothing."""
 
     @property
     def attempts(self) -> tuple[Experiment, ...]:

@@ -15,11 +15,16 @@ from forklint_harness.stores.values import value_of
 
 def build(node: Node) -> Any:
     """An object of the class that a node names: ``value`` is its file and its qualified name."""
+    file, qualname = node.value
+    kind: Any = reduce(getattr, qualname.split("."), module(file))
+    return call(kind, node)
+
+
+def module(file: str) -> Any:
+    """The module of a source file, under the name that its packages give it."""
     from forklint_harness.__main__ import module_at
 
-    file, qualname = node.value
-    kind: Any = reduce(getattr, qualname.split("."), module_at(file))
-    return call(kind, node)
+    return module_at(file)
 
 
 def call(kind: Any, node: Node) -> Any:
@@ -35,7 +40,7 @@ def call(kind: Any, node: Node) -> Any:
             if parameter.kind is parameter.POSITIONAL_ONLY:
                 positional.append(parameter.default)
             continue
-        if known is None:
+        if known is None or not (known.kind or known.facts.get("made_up")):
             known = node.part(name, name)
             _make_up(known, name, parameter)
         value = argument(known)
@@ -69,6 +74,8 @@ def _make_up(node: Node, name: str, parameter: Any) -> None:
     if by_type is not None and by_name is not None and by_type[0] == by_name[0]:
         by_type = by_name
     found = by_type or by_name
+    if node.facts.get("truth") and (found is None or found[0] == "bool"):
+        found = ("bool", True)
     if name in hints and (found is None or found[0] not in ("path", "identity")):
         learn(node, hints[name])
     elif found is not None:

@@ -24,7 +24,7 @@ def choices_in(code: Any) -> Dict[str, List[str]]:
 
 def _is(node: Any, code: Any) -> bool:
     first = min([node.lineno] + [one.lineno for one in node.decorator_list])
-    return node.name == code.co_name and first <= code.co_firstlineno <= node.lineno
+    return bool(node.name == code.co_name) and first <= code.co_firstlineno <= node.lineno
 
 
 def _add(compared: ast.Compare, found: Dict[str, List[str]]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import importlib
 import io
 import json
 import lzma
@@ -64,7 +65,8 @@ def _image(_node: Node, number: Optional[int]) -> bytes:
 def png(number: int, side: int = 32) -> bytes:
     """A small picture in colour, another one for each number."""
     rows = b"".join(
-        b"\0" + bytes((column * 5 + row * 3 * shade + number * 37) % 256 for column in range(side) for shade in (1, 2, 3))
+        b"\0"
+        + bytes((column * 5 + row * 3 * shade + number * 37) % 256 for column in range(side) for shade in (1, 2, 3))
         for row in range(side)
     )
 
@@ -128,8 +130,7 @@ def _torch(node: Node, number: Optional[int]) -> bytes:
 
 
 def _msgpack(node: Node, number: Optional[int]) -> bytes:
-    import msgpack
-
+    msgpack: Any = importlib.import_module("msgpack")
     return bytes(msgpack.packb(plain(value_of(node.inner, number)), use_bin_type=True))
 
 
@@ -145,9 +146,8 @@ def _packed(pack: Callable[[bytes], bytes]) -> Callable[[Node, Optional[int]], b
 
 
 def _lz4(data: bytes) -> bytes:
-    from lz4.frame import compress
-
-    return bytes(compress(data))
+    frame: Any = importlib.import_module("lz4.frame")
+    return bytes(frame.compress(data))
 
 
 def _wave(_node: Node, number: Optional[int]) -> bytes:

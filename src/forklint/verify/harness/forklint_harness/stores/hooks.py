@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import sys
 from types import ModuleType
 from typing import Any, Callable, Dict, List, Optional
@@ -14,7 +15,21 @@ from forklint_harness.stores.world import World, moved, text_of_path
 
 Answer = Callable[[World, Callable[..., Any], List[Any], Dict[str, Any]], Any]
 """Answers a call: gets the world, what would answer it, and the arguments."""
-PATHS = ("path", "file", "filename", "name", "database", "fp", "f", "fname", "filepath_or_buffer", "fileName", "dirname")
+PATHS = (
+    "path",
+    "file",
+    "filename",
+    "name",
+    "database",
+    "fp",
+    "f",
+    "fname",
+    "filepath_or_buffer",
+    "fileName",
+    "dirname",
+)
+ON_BEHALF = (os.path.join("forklint_harness", "tolerance"), os.path.join("forklint_harness", "openers.py"))
+"""Parts of the harness that make a call which the project's code asks for."""
 _world: List[World] = []
 
 
@@ -51,7 +66,7 @@ def _hook_in(rest: str, answer: Answer, module: ModuleType) -> None:
     if plain is None or getattr(plain, "_forklint_hook", False):
         return
     try:
-        if isinstance(plain, type) and isinstance(plain.__init__, type(_hook_in)):
+        if isinstance(plain, type) and isinstance(plain.__dict__.get("__init__"), type(_hook_in)):
             _hook_class(plain, answer)
         else:
             setattr(owner, last, _hooked(plain, answer))
@@ -120,8 +135,11 @@ _begun = _Identities()
 
 
 def _caller() -> str:
-    """The file of the code that calls what is hooked."""
-    return sys._getframe(2).f_code.co_filename
+    """The file of the code that calls what is hooked; what makes calls on its behalf does not count."""
+    frame: Any = sys._getframe(2)
+    while any(one in frame.f_code.co_filename for one in ON_BEHALF) and frame.f_back is not None:
+        frame = frame.f_back
+    return str(frame.f_code.co_filename)
 
 
 def path_in(arguments: List[Any], keywords: Dict[str, Any]) -> Any:

@@ -11,7 +11,7 @@ import sys
 import time
 import traceback
 from itertools import islice
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Dict, List, Optional
 
 from forklint_harness.stores import hooks, kinds, making, refining
 from forklint_harness.stores.building import build
@@ -67,7 +67,7 @@ def learn(world: World, samples: int, seconds: float) -> Outcome:
     before = ""
     for _ in range(PASSES):
         world.is_learning = True
-        outcome = _apart(lambda: _read(world, most), world, seconds)
+        outcome = _apart(world, most, seconds)
         world = World.of_json(outcome.world)
         now = json.dumps(outcome.world)
         if not outcome.error and now == before and most == samples:
@@ -88,7 +88,7 @@ def settle(world: World, samples: int, seconds: float) -> Outcome:
         said = making.make_elsewhere(world)
         if said:
             return Outcome({"world": world.as_json(), "error": "a store cannot be made: " + said})
-        outcome = _apart(lambda: _read(world, samples), world, seconds)
+        outcome = _apart(world, samples, seconds)
         if not outcome.error or not outcome.is_refined:
             return outcome
         world = World.of_json(outcome.world)
@@ -111,10 +111,10 @@ def _read(world: World, most: int) -> int:
     return count
 
 
-def _apart(read: Callable[[], int], world: World, seconds: float) -> Outcome:
+def _apart(world: World, most: int, seconds: float) -> Outcome:
     """Read in a child, so that what the project's code leaves behind stays there; here where there is no fork."""
     if not hasattr(os, "fork"):
-        return Outcome(_pass(read, world))
+        return Outcome(_pass(world, most))
     source, sink = os.pipe()
     sys.stdout.flush()
     sys.stderr.flush()
@@ -122,7 +122,7 @@ def _apart(read: Callable[[], int], world: World, seconds: float) -> Outcome:
     if child == 0:
         os.close(source)
         _silence()
-        data = json.dumps(_pass(read, world)).encode("utf-8")
+        data = json.dumps(_pass(world, most)).encode("utf-8")
         with os.fdopen(sink, "wb") as file:
             file.write(data)
         os._exit(0)
@@ -157,14 +157,14 @@ def _silence() -> None:
         os.dup2(empty, number)
 
 
-def _pass(read: Callable[[], int], world: World) -> Dict[str, Any]:
+def _pass(world: World, most: int) -> Dict[str, Any]:
     world.checked.clear()
     recent.clear()
     hooks.begin(world)
     error: Optional[BaseException] = None
     samples = 0
     try:
-        samples = read()
+        samples = _read(world, most)
         if not samples:
             error = ValueError("the dataset gives no sample")
     except BaseException as raised:  # SystemExit of a project included

@@ -76,7 +76,7 @@ class AskedText(str):
     def __getitem__(self, key: Any) -> AskedText:
         return self._again(super().__getitem__(key))
 
-    def split(self, sep: Optional[str] = None, maxsplit: int = -1) -> Any:
+    def split(self, sep: Optional[str] = None, maxsplit: Any = -1) -> Any:
         """Split, as texts do: into columns, each of them noted by itself."""
         node, number = self.forklint
         parts = super().split(sep, maxsplit)

@@ -79,9 +79,14 @@ class Node:
 
 def key_of(value: Any) -> Optional[Any]:
     """A key as it can be kept, plain; None for what cannot be."""
-    for kind in (bool, int, str, bytes):
-        if isinstance(value, kind):
-            return value if isinstance(value, bool) else kind(value)
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, bytes):
+        return bytes(value)
     if isinstance(value, tuple) and all(key_of(one) is not None for one in value):
         return tuple(key_of(one) for one in value)
     try:

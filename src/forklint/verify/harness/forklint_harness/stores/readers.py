@@ -102,7 +102,11 @@ def _records(world: World, plain: Callable[..., Any], arguments: List[Any], keyw
 
 
 HOOKS: Dict[str, Answer] = {
-    **{"{}.{}".format(module, name): _reader("pickle") for module in ("pickle", "_pickle") for name in ("load", "loads")},
+    **{
+        "{}.{}".format(module, name): _reader("pickle")
+        for module in ("pickle", "_pickle")
+        for name in ("load", "loads")
+    },
     **{"json.{}".format(name): _reader("json") for name in ("load", "loads")},
     **{"{}.{}".format(module, name): _reader("json") for module in ("ujson", "orjson") for name in ("load", "loads")},
     **{"yaml.{}".format(name): _reader("yaml") for name in ("load", "safe_load", "full_load", "unsafe_load")},

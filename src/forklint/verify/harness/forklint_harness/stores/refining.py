@@ -16,16 +16,16 @@ from forklint_harness.stores.world import World
 MOST_COLUMNS = 12
 MOST_LENGTH = 4096
 MOST_TRIES = 9
-NUMBER = re.compile(r"(?:invalid literal for (int)\(\) with base \d+|could not convert string to (float)): (.+)$", re.S)
+NUMBER = re.compile(r"(?:invalid literal for (int)\(\) with base \d+|could not convert string to (float)): (.+)$", re.DOTALL)
 UNPACKED = re.compile(r"(?:too many|not enough) values to unpack \(expected (?:at least )?(\d+)")
 RESHAPED = re.compile(r"cannot reshape array of size (\d+) into shape \(([^)]*)\)")
 BEYOND = re.compile(r"index (\d+) is out of bounds for axis 0 with size (\d+)")
 MISSING = re.compile(r"object has no attribute '(\w+)'")
 WANTED = (
-    ("text", re.compile(r"expected str|must be str|a string|expected string|not a string|string argument|str, ", re.I)),
-    ("bytes", re.compile(r"bytes-like|must be bytes|expected bytes", re.I)),
-    ("int", re.compile(r"integer|must be int|expected int", re.I)),
-    ("float", re.compile(r"real number|must be float", re.I)),
+    ("text", re.compile(r"expected str|must be str|a string|expected string|not a string|string argument|str, ", re.IGNORECASE)),
+    ("bytes", re.compile(r"bytes-like|must be bytes|expected bytes", re.IGNORECASE)),
+    ("int", re.compile(r"integer|must be int|expected int", re.IGNORECASE)),
+    ("float", re.compile(r"real number|must be float", re.IGNORECASE)),
 )  # fmt: skip
 
 
@@ -245,5 +245,3 @@ def _line(error: BaseException, frame: Any) -> int:
             line = trace.tb_lineno
         trace = trace.tb_next
     return line
-
-

@@ -15,8 +15,7 @@ TEXT = frozenset(set(dir(str)) - set(dir(object)) - {"count", "index", "isdigit"
 MAPPING = frozenset(("items", "keys", "values", "get", "setdefault", "popitem", "update"))
 LIST = frozenset(("append", "extend", "insert", "remove", "sort", "reverse", "index", "count"))
 ARRAY = frozenset(
-    "shape dtype ndim astype reshape transpose T squeeze mean std sum min max flatten numpy unsqueeze permute nbytes"
-    " to float long detach cpu tolist ravel view clip argmax nonzero dim numel".split()
+    ["shape", "dtype", "ndim", "astype", "reshape", "transpose", "T", "squeeze", "mean", "std", "sum", "min", "max", "flatten", "numpy", "unsqueeze", "permute", "nbytes", "to", "float", "long", "detach", "cpu", "tolist", "ravel", "view", "clip", "argmax", "nonzero", "dim", "numel"]
 )
 hints: Dict[str, Any] = {}
 """What configuration files and command lines of the project give for names."""
@@ -327,5 +326,7 @@ for _operator in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"):
     setattr(Unknown, "__{}__".format(_operator), _left)
     setattr(Unknown, "__r{}__".format(_operator), _right)
 for _operator in ("neg", "abs", "pos"):
-    setattr(Unknown, "__{}__".format(_operator), lambda self, _name=_operator: getattr(self._as("int"), "__%s__" % _name)())
+    setattr(
+        Unknown, "__{}__".format(_operator), lambda self, _name=_operator: getattr(self._as("int"), "__%s__" % _name)()
+    )
 Unknown.__int__ = Unknown.__index__  # type: ignore[attr-defined]

@@ -100,7 +100,7 @@ def sample_shape(node: Node) -> Any:
     if "shape" in node.facts:
         return tuple(node.facts["shape"]), node.facts.get("dtype", "float32")
     tried, plain = node.facts.get("tried", 0), node.name.lower().rpartition("/")[2]
-    first = ((16,), "float32")
+    first: Any = ((16,), "float32")
     if any(word in plain for word in ("image", "img", "pixel", "frame", "rgb", "picture", "photo")):
         first = ((16, 16, 3), "uint8")
     elif any(word in plain for word in ("label", "target", "class", "_id", "ids", "idx", "index", "len", "num", "off")):

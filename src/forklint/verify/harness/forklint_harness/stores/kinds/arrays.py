@@ -16,6 +16,9 @@ from forklint_harness.stores.unknown import Unknown, recent
 from forklint_harness.stores.values import array_of, scratch
 from forklint_harness.stores.world import World
 
+ORDER = ("filename", "dtype", "mode", "offset", "shape", "order")
+"""Arguments of np.memmap."""
+
 
 class AskedArchive:
     """What np.load gives: an archive of arrays by name, or one array."""
@@ -132,7 +135,7 @@ def _mapped(world: World, plain: Callable[..., Any], arguments: List[Any], keywo
     def real(node: Node, given: List[Any], named: Dict[str, Any]) -> Any:
         import numpy
 
-        named = {**named, **dict(zip(("filename", "dtype", "mode", "offset", "shape", "order"), given))}
+        named = {**named, **dict(zip(ORDER, given))}
         shape = named.get("shape")
         dtype = numpy.dtype(named.get("dtype", "uint8"))
         shape = shape if shape is None or isinstance(shape, tuple) else (int(shape),)

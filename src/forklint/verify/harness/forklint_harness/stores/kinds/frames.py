@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import os
 from typing import Any, Dict, List
@@ -38,9 +39,8 @@ def rows_of(node: Node, separator: str) -> List[Row]:
 def columns_of(node: Node) -> List[Any]:
     """Names and nodes of the columns, in the order in which they were asked for."""
     found = list(node.each.items())
-    for index in range(node.facts.get("columns", COLUMNS) - len(found)):
-        found.append(("column_{}".format(index), node.each.part("!position{}".format(index), "column")))
-    return found
+    others = range(node.facts.get("columns", COLUMNS) - len(found))
+    return found + [("column_{}".format(one), node.each.part("!position{}".format(one), "column")) for one in others]
 
 
 def cell_of(name: str, part: Node, number: int) -> Any:
@@ -59,7 +59,7 @@ def cell_of(name: str, part: Node, number: int) -> Any:
 
 def frame_of(node: Node) -> Any:
     """The table."""
-    import pandas
+    pandas: Any = importlib.import_module("pandas")
 
     count = node.facts.get("length", COUNT)
     told = {name: [cell_of(name, part, number) for number in range(count)] for name, part in columns_of(node)}
@@ -68,7 +68,7 @@ def frame_of(node: Node) -> Any:
 
 def _asked(form: str) -> Any:
     def asked(node: Node, arguments: List[Any], keywords: Dict[str, Any]) -> Any:
-        import pandas
+        pandas: Any = importlib.import_module("pandas")
 
         node.facts["format"] = form
         node.facts["is_frame"] = True
@@ -80,8 +80,7 @@ def _asked(form: str) -> Any:
         if form != "table":
             return frame_of(node)
         keywords = {key: value for key, value in keywords.items() if key != "filepath_or_buffer"}
-        found = pandas.read_csv(io.StringIO(text_of_table(node)), *arguments[1:], **keywords)
-        return found
+        return pandas.read_csv(io.StringIO(text_of_table(node)), *arguments[1:], **keywords)
 
     return asked
 
@@ -89,10 +88,12 @@ def _asked(form: str) -> Any:
 def text_of_table(node: Node) -> str:
     """The table as separated values."""
     separator, columns = str(node.facts.get("separator", ",")), columns_of(node)
-    rows = [] if node.facts.get("headless") else [separator.join(str(name) for name, _ in columns)]
-    for number in range(node.facts.get("length", COUNT)):
-        rows.append(separator.join(str(cell_of(name, part, number)) for name, part in columns))
-    return "\n".join(rows) + "\n"
+    head = [] if node.facts.get("headless") else [separator.join(str(name) for name, _ in columns)]
+    rows = [
+        separator.join(str(cell_of(name, part, number)) for name, part in columns)
+        for number in range(node.facts.get("length", COUNT))
+    ]
+    return "\n".join([*head, *rows]) + "\n"
 
 
 def make_table(path: str, node: Node) -> None:
@@ -144,7 +145,7 @@ class AskedStore:
 
 def make_store(path: str, node: Node) -> None:
     """Make an HDFStore and close it."""
-    import pandas
+    pandas: Any = importlib.import_module("pandas")
 
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with pandas.HDFStore(path, "w") as store:

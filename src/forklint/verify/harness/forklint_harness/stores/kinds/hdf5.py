@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 from typing import Any, Dict, Iterator, List
@@ -11,7 +12,9 @@ from forklint_harness.stores.node import COUNT, Node, key_of
 from forklint_harness.stores.unknown import AskedDict, Unknown, recent
 from forklint_harness.stores.values import array_of, value_of
 
-OF_ARRAYS = frozenset("shape dtype ndim size chunks maxshape nbytes astype asstr len read_direct fields iter_chunks".split())
+OF_ARRAYS = frozenset(
+    ["shape", "dtype", "ndim", "size", "chunks", "maxshape", "nbytes", "astype", "asstr", "len", "read_direct", "fields", "iter_chunks"]
+)
 MANY = 4
 """Groups in a group that is gone through."""
 
@@ -22,8 +25,8 @@ class AskedGroup:
     def __init__(self, node: Node, name: str = "/") -> None:
         self.__dict__.update(_node=node, name=name)
 
-    @property
-    def __class__(self) -> Any:  # type: ignore[override]
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
         h5py = sys.modules.get("h5py")
         if h5py is None:
             return AskedGroup
@@ -37,12 +40,12 @@ class AskedGroup:
         recent.append(self._node)
         return array_of(self._node)
 
-    def _group(self) -> Node:
+    def _group(self) -> Any:
         self._node.settle("group")
         return self._node
 
     def _child(self, path: str) -> Any:
-        node = self
+        node: Any = self
         for step in path.strip("/").split("/"):
             if not step:
                 continue
@@ -143,8 +146,7 @@ class Attributes(AskedDict):
 
 def make(path: str, node: Node) -> None:
     """Make a file and close it."""
-    import h5py
-
+    h5py: Any = importlib.import_module("h5py")
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with h5py.File(path, "w", libver="latest") as file:
         _fill(file, node)

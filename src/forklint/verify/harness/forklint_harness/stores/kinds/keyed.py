@@ -91,7 +91,7 @@ def make_shelf(path: str, node: Node) -> None:
     import shelve
 
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    with shelve.open(path, "n") as shelf:
+    with shelve.open(path, "n") as shelf:  # noqa: S301 - it is written, not read
         for key, part in node.items():
             shelf[key.decode()] = value_of(part.inner, part.facts.get("place"))
 

@@ -37,7 +37,14 @@ class AskedEnvironment:
 
     def info(self) -> Dict[str, int]:
         """As LMDB's."""
-        return {"map_addr": 0, "map_size": 1 << 24, "last_pgno": 1, "last_txnid": 1, "max_readers": 126, "num_readers": 1}
+        return {
+            "map_addr": 0,
+            "map_size": 1 << 24,
+            "last_pgno": 1,
+            "last_txnid": 1,
+            "max_readers": 126,
+            "num_readers": 1,
+        }
 
     def __enter__(self) -> AskedEnvironment:  # noqa: PYI034 - Self needs Python 3.11
         return self
@@ -103,7 +110,7 @@ class AskedTransaction:
     def __iter__(self) -> Iterator[Any]:
         return self._each()
 
-    def iternext(self, keys: bool = True, values: bool = True) -> Iterator[Any]:
+    def iternext(self, keys: Any = True, values: Any = True) -> Iterator[Any]:
         """Go on, as a cursor does."""
         for key, value in self._each():
             yield (key, value) if keys and values else key if keys else value
@@ -156,7 +163,6 @@ def make(path: str, node: Node) -> None:
     _put(environment, node, None)
     for name, keys in named.items():
         _put(environment, keys, environment.open_db(name))
-    environment.sync(True)
     environment.close()
     if is_folder and not os.path.exists(os.path.join(path, "data.mdb")):
         raise OSError("no environment was made")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import os
 from typing import Any, Callable, Dict, List
@@ -15,7 +16,7 @@ from forklint_harness.stores.world import World
 FRAMES = 2 * COUNT
 
 
-def _picture(node: Node, arguments: List[Any], keywords: Dict[str, Any]) -> Any:
+def _picture(node: Node, _arguments: List[Any], _keywords: Dict[str, Any]) -> Any:
     from PIL import Image
 
     node.facts["format"] = "image"
@@ -23,8 +24,9 @@ def _picture(node: Node, arguments: List[Any], keywords: Dict[str, Any]) -> Any:
 
 
 def _matrix(node: Node, arguments: List[Any], keywords: Dict[str, Any]) -> Any:
-    import cv2
     import numpy
+
+    cv2: Any = importlib.import_module("cv2")
 
     node.facts["format"] = "image"
     given = arguments[1:] or ([keywords["flags"]] if "flags" in keywords else [cv2.IMREAD_COLOR])
@@ -53,11 +55,12 @@ def _video(world: World, plain: Callable[..., Any], arguments: List[Any], keywor
 
 def make_video(path: str, _node: Node) -> None:
     """Make a small video and close it: each frame differs."""
-    import cv2
     import numpy
 
+    cv2: Any = importlib.import_module("cv2")
+
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    writer: Any = getattr(cv2, "VideoWriter")(path + ".avi", getattr(cv2, "VideoWriter_fourcc")(*"MJPG"), 10, (32, 32))
+    writer: Any = cv2.VideoWriter(path + ".avi", cv2.VideoWriter_fourcc(*"MJPG"), 10, (32, 32))
     for number in range(FRAMES):
         picture = cv2.imdecode(numpy.frombuffer(png(number), dtype="uint8"), cv2.IMREAD_COLOR)
         writer.write(picture)

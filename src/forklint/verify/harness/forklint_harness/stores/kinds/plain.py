@@ -62,7 +62,7 @@ class AskedLines(io.StringIO):
         return text(node, None, super().read())
 
 
-class Whole(str):
+class Whole(str):  # noqa: SLOT000 - it holds where it is from
     """The text of a whole file."""
 
     node: Node
@@ -73,7 +73,7 @@ class Whole(str):
         each.facts["many"] = True
         return [text(each, number, one) for number, one in enumerate(super().splitlines())]
 
-    def split(self, sep: Any = None, maxsplit: int = -1) -> Any:
+    def split(self, sep: Any = None, maxsplit: Any = -1) -> Any:
         """Take apart; at line ends, these are lines."""
         if sep in ("\n", None):
             found = self.splitlines()
@@ -111,8 +111,7 @@ class AskedBytes(io.BytesIO):
             node.facts.setdefault("format", "binary")
             node.facts["size"] = max(node.facts.get("size", 0), min(self.tell() + size, 1 << 24))
         recent.append(node)
-        data = super().read(size)
-        return data
+        return super().read(size)
 
     def readinto(self, buffer: Any) -> int:
         """Read into a buffer."""

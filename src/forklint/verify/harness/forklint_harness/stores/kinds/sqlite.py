@@ -35,7 +35,7 @@ class AskedConnection:
         for _ in range(MOST):
             try:
                 return self._real.execute(statement, *arguments)
-            except sqlite3.OperationalError as error:
+            except sqlite3.OperationalError as error:  # noqa: PERF203 - each miss is one more thing learnt
                 if not self._add(str(error), statement):
                     raise
         return self._real.execute(statement, *arguments)
@@ -81,7 +81,8 @@ class AskedCursor:
     """A cursor of such a database."""
 
     def __init__(self, connection: AskedConnection) -> None:
-        self._connection, self._found = connection, None  # type: ignore[var-annotated]
+        self._connection = connection
+        self._found: Any = None
 
     def execute(self, statement: str, *arguments: Any) -> AskedCursor:
         """Execute a statement."""
@@ -103,13 +104,15 @@ def fill(connection: Any, database: Node, *, is_learning: bool) -> None:
             columns.insert(0, ("forklint_row", Node("id")))
         told = ", ".join('"{}"'.format(key) for key, _ in columns)
         connection.execute('CREATE TABLE "{}" ({})'.format(name, told))
-        rows = [tuple(_cell(key, part, number, is_learning) for key, part in columns) for number in range(COUNT)]
+        rows = [
+            tuple(_cell(key, part, number, is_learning=is_learning) for key, part in columns) for number in range(COUNT)
+        ]
         places = ", ".join("?" for _ in columns)
-        connection.executemany('INSERT INTO "{}" VALUES ({})'.format(name, places), rows)
+        connection.executemany('INSERT INTO "{}" VALUES ({})'.format(name, places), rows)  # noqa: S608 - names from code
     connection.commit()
 
 
-def _cell(name: str, part: Node, number: int, is_learning: bool) -> Any:
+def _cell(name: str, part: Node, number: int, *, is_learning: bool) -> Any:
     plain = name.lower()
     if part.facts.get("holds") == "int" or (not part.facts and not any(one in plain for one in BYTES + TEXTS)):
         return number
