@@ -25,9 +25,12 @@ KINDS = {bool: "bool", int: "int", float: "float", str: "text", bytes: "bytes", 
 DEEPEST = 3
 """Objects of the project that are arguments of each other."""
 MOST_ITEMS = 64
+MOST_HEIRS = 3
 MOST_FILES = 40
 """Files of options, and of settings, that are looked at."""
 LARGEST = 200_000
+MOST_HINTS = 4
+"""Values that settings give for one name."""
 NOT_GIVEN = object()
 Node = list[Any]
 """As ``Node.as_json`` of the harness writes it: name, kind, value, parts, facts."""
@@ -154,9 +157,17 @@ def _annotated(expression: ast.expr) -> ast.expr:
 
 
 def _is_abstract(facts: ClassFacts) -> bool:
-    return any(
-        isinstance(node, ast.Raise) and "NotImplementedError" in ast.unparse(node) for node in ast.walk(facts.node)
-    )
+    """Whether a method does nothing but say that it is not implemented."""
+    last = [method.body[-1] for method in facts.methods.values() if len(method.body) <= 2]  # noqa: PLR2004 - a docstring
+    return any(isinstance(one, ast.Raise) and "NotImplementedError" in ast.unparse(one) for one in last)
+
+
+def buildable(facts: ClassFacts, project: Project) -> list[ClassFacts]:
+    """The class itself, or its heirs where it is abstract: what can be built in its place."""
+    if not _is_abstract(facts):
+        return [facts]
+    heirs = [heir for heir in project.subclasses(facts) if not _is_abstract(heir)]
+    return heirs[:MOST_HEIRS] or [facts]
 
 
 # Conditions under which the handle is opened
@@ -197,13 +208,15 @@ def _name(node: ast.expr) -> str:
 # Names of options and settings
 
 
-def hints_for(facts: ClassFacts, project: Project) -> dict[str, Any]:
-    """By name what command lines and files of settings give, for words that stand near the class."""
+def hints_for(facts: ClassFacts, project: Project) -> dict[str, list[Any]]:
+    """By name what command lines and files of settings give, the nearest first, for words that stand near the class."""
     words = frozenset(re.findall(r"[A-Za-z_]\w*", project.data(facts.module.path).decode(errors="replace")))
-    found: dict[str, Any] = {}
+    found: dict[str, list[Any]] = {}
     for name, value in (*_options(project, facts.module.path), *_settings(project, facts.module.path)):
         if name in words and value is not None and value != "":
-            found.setdefault(name, value)
+            values = found.setdefault(name, [])
+            if value not in values and len(values) < MOST_HINTS:
+                values.append(value)
     return found
 
 

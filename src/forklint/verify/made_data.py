@@ -48,8 +48,8 @@ def spec_for(finding: Finding, path: Path, qualname: str, root: Path, project: P
         return None
     wanted = _wanted(finding, project)
     dataset = {
-        "node": constructing.node_of(found[0], project, wanted),
-        "hints": constructing.hints_for(found[0], project) | wanted,
+        "nodes": [constructing.node_of(one, project, wanted) for one in constructing.buildable(found[0], project)],
+        "hints": constructing.hints_for(found[0], project) | {name: [value] for name, value in wanted.items()},
         "samples": SAMPLES,
         "seconds": SECONDS,
     }

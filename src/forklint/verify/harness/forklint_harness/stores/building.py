@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from functools import reduce
 from typing import Any, Dict, List
 
@@ -11,6 +12,9 @@ from forklint_harness.stores.names import annotated, guess
 from forklint_harness.stores.node import Node
 from forklint_harness.stores.unknown import hints, learn, learning_value
 from forklint_harness.stores.values import value_of
+
+BUNDLE = re.compile(r"(config|cfg|conf|opt|opts|options|args|params|hparams|kwargs)$")
+"""Arguments that stand for many: what each of them is, its use tells."""
 
 
 def build(node: Node) -> Any:
@@ -32,6 +36,7 @@ def call(kind: Any, node: Node) -> Any:
     positional: List[Any] = []
     keywords: Dict[str, Any] = {}
     parameters = inspect.signature(kind).parameters
+    node.facts["takes"] = tuple(parameters)
     for name, parameter in parameters.items():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             continue
@@ -76,8 +81,8 @@ def _make_up(node: Node, name: str, parameter: Any) -> None:
     found = by_type or by_name
     if node.facts.get("truth") and (found is None or found[0] == "bool"):
         found = ("bool", True)
-    if name in hints and (found is None or found[0] not in ("path", "identity")):
-        learn(node, hints[name])
+    if name in hints and not BUNDLE.match(name) and (found is None or found[0] not in ("path", "identity")):
+        learn(node, hints[name][0])
     elif found is not None:
         node.kind, node.value = found
 

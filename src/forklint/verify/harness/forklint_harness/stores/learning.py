@@ -11,7 +11,7 @@ import sys
 import time
 import traceback
 from itertools import islice
-from typing import Any, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional
 
 from forklint_harness.stores import hooks, kinds, making, refining
 from forklint_harness.stores.building import build
@@ -26,6 +26,9 @@ FIRST = 6
 """Samples that are read in a pass as long as passes fail."""
 PASS_SECONDS = 10.0
 _installed: List[bool] = []
+Asked = Callable[[Any], bool]
+_asked: List[Asked] = []
+"""What is asked of the dataset when its samples have been read."""
 
 
 class Outcome:
@@ -38,6 +41,7 @@ class Outcome:
         self.trace: str = told.get("trace", "")
         self.samples: int = told.get("samples", 0)
         self.is_refined: bool = told.get("is_refined", False)
+        self.is_open: bool = told.get("is_open", False)
 
 
 def install() -> None:
@@ -59,9 +63,10 @@ def resume() -> None:
             hooks.begin(world)
 
 
-def learn(world: World, samples: int, seconds: float) -> Outcome:
+def learn(world: World, samples: int, seconds: float, is_open: Optional[Asked] = None) -> Outcome:
     """Learn what the stores and the arguments have to be; gives the last pass, over the real stores."""
     end = time.monotonic() + seconds
+    _asked[:] = [is_open] if is_open else []
     outcome = Outcome({"world": world.as_json()})
     most = FIRST
     before = ""
@@ -95,11 +100,12 @@ def settle(world: World, samples: int, seconds: float) -> Outcome:
     return outcome
 
 
-def _read(world: World, most: int) -> int:
+def _read(world: World, most: int, told: Dict[str, Any]) -> int:
     """Build the dataset and read samples; how many."""
     from torch.utils.data import IterableDataset
 
     dataset = build(world.dataset)
+    told["is_open"] = any(ask(dataset) for ask in _asked)
     if isinstance(dataset, IterableDataset):
         return sum(1 for _ in islice(iter(dataset), most))
     length = len(dataset)
@@ -163,13 +169,14 @@ def _pass(world: World, most: int) -> Dict[str, Any]:
     hooks.begin(world)
     error: Optional[BaseException] = None
     samples = 0
+    told: Dict[str, Any] = {"error": ""}
     try:
-        samples = _read(world, most)
+        samples = _read(world, most, told)
         if not samples:
             error = ValueError("the dataset gives no sample")
     except BaseException as raised:  # SystemExit of a project included
         error = raised
-    told: Dict[str, Any] = {"samples": samples, "error": ""}
+    told["samples"] = samples
     if error is not None:
         told["is_refined"] = refining.refine(world, error)
         told["error"] = "{}: {}".format(type(error).__name__, error)[:1000]

@@ -27,6 +27,10 @@ class Made:
             return items[None]
         return items[key]
 
+    def get(self, key: Any, default: Any = None) -> Any:
+        """As a dict's."""
+        return self.__dict__["_forklint_items"].get(key, default)
+
     def __contains__(self, key: Any) -> bool:
         return key in self.__dict__["_forklint_items"] or key in self.__dict__
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import linecache
 import re
 from typing import Any, Callable, Iterator, List, Optional, Tuple
 
@@ -14,7 +15,10 @@ from forklint_harness.stores.unknown import Unknown, recent
 from forklint_harness.stores.world import World
 
 MOST_COLUMNS = 12
+MOST_HINTS = 4
 MOST_LENGTH = 4096
+ROWS = 8
+"""Of a statement that failed."""
 MOST_TRIES = 9
 NUMBER = re.compile(r"(?:invalid literal for (int)\(\) with base \d+|could not convert string to (float)): (.+)$", re.DOTALL)
 UNPACKED = re.compile(r"(?:too many|not enough) values to unpack \(expected (?:at least )?(\d+)")
@@ -195,19 +199,84 @@ def _raised_by_project(error: BaseException) -> bool:
 
 def _choice(world: World, error: BaseException, text: str) -> bool:
     """A text that is none of those with which the function compares it."""
-    if not isinstance(error, (AssertionError, ValueError, KeyError, NotImplementedError, SystemExit, NameError)):
+    if not isinstance(error, (AssertionError, ValueError, KeyError, RuntimeError, SystemExit, NameError)):
         return False
     for frame in reversed(_frames(error)):
         for name, choices in choices_in(frame.f_code).items():
-            for node in world.dataset.walk():
-                is_open = node.facts.get("made_up") or node.kind == "text"
+            for node in world.walk():
+                is_open = node.facts.get("made_up") or node.kind == "text" or node.facts.get("format") == "text"
                 tried = node.facts.get("choice", -1) + 1
                 if node.name == name.lstrip("_") and is_open and tried < len(choices):
                     ordered = sorted(choices, key=lambda one: "train" not in one.lower())
                     node.facts["choice"] = tried
-                    node.kind, node.value = "text", ordered[tried]
+                    node.value = ordered[tried]
+                    if node.facts.get("format") != "text":
+                        node.kind = "text"
                     return True
     return False
+
+
+def _member(_world: World, error: BaseException, text: str) -> bool:
+    """A list in which a text was looked for: its elements are such texts."""
+    found = re.match(r"(b?'\d+') is not in list$", text) if isinstance(error, ValueError) else None
+    node = _last(lambda one: one.kind == "list") if found else None
+    if found is None or node is None or node.each.facts.get("digits"):
+        return False
+    node.each.kind = "bytes" if found.group(1).startswith("b") else "text"
+    node.each.facts["digits"] = True
+    return True
+
+
+def _hint(world: World, error: BaseException, text: str) -> bool:
+    """A value from a file of settings that is not the one that is meant: there may be another of that name."""
+    if not isinstance(error, (TypeError, AttributeError, KeyError, ValueError, AssertionError)):
+        return False
+    for frame in reversed(_frames(error)):
+        line = _line(error, frame)
+        words = re.findall(r"[A-Za-z_]\w*", linecache.getline(frame.f_code.co_filename, line))
+        for node in world.dataset.walk():
+            if node.name in words and node.facts.get("hint", MOST_HINTS) < MOST_HINTS:
+                node.facts["hint"] += 1
+                node.kind, node.value = "", None
+                node.parts.clear()
+                return True
+    return False
+
+
+def _given(world: World, error: BaseException, text: str) -> bool:
+    """An argument that was left at None, and that the code does not go without."""
+    if not isinstance(error, (TypeError, AttributeError, ValueError, AssertionError)):
+        return False
+    if "NoneType" not in text:
+        return _raised_by_project(error) and _named_in(world, text)
+    for frame in reversed(_frames(error)):
+        held = dict(frame.f_locals)
+        held.update(getattr(held.get("self"), "__dict__", {}))
+        line = _line(error, frame)
+        rows = linecache.getlines(frame.f_code.co_filename)[line - 1 : line + ROWS]
+        words = re.findall(r"[A-Za-z_]\w*", "".join(rows))
+        for name in words:
+            owner = _taking(world.dataset, name) if name in held and held[name] is None else None
+            if owner is not None:
+                owner.part(name, name).facts["wanted"] = True
+                return True
+    return False
+
+
+def _named_in(world: World, text: str) -> bool:
+    """An argument that the project's own message asks for."""
+    for name in reversed(re.findall(r"[A-Za-z_]\w*", text)):
+        owner = _taking(world.dataset, name)
+        if owner is not None:
+            owner.part(name, name).facts["wanted"] = True
+            return True
+    return False
+
+
+def _taking(owner: Node, name: str) -> Optional[Node]:
+    """The class below, or itself, that takes an argument of this name and was not given it."""
+    classes = [one for one in owner.walk() if one.kind == "class"]
+    return next((one for one in classes if name in one.facts.get("takes", ()) and name not in one.parts), None)
 
 
 def _shape(_world: World, error: BaseException, text: str) -> bool:
@@ -226,7 +295,8 @@ def _shape(_world: World, error: BaseException, text: str) -> bool:
 
 
 RULES = (
-    _number, _unpacked, _descriptor, _column, _out_of_range, _reshaped, _choice, _looked_for, _truth, _kind, _shape,
+    _number, _unpacked, _descriptor, _column, _out_of_range, _reshaped, _member, _hint, _choice, _given, _looked_for, _truth, _kind,
+    _shape,
 )  # fmt: skip
 
 

@@ -11,6 +11,8 @@ from forklint_harness.stores.names import guess
 from forklint_harness.stores.node import COUNT, Node, key_of
 from forklint_harness.stores.values import value_of
 
+FEW = 8
+"""Elements at the beginning of a list that may each be of a kind of its own, as a tuple's are."""
 TEXT = frozenset(set(dir(str)) - set(dir(object)) - {"count", "index", "isdigit"})
 MAPPING = frozenset(("items", "keys", "values", "get", "setdefault", "popitem", "update"))
 LIST = frozenset(("append", "extend", "insert", "remove", "sort", "reverse", "index", "count"))
@@ -42,14 +44,10 @@ def learning_value(node: Node, number: Optional[int] = None, name: str = "") -> 
 
 def _guess(node: Node, name: str) -> None:
     found = guess(name) if name else None
-    if name in hints:
-        value = hints[name]
-        if isinstance(value, dict):
-            node.kind = "dict"
-            for key, inner in value.items():
-                learn(node.part(key), inner)
-            return
-        learn(node, value)
+    told = hints.get(name, [])
+    if node.facts.get("hint", 0) < len(told):
+        node.facts.setdefault("hint", 0)
+        learn(node, told[node.facts["hint"]])
     elif found is not None:
         node.kind, node.value = found
 
@@ -127,6 +125,13 @@ class AskedDict(Dict[Any, Any]):
         self._iterate()
         return super().values()
 
+    def __getattr__(self, name: str) -> Any:
+        """An object after all, whose attributes are its items, too."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        self._node.kind = "object"
+        return learning_value(self._node.part("." + name, name), self._number, name)
+
     def get(self, key: Any, default: Any = None) -> Any:
         """As a dict's; a key that was asked for with a default is one that need not be there."""
         plain = key_of(key)
@@ -150,6 +155,8 @@ class Unknown:
         if name.startswith("__"):
             raise AttributeError(name)
         node, number = self._forklint
+        if name == "get" and node.kind == "object":
+            return lambda key, default=None: self[key] if key in hints else default
         for names, kind in ((MAPPING, "dict"), (ARRAY, "array"), (TEXT, "text"), (LIST, "list")):
             if name in names and not (kind == "array" and node.kind):
                 node.settle(kind)
@@ -178,6 +185,10 @@ class Unknown:
             return self._as("dict")[plain]
         if node.kind == "object":
             return learning_value(node.each, plain if isinstance(plain, int) else None)
+        if isinstance(plain, int) and 0 <= plain < FEW and node.kind in ("", "list"):
+            node.settle("list")
+            recent.append(node)
+            return learning_value(node.part(plain, node.name), plain)
         return self._as("array" if isinstance(key, tuple) else "list")[key]
 
     def __setitem__(self, key: Any, value: Any) -> None:

@@ -40,6 +40,8 @@ def text_of(node: Node, number: Optional[int] = None) -> str:
         return str(value_of(Node(node.name, kind, node.facts.get("number")), number if is_one_of_many else None))
     ending = node.facts.get("ending", "")
     where = 0 if number is None else number
+    if node.facts.get("digits"):
+        return str(where)
     return "{}{}{}{}".format(node.facts.get("beginning", ""), WORDS[where % len(WORDS)], where, ending)
 
 

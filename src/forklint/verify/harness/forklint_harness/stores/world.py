@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import zlib
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from forklint_harness.stores.node import Node
 from forklint_harness.stores.values import scratch
@@ -37,6 +37,12 @@ class World:
         world = cls(Node.of_json(told["dataset"]))
         world.paths = {key: Node.of_json(node) for key, node in told["paths"].items()}
         return world
+
+    def walk(self) -> Iterator[Node]:
+        """All nodes: of the arguments, then of the stores."""
+        yield from self.dataset.walk()
+        for node in list(self.paths.values()):
+            yield from node.walk()
 
     def node(self, path: str) -> Node:
         """What lies at a path."""

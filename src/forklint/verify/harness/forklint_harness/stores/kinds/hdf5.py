@@ -54,11 +54,11 @@ class AskedGroup:
         return node
 
     def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, Unknown):
+            key = str(key) if self._node.kind in ("hdf5", "group") else int(key)
         plain = key_of(key)
         if isinstance(plain, (str, bytes)) and self._node.kind != "array":
             return self._child(plain.decode() if isinstance(plain, bytes) else plain)
-        if isinstance(key, Unknown):
-            key = int(key)
         return self._array()[key]
 
     def __contains__(self, key: Any) -> bool:
