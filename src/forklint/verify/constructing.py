@@ -30,6 +30,7 @@ MOST_FILES = 40
 """Files of options, and of settings, that are looked at."""
 LARGEST = 200_000
 MOST_HINTS = 4
+MOST_OPTIONS = 600
 """Values that settings give for one name."""
 NOT_GIVEN = object()
 Node = list[Any]
@@ -54,7 +55,33 @@ def node_of(facts: ClassFacts, project: Project, wanted: Mapping[str, Any] = NOT
                 parts.append([repr(name), found[name]])
             elif name in wanted:
                 parts.append([repr(name), [name, "", "None", [], {"truth": "True"}]])
-    return [facts.name, "class", repr([str(facts.module.path), facts.qualname]), parts, {}]
+    mixin = None if depth else _mixin(facts, project)
+    told = {"mixin": repr((str(mixin.module.path), mixin.qualname))} if mixin else {}
+    return [facts.name, "class", repr([str(facts.module.path), facts.qualname]), parts, told]
+
+
+def _mixin(facts: ClassFacts, project: Project) -> ClassFacts | None:
+    """A class that has the samples of one that has none, as a factory puts them together; None if it is whole.
+
+    It has no constructor, and reads attributes that the other sets.
+    """
+    names = {"__getitem__", "__iter__", "__getitems__"}
+    if any(project.method(facts, name) for name in names) or project.method(facts, "__len__") is None:
+        return None
+    own = {node.attr for node in ast.walk(facts.node) if isinstance(node, ast.Attribute) and _is_set(node)}
+    best: tuple[int, ClassFacts] | None = None
+    for path in _nearest(project.where(WORD, "__getitem__"), facts.module.path):
+        module = project.module(path)
+        for other in module.classes if module else ():
+            if "__getitem__" in other.methods and not {"__init__", "__len__"} & set(other.methods):
+                read = {node.attr for node in ast.walk(other.node) if isinstance(node, ast.Attribute)}
+                if best is None or len(own & read) > best[0]:
+                    best = (len(own & read), other)
+    return best[1] if best is not None and best[0] > 1 else None
+
+
+def _is_set(node: ast.Attribute) -> bool:
+    return isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name) and node.value.id == "self"
 
 
 def _parameters(function: Function) -> list[str]:
@@ -212,8 +239,10 @@ def hints_for(facts: ClassFacts, project: Project) -> dict[str, list[Any]]:
     """By name what command lines and files of settings give, the nearest first, for words that stand near the class."""
     words = frozenset(re.findall(r"[A-Za-z_]\w*", project.data(facts.module.path).decode(errors="replace")))
     found: dict[str, list[Any]] = {}
-    for name, value in (*_options(project, facts.module.path), *_settings(project, facts.module.path)):
-        if name in words and value is not None and value != "":
+    options = list(_options(project, facts.module.path))
+    settings = [one for one in _settings(project, facts.module.path) if one[0] in words]
+    for name, value in (*options[:MOST_OPTIONS], *settings):
+        if value not in (None, "", -1):  # -1 is how options say that they are not set
             values = found.setdefault(name, [])
             if value not in values and len(values) < MOST_HINTS:
                 values.append(value)

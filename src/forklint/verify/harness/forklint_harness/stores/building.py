@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import inspect
-import re
 from functools import reduce
 from typing import Any, Dict, List
 
 from forklint_harness.stores import hooks
-from forklint_harness.stores.names import annotated, guess
+from forklint_harness.stores.names import BUNDLE, annotated, guess
 from forklint_harness.stores.node import Node
 from forklint_harness.stores.unknown import hints, learn, learning_value
 from forklint_harness.stores.values import value_of
-
-BUNDLE = re.compile(r"(config|cfg|conf|opt|opts|options|args|params|hparams|kwargs)$")
-"""Arguments that stand for many: what each of them is, its use tells."""
 
 
 def build(node: Node) -> Any:
     """An object of the class that a node names: ``value`` is its file and its qualified name."""
     file, qualname = node.value
     kind: Any = reduce(getattr, qualname.split("."), module(file))
+    if "mixin" in node.facts:
+        other, name = node.facts["mixin"]
+        kind = type(kind.__name__, (kind, getattr(module(other), name)), {"__module__": kind.__module__})
     return call(kind, node)
 
 
@@ -81,7 +80,7 @@ def _make_up(node: Node, name: str, parameter: Any) -> None:
     found = by_type or by_name
     if node.facts.get("truth") and (found is None or found[0] == "bool"):
         found = ("bool", True)
-    if name in hints and not BUNDLE.match(name) and (found is None or found[0] not in ("path", "identity")):
+    if name in hints and not BUNDLE.search(name.lower()) and (found is None or found[0] not in ("path", "identity")):
         learn(node, hints[name][0])
     elif found is not None:
         node.kind, node.value = found

@@ -23,6 +23,8 @@ NUMBER = re.compile(
 )
 FRACTION = re.compile(r"(^|_)(ratio|prob|probability|fraction|percent|percentage|p|alpha|beta|gamma|scale|threshold)$")
 FLAG = re.compile(r"^(is|use|do|has|with|no|should|enable|disable|return|load|debug|verbose|shuffle|training|pad)(_|$)")
+BUNDLE = re.compile(r"(config|cfg|conf|opts?|options|args|params|hparams|kwargs|settings|dict)$")
+"""Stand for many values: what each of them is, its use tells."""
 SPLIT = re.compile(r"(^|_)(split|mode|phase|subset|partition|stage)$")
 TEXT = re.compile(r"(^|_)(name|key|prefix|suffix|text|caption|title|token|charset|alphabet|characters?|word|id|type)$")
 SUFFIXES = (
@@ -40,7 +42,9 @@ def guess(name: str) -> Optional[Guess]:
     plain = name.lower()
     if not plain:
         return None
-    if FUNCTION.search(plain) and not MANY_PATHS.search(plain):
+    if BUNDLE.search(plain):
+        return None
+    if FUNCTION.search(plain) and not MANY_PATHS.search(plain) and not TEXT.search(plain):
         return "identity", None
     if MANY_PATHS.search(plain):
         return "paths", None

@@ -223,6 +223,7 @@ def _member(_world: World, error: BaseException, text: str) -> bool:
     if found is None or node is None or node.each.facts.get("digits"):
         return False
     node.each.kind = "bytes" if found.group(1).startswith("b") else "text"
+    node.each.value = None
     node.each.facts["digits"] = True
     return True
 

@@ -17,7 +17,9 @@ TEXT = frozenset(set(dir(str)) - set(dir(object)) - {"count", "index", "isdigit"
 MAPPING = frozenset(("items", "keys", "values", "get", "setdefault", "popitem", "update"))
 LIST = frozenset(("append", "extend", "insert", "remove", "sort", "reverse", "index", "count"))
 ARRAY = frozenset(
-    ["shape", "dtype", "ndim", "astype", "reshape", "transpose", "T", "squeeze", "mean", "std", "sum", "min", "max", "flatten", "numpy", "unsqueeze", "permute", "nbytes", "to", "float", "long", "detach", "cpu", "tolist", "ravel", "view", "clip", "argmax", "nonzero", "dim", "numel"]
+    "shape dtype ndim astype reshape transpose T squeeze mean std sum min max flatten numpy unsqueeze permute nbytes "
+    "to float long detach cpu tolist ravel view clip argmax nonzero dim numel cumsum cumprod argsort take argmin "
+    "repeat dot any all round prod var searchsorted swapaxes ptp".split()  # noqa: SIM905 - a list fills the screen
 )
 hints: Dict[str, Any] = {}
 """What configuration files and command lines of the project give for names."""
