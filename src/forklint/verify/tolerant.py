@@ -55,7 +55,7 @@ def tolerance(
     sliced = {file: found for file, found in points.items() if file.resolve() not in left_whole}
     return {
         "roots": [str(root)],
-        "skipped": slices.skipped(project, sliced),
+        "skipped": slices.skipped(project, sliced, None if path.resolve() in left_whole else path),
         "wanted": {str(file.resolve()): sorted(found) for file, found in points.items()},
         "claimed": {str(path.resolve()): [rows]},
         "loads": loaded_with(),

@@ -48,10 +48,15 @@ def _on_dataloader(module: Any) -> None:
             lacks.record("option", "{} of a loader".format(name))
             if name in PLAIN and isinstance(given[name], StandIn):
                 given[name] = PLAIN[name]
-        if beyond:
-            make(loader, *[given.pop(name) for name in POSITIONS], *beyond, **given)
-        else:
-            make(loader, **given)
+        first = [given.pop(name) for name in POSITIONS] if beyond else []
+        try:
+            make(loader, *first, *beyond, **given)
+        except ValueError as error:
+            if "num_samples" not in str(error) or beyond or not lacks.are_data_missing():
+                raise
+            made_up["dataset"] = "empty, for its data are missing"  # what is in order needs no samples
+            lacks.record("option", "dataset of a loader")
+            make(loader, **dict(given, shuffle=False))
         loader.__dict__["_forklint_made_up"] = made_up
 
     __init__.__wrapped__ = make  # type: ignore[attr-defined]

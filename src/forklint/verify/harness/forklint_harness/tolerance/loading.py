@@ -20,7 +20,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Set
 
 from forklint_harness.frames import is_library
 from forklint_harness.tolerance import lacks, runtime
-from forklint_harness.tolerance.rewriting import Rewriter
+from forklint_harness.tolerance.rewriting import Rewriter, same_rows
 
 MOST_FOLDERS = 4000
 """Folders of a project that are searched for a name."""
@@ -56,11 +56,15 @@ class Project:
         skipped: Set[str] = set()
         if self._skipped.get(real):
             skipped = self._dumps(path, real)
-        is_mended = real in self._texts
-        rows = () if is_mended else self._wanted.get(real, ())
+        rows: Sequence[int] = self._wanted.get(real, ())
+        claimed: Rows = self._claimed.get(real, ())
+        if real in self._texts:
+            before = self._tree_on_disk(path)
+            rows = same_rows(before, tree, rows)
+            claimed = [(row, row) for row in same_rows(before, tree, [pair[0] for pair in claimed])]
         rewriter = Rewriter(tree, path, skipped, rows)
         module = rewriter.module()
-        runtime.register(path, rewriter.statements, () if is_mended else self._claimed.get(real, ()))
+        runtime.register(path, rewriter.statements, claimed)
         return compile(module, path, "exec", dont_inherit=True)
 
     def text(self, path: str) -> str:
@@ -71,10 +75,14 @@ class Project:
                 text = _decoded(file.read())
         return text
 
+    @staticmethod
+    def _tree_on_disk(path: str) -> ast.Module:
+        with open(path, "rb") as file:
+            return ast.parse(_decoded(file.read()), path)
+
     def _dumps(self, path: str, real: str) -> Set[str]:
         """What is not to run, in a form that a moved statement keeps."""
-        with open(path, "rb") as file:
-            tree = ast.parse(_decoded(file.read()), path)
+        tree = self._tree_on_disk(path)
         skipped: Set[str] = set()
         kept: Set[str] = set()
         rows = {tuple(row) for row in self._skipped[real]}
