@@ -316,12 +316,23 @@ class Rewriter:
 
 def same_rows(before: ast.Module, after: ast.Module, rows: Collection[int]) -> List[int]:
     """The rows of a mended module on which the statements stand that stood on these rows of the module before."""
-    wanted = set()
+    return sorted({begin for begin, _ in rows_of(before, after, rows)})
+
+
+def rows_of(before: ast.Module, after: ast.Module, rows: Collection[int]) -> List[Tuple[int, int]]:
+    """First and last rows of those statements in the mended module."""
+    statements = _statements(after)
+    found = []
     for row in rows:
         on_row = [one for one in _statements(before) if one.lineno <= row <= _head_end(one)]
-        if on_row:
-            wanted.update(_signs(max(on_row, key=lambda one: (one.lineno, one.col_offset))))
-    return sorted({one.lineno for one in _statements(after) if wanted.intersection(_signs(one))})
+        if not on_row:
+            continue
+        for sign in _signs(max(on_row, key=lambda one: (one.lineno, one.col_offset))):
+            same = [one for one in statements if sign in _signs(one)]
+            if same:
+                found += [(one.lineno, _head_end(one)) for one in same]
+                break
+    return found
 
 
 def _statements(tree: ast.Module) -> List[ast.stmt]:
@@ -334,13 +345,18 @@ def _head_end(node: ast.stmt) -> int:
 
 
 def _signs(node: ast.stmt) -> List[str]:
-    """What a statement is known by, wherever it is moved: its head, and of an assignment its target."""
+    """What a statement is known by, wherever it is moved, the surest first: its head, its target, what it calls."""
     bare = copy.copy(node)
     for field in ("body", "orelse", "handlers", "finalbody"):
         if isinstance(getattr(bare, field, None), list):
             setattr(bare, field, [])
-    targets = node.targets if isinstance(node, ast.Assign) else []
-    return [ast.dump(bare), *("{} =".format(ast.dump(target)) for target in targets)]
+    signs = [ast.dump(bare)]
+    if isinstance(node, ast.Assign):
+        signs += ["{} =".format(ast.dump(target)) for target in node.targets]
+    value = getattr(node, "value", None)
+    if isinstance(value, ast.Call):
+        signs.append("{} {}".format(type(node).__name__, ast.dump(value.func)))
+    return signs
 
 
 class _Calls(ast.NodeTransformer):
