@@ -187,6 +187,12 @@ def loaded_by(module: str, names: Iterable[str] = ()) -> frozenset[str]:
     return frozenset(found)
 
 
+def loaded_with() -> dict[str, list[str]]:
+    """By each third-party package of the table, all that importing it loads for certain beside itself."""
+    names = sorted({key.partition(".")[0] for key in _loads()[0]})
+    return {name: sorted(loaded_by(name) - {name}) for name in names}
+
+
 def _direct(name: str) -> list[str]:
     exact, starred = _loads()
     found = list(exact.get(name, ()))

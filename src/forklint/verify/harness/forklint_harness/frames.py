@@ -6,7 +6,7 @@ import os
 import sys
 import traceback
 from types import FrameType, TracebackType
-from typing import Optional
+from typing import List, Optional
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 STANDARD = os.path.dirname(os.path.abspath(os.__file__))
@@ -29,6 +29,17 @@ def caller() -> str:
             return "{}:{}".format(os.path.abspath(frame.f_code.co_filename), frame.f_lineno)
         frame = frame.f_back
     return ""
+
+
+def callers() -> List[str]:
+    """``file:line`` of all frames of the project on the stack, innermost first."""
+    found = []
+    frame: Optional[FrameType] = sys._getframe(1)
+    while frame is not None:
+        if not is_library(frame.f_code.co_filename):
+            found.append("{}:{}".format(os.path.abspath(frame.f_code.co_filename), frame.f_lineno))
+        frame = frame.f_back
+    return found
 
 
 def raised_at(trace: Optional[TracebackType]) -> str:

@@ -10,7 +10,7 @@ import sys
 from typing import Any, Dict
 
 from forklint_harness import ending, journal
-from forklint_harness.frames import caller
+from forklint_harness.frames import caller, callers
 from forklint_harness.loaders import Watch
 
 
@@ -24,6 +24,8 @@ def install(order: Dict[str, Any]) -> None:
     multiprocessing.process.BaseProcess.__reduce__ = _without_work  # type: ignore[method-assign,assignment]
     _watch_work(order)
     _watch_imports(order)
+    if "tolerance" in order["spec"]:
+        _watch_starts()
     others = order["spec"].get("others", "one")
     Watch([], lambda _: None, others=others, is_import_in_question=True).begin()
 
@@ -56,6 +58,41 @@ def _has_run(path: str) -> bool:
     return any(file and os.path.realpath(file) == os.path.realpath(path) for file in files)
 
 
+def _watch_starts() -> None:
+    """In a tolerant run: where the program itself starts a process, and with what; one child is enough to see."""
+    from forklint_harness.tolerance import claims
+
+    process: Any = multiprocessing.process.BaseProcess
+    start = process.start
+
+    def start_and_wait(self: Any) -> None:
+        if not journal.is_main():
+            start(self)
+            return
+        loader = claims.loader_on_stack()
+        made_up = claims.made_up_in(loader) if loader is not None else {}
+        workers = loader.num_workers if loader is not None else None
+        journal.record("starts", place=caller(), text=text_here(), workers=workers, made_up=made_up)
+        start(self)
+        self.join()
+
+    process.start = start_and_wait
+
+
+def text_here() -> str:
+    """The line of the project that is being run."""
+    file, _, row = caller().rpartition(":")
+    text = " ".join(tolerance_text(file).splitlines()[int(row) - 1 : int(row)]) if file else ""
+    return " ".join(text.split())
+
+
+def tolerance_text(path: str) -> str:
+    """What a file says in this trial."""
+    from forklint_harness.tolerance import loading
+
+    return loading.text_of(path)
+
+
 def _watch_imports(order: Dict[str, Any]) -> None:
     """A child that starts a process while it imports the program is refused by multiprocessing; see where."""
     spawn: Any = multiprocessing.spawn
@@ -65,7 +102,8 @@ def _watch_imports(order: Dict[str, Any]) -> None:
         try:
             check()
         except RuntimeError as error:
-            journal.record("starts-while-importing", error=" ".join(str(error).split()), place=caller())
+            words = " ".join(str(error).split())
+            journal.record("starts-while-importing", error=words, place=caller(), stack=callers(), text=text_here())
             ending.end(order["journal"])
             raise
 

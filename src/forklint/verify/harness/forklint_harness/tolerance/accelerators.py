@@ -10,14 +10,52 @@ from forklint_harness.imports import after_import
 from forklint_harness.tolerance import lacks
 from forklint_harness.tolerance.stand_ins import StandIn
 
-MAKERS = (
-    "zeros ones empty full rand randn randint randperm arange linspace eye tensor as_tensor zeros_like ones_like "
-    "empty_like full_like rand_like randn_like randint_like logspace tril_indices triu_indices scalar_tensor Generator"
-).split()
-QUIET = (
-    "set_device synchronize init manual_seed manual_seed_all empty_cache reset_peak_memory_stats ipc_collect".split()
-)
-ASKED = "get_device_properties get_device_name get_device_capability mem_get_info Stream Event current_stream".split()
+MAKERS = [
+    "zeros",
+    "ones",
+    "empty",
+    "full",
+    "rand",
+    "randn",
+    "randint",
+    "randperm",
+    "arange",
+    "linspace",
+    "eye",
+    "tensor",
+    "as_tensor",
+    "zeros_like",
+    "ones_like",
+    "empty_like",
+    "full_like",
+    "rand_like",
+    "randn_like",
+    "randint_like",
+    "logspace",
+    "tril_indices",
+    "triu_indices",
+    "scalar_tensor",
+    "Generator",
+]
+QUIET = [
+    "set_device",
+    "synchronize",
+    "init",
+    "manual_seed",
+    "manual_seed_all",
+    "empty_cache",
+    "reset_peak_memory_stats",
+    "ipc_collect",
+]
+ASKED = [
+    "get_device_properties",
+    "get_device_name",
+    "get_device_capability",
+    "mem_get_info",
+    "Stream",
+    "Event",
+    "current_stream",
+]
 GROUP = {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1", "LOCAL_WORLD_SIZE": "1", "NODE_RANK": "0"}
 """What a launcher would have set."""
 
@@ -27,6 +65,7 @@ def install(spec: Mapping[str, Any]) -> None:
     if "accelerator" not in spec.get("claims", ()):
         after_import("torch", _on_torch)
     after_import("torch.distributed", _on_distributed)
+    after_import("torch.nn.init", _on_init)
     _launched()
 
 
@@ -57,7 +96,7 @@ def _on_torch(torch: Any) -> None:
     for kind in (torch.Tensor, torch.nn.Module):
         for name in ("cuda", "to", "pin_memory"):
             if hasattr(kind, name):
-                _wrap_method(kind, name, torch)
+                _wrap_method(kind, name)
     _wrap(torch, "load", _loaded)
     for name in QUIET:
         _wrap_whole(torch.cuda, name, lambda *_, **__: None)
@@ -100,7 +139,7 @@ def _wrap(owner: Any, name: str, change: Callable[[Dict[str, Any]], Dict[str, An
     setattr(owner, name, wrapped)
 
 
-def _wrap_method(kind: Any, name: str, torch: Any) -> None:
+def _wrap_method(kind: Any, name: str) -> None:
     plain: Any = getattr(kind, name)
 
     def wrapped(self: Any, *arguments: Any, **keywords: Any) -> Any:
@@ -126,6 +165,17 @@ def _wrap_whole(owner: Any, name: str, instead: Callable[..., Any]) -> None:
     setattr(owner, name, wrapped)
 
 
+def _on_init(module: ModuleType) -> None:
+    """Weights are left as the memory is: to draw them takes longest of all that a model's construction does."""
+    for name in dir(module):
+        if name.endswith("_") and not name.startswith("_") and callable(getattr(module, name)):
+            setattr(module, name, _unchanged)
+
+
+def _unchanged(tensor: Any, *_arguments: Any, **_keywords: Any) -> Any:
+    return tensor
+
+
 def _on_distributed(module: ModuleType) -> None:
     plain: Any = getattr(module, "init_process_group", None)
     store: Any = getattr(module, "HashStore", None)
@@ -134,6 +184,11 @@ def _on_distributed(module: ModuleType) -> None:
 
     def init_process_group(*_arguments: Any, **_keywords: Any) -> Any:
         lacks.record("process group", "one rank")
-        return plain("gloo", store=store(), rank=0, world_size=1)
+        try:
+            return plain("gloo", store=store(), rank=0, world_size=1)
+        except RuntimeError:  # there is no network interface that gloo could use
+            from torch.testing._internal.distributed import fake_pg
+
+            return plain("fake", store=fake_pg.FakeStore(), rank=0, world_size=1)
 
     module.init_process_group = init_process_group  # type: ignore[attr-defined]

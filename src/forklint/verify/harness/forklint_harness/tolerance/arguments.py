@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-from types import ModuleType
 from typing import Any, Dict, List, Optional
 
 from forklint_harness.imports import after_import
@@ -69,13 +68,13 @@ def _of_kind(name: str, kind: Any) -> Any:
     for text in (str(NUMBER), scratch_path(name), "a"):
         try:
             return tainted.taint(kind(text))
-        except Exception:  # not what this type reads
+        except Exception:  # noqa: S112, PERF203 - not what this type reads: the next text may be
             continue
     return StandIn(name)
 
 
-def _on_argparse(module: ModuleType) -> None:
-    kind: Any = module.ArgumentParser  # type: ignore[attr-defined]
+def _on_argparse(module: Any) -> None:
+    kind: Any = module.ArgumentParser
     plain = kind.parse_known_args
 
     def parse_known_args(self: Any, args: Any = None, namespace: Any = None) -> Any:
@@ -92,10 +91,10 @@ def _on_argparse(module: ModuleType) -> None:
 def _release(module: Any, action: Any, given: List[str]) -> None:
     """Give a required argument a default, and a required command its first choice."""
     if isinstance(action, module._SubParsersAction):
-        if not any(one in action.choices for one in given) and action.choices:
-            if action.required or action.dest == module.SUPPRESS:
-                given.append(next(iter(action.choices)))
-                lacks.record("argument", given[-1])
+        is_needed = action.required or action.dest == module.SUPPRESS
+        if is_needed and action.choices and not any(one in action.choices for one in given):
+            given.append(next(iter(action.choices)))
+            lacks.record("argument", given[-1])
         return
     is_positional = not action.option_strings
     if not action.required or any(one.partition("=")[0] in action.option_strings for one in given):
@@ -112,8 +111,8 @@ def _release(module: Any, action: Any, given: List[str]) -> None:
     lacks.record("argument", name)
 
 
-def _on_click(module: ModuleType) -> None:
-    kind: Any = module.Parameter  # type: ignore[attr-defined]
+def _on_click(module: Any) -> None:
+    kind: Any = module.Parameter
     make = kind.__init__
 
     def __init__(self: Any, *arguments: Any, **keywords: Any) -> None:
@@ -151,7 +150,7 @@ def for_call(function: Any) -> Dict[str, Any]:
 
 
 def for_parameter(name: str, annotation: Any = inspect.Parameter.empty) -> Any:
-    """A value for a parameter: of its annotation where that is plain, a path or a number by its name, else a stand-in."""
+    """A value for a parameter: of its annotation where that is plain, a path by its name, else a stand-in."""
     plain = {"int": int, "float": float, "str": str, "bool": bool}
     kind = plain.get(annotation if isinstance(annotation, str) else getattr(annotation, "__name__", ""))
     if kind is bool:

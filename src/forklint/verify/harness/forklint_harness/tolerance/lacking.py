@@ -8,10 +8,10 @@ import types
 from typing import Any, Iterable, Iterator, Optional, Tuple
 
 from forklint_harness.frames import is_library
-from forklint_harness.tolerance import tainted
+from forklint_harness.tolerance import lacks, tainted
 from forklint_harness.tolerance.stand_ins import EndlessError, StandInBase, is_stand_in
 
-NEVER = (StopIteration, StopAsyncIteration, GeneratorExit, MemoryError, RecursionError, EndlessError, SyntaxError)
+NEVER = (StopIteration, StopAsyncIteration, GeneratorExit, MemoryError, RecursionError, SyntaxError)
 """Errors that no missing thing causes: those that steer a loop, and those of a program that cannot go on."""
 ACCELERATOR = re.compile(r"CUDA|cuda|NVIDIA|nccl|NCCL|cuDNN|HIP|MPS|no accelerator|XPU|Neuron|hpu")
 READERS = (
@@ -31,6 +31,9 @@ READERS = (
 """Libraries whose errors, with no stand-in in sight, are about a file or a server that is not what it should be."""
 VERSION = re.compile(r"unexpected keyword argument|has no attribute|cannot import name|is not a package|missing \d+")
 OF_MODULE = re.compile(r"module '\w+' has no attribute '\w+'")
+NO_PATH = re.compile(r"(?:path should be|expected str, bytes or os\.PathLike object).*not NoneType")
+"""What Python says of a path that an option would have given."""
+EMPTY = re.compile(r"num_samples|empty|not enough values|at least one|positive integer|zero-size|No objects to concat")
 DEEPEST = 50
 Lack = Tuple[str, str]
 
@@ -44,11 +47,13 @@ def lack_of(error: BaseException, frame: Any, names: Iterable[str]) -> Optional[
         return None
     if isinstance(error, AssertionError) and not is_library(_innermost(error).f_code.co_filename):
         return None
-    return _by_kind(error) or _by_stand_in(error, frame, names) or _by_version(error)
+    return _by_kind(error) or _by_stand_in(error, frame, names) or _by_version(error) or _by_emptiness(error)
 
 
 def _by_kind(error: BaseException) -> Optional[Lack]:
     text = str(error)
+    if isinstance(error, EndlessError):
+        return "statement", "a loop waits for the end of a stand-in"
     if isinstance(error, ImportError):
         return "package", error.name or text
     if isinstance(error, (FileNotFoundError, NotADirectoryError, IsADirectoryError, PermissionError)):
@@ -64,13 +69,17 @@ def _by_kind(error: BaseException) -> Optional[Lack]:
         return "accelerator", text.splitlines()[0]
     if type(error).__module__.partition(".")[0] in READERS or isinstance(error, OSError):
         return "file", text
+    if isinstance(error, TypeError) and NO_PATH.search(text):
+        return "argument", text
     if isinstance(error, KeyError) and _innermost(error).f_code.co_filename.endswith("os.py"):
         return "variable", str(error.args[0]) if error.args else text
     return None
 
 
 def _by_stand_in(error: BaseException, frame: Any, names: Iterable[str]) -> Optional[Lack]:
-    here = (_value(frame, name) for name in names)
+    here = [_value(frame, name) for name in names]
+    if isinstance(error, AttributeError) and "'super' object" in str(error):
+        here += [frame.f_locals.get(name) for name in ("self", "cls")]
     if any(_is_made_up(value) for value in here) or any(_is_made_up(value) for value in _locals_of(error)):
         return "statement", "{}: {}".format(type(error).__name__, str(error)[:120])
     return None
@@ -86,6 +95,16 @@ def _by_version(error: BaseException) -> Optional[Lack]:
         return "package", str(error).splitlines()[0]
     if isinstance(error, TypeError) and VERSION.search(str(error)) and is_library(_innermost(error).f_code.co_filename):
         return "package", str(error)
+    return None
+
+
+def _by_emptiness(error: BaseException) -> Optional[Lack]:
+    """What comes of data that is not there: nothing to count, to take or to divide by."""
+    is_of_data = isinstance(error, (IndexError, KeyError, ZeroDivisionError)) or (
+        isinstance(error, ValueError) and EMPTY.search(str(error))
+    )
+    if is_of_data and lacks.are_data_missing():
+        return "statement", "{}: {}".format(type(error).__name__, str(error)[:120])
     return None
 
 

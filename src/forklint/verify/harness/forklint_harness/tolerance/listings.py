@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import fnmatch
 import os
 import sys
@@ -11,7 +12,7 @@ from typing import Any, Callable, List
 from forklint_harness.frames import is_library
 from forklint_harness.imports import after_import
 from forklint_harness.tolerance import lacks, tainted
-from forklint_harness.tolerance.stand_ins import LENGTH, scratch_path
+from forklint_harness.tolerance.stand_ins import LENGTH, StandIn, scratch_path
 
 QUESTIONS = ("exists", "isfile", "isdir", "lexists", "islink", "getsize")
 
@@ -20,9 +21,21 @@ def install() -> None:
     """Set the hooks; they answer code of the project alone."""
     for name in QUESTIONS:
         _note(os.path, name)
-    _instead(os, "listdir", lambda path=".": _names(os.fspath(path), "*"))
+    _instead(os, "listdir", lambda *_: _names("*"))
+    _open_by_name()
     after_import("glob", _on_glob)
     after_import("pathlib", _on_pathlib)
+
+
+def _open_by_name() -> None:
+    """Let ``open`` take a stand-in for the path that it is: a number would be taken for an open file."""
+    plain = builtins.open
+
+    def open_by_name(file: Any, *arguments: Any, **keywords: Any) -> Any:
+        return plain(str(file) if isinstance(file, StandIn) else file, *arguments, **keywords)
+
+    open_by_name.__name__ = "open"
+    builtins.open = open_by_name
 
 
 def _is_asked_by_project(depth: int = 2) -> bool:
@@ -60,13 +73,13 @@ def _instead(owner: Any, name: str, made: Callable[..., List[Any]]) -> None:
         if found:
             return found
         lacks.record("file", str(arguments[0]) if arguments else ".")
-        return made(*arguments, **{key: value for key, value in keywords.items() if key not in ("recursive",)})
+        return made(*arguments, **{key: value for key, value in keywords.items() if key != "recursive"})
 
     listed.__wrapped__ = plain  # type: ignore[attr-defined]
     setattr(owner, name, listed)
 
 
-def _names(path: str, pattern: str) -> List[Any]:
+def _names(pattern: str) -> List[Any]:
     """Names that match a pattern; ``0.png`` where it leaves the ending open."""
     ending = pattern.rpartition("*")[2] if "*" in pattern else "." + pattern.rpartition(".")[2]
     if not ending.startswith(".") or not fnmatch.fnmatch("0" + ending, "0" + ending):
@@ -77,7 +90,7 @@ def _names(path: str, pattern: str) -> List[Any]:
 def _globbed(pattern: Any, *_arguments: Any, **_keywords: Any) -> List[Any]:
     folder, last = os.path.split(os.fspath(pattern))
     below = scratch_path(folder)
-    return [tainted.MadeUpStr(os.path.join(below, name)) for name in _names(folder, last)]
+    return [tainted.MadeUpStr(os.path.join(below, name)) for name in _names(last)]
 
 
 def _on_glob(module: ModuleType) -> None:

@@ -36,7 +36,16 @@ CHANGES: Dict[str, Tuple[int, ...]] = {
 }
 """Events that change what is on the disk, and which of their arguments name it."""
 PROGRAMS = frozenset(
-    "os.system os.exec os.posix_spawn os.spawn os.startfile os.startfile/2 subprocess.Popen pty.spawn".split()
+    [
+        "os.system",
+        "os.exec",
+        "os.posix_spawn",
+        "os.spawn",
+        "os.startfile",
+        "os.startfile/2",
+        "subprocess.Popen",
+        "pty.spawn",
+    ]
 )
 ENDS = frozenset({"os.kill", "os.killpg", "signal.pthread_kill"})
 CONNECTIONS = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg"})
@@ -93,7 +102,7 @@ class Refusals:
             if isinstance(address, tuple) and address and str(address[0]) not in HERE:
                 self.refuse(event, _shown(address[0]))
         elif event == "socket.getaddrinfo":
-            if str(arguments[0]) not in HERE and not isinstance(arguments[0], type(None)):
+            if str(arguments[0]) not in HERE and arguments[0] is not None:
                 self.refuse(event, _shown(arguments[0]))
         elif event in SENDERS:
             self.refuse(event, _shown(arguments[0] if event == "urllib.Request" else arguments[1]))
@@ -161,7 +170,7 @@ def _guard_modes(refusals: Refusals, name: str, module: ModuleType) -> None:
 
 def _guard_lmdb(refusals: Refusals, module: ModuleType) -> None:
     """An LMDB environment is made where it is not: only one that is there may be opened outside."""
-    plain: Any = module.open  # type: ignore[attr-defined]
+    plain: Any = module.open
 
     def guarded(path: Any, *arguments: Any, **keywords: Any) -> Any:
         if not os.path.exists(path):

@@ -7,17 +7,18 @@ import functools
 import importlib
 import sys
 import types
-from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterable, List, Optional, Sequence, Set, Tuple
 
 from forklint_harness.frames import is_library
 from forklint_harness.tolerance import lacking, lacks, tainted
 from forklint_harness.tolerance.refusals import RefusedError
-from forklint_harness.tolerance.stand_ins import StandIn, StandInMeta, is_stand_in
+from forklint_harness.tolerance.stand_ins import LENGTH, EndlessError, StandIn, StandInMeta, begin_anew, is_stand_in
 
 REAL = ("torch.utils.data", "torch.multiprocessing", "multiprocessing", "concurrent", "threading")
 """Modules whose callables get what they are given, made up or not: what they do is what a claim is about."""
 LOADS: Dict[str, Sequence[str]] = {}
 """By the name of a package that may be missing, what it imports."""
+FILES = ("posix", "nt", "io", "_io", "os")
 _files: Dict[str, Runtime] = {}
 _handlers: List[Tuple[Any, Tuple[str, ...]]] = []
 
@@ -31,6 +32,7 @@ class Runtime:
         self._statements = statements
         self._claimed = [tuple(rows) for rows in claimed]
         self._lost: Dict[str, str] = {}
+        self._rounds: Dict[int, int] = {}
 
     # Failures
 
@@ -39,12 +41,16 @@ class Runtime:
         error: Any = sys.exc_info()[1]
         node = self._statements[number]
         frame = sys._getframe(1)
+        if isinstance(error, EndlessError) and not isinstance(node, (ast.While, ast.For)):
+            raise  # noqa: PLE0704
         if getattr(error, "_forklint_refused", False) or self._is_claimed(node) or _is_handled(error):
-            raise
+            raise  # noqa: PLE0704
+        if isinstance(error, EndlessError):
+            begin_anew()
         lack = lacking.lack_of(error, frame, _names(node)) or self._by_lost_name(error)
         if lack is None:
             _mark(error, "_forklint_refused")
-            raise
+            raise  # noqa: PLE0704
         kind, what = lack
         if kind == "package":
             _load_for(what)
@@ -77,7 +83,7 @@ class Runtime:
             return StandIn(node.name)
         return StandIn(name)
 
-    def head(self, number: int, wanted: Optional[bool]) -> Any:
+    def head(self, number: int, wanted: Optional[bool]) -> Any:  # noqa: FBT001
         """The same for the head of a compound statement; of a condition the branch that is wanted, or neither."""
         node = self._statements[number]
         return bool(wanted) if isinstance(node, ast.If) else StandIn("line {}".format(node.lineno))
@@ -99,7 +105,7 @@ class Runtime:
         """The state before a condition is evaluated."""
         return lacks.touched()
 
-    def decide(self, mark: int, test: Any, leaves: bool, otherwise: bool, wanted: Any, number: int) -> Any:  # noqa: FBT001, PLR0913 - as rewritten code calls it
+    def decide(self, mark: int, test: Any, leaves: bool, otherwise: bool, wanted: Any, number: int) -> Any:  # noqa: FBT001, PLR0913, PLR0917
         """The branch to take: that of the condition, or one that goes on where the condition is made up."""
         if not is_stand_in(test) and lacks.touched() == mark:
             return test
@@ -117,6 +123,21 @@ class Runtime:
             return True
         return test
 
+    def items(self, mark: int, values: Any, number: int) -> Any:
+        """What a loop goes over; one stand-in where it must be entered and how often is made up to be never."""
+        if (is_stand_in(values) or lacks.touched() != mark) and _is_empty(values):
+            node = self._statements[number]
+            lacks.record("statement", "loop", "entered once", self._place(node))
+            return [StandIn("line {}".format(node.lineno))]
+        return values
+
+    def goes_on(self, mark: int, test: Any, number: int, wanted: bool) -> Any:  # noqa: FBT001
+        """Whether a loop goes on: where its condition is made up a few times, at least once if it must be entered."""
+        if not is_stand_in(test) and lacks.touched() == mark:
+            return test
+        rounds = self._rounds[number] = self._rounds.get(number, 0) + 1
+        return bool(test) and rounds % (LENGTH + 1) != 0 if rounds > 1 or not wanted else True
+
     # Errors of the program's own
 
     def own(self, error: Any) -> Any:
@@ -133,8 +154,7 @@ class Runtime:
     def catchable(self, kinds: Any) -> Any:
         """What of a handler's classes is an exception."""
         every = kinds if isinstance(kinds, tuple) else (kinds,)
-        real = tuple(kind for kind in every if isinstance(kind, type) and issubclass(kind, BaseException))
-        return real
+        return tuple(kind for kind in every if isinstance(kind, type) and issubclass(kind, BaseException))
 
     # Values
 
@@ -147,6 +167,8 @@ class Runtime:
         return functools.partial(self._call, function, arguments, keywords)
 
     def _call(self, function: Any, arguments: Sequence[Any], keywords: Dict[str, Any]) -> Any:
+        if getattr(function, "__module__", "") in FILES:  # they would take a number for an open file
+            arguments = [str(one) if isinstance(one, StandIn) else one for one in arguments]
         try:
             found = function(*arguments, **keywords)
         except Exception as error:
@@ -159,6 +181,10 @@ class Runtime:
         if found is owner or any(found is one for one in arguments):
             return found
         return tainted.taint(found)
+
+    def unpack(self, values: Any, count: int) -> Any:
+        """What is taken apart; of a stand-in as many parts as there are targets."""
+        return [values[number] for number in range(count)] if isinstance(values, StandIn) else values
 
     def joined(self, *parts: Any) -> str:
         """The text of an f-string; made up if one of its values is."""
@@ -208,6 +234,13 @@ def _is_handled(error: BaseException) -> bool:
     return any(id(one) in active and kinds.intersection(names) for one, names in _handlers)
 
 
+def _is_empty(values: Any) -> bool:
+    try:
+        return len(values) == 0
+    except TypeError:  # an iterator
+        return False
+
+
 def _takes_anything(function: Any) -> bool:
     """Whether a callable is to have its arguments as they are: the project's, and what claims are about."""
     if isinstance(function, functools.partial):
@@ -232,7 +265,7 @@ def _load_for(package: str) -> None:
     for name in LOADS.get(package.partition(".")[0], ()):
         try:
             importlib.import_module(name)
-        except ImportError:
+        except ImportError:  # noqa: PERF203
             continue
 
 
@@ -245,7 +278,8 @@ def _mark(error: Any, name: str) -> None:
 
 def _formatted(value: Any, conversion: int, shape: str) -> str:
     if conversion != -1:
-        value = {115: str, 114: repr, 97: ascii}[conversion](value)
+        shown: Dict[int, Any] = {115: str, 114: repr, 97: ascii}
+        value = shown[conversion](value)
     return format(value, shape)
 
 
@@ -260,7 +294,7 @@ def _filled(text: str, value: StandIn) -> str:
 def _names(node: ast.stmt) -> Tuple[str, ...]:
     """Names that a statement reads, those of its blocks left out."""
     waiting: List[ast.AST] = [node]
-    found = []
+    found: List[str] = []
     while waiting:
         one = waiting.pop()
         if isinstance(one, ast.Name):
@@ -281,18 +315,19 @@ def _head_end(node: ast.stmt) -> int:
 
 def _unbound(statements: Sequence[ast.stmt]) -> List[str]:
     """Names that a file reads and nothing in it binds."""
-    read, bound = {}, set()  # type: ignore[var-annotated]
+    read: List[str] = []
+    bound: Set[str] = set()
     for statement in statements:
         for node in ast.walk(statement):
             if isinstance(node, ast.Name):
-                (read.setdefault(node.id) if isinstance(node.ctx, ast.Load) else bound.add(node.id))
+                if isinstance(node.ctx, ast.Load):
+                    read.append(node.id)
+                else:
+                    bound.add(node.id)
             elif isinstance(node, ast.arg):
                 bound.add(node.arg)
             elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
                 bound.add(node.name)
             elif isinstance(node, ast.alias):
                 bound.add(node.asname or node.name.partition(".")[0])
-    return [name for name in read if name not in bound]
-
-
-Call = Callable[..., Any]
+    return [name for name in dict.fromkeys(read) if name not in bound]

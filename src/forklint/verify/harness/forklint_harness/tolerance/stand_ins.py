@@ -9,7 +9,7 @@ import os
 import tempfile
 import types
 from abc import ABCMeta
-from typing import Any, Dict, Iterator, List, Tuple
+from typing import Any, Dict, Generator, Iterator, List, Tuple
 
 from forklint_harness.tolerance import lacks
 
@@ -34,6 +34,12 @@ def _use() -> None:
     lacks.touch()
     if _uses > MOST_USES:
         raise EndlessError("a stand-in has no end of data")
+
+
+def begin_anew() -> None:
+    """Count uses from nothing: the loop that waited for an end has been left."""
+    global _uses  # noqa: PLW0603
+    _uses = 0
 
 
 def scratch_path(name: str) -> str:
@@ -161,7 +167,7 @@ class StandIn:
         _use()
         return bool(isinstance(other, (int, float)) and other <= NUMBER)
 
-    def __enter__(self) -> StandIn:  # noqa: PYI034 - Self needs Python 3.11
+    def __enter__(self) -> StandIn:  # noqa: PYI034
         return self
 
     def __exit__(self, *_error: object) -> None:
@@ -173,7 +179,7 @@ class StandIn:
     async def __aexit__(self, *_error: object) -> None:
         return None
 
-    def __await__(self) -> Iterator[Any]:
+    def __await__(self) -> Generator[Any, None, StandIn]:
         yield from ()
         return self._forklint_part("()")
 
@@ -219,7 +225,22 @@ def _operation(self: StandIn, *_others: Any) -> StandIn:
     return self._forklint_part("()")
 
 
-for _name in "add sub mul matmul truediv floordiv mod divmod pow lshift rshift and or xor".split():
+for _name in [
+    "add",
+    "sub",
+    "mul",
+    "matmul",
+    "truediv",
+    "floordiv",
+    "mod",
+    "divmod",
+    "pow",
+    "lshift",
+    "rshift",
+    "and",
+    "or",
+    "xor",
+]:
     setattr(StandIn, "__{}__".format(_name), _operation)
     setattr(StandIn, "__r{}__".format(_name), _operation)
 for _name in ("neg", "pos", "abs", "invert", "round"):
@@ -298,6 +319,7 @@ class StandInBase(metaclass=StandInMeta):
         return StandIn(type(self)._forklint_name + "[]")
 
     def __call__(self, *_arguments: Any, **_keywords: Any) -> Any:
+        """Give a stand-in, unless a derived class has a call of its own."""
         _use()
         return StandIn(type(self)._forklint_name + "()")
 

@@ -72,7 +72,21 @@ for _name in _OPERATIONS.split():
 for _name in ("__neg__", "__pos__", "__abs__"):
     for _plain, _made in KINDS[:2]:
         setattr(_made, _name, _wrapped(getattr(_plain, _name)))
-for _name in "__add__ __mul__ __mod__ __getitem__ format join lower upper strip lstrip rstrip replace split".split():
+for _name in [
+    "__add__",
+    "__mul__",
+    "__mod__",
+    "__getitem__",
+    "format",
+    "join",
+    "lower",
+    "upper",
+    "strip",
+    "lstrip",
+    "rstrip",
+    "replace",
+    "split",
+]:
     setattr(MadeUpStr, _name, _wrapped(getattr(str, _name)))
 
 
@@ -85,7 +99,7 @@ def taint(value: Any) -> Any:
     """The same value, known as made up."""
     from forklint_harness.tolerance.stand_ins import StandIn, StandInBase
 
-    if isinstance(value, NEVER) or isinstance(value, (StandIn, StandInBase)) or isinstance(value, _SORTS):
+    if isinstance(value, (*NEVER, StandIn, StandInBase, *_SORTS)):
         return value
     for plain, made in KINDS:
         if type(value) is plain:
