@@ -5,7 +5,7 @@ from __future__ import annotations
 import linecache
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Any
 
@@ -25,6 +25,7 @@ ELSEWHERE = (
     "such as those of a parallel torch operation"
 )
 
+NAME_IT = "name an entry or a factory that finds real data"
 UNSENT = "look for what the script sets while it runs, in a module or a class: a spawned worker does not have it"
 
 
@@ -73,6 +74,40 @@ def cell_of(seen: Observation, controls: Sequence[Observation], known: Truth) ->
     if (seen.trial.factors.start_method or "fork") == "fork":
         return _forked(seen, harm, known)
     return _pickled(seen, harm, known)
+
+
+def paired(cell: Cell, mended: Observation | None, known: Truth) -> Cell:
+    """The cell of made-up data, beside the same trial with the finding mended.
+
+    That the handle is not open says nothing there: other arguments may open it.
+    """
+    if cell.verdict is Verdict.REFUTED:
+        return replace(
+            cell, verdict=Verdict.INCONCLUSIVE, evidence=f"with made-up data, {cell.evidence}", advice=NAME_IT
+        )
+    if cell.verdict is not Verdict.CONFIRMED:
+        return cell
+    problem = _not_cured(mended, known)
+    if problem:
+        return replace(cell, verdict=Verdict.INCONCLUSIVE, evidence=f"{cell.evidence}; {problem}", advice=NAME_IT)
+    assert mended is not None  # noqa: S101 - there is no problem
+    return replace(cell, evidence=f"{cell.evidence}; {mended.trial.factors.code} none of it")
+
+
+def _not_cured(mended: Observation | None, known: Truth) -> str:
+    """Why the mended trial does not show that the harm was the handle's; empty if it does."""
+    if mended is None:
+        return "it was not run mended"
+    how = mended.trial.factors.code
+    unreached = why_unreached(mended, "a loader of its dataset")
+    if unreached:
+        return f"{how}: {unreached.evidence}"
+    errors = [one for one in mended.of("error") if one["phase"] != "collating"] or mended.of("unpicklable")
+    if errors:
+        return f"{how}, too: {errors[0]['type']}: {first_line(errors[0]['text'])}"
+    if mended.of("worker-died") or not any(one["batches"] for one in mended.of("pass")):
+        return f"{how} no batch comes"
+    return f"{how} samples differ, too" if samples.wrong(mended, known) else ""
 
 
 def _another_cause(seen: Observation) -> Cell | None:

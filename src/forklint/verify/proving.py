@@ -110,7 +110,8 @@ def _observe(experiment: Experiment, experimenter: Experimenter, runner: Runner,
         if experimenter.unprovable(seen):
             return seen
     done = {one.trial.name for one in seen}
-    seen += _run([trial for trial in experiment.trials if trial.name not in done], experiment, runner, tell)
+    planned = [experimenter.informed(trial, seen) for trial in experiment.trials if trial.name not in done]
+    seen += _run(planned, experiment, runner, tell)
     while further := experimenter.follow_up(experiment, seen):
         seen += _run(further, experiment, runner, tell)
     return seen

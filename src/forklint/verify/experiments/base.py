@@ -95,6 +95,10 @@ class Experimenter(ABC):
         """The judgement if the controls show that no treatment can decide: then none is run."""
         return None
 
+    def informed(self, trial: Trial, seen: Sequence[Observation]) -> Trial:
+        """A planned trial with what earlier ones have found out for it."""
+        return trial
+
     def follow_up(self, experiment: Experiment, observations: Sequence[Observation]) -> tuple[Trial, ...]:
         """Further trials that the judgement needs after those so far, such as controls for what these showed.
 

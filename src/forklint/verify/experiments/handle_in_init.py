@@ -10,14 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from forklint.model import Finding
+from forklint.project.index import Project
 from forklint.source.paths import from_root
-from forklint.verify import samples, stand_ins
+from forklint.verify import made_data, samples
 from forklint.verify.experiments.base import WORST_FIRST, Experimenter, inconclusive, one_after_another, worst_of
-from forklint.verify.handle_harm import Cell, cell_of
-from forklint.verify.subjects import WHEN_IMPORTED, subjects_for
+from forklint.verify.handle_harm import Cell, cell_of, paired
+from forklint.verify.subjects import subjects_for
 from forklint.verify.unreached import first_line, why_unreached
 from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Trial, Verdict
 
@@ -49,16 +51,28 @@ class HandleInInit(Experimenter):
         found = subjects_for(Path(dataset), qualname, self.context.sources, project)
         attempts = [self._experiment(finding, one) for one in found if isinstance(one, Subject)]
         unable = next((one for one in found if isinstance(one, Judgement)), None)
-        is_named = context.entry or context.factories
-        if not is_named and context.methods("fork") and not WHEN_IMPORTED.search(project.data(Path(dataset))):
-            attempts.append(self._stand_in(finding, None if attempts else unable))
+        if not (context.entry or context.factories):
+            made = self._made(finding, project)
+            attempts += [replace(made, instead_of=None if attempts else unable)] if made else []
         if not attempts:
             assert unable is not None  # noqa: S101 - there is a subject or the reason why not
             return unable
         return one_after_another(attempts)
 
-    def _experiment(self, finding: Finding, subject: Subject) -> Experiment:
-        spec = self._spec(finding)
+    def _made(self, finding: Finding, project: Project) -> Experiment | None:
+        """The class alone, with made-up arguments and stores, for where there is no data."""
+        dataset, qualname = finding.proof["dataset"]
+        further = made_data.spec_for(finding, Path(dataset), qualname, self.context.root, project)
+        if further is None:
+            return None
+        found = self._experiment(finding, made_data.subject(qualname, self.context.sources), further)
+        trials = tuple(replace(one, factors=_with_one_worker(one.factors)) for one in found.trials)
+        return replace(found, trials=trials, is_tolerant=True)
+
+    def _experiment(
+        self, finding: Finding, subject: Subject, further: Mapping[str, Any] = MappingProxyType({})
+    ) -> Experiment:
+        spec = {**self._spec(finding), **further}
         names = " and ".join(f"`{name}`" for name in spec["attributes"])
         claim = f"{names}: the {finding.proof['kind']} is shared by workers, or cannot be sent to them"
         control = self.trial(
@@ -70,22 +84,9 @@ class HandleInInit(Experimenter):
         ]
         treatments = [replace(one, side_by_side=one.factors.start_method != "fork") for one in treatments]
         trials = (control, *treatments)
-        if subject.kind == "class":
-            trials = tuple(replace(trial, name=f"{trial.name}-class") for trial in trials)
+        if subject.kind in ("class", made_data.KIND):
+            trials = tuple(replace(trial, name=f"{trial.name}-{subject.kind}") for trial in trials)
         return Experiment(finding, claim, trials)
-
-    def _stand_in(self, finding: Finding, unable: Judgement | None) -> Experiment:
-        """The class with stand-ins for its data, for the mechanism alone."""
-        spec, context = self._spec(finding), self.context
-        wanted = {name: spec[name] for name in ("keeper", "attributes", "openers")}
-        wanted |= {**spec["classes"][1], "finding": spec["file"], **stand_ins.missing_data()}
-        subject = Subject("stand-in", stand_ins.COMMAND, context.root, (context.root,), context.variables)
-        trial = self.trial(finding, subject, "stand_in", wanted, Factors("fork", stand_ins.WORKERS))
-        trial = replace(trial, name=f"{trial.name}-stand-in")
-        names = " and ".join(f"`{name}`" for name in spec["attributes"])
-        return Experiment(
-            finding, f"{names}: the {finding.proof['kind']} is shared by workers", (trial,), instead_of=unable
-        )
 
     def _cells(self, finding: Finding) -> Iterator[Factors]:
         """The start methods that the finding speaks of, unless the user chose some: no other runs in this project."""
@@ -119,13 +120,42 @@ class HandleInInit(Experimenter):
 
     def unprovable(self, controls: Sequence[Observation]) -> Judgement | None:
         """A loader that is never reached, or that cannot be read without workers, shows nothing with them."""
-        return next(
-            (found for seen in controls if (found := why_unreached(seen, LOADER) or _shows_nothing(seen))), None
+        return (
+            made_data.not_made(controls)
+            or made_data.stood_in(controls)
+            or next(
+                (found for seen in controls if (found := why_unreached(seen, LOADER) or _shows_nothing(seen))), None
+            )
         )
 
+    def informed(self, trial: Trial, seen: Sequence[Observation]) -> Trial:
+        """Made-up data is the same in all trials: what the control has learnt goes to the others."""
+        return made_data.with_world(trial, seen)
+
     def follow_up(self, experiment: Experiment, observations: Sequence[Observation]) -> tuple[Trial, ...]:
-        """A warm parent where nothing was harmed by forked workers; the control in parts where samples differ."""
-        return self._warm(observations) or self._parts(observations)
+        """A warm parent where nothing was harmed by forked workers; the control in parts where samples differ.
+
+        Of made-up data also what harmed, with the finding mended: what is then still wrong is not the handle's doing.
+        """
+        if not experiment.is_tolerant:
+            return self._warm(observations) or self._parts(observations)
+        mended = self._mended(experiment.finding, observations)
+        if mended or any(map(made_data.is_mended, observations)):
+            return mended
+        found = self._warm(observations) or self._parts(observations)
+        return tuple(made_data.with_world(trial, observations) for trial in found)
+
+    def _mended(self, finding: Finding, observations: Sequence[Observation]) -> tuple[Trial, ...]:
+        done = {seen.trial.name for seen in observations}
+        controls = [seen for seen in observations if seen.trial.is_control]
+        known = samples.truth(controls)
+        mended = [
+            made_data.mended(seen.trial, finding)
+            for seen in observations
+            if not (seen.trial.is_control or made_data.is_mended(seen))
+            and cell_of(seen, controls, known).verdict is Verdict.CONFIRMED
+        ]
+        return tuple(one for one in mended if one.name not in done)
 
     def _warm(self, observations: Sequence[Observation]) -> tuple[Trial, ...]:
         """The forked treatment with a parent that has read a sample, if it showed the mechanism and no harm.
@@ -172,31 +202,40 @@ class HandleInInit(Experimenter):
 
     def judge(self, experiment: Experiment, observations: Sequence[Observation]) -> Judgement:
         """Judge each cell, then the finding: the worst of its cells."""
-        better = experiment.instead_of
-        if experiment.trials[0].task == "stand_in":
-            assert better is not None  # noqa: S101 - it is the last that is tried
-            return stand_ins.judgement_of(observations[0], better)
         controls = [seen for seen in observations if seen.trial.is_control]
         problem = self.unprovable(controls)
-        if problem and better:
-            return replace(better, evidence=f"{better.evidence}; {problem.evidence}")
         if problem:
             return problem
         known = samples.truth(controls)
         cells: dict[str, list[Cell]] = {}
         for seen in observations:
-            if not seen.trial.is_control:
-                cells.setdefault(str(seen.trial.factors), []).append(cell_of(seen, controls, known))
+            if not (seen.trial.is_control or made_data.is_mended(seen)):
+                cell = cell_of(seen, controls, known)
+                if experiment.is_tolerant:
+                    cell = paired(cell, next((one for one in observations if _is_mended_of(one, seen)), None), known)
+                cells.setdefault(str(seen.trial.factors), []).append(cell)
         judged = {
             factors: min(found, key=lambda cell: WORST_FIRST.index(cell.verdict)) for factors, found in cells.items()
         }
         if not judged:
             return inconclusive("no start method to try", "leave out --start-method")
         judgement = _whole(judged, known)
+        if experiment.is_tolerant:
+            words = "; ".join([judgement.evidence, *filter(None, [made_data.told(controls)])])
+            judgement = replace(judgement, evidence=words)
         if self.context.environment.has_cuda:
             return judgement
         all_cells = {**judgement.details["cells"], NO_CUDA: Verdict.UNSUPPORTED.value}
         return replace(judgement, details={**judgement.details, "cells": all_cells})
+
+
+def _with_one_worker(factors: Factors) -> Factors:
+    """Whether a pickle can be sent does not depend on how many get it, and each takes long to begin."""
+    return factors if factors.start_method in (None, "fork") else replace(factors, workers=1)
+
+
+def _is_mended_of(seen: Observation, other: Observation) -> bool:
+    return made_data.is_mended(seen) and replace(seen.trial.factors, code=None) == other.trial.factors
 
 
 def _worst(cells: Sequence[Cell]) -> Cell:

@@ -11,13 +11,16 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from forklint.model import Finding
+from forklint.project.index import Project
+from forklint.verify import made_data
 from forklint.verify.experiments.base import Experimenter, inconclusive, one_after_another, worst_of
 from forklint.verify.subjects import NO_WAY_OUT, subject_of, subjects_for
 from forklint.verify.unreached import first_line, why_unreached
-from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Verdict
+from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Trial, Verdict
 
 PASSES_IN_TIME = 6
 """An epoch may take this part of a trial's limit."""
@@ -66,24 +69,57 @@ class RngInInit(Experimenter):
         found = subjects_for(Path(dataset), qualname, self.context.sources, project)
         attempts = [self._experiment(finding, one) for one in found if isinstance(one, Subject)]
         unable = next((one for one in found if isinstance(one, Judgement)), None)
+        made = None if context.entry or context.factories else self._made(finding, project)
+        attempts += [replace(made, instead_of=None if attempts else unable)] if made else []
         if not attempts:
             assert unable is not None  # noqa: S101 - there is a subject or the reason why not
             return unable
         return one_after_another(attempts)
 
-    def _experiment(self, finding: Finding, subject: Subject) -> Experiment:
-        spec, context = self._spec(finding), self.context
+    def _made(self, finding: Finding, project: Project) -> Experiment | None:
+        """The class alone, with made-up arguments and stores, for where there is no data."""
+        dataset, qualname = finding.proof["dataset"]
+        further = made_data.spec_for(finding, Path(dataset), qualname, self.context.root, project)
+        if further is None:
+            return None
+        subject = made_data.subject(qualname, self.context.sources)
+        return replace(self._experiment(finding, subject, further), is_tolerant=True)
+
+    def _experiment(
+        self, finding: Finding, subject: Subject, further: Mapping[str, Any] = MappingProxyType({})
+    ) -> Experiment:
+        spec, context = {**self._spec(finding), **further}, self.context
         wanted = ("fork",) if finding.proof.get("kind") == CANNOT_SEND else ("fork", "spawn", "forkserver")
         cells = [
             Factors(method, context.workers if method == "fork" else min(SPAWNED_WORKERS, context.workers))
             for method in context.methods(*wanted)
         ]
+        if further and cells:
+            cells = cells[:1]  # each has its mended twin, and they differ in how the same copy comes to a worker
         trials = [self.trial(finding, subject, "draws", spec, Factors(workers=0), is_control=True)]
         trials += [self.trial(finding, subject, "draws", spec, factors) for factors in cells]
-        named = [replace(one, name=f"{one.name}-class") if subject.kind == "class" else one for one in trials]
+        is_alone = subject.kind in ("class", made_data.KIND)
+        named = [replace(one, name=f"{one.name}-{subject.kind}") if is_alone else one for one in trials]
         what = finding.proof.get("attribute") or finding.proof["function"]
         claim = f"`{what}`: workers draw the same random numbers, or draw them again in the next epoch"
         return Experiment(finding, claim, tuple(replace(one, side_by_side=True) for one in named))
+
+    def informed(self, trial: Trial, seen: Sequence[Observation]) -> Trial:
+        """Made-up data is the same in all trials: what the control has learnt goes to the others."""
+        return made_data.with_world(trial, seen)
+
+    def follow_up(self, experiment: Experiment, observations: Sequence[Observation]) -> tuple[Trial, ...]:
+        """Of made-up data what was drawn twice, with the finding mended."""
+        controls = [seen for seen in observations if seen.trial.is_control]
+        if not experiment.is_tolerant or self.unprovable(controls) or any(map(made_data.is_mended, observations)):
+            return ()
+        known = draws_of(controls[0])
+        return tuple(
+            made_data.mended(seen.trial, experiment.finding)
+            for seen in observations
+            if not seen.trial.is_control
+            and _cell(seen, known, experiment.finding).verdict is Verdict.CONFIRMED
+        )
 
     def _spec(self, finding: Finding) -> dict[str, Any]:
         proof, context = finding.proof, self.context
@@ -106,6 +142,9 @@ class RngInInit(Experimenter):
 
     def unprovable(self, controls: Sequence[Observation]) -> Judgement | None:
         """A loader that is never reached, or that cannot be read without workers."""
+        made = made_data.not_made(controls) or made_data.stood_in(controls)
+        if made is not None:
+            return made
         for seen in controls:
             found = why_unreached(seen, "the loader in question")
             if found is not None:
@@ -122,11 +161,35 @@ class RngInInit(Experimenter):
         if problem is not None:
             return problem
         known = draws_of(controls[0])
-        treatments = [seen for seen in observations if not seen.trial.is_control]
+        mended = [seen for seen in observations if made_data.is_mended(seen)]
+        treatments = [seen for seen in observations if not (seen.trial.is_control or seen in mended)]
         judged = {str(seen.trial.factors): _cell(seen, known, experiment.finding) for seen in treatments}
+        if experiment.is_tolerant:
+            told = made_data.told(controls)
+            judged = {name: _paired(cell, mended, known, experiment.finding, told) for name, cell in judged.items()}
         if not judged and experiment.finding.proof.get("kind") == CANNOT_SEND:
             return Judgement(Verdict.UNSUPPORTED, "needs the start method fork", "run it on Linux")
         return worst_of(judged)
+
+
+def _paired(
+    cell: Judgement, mended: Sequence[Observation], known: Draws, finding: Finding, told: str
+) -> Judgement:
+    """The cell of made-up data, beside the same trial with the finding mended."""
+    if cell.verdict is Verdict.REFUTED:
+        return replace(cell, verdict=Verdict.INCONCLUSIVE, evidence=f"with made-up data, {cell.evidence}", advice=NO_WAY_OUT)
+    if cell.verdict is not Verdict.CONFIRMED:
+        return cell
+    if not mended:
+        return inconclusive(f"{cell.evidence}; it was not run mended", NO_WAY_OUT)
+    how, drawn = mended[0].trial.factors.code, draws_of(mended[0])
+    failed = why_unreached(mended[0], "the loader in question") or _failed(mended[0], is_expected=False)
+    if failed is not None:
+        return inconclusive(f"{cell.evidence}; {how}: {failed.evidence}", NO_WAY_OUT)
+    if not drawn.count or _cell(mended[0], known, finding).verdict is Verdict.CONFIRMED:
+        words = f"{drawn.between_workers + drawn.again} are drawn twice, too" if drawn.count else "no sample draws"
+        return inconclusive(f"{cell.evidence}; {how} {words}", NO_WAY_OUT)
+    return replace(cell, evidence=f"{cell.evidence}; {how} none did; {told}")
 
 
 def _place(place: Sequence[str]) -> Mapping[str, str]:

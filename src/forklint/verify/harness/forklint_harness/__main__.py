@@ -1,4 +1,6 @@
-"""Makes and iterates loaders where no script does: ``class FILE QUALNAME``, or ``factories JSON``.
+"""Makes and iterates loaders where no script does: ``class FILE QUALNAME``, ``made QUALNAME`` or ``factories JSON``.
+
+``made`` is a class whose arguments and data are made up: the order says what is known of them (see ``stores``).
 
 The JSON is a list of objects with ``call`` (``package.module:name``) and ``arguments``.
 """
@@ -36,6 +38,11 @@ def makers(arguments: List[str]) -> Iterator[Tuple[str, Callable[[], List[Any]]]
     kind, *rest = arguments
     if kind == "class":
         yield rest[1], functools.partial(_of_class, *rest)
+        return
+    if kind == "made":
+        from forklint_harness.stores.trial import loaders
+
+        yield rest[0], loaders
         return
     for factory in json.loads(rest[0]):
         yield factory["call"], functools.partial(_of_factory, factory)

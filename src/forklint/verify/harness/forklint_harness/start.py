@@ -23,6 +23,10 @@ def begin() -> None:
         from forklint_harness import tolerance  # no other trial has a use for it
 
         tolerance.begin(order)
+    if order["spec"].get("dataset") is not None:
+        from forklint_harness.stores import trial
+
+        trial.begin(order)
     if order["task"]:
         import_module("forklint_harness.tasks." + order["task"]).install(order)
 

@@ -72,6 +72,8 @@ def read(program: Any, order: Mapping[str, Any]) -> None:
     spec, factors = order["spec"], order["factors"]
     workers, method = int(factors.get("workers") or 0), factors.get("start_method")
     keeps = workers > 0 and program.persistent_workers
+    if spec.get("keeper"):
+        samples.tell_of_stand_ins(program.dataset, held_by(program.dataset, spec["keeper"], spec["attribute"], spec["file"]))
     loader: Any = None
     chosen = _chosen(program, int(spec.get("samples", 240)))  # once: that seeds the streams of the process
     if workers == 0:
@@ -165,9 +167,26 @@ class WorkerStart:
         os.environ["FORKLINT_EPOCH"] = str(self.number)
         if self.program is not None:
             self.program(number)
+        if self.spec.get("dataset", {}).get("mend"):
+            seed_again(self.spec)
         if self.spec.get("function"):
             journal.record("begins", epoch=self.number, points=streams_of(self.spec)())
         watch_draws(self.spec)
+
+
+def seed_again(spec: Mapping[str, Any]) -> None:
+    """The least change for a rule without a fix: in a worker the generator begins with the worker's own seed."""
+    from torch.utils.data import get_worker_info
+
+    told: Any = get_worker_info()
+    for one in held_by(told.dataset, spec.get("keeper"), spec["attribute"], spec["file"]):
+        seed = told.seed % 2**32
+        for name in ("seed", "manual_seed"):
+            if hasattr(one.value, name):
+                getattr(one.value, name)(seed)
+                break
+        else:
+            setattr(one.holder, one.attribute, sys.modules["numpy"].random.default_rng(seed))
 
 
 def watch_draws(spec: Mapping[str, Any]) -> None:

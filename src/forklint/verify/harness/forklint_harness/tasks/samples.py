@@ -60,6 +60,7 @@ def read(loader: Any, order: Mapping[str, Any]) -> None:
     ]
     for one in held:
         one.record()
+    tell_of_stand_ins(loader.dataset, held)
     rivals = rivals_of(loader.dataset, held)
     for one in rivals:
         one.record("rival-held")
@@ -76,6 +77,21 @@ def read(loader: Any, order: Mapping[str, Any]) -> None:
         run_passes(cell, held, rivals, order)
     finally:
         cell.close()
+
+
+def tell_of_stand_ins(dataset: Any, held: List[Held]) -> None:
+    """Say which of what the claim is about is a stand-in: there is no verdict through one."""
+    from forklint_harness.tolerance.stand_ins import is_stand_in, missing_bases
+    from forklint_harness.tolerance.stand_ins import name_of as what
+
+    for name in dict.fromkeys(missing_bases(type(dataset))):
+        journal.record("claim-stood-in", what="{}, a base of {}".format(name, type(dataset).__name__))
+    for one in held:
+        if is_stand_in(one.value):
+            journal.record("claim-stood-in", what="{} ({})".format(what(one.value), one.path))
+        kind = one.holder if isinstance(one.holder, type) else type(one.holder)
+        for name in dict.fromkeys(missing_bases(kind)):
+            journal.record("claim-stood-in", what="{}, a base of {}".format(name, kind.__name__))
 
 
 def warm(dataset: Any) -> None:

@@ -11,7 +11,7 @@ from forklint_harness.frames import is_library
 from forklint_harness.tolerance import lacks, tainted
 from forklint_harness.tolerance.stand_ins import EndlessError, StandInBase, is_stand_in
 
-NEVER = (StopIteration, StopAsyncIteration, GeneratorExit, MemoryError, RecursionError, EndlessError, SyntaxError)
+NEVER = (StopIteration, StopAsyncIteration, GeneratorExit, MemoryError, RecursionError, SyntaxError)
 """Errors that no missing thing causes: those that steer a loop, and those of a program that cannot go on."""
 ACCELERATOR = re.compile(r"CUDA|cuda|NVIDIA|nccl|NCCL|cuDNN|HIP|MPS|no accelerator|XPU|Neuron|hpu")
 READERS = (
@@ -30,6 +30,7 @@ READERS = (
 )
 """Libraries whose errors, with no stand-in in sight, are about a file or a server that is not what it should be."""
 VERSION = re.compile(r"unexpected keyword argument|has no attribute|cannot import name|is not a package|missing \d+")
+OF_MODULE = re.compile(r"module '\w+' has no attribute '\w+'")
 NO_PATH = re.compile(r"(?:path should be|expected str, bytes or os\.PathLike object).*not NoneType")
 """What Python says of a path that an option would have given."""
 EMPTY = re.compile(r"num_samples|empty|not enough values|at least one|positive integer|zero-size|No objects to concat")
@@ -51,6 +52,8 @@ def lack_of(error: BaseException, frame: Any, names: Iterable[str]) -> Optional[
 
 def _by_kind(error: BaseException) -> Optional[Lack]:
     text = str(error)
+    if isinstance(error, EndlessError):
+        return "statement", "a loop waits for the end of a stand-in"
     if isinstance(error, ImportError):
         return "package", error.name or text
     if isinstance(error, (FileNotFoundError, NotADirectoryError, IsADirectoryError, PermissionError)):
@@ -88,6 +91,8 @@ def _by_version(error: BaseException) -> Optional[Lack]:
     of_module = isinstance(error, AttributeError) and isinstance(owner, types.ModuleType)
     if of_module and is_library(getattr(owner, "__file__", "") or "<built-in>"):
         return "package", "{} ({})".format(getattr(owner, "__name__", "?"), error)
+    if owner is None and isinstance(error, AttributeError) and OF_MODULE.match(str(error)):  # a module's own __getattr__
+        return "package", str(error).splitlines()[0]
     if isinstance(error, TypeError) and VERSION.search(str(error)) and is_library(_innermost(error).f_code.co_filename):
         return "package", str(error)
     return None

@@ -1,0 +1,134 @@
+"""What is run where there is no data: the class alone, with made-up arguments, and with real stores made for it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from forklint.model import Finding
+from forklint.project.index import Project
+from forklint.project.module import ClassFacts
+from forklint.source import document
+from forklint.source.lines import apply_edits
+from forklint.source.paths import from_root
+from forklint.verify import constructing
+from forklint.verify.subjects import STARTING, Sources
+from forklint.verify.unreached import first_line
+from forklint.verify.words import Judgement, Observation, Subject, Trial, Verdict
+
+KIND = "made"
+"""Of a subject: its arguments and its data are made up."""
+SAMPLES = 64
+"""Samples that are read of made-up data: fewer than of real data, for all of them are made first."""
+SECONDS = 15.0
+"""For which is learnt what the data has to be."""
+MENDED = "with the fix"
+CHANGED = "with a handle of its own in each process"
+PLAIN = "a file"
+NAMES = {
+    "lmdb": "an LMDB environment", "hdf5": "an HDF5 file", "sqlite": "an SQLite database", "zip": "a zip archive",
+    "tar": "a tar archive", "plain": PLAIN, "folder": "a folder", "table": "a table", "frame": "a table",
+    "hdfstore": "an HDFStore", "video": "a video", "dbm": "a dbm file", "shelf": "a shelf",
+}  # fmt: skip
+
+
+def subject(qualname: str, sources: Sources) -> Subject:
+    """The class alone, which the harness builds."""
+    return Subject(KIND, (*STARTING, KIND, qualname), sources.folder, environment=sources.variables)
+
+
+def spec_for(finding: Finding, path: Path, qualname: str, root: Path, project: Project) -> dict[str, Any] | None:
+    """The parts of a trial's spec that make it tolerant and its data made up; None where there is no such class."""
+    module = project.module(path)
+    found = [facts for facts in (module.classes if module else ()) if _is_named(facts, qualname)]
+    if not found:
+        return None
+    wanted = _wanted(finding, project)
+    dataset = {
+        "nodes": [constructing.node_of(one, project, wanted) for one in constructing.buildable(found[0], project)],
+        "hints": constructing.hints_for(found[0], project) | {name: [value] for name, value in wanted.items()},
+        "samples": SAMPLES,
+        "seconds": SECONDS,
+    }
+    rows = [[finding.span.row, finding.span.end_row]]
+    tolerance = {"roots": [str(root)], "claimed": {str(from_root(Path(finding.path)).resolve()): rows}}
+    return {"dataset": dataset, "tolerance": tolerance, "samples": SAMPLES}
+
+
+def _is_named(facts: ClassFacts, qualname: str) -> bool:
+    return facts.qualname == qualname or facts.name == qualname.rpartition(".")[2]
+
+
+def _wanted(finding: Finding, project: Project) -> dict[str, Any]:
+    """What names must hold for the run to come to the finding."""
+    module, row = project.module(from_root(Path(finding.path))), finding.span.row
+    for node in ast.walk(module.tree) if module else ():
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.lineno <= row <= (node.end_lineno or 0):
+            return constructing.forced(node, row)
+    return {}
+
+
+def mended(trial: Trial, finding: Finding) -> Trial:
+    """The same trial with the finding mended: by forklint's own fix, else by a handle for each process."""
+    texts = _fixed(finding)
+    spec = dict(trial.spec)
+    spec["tolerance"] = {**spec["tolerance"], "texts": texts}
+    spec["dataset"] = {**spec["dataset"], "mend": not texts}
+    factors = replace(trial.factors, code=MENDED if texts else CHANGED)
+    return replace(trial, name=f"{trial.name}-mended", spec=spec, factors=factors)
+
+
+def is_mended(seen: Observation) -> bool:
+    """Whether a trial ran the mended code."""
+    return seen.trial.factors.code in (MENDED, CHANGED)
+
+
+def _fixed(finding: Finding) -> dict[str, str]:
+    """By path the text that forklint's fix makes of it; empty if it has none."""
+    if finding.fix is None or not finding.fix.edits:
+        return {}
+    path = from_root(Path(finding.path))
+    return {str(path.resolve()): apply_edits(document.decode(path, path.read_bytes()).text, finding.fix.edits)}
+
+
+def with_world(trial: Trial, seen: Sequence[Observation]) -> Trial:
+    """The trial with what an earlier one has learnt: each has the same data."""
+    learnt = [record["world"] for one in seen for record in one.of("world")]
+    if not learnt or "dataset" not in trial.spec or "world" in trial.spec["dataset"]:
+        return trial
+    return replace(trial, spec={**trial.spec, "dataset": {**trial.spec["dataset"], "world": learnt[0]}})
+
+
+def stood_in(seen: Sequence[Observation]) -> Judgement | None:
+    """The judgement where the claim is about a stand-in: there is none through it."""
+    for one in seen:
+        for record in one.of("claim-stood-in"):
+            words = f"what it is about is a stand-in: {record['what']}"
+            return Judgement(
+                Verdict.INCONCLUSIVE, words, "install what is missing, or choose an interpreter that has it"
+            )
+    return None
+
+
+def not_made(seen: Sequence[Observation]) -> Judgement | None:
+    """The judgement where no data could be made that gives a sample."""
+    for one in seen:
+        for record in one.of("made"):
+            if record["error"]:
+                place = f" ({record['place']})" if record["place"] else ""
+                words = f"no sample comes out of made-up data: {first_line(record['error'])}{place}"
+                advice = "put the data there, or name an entry or a factory that finds it"
+                return Judgement(Verdict.INCONCLUSIVE, words, advice)
+    return None
+
+
+def told(seen: Sequence[Observation]) -> str:
+    """What was made up, in one line; empty where nothing was."""
+    for one in seen:
+        for record in one.of("made"):
+            stores = list(dict.fromkeys(NAMES.get(kind, kind) for kind, _ in record["stores"]))
+            return f"made up: {', '.join([*stores, *(f'`{name}`' for name in record['arguments'])]) or 'nothing'}"
+    return ""
