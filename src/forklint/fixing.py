@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 
 from forklint.engine import Linter
@@ -49,9 +49,18 @@ class Fixed:
                 yield old.number, old.source, new.source
 
 
-def fix(linter: Linter, path: Path, *, unsafe: bool, write: bool, data: bytes | None = None) -> Fixed:
+def fix(  # noqa: PLR0913 - what is fixed, and how
+    linter: Linter,
+    path: Path,
+    *,
+    unsafe: bool,
+    write: bool,
+    data: bytes | None = None,
+    only: Container[str] | None = None,
+) -> Fixed:
     """Lint a file, apply one fix after another until none is left, and write the result if ``write``.
 
+    ``only`` holds the fingerprints of the findings that are fixed, if not all are.
     With ``data`` that is its content, whatever is on the disk. The linter's project has the result either way.
     """
     report = linter.lint(path) if data is None else linter.lint_bytes(path, data)
@@ -64,7 +73,7 @@ def fix(linter: Linter, path: Path, *, unsafe: bool, write: bool, data: bytes | 
     first, start = report, original.whole
     alone = False
     for _ in range(MAX_ROUNDS):
-        chosen = _at_once(linter, absolute, [one for one in report.findings if applicable(one, unsafe=unsafe)])
+        chosen = _at_once(linter, absolute, _wanted(report, only, unsafe=unsafe))
         if not chosen:
             break
         finding, chosen = chosen[0], chosen[:1] if alone else chosen
@@ -93,6 +102,11 @@ def fix(linter: Linter, path: Path, *, unsafe: bool, write: bool, data: bytes | 
                 FileReport(first.path, first.findings, (*first.notes, note), first.suppressed), (), start, start
             )
     return Fixed(_with_notes(report, first), tuple(applied), start, current.whole)
+
+
+def _wanted(report: FileReport, only: Container[str] | None, *, unsafe: bool) -> list[Finding]:
+    wanted = (one for one in report.findings if only is None or one.fingerprint in only)
+    return [one for one in wanted if applicable(one, unsafe=unsafe)]
 
 
 def line_named(finding: Finding) -> str:

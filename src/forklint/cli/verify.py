@@ -29,6 +29,7 @@ from forklint.source.roots import Roots, find_extent
 if TYPE_CHECKING:
     from forklint.report import Outcome
     from forklint.source.discovery import Missing
+    from forklint.verify.curing import Cure
     from forklint.verify.doctor import Environment
     from forklint.verify.experiments.base import Context
     from forklint.verify.proving import Planned, Result
@@ -63,6 +64,8 @@ class VerifyCommand(click.Command):
 )
 @click.option("--replay", metavar="ID", help="Run the one trial of this name, and show what it printed.")
 @click.option("--repro", metavar="ID", help="Print a stand-alone script that shows the hazard of this trial.")
+@click.option("--fix", is_flag=True, help="Try the fixes on a copy, and show what each way out costs.")
+@click.option("--apply", is_flag=True, help="Write the fixes that were proved, and only those. Implies --fix.")
 @click.option("--python", type=click.Path(path_type=Path), help="The project's interpreter, which has torch.")
 @click.option(
     "--timeout", type=click.FloatRange(min=1), default=60, show_default=True, help="Seconds for one trial at most."
@@ -165,14 +168,16 @@ def run(options: dict[str, Any], arguments: Sequence[str] | None) -> int:
     try:
         if options["replay"]:
             return _replay(options["replay"], planned, python)
-        results = _prove(planned, python, options)
+        results, cures = _prove(planned, python, options)
     except CannotRunError as error:
         raise Failure(str(error)) from None
     if options["save_verdicts"]:
         _save(planned, results, python, finder)
+    written = _write(cures, finder) if options["apply"] else []
     with output_to(options["output_file"]):
-        _tell(results, untried, environment, outcome_of(ran, finder), options)
-    return FAILED if ran.failed else _exit_code(results, allow_inconclusive=options["allow_inconclusive"])
+        _tell(results, untried, environment, outcome_of(ran, finder), options, cures, len(written))
+    left = [one for one in results if one.finding not in written]
+    return FAILED if ran.failed else _exit_code(left, allow_inconclusive=options["allow_inconclusive"])
 
 
 def _check(options: dict[str, Any]) -> None:
@@ -180,6 +185,23 @@ def _check(options: dict[str, Any]) -> None:
     if options["output_file"] and (options["plan"] or options["replay"]):
         raise Failure("--output-file takes a report, and --plan and --replay give none: drop one")
     check(options["output_file"])
+
+
+def _write(cures: Sequence[Cure], finder: config.SettingsFinder) -> list[Finding]:
+    """Write the fixes that were proved; gives the findings that they mend, and says which could not be written."""
+    from forklint.engine import Options  # noqa: PLC0415 - seldom asked
+    from forklint.fixing import fix  # noqa: PLC0415
+    from forklint.linters import Linters  # noqa: PLC0415
+
+    proved = [one.result.finding for one in cures if one.is_proved]
+    written: list[Finding] = []
+    for name in dict.fromkeys(finding.path for finding in proved):
+        only = {finding.fingerprint for finding in proved if finding.path == name}
+        fixed = fix(Linters(finder, Options()).of(Path(name)), Path(name), unsafe=True, write=True, only=only)
+        print_notes([fixed.report], (), verbose=False)
+        mended = {finding.fingerprint for finding in fixed.applied}
+        written += [finding for finding in proved if finding.path == name and finding.fingerprint in mended]
+    return written
 
 
 def _save(planned: Sequence[Planned], results: Sequence[Result], python: Path, finder: config.SettingsFinder) -> None:
@@ -211,12 +233,16 @@ def _tell(
     environment: Environment,
     linted: Outcome,
     options: dict[str, Any],
+    cures: Sequence[Cure],
+    written: int,
 ) -> None:
     """Print what came of the experiments in the chosen form."""
+    from forklint.report import cures as curing  # noqa: PLC0415
     from forklint.report import sarif, verdicts  # noqa: PLC0415
 
     if options["output_format"] == "json":
-        click.echo(verdicts.to_json(environment, results, untried), nl=False)
+        told = {one.result.finding: curing.to_dict(one) for one in cures}
+        click.echo(verdicts.to_json(environment, results, untried, told), nl=False)
     elif options["output_format"] == "sarif":
         proofs = {result.finding: verdicts.properties(result) for result in results}
         click.echo(sarif.render(replace(linted, properties=proofs)), nl=False)
@@ -226,7 +252,10 @@ def _tell(
         click.echo(verdicts.text(results), nl=False)
         if not options["quiet"]:
             click.echo(verdicts.untried(untried), nl=False)
+        click.echo(curing.text(cures), nl=False)
         click.echo(verdicts.summary(results, untried))
+        if cures:
+            click.echo(curing.summary(cures, written))
 
 
 def _entry(paths: Sequence[Path], arguments: Sequence[str] | None) -> tuple[tuple[str, ...], tuple[Path, ...]]:
@@ -298,11 +327,12 @@ def _lint(
     return Ran(reports, missing=missing, named=())
 
 
-def _prove(planned: Sequence[Planned], python: Path, options: dict[str, Any]) -> list[Result]:
-    """Run all experiments, with their progress on standard error where that is a terminal."""
+def _prove(planned: Sequence[Planned], python: Path, options: dict[str, Any]) -> tuple[list[Result], list[Cure]]:
+    """Run all experiments, and the fixes of what they confirm if that is asked for, with their progress on standard error where that is a terminal."""
     from rich.console import Console  # noqa: PLC0415
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
 
+    from forklint.verify.curing import cures  # noqa: PLC0415
     from forklint.verify.proving import prove  # noqa: PLC0415
     from forklint.verify.runner import Runner  # noqa: PLC0415
 
@@ -316,7 +346,9 @@ def _prove(planned: Sequence[Planned], python: Path, options: dict[str, Any]) ->
             place = f"{finding.code} {finding.path}:{finding.span.row}"
             progress.update(bar, description=f"{place}: {trial.factors}", advance=0 if seen is None else 1)
 
-        return [prove(one, runner, tell) for one in planned]
+        results = [prove(one, runner, tell) for one in planned]
+        wanted = options["fix"] or options["apply"]
+        return results, cures(planned, results, runner, tell) if wanted else []
 
 
 def _repro(name: str, planned: Sequence[Planned]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -217,11 +217,16 @@ def summary(results: Sequence[Result], untried: Sequence[Finding] = ()) -> str:
     return f"{decided} of {count(len(results), 'finding')} proved or refuted" + (f": {parts}" if parts else "") + left
 
 
-def to_json(found: Environment, results: Sequence[Result], untried: Sequence[Finding] = ()) -> str:
-    """All of it as one JSON text."""
+def to_json(
+    found: Environment,
+    results: Sequence[Result],
+    untried: Sequence[Finding] = (),
+    cures: Mapping[Finding, Mapping[str, Any]] | None = None,
+) -> str:
+    """All of it as one JSON text; ``cures`` tells what became of findings with their fixes."""
     told = {
         "environment": found.facts,
-        "experiments": [_to_dict(result) for result in results],
+        "experiments": [_to_dict(result) | _cured(result, cures or {}) for result in results],
         "not_tried": [json_report.to_dict(finding) for finding in untried],
     }
     return json.dumps(told, indent=2) + "\n"
@@ -242,6 +247,10 @@ def properties(result: Result) -> dict[str, Any]:
         for seen in result.observations
     ]
     return told | ({"trials": trials} if trials else {})
+
+
+def _cured(result: Result, cures: Mapping[Finding, Mapping[str, Any]]) -> dict[str, Any]:
+    return {"fix": dict(cures[result.finding])} if result.finding in cures else {}
 
 
 def _to_dict(result: Result) -> dict[str, Any]:

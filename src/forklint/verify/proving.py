@@ -47,6 +47,8 @@ class Result:
     claim: str
     judgement: Judgement
     observations: tuple[Observation, ...] = ()
+    experiment: Experiment | None = None
+    """The one that was judged."""
 
 
 def plan(findings: Iterable[Finding], context_of: Callable[[Finding], Context]) -> list[Planned]:
@@ -79,7 +81,7 @@ def prove(planned: Planned, runner: Runner, tell: Tell) -> Result:
         if judgement is not None and not _is_worth_trying(attempt, judgement, has_come=has_come):
             continue
         experiment = replace(attempt, instead_of=judgement or attempt.instead_of)
-        shown = _observe(experiment, experimenter, runner, tell)
+        shown = observe(experiment, experimenter, runner, tell)
         seen += shown
         judgement = experimenter.judge(experiment, shown)
         if attempt.is_tolerant and experiment.instead_of is not None:
@@ -87,7 +89,7 @@ def prove(planned: Planned, runner: Runner, tell: Tell) -> Result:
         has_come = has_come or any(one.of("done") or not one.trial.is_control for one in shown)
     assert judgement is not None  # noqa: S101 - there is an attempt at least
     judgement = with_doubt(planned.finding, judgement, seen)
-    return Result(planned.finding, planned.outcome.claim, judgement, tuple(seen))
+    return Result(planned.finding, planned.outcome.claim, judgement, tuple(seen), experiment)
 
 
 def _is_worth_trying(attempt: Experiment, judgement: Judgement, *, has_come: bool) -> bool:
@@ -102,7 +104,7 @@ def with_reason(judgement: Judgement, before: Judgement) -> Judgement:
     return replace(judgement, evidence=f"{before.evidence}; {judgement.evidence}", advice=before.advice)
 
 
-def _observe(experiment: Experiment, experimenter: Experimenter, runner: Runner, tell: Tell) -> list[Observation]:
+def observe(experiment: Experiment, experimenter: Experimenter, runner: Runner, tell: Tell) -> list[Observation]:
     """Run the controls, the treatments if those can then decide, and further trials that these call for."""
     seen: list[Observation] = []
     if not experiment.side_by_side:

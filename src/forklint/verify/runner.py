@@ -88,6 +88,10 @@ class Runner:
             for supervisor in self._running:
                 _cut(supervisor)
 
+    def can_lay_over(self, trial: Trial) -> bool:
+        """Whether a trial can be given other texts of files than those on the disk."""
+        return self._isolations.of(trial.folders).is_own and bool(trial.folders)
+
     def run(self, trial: Trial, side_by_side: int = 1) -> Observation:
         """Run one trial to its end. Raises CannotRunError."""
         if self._cancelled:
@@ -218,6 +222,7 @@ class Runner:
             scratch=self.limits.scratch_of_one(self._workplace, side_by_side),
             output=self.limits.output,
             copies=copies.places,
+            texts={copies.named(path): text for path, text in trial.texts.items()},
         )
 
     def _environment(self, trial: Trial, folder: Path) -> dict[str, str]:

@@ -76,7 +76,7 @@ def points_of(finding: Finding) -> dict[Path, set[int]]:
 
 def mended(finding: Finding) -> dict[str, str]:
     """By file, its text with forklint's own fix; empty if the finding has none."""
-    if finding.fix is None:
+    if finding.fix is None or not finding.fix.edits:
         return {}
     path = from_root(Path(finding.path))
     text = document.decode(path, path.read_bytes()).text

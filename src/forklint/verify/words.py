@@ -83,6 +83,8 @@ class Trial:
     """Whether it may run beside its neighbours in the experiment, because it looks for no race."""
     folders: tuple[Path, ...] = ()
     """Of the project: what it writes there, no other trial and nobody else sees."""
+    texts: Mapping[str, str] = field(default_factory=dict)
+    """By path, what the trial finds in a file of these folders in place of what is on the disk."""
 
 
 @dataclass(frozen=True)

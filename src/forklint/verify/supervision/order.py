@@ -28,3 +28,5 @@ class Order(NamedTuple):
     """The fields of a ``View``: folders that the trial sees through overlays."""
     copies: Mapping[str, str] = {}
     """Folders that are copied before the trial begins, each with the name of its copy."""
+    texts: Mapping[str, str] = {}
+    """Files that the trial finds with another text, by their paths in its view or in its copies."""

@@ -123,6 +123,8 @@ class Session:
         (folder / "view").mkdir()
         for source, copy in self.order.copies.items():
             copying.copy(source, copy)
+        if self.order.copies:
+            self._lay_texts()
         (folder / "order.json").write_text(json.dumps(self.order.trial), encoding="utf-8")
         self._seen = (folder / "seen").open("a", encoding="ascii")
 
@@ -139,10 +141,16 @@ class Session:
             preexec_fn=self._become_first if os.name == "posix" else None,  # noqa: PLW1509 - its own thread only waits
         )
 
+    def _lay_texts(self) -> None:
+        """Where nobody else sees it."""
+        for path, text in self.order.texts.items():
+            Path(path).write_text(text, encoding="utf-8", newline="")
+
     def _become_first(self) -> None:
         """In the first process of the trial, before it becomes the interpreter."""
         if self.order.view is not None:
             enter(View(*self.order.view), str(Path(self.order.folder, "view")), self.order.scratch)
+            self._lay_texts()
             os.chdir(self.order.directory)  # the very path, and another folder
         _become_first()
 

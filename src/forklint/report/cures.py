@@ -1,0 +1,77 @@
+"""What became of confirmed findings with their fixes: before and after, and what each way out costs."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+from click import style
+
+from forklint.report import count, file_and_cell, visible
+from forklint.report.verdicts import MIB, WIDTH
+from forklint.verify.curing import Cure
+
+COLORS = {"fixed": "green", "not fixed": "red", "no fix": "yellow", "inconclusive": "magenta"}
+
+
+def text(cures: Sequence[Cure]) -> str:
+    """Each confirmed finding with what its fix did, and the table of the ways out; empty if nothing was confirmed."""
+    return "\n".join(line for cure in cures for line in (*_cure(cure), ""))
+
+
+def _cure(cure: Cure) -> list[str]:
+    finding = cure.result.finding
+    place = f"{file_and_cell(finding.path, finding.notebook_cell)}:{finding.span.row}"
+    outcome = style(cure.outcome, fg=COLORS[cure.outcome], bold=True)
+    lines = [f"{style(finding.code, bold=True)} {place}: {outcome}", _wrapped(f"with the fix: {cure.evidence}")]
+    return lines + _table(cure)
+
+
+def _table(cure: Cure) -> list[str]:
+    """What each way out costs, as far as it was measured."""
+    rows = [(way.name, *_figures(way.seen)) for way in cure.ways]
+    if not rows:
+        return []
+    heads = ("way out", "first batch", "samples/s", "memory")
+    widths = [max(len(row[column]) for row in (heads, *rows)) for column in range(len(heads))]
+    return [
+        "    " + "  ".join([row[0].ljust(widths[0]), *(part.rjust(width) for part, width in zip(row[1:], widths[1:], strict=True))])
+        for row in (heads, *rows)
+    ]  # fmt: skip
+
+
+def _figures(seen: Any) -> tuple[str, str, str]:
+    first, speed = seen.first_batch_seconds, seen.samples_per_second
+    return (
+        "" if first is None else f"{first:.2f} s",
+        "" if speed is None else f"{speed:.0f}",
+        f"{seen.peak_bytes / MIB:.0f} MiB" if seen.peak_bytes else "",
+    )
+
+
+def summary(cures: Sequence[Cure], applied: int) -> str:
+    """The last line: how many of the confirmed findings their fix mends, and how many fixes were written."""
+    fixed = sum(cure.is_proved for cure in cures)
+    written = (
+        f", {applied} written" if applied else "; --apply writes the fixes" if fixed else ""
+    )
+    return f"{fixed} of {count(len(cures), 'confirmed finding')} fixed{written}"
+
+
+def to_dict(cure: Cure) -> dict[str, Any]:
+    """A cure as JSON has it, beside its experiment."""
+    ways = [
+        {
+            "way": way.name,
+            "first_batch_seconds": way.seen.first_batch_seconds,
+            "samples_per_second": way.seen.samples_per_second,
+            "peak_bytes": way.seen.peak_bytes,
+        }
+        for way in cure.ways
+    ]
+    return {"outcome": cure.outcome, "evidence": cure.evidence, "ways": ways}
+
+
+def _wrapped(words: str) -> str:
+    return textwrap.fill(visible(words), WIDTH, initial_indent="  ", subsequent_indent="    ", break_long_words=False)
