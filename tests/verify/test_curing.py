@@ -1,4 +1,4 @@
-"""``forklint verify --fix`` and ``--apply``: fixes are tried where the project is not touched, and only then written."""
+"""``forklint verify --fix`` and ``--apply``: fixes are tried on a copy, and only those that help are written."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_a_fix_that_does_not_help_is_told_as_such(tmp_path: Path) -> None:
         (planned,) = plan([useless], lambda _: context)
         result = prove(planned, runner, lambda *_: None)
         found = cure(planned, result, runner, lambda *_: None)
-    assert found.outcome == "not fixed"
+    assert found.outcome == "not fixed", found
     assert "cannot pickle" in found.evidence
 
 
