@@ -139,24 +139,34 @@ class Handles:
     def _follow(
         self, facts: ClassFacts, made: Arguments, nesting: int, names: tuple[str, ...] = INIT_PATH
     ) -> tuple[StoredHandle, ...]:
-        def built(part: ClassFacts, given: Arguments) -> Values:
-            """What an object that is made on the way holds: the handles it keeps, marked as coming through it."""
-            kept = self.kept_by(part, given, nesting - 1)
-            return frozenset(Held(k.opened, via=k.via or part, own=k.own) for k in kept) if kept else NOTHING
-
-        steps = STEPS_PER_CLASS + STEPS_PER_NODE * size(facts.node)
-        budget = self._project.budgets.of("following handles", steps)
-        lifetimes = Lifetimes(self._project, facts, self.openers, built, self.opens, budget=budget)
+        lifetimes = self._lifetimes(facts, facts.node, nesting)
         state: State = {}
         for name in names:
             method = self._project.method(facts, name)
             if method is not None:
                 given = made if name == "__init__" else NOT_KNOWN
                 state = lifetimes.run(method[0].module, method[1], state, given, made)
-        if budget.has_run_out:
+        if lifetimes.has_run_out:
             return ()
         alive = {(held.opened, name[5:]) for name, values in state.items() for held in values}
         return tuple(kept for key, kept in lifetimes.kept.items() if key in alive)
+
+    def _leaves_open(self, function: FunctionFacts, nesting: int) -> bool:
+        """Whether a function may leave a handle open that is not passed to it, whatever it is called with."""
+        find = lambda: self._lifetimes(None, function.node, nesting).leaves_open(function)  # noqa: E731 - it is short
+        return self._project.answer("leaves handles open", (function.node, nesting), find, False)
+
+    def _lifetimes(self, facts: ClassFacts | None, code: ast.AST, nesting: int) -> Lifetimes:
+        """What follows handles through some code, of the objects of a class or of a function."""
+
+        def built(part: ClassFacts, given: Arguments) -> Values:
+            """What an object that is made on the way holds: the handles it keeps, marked as coming through it."""
+            kept = self.kept_by(part, given, nesting - 1)
+            return frozenset(Held(k.opened, via=k.via or part, own=k.own) for k in kept) if kept else NOTHING
+
+        leaves = partial(self._leaves_open, nesting=nesting)
+        budget = self._project.budgets.of("following handles", STEPS_PER_CLASS + STEPS_PER_NODE * size(code))
+        return Lifetimes(self._project, facts, self.openers, built, self.opens, leaves, budget=budget)
 
     def carried_from(self, module: Module) -> Iterator[Carried]:
         """Give the handles that statements of a module store on objects that workers get; each handle once."""
