@@ -63,8 +63,8 @@ class Lifetimes(Flow):
         openers: dict[str, Handle],
         built: Callable[[ClassFacts, Arguments], Values],
         opens: Callable[[FunctionFacts], bool],
-        leaves: Callable[[FunctionFacts], bool],
         *,
+        leaves: Callable[[FunctionFacts], bool],
         budget: Budget,
     ) -> None:
         self._evaluator = Evaluator(project)
