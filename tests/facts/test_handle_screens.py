@@ -93,9 +93,7 @@ class B:
     pass
 """
     summary, table = summarise(ast.parse(text)), OpeningCalls(openers())
-    found = {
-        key: table.of(summary.scopes_of(number), lambda pattern: False) for number, key in enumerate(summary.keys)
-    }
+    found = {key: table.of(summary.scopes_of(number), lambda pattern: False) for number, key in enumerate(summary.keys)}
     assert table.given(summary.top, lambda pattern: False) == {"FILE", "OTHER"}
     assert {key for key, openings in found.items() if openings.retained} == {"", "A", "A.__init__", "A.__init__.inner"}
     assert {key for key, openings in found.items() if not openings.named} == {"B"}
