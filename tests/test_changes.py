@@ -107,9 +107,14 @@ def facts(before: str | None, after: str | None) -> set[tuple[str, ...]]:
 
 
 NAME = "/p/m.py"
-TEXT, SIZE, TREE, SUMMARY, IMPORTS = (kind_and_path for kind_and_path in (
-    ("text", NAME), ("size", NAME), ("tree", NAME), ("summary", NAME), ("imports", NAME)
-))  # fmt: skip
+TEXT, SIZE, TREE, SUMMARY, IMPORTS, ORDER, NUMBERS = (
+    (kind, NAME) for kind in ("text", "size", "tree", "summary", "imports", "order", "numbers")
+)
+CODE = {TEXT, SIZE, TREE, SUMMARY}
+
+
+def part(kind: str, key: str = "") -> tuple[str, str, str]:
+    return kind, NAME, key
 
 
 def test_which_facts_an_edit_changes() -> None:
@@ -117,9 +122,55 @@ def test_which_facts_an_edit_changes() -> None:
     assert facts("a = 1\n", "a = 1  # b\n") == {TEXT, SIZE}
     assert facts("a = 1  # b\n", "a = 1  # c\n") == {TEXT}
     assert facts("a = 1\n", "a = 2\n") == {TEXT, TREE}
-    assert facts("a = 1\n", "b = 1\n") == {TEXT, TREE, SUMMARY}
-    assert facts("import a\n", "import b\n") == {
-        TEXT, TREE, SUMMARY, IMPORTS, ("holds", "imported", "a"), ("holds", "imported", "b"),
-    }  # fmt: skip
-    assert facts("f()\n", "f((\n") == {TEXT, TREE, SUMMARY, IMPORTS, ("holds", "call", "f")}
+    binds = {part("named", "a"), part("named", "b"), part("definition"), part("top")}
+    assert facts("a = 1\n", "b = 1\n") == {TEXT, TREE, SUMMARY, *binds}
+    imports = {("holds", "imported", "a"), ("holds", "imported", "b"), part("named", "a"), part("named", "b")}
+    assert facts("import a\n", "import b\n") == {TEXT, TREE, SUMMARY, IMPORTS, *imports, part("definition")}
+    assert facts("f()\n", "f((\n") == {TEXT, TREE, SUMMARY, IMPORTS, ORDER, NUMBERS, ("holds", "call", "f")}
     assert facts(None, "") == {("file", NAME), ("files",), ("entry", "/p", "m"), ("entry", "/p", "m.py")}
+
+
+BEFORE = """
+class A(B):
+    def f(self):
+        return g()
+
+def g(): ...
+"""
+ADDED = "def h():\n    return g()\n"
+NEW = {part("named", "h"), part("definition", "h"), part("head", "h"), part("definition")}
+
+
+def test_a_function_that_is_added_changes_nothing_of_others() -> None:
+    assert facts(BEFORE, BEFORE + ADDED) == CODE | NEW, "below all others"
+    assert facts(BEFORE, ADDED + BEFORE) == CODE | NEW | {NUMBERS}, "above them: only their numbers are others"
+    assert facts(BEFORE + ADDED, BEFORE) == CODE | NEW
+
+
+def test_what_an_edit_in_a_definition_changes() -> None:
+    assert facts(BEFORE, BEFORE.replace("return g()", "return k()")) == CODE - {SIZE} | {
+        part("definition", "A"), part("definition", "A.f"), ("holds", "call", "g"), ("holds", "call", "k"),
+    }  # fmt: skip
+    assert facts(BEFORE, BEFORE.replace("return ", "x.y = ")) == CODE | {
+        part("definition", "A"), part("definition", "A.f"), part("head", "A.f"), part("named", "x.y"),
+    }  # fmt: skip
+    base = {("holds", "base", "B"), ("holds", "base", "C"), part("bases"), part("definition", "A")}
+    assert facts(BEFORE, BEFORE.replace("A(B)", "A(C)")) == CODE - {SIZE} | base | {part("definition")}
+    moved = "def g(): ...\n" + BEFORE.replace("def g(): ...\n", "")
+    assert facts(BEFORE, moved) == {TEXT, TREE, SUMMARY, ORDER, NUMBERS}
+    method = BEFORE.replace("    def f", "    def e(self): ...\n\n    def f")
+    assert facts(BEFORE, method) == CODE | {NUMBERS} | {
+        part("methods", "A"), part("definition", "A"), part("named", "e"),
+        part("definition", "A.e"), part("head", "A.e"),
+    }  # fmt: skip
+
+
+def test_definitions_of_one_path_are_counted() -> None:
+    twice = "def f(): ...\nif a:\n    def f(): return 1\n    class f:\n        def g(): ...\n"
+    summary = state_of(Path(NAME), twice.encode()).summary
+    assert summary is not None
+    assert summary.keys == ("", "f", "f#2", "f#3", "f#3.g")
+    assert facts(twice, twice.replace("return 1", "return 2")) == {TEXT, TREE}
+    assert facts(twice, twice.replace("return 1", "...")) == {
+        *CODE, part("definition", "f#2"), part("head", "f#2"),
+    }  # fmt: skip

@@ -62,7 +62,7 @@ NOT_KEPT = {
 
 def retains(text: bytes) -> bool:
     summary = summarise(ast.parse(text))
-    return bool(OpeningCalls(openers()).of(summary, lambda pattern: pattern.search(text) is not None).retained)
+    return OpeningCalls(openers()).of(summary.scopes, lambda pattern: pattern.search(text) is not None).retained
 
 
 @pytest.mark.parametrize("text", KEPT.values(), ids=KEPT)
@@ -75,7 +75,7 @@ def test_what_is_not_kept(text: bytes) -> None:
     assert not retains(text)
 
 
-def test_openings_name_the_definitions_around_them_and_the_names_of_the_top_level() -> None:
+def test_a_definition_opens_what_is_opened_within_and_the_top_level_what_it_opens_itself() -> None:
     text = b"""
 FILE = open("a")
 OTHER, text = h5py.File("b"), open("c").read()
@@ -92,10 +92,11 @@ class A:
 class B:
     pass
 """
-    found = OpeningCalls(openers()).of(summarise(ast.parse(text)), lambda pattern: False)
-    assert found.names == {"FILE", "OTHER"}
-    assert found.retained == {0, 1, 2, 3}  # A, __init__, inner
-    assert found.named == {0, 1, 2, 3, 4}
+    summary, table = summarise(ast.parse(text)), OpeningCalls(openers())
+    found = {key: table.of(summary.scopes_of(number), lambda pattern: False) for number, key in enumerate(summary.keys)}
+    assert table.given(summary.top, lambda pattern: False) == {"FILE", "OTHER"}
+    assert {key for key, openings in found.items() if openings.retained} == {"", "A", "A.__init__", "A.__init__.inner"}
+    assert {key for key, openings in found.items() if not openings.named} == {"B"}
 
 
 OF_DATASETS = {"FKL301", "FKL302", "FKL303", "FKL304"}

@@ -6,11 +6,16 @@ import inspect
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from forklint.config import Settings
+from forklint.facts.loading.loaders import Loader
+from forklint.facts.options.by_machine import conflicts_somewhere
 from forklint.knowledge.loader_options import Refusal, refusals
 from forklint.knowledge.starters import TORCH, starters
+from forklint.project.index import Project
 
 pytest.importorskip("torch")
 
@@ -106,3 +111,26 @@ def test_the_parameters_are_those_of_torch() -> None:
     positional = [name for name, kind in kinds.items() if kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
     assert list(row.positions) == positional
     assert set(kinds) - set(positional) <= set(row.keywords)
+
+
+MADE = """
+import torch
+from torch.utils.data import DataLoader
+
+workers = 4 if torch.cuda.is_available() else 0
+loader = DataLoader([1], shuffle=True, {option}num_workers=workers)
+"""
+
+
+@pytest.mark.parametrize(
+    ("option", "asked"), [("", set()), ("prefetch_factor=2, ", {"num_workers", "prefetch_factor"})]
+)
+def test_workers_are_asked_for_only_where_an_option_wants_some(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str, asked: set[str]
+) -> None:
+    (tmp_path / "one.py").write_text(MADE.replace("{option}", option))
+    project, names, real = Project(tmp_path, Settings()), set[str](), Loader.value
+    monkeypatch.setattr(Loader, "value", lambda self, name: names.add(name) or real(self, name))
+    found = list(conflicts_somewhere(project, project.load(tmp_path / "one.py")))
+    assert bool(found) is bool(option)
+    assert names == asked

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from forklint.config import Settings
+from forklint.facts.starting import misuse
 from forklint.knowledge import table
+from forklint.project.index import Project
 
 CALLS = {"Value": "Value('i', 0)", "Array": "Array('i', 3)", "Barrier": "Barrier(2)", "Pool": "Pool(1)"}
 SETTLING = [CALLS.get(name, f"{name}()") for name in table("starters.toml")["settles_start_method"]["names"]]
@@ -61,3 +65,29 @@ def test_it_leaves_the_start_method_open(call: str, tmp_path) -> None:
 @pytest.mark.parametrize(("method", "held"), [("fork", "1"), ("spawn", "1"), ("forkserver", "None")])
 def test_only_the_fork_server_hides_a_late_variable(method: str, held: str, tmp_path) -> None:
     assert said(LATE.format(method=method), tmp_path) == held
+
+
+VARIABLE = "import os\nos.environ['RUN'] = '1'\n"
+SERVER = "import multiprocessing\ncontext = multiprocessing.get_context('forkserver')\n"
+RENAMED = "from multiprocessing import get_context as made\ncontext = made('forkserver')\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_run"),
+    [
+        pytest.param(VARIABLE + "NOTE = 'not for forkserver'\n", False, id="a variable, and no fork server"),
+        pytest.param(SERVER, False, id="a fork server alone"),
+        pytest.param(VARIABLE + SERVER, True, id="a variable and a fork server"),
+        pytest.param(VARIABLE + RENAMED, True, id="a variable and a fork server by another name"),
+        pytest.param("from multiprocessing import set_start_method as put\nput('spawn')\n", True, id="it is set"),
+    ],
+)
+def test_a_module_is_run_only_where_something_in_it_may_be_a_misuse(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, is_run: bool
+) -> None:
+    (tmp_path / "one.py").write_text(text)
+    ran: list[object] = []
+    monkeypatch.setattr(misuse, "events_in", lambda _, module: ran.append(module) or {None: ()})
+    project = Project(tmp_path, Settings())
+    assert not list(misuse.misuses(project, project.load(tmp_path / "one.py")))
+    assert bool(ran) is is_run

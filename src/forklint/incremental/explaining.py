@@ -9,6 +9,7 @@ from pathlib import Path
 from forklint.incremental.session import Session
 from forklint.project.questions import Fact
 from forklint.source.paths import from_root, shown
+from forklint.summaries.parts import BASES, DEFINITION, EXPORTS, HEAD, METHODS, NAMED, ORDER, TOP
 
 TERMS = {
     "word": "the word `{}` has come or gone",
@@ -29,6 +30,17 @@ FILES = {
     "file": "{} has come or gone",
     "folder": "{} has come or gone",
 }
+PARTS = {
+    NAMED.name: "what `{1}` is in {0} changed",
+    DEFINITION.name: "what `{1}` in {0} calls, reads or stores changed",
+    HEAD.name: "what `{1}` in {0} is changed",
+    METHODS.name: "`{1}` in {0} has other methods",
+    BASES.name: "the classes of {0} or their bases changed",
+    EXPORTS.name: "the names in __all__ of {0} changed",
+    TOP.name: "what {0} does when it is imported changed",
+    ORDER: "definitions of {0} changed places, or it could not be parsed",
+}
+"""Parts of summaries."""
 PROJECT = {
     "files": "a Python file has come or gone",
     "presets": "a settings file has come or gone",
@@ -64,6 +76,8 @@ def _in_words(fact: Fact) -> str:
         return TERMS.get(details[0], "a name `{}` has come or gone").format(details[1])
     if kind in FILES:
         return FILES[kind].format(shown(Path(details[0])))
+    if kind in PARTS:
+        return PARTS[kind].format(shown(Path(details[0])), *details[1:])
     if kind == "entry":
         return f"{details[1]} has come or gone in {shown(Path(details[0]))}{os.sep}"
     if kind == "contains":

@@ -11,6 +11,7 @@ from forklint.project.questions import Fact
 from forklint.records import dataclass
 from forklint.source import document
 from forklint.summaries.byte_search import all_terms
+from forklint.summaries.parts import NUMBERS, ORDER, changed_parts
 from forklint.summaries.reading import summarise
 from forklint.summaries.summary import Summary
 from forklint.summaries.terms import KINDS, WORD, Terms
@@ -111,7 +112,7 @@ def compiled(text: str) -> re.Pattern[bytes]:
 def _of_summaries(name: str, before: Summary | None, after: Summary | None) -> Iterator[Fact]:
     if before is None or after is None:
         if before is not after:
-            yield from (("summary", name), ("imports", name), ("path roots", name))
+            yield from (("summary", name), ("imports", name), ("path roots", name), (ORDER, name), (NUMBERS, name))
         return
     if before.imports != after.imports:
         yield "imports", name
@@ -119,6 +120,7 @@ def _of_summaries(name: str, before: Summary | None, after: Summary | None) -> I
         yield "path roots", name
     if any(getattr(before, part) != getattr(after, part) for part in ("imports", "exports", "scopes", "statements")):
         yield "summary", name
+        yield from ((kind, name, *key) for kind, *key in changed_parts(before, after))
 
 
 def is_same_tree(one: ast.AST | None, other: ast.AST | None) -> bool:

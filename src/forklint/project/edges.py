@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from forklint.summaries.parts import EXPORTS
 from forklint.summaries.summary import STAR, Import
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ class Edges:
         """The names in ``__all__`` where it is written out: a star runs the modules among them."""
 
         def find() -> tuple[str, ...]:
-            summary = self.project.summary(path)
+            summary = self.project.part(path, EXPORTS)
             return tuple(sorted(summary.exports or ())) if summary is not None else ()
 
         return self.project.answer("names in __all__", path, find, compared=True)

@@ -18,6 +18,7 @@ from forklint.project.changes import written
 from forklint.project.circles import Circle, Circles
 from forklint.project.edges import PACKAGE, Edges
 from forklint.source.digest import digest
+from forklint.summaries.parts import EXPORTS, ORDER
 from forklint.summaries.terms import IMPORTED
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def word_test(word: bytes) -> Words:
 
 MOST_IMPORTERS = 32
 """So many files that may import one are looked at from below; from above it is looked for what has more."""
-EDGES = frozenset({"imports", "summary", "entry", "folder", "file", "files", "path roots"})
+EDGES = frozenset({"imports", EXPORTS.name, ORDER, "entry", "folder", "file", "files", "path roots"})
 """Kinds of facts on which edges may rest."""
 
 

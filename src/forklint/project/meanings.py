@@ -7,10 +7,11 @@ little, which is what a screen wants.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from forklint.summaries.parts import BASES, DEFINITION, HEAD, METHODS, NAMED
 from forklint.summaries.summary import CLASS, FUNCTION, Import, Scope
 
 if TYPE_CHECKING:
@@ -80,10 +81,9 @@ class Meanings:
         self._project = project
 
     def scope(self, definition: Definition) -> Scope:
-        """What the summary of its file says of a definition; of one that an edit has removed, nothing."""
-        summary = self._project.summary(definition.path)
-        is_there = summary is not None and definition.number < len(summary.scopes)
-        return summary.scopes[definition.number] if summary is not None and is_there else REMOVED
+        """What a definition is, its name and whether it returns a value; nothing of one that an edit has removed."""
+        summary = self._project.definition(definition.path, HEAD, definition.number)
+        return summary.scopes[definition.number] if summary is not None else REMOVED
 
     def meant(self, path: Path, name: str) -> Meant:
         """What a dotted name may mean in a file, other than a method of a class."""
@@ -92,6 +92,15 @@ class Meanings:
     def calls(self, path: Path) -> dict[str, tuple[Definition, ...]]:
         """What of the project each dotted name that a file calls may mean; only names that may mean something."""
         return self._project.answer("what calls may mean", path, lambda: self._find_calls(path), compared=True)
+
+    def called(self, definition: Definition) -> dict[str, tuple[Definition, ...]]:
+        """The same for what a definition calls, itself or within; the top level for itself."""
+        path, number = definition
+        summary = self._project.definition(path, DEFINITION, number)
+        if summary is None:
+            return {}
+        spellings = {spelling for scope in summary.scopes_of(number) for spelling in scope.calls}
+        return self._called(path, summary, spellings)
 
     def bases(self, path: Path) -> dict[int, tuple[Definition | str, ...]]:
         """What the bases of each class of a file may be, by the numbers of the classes."""
@@ -115,12 +124,15 @@ class Meanings:
         summary = self._project.summary(path)
         if summary is None:
             return {}
+        return self._called(path, summary, {spelling for scope in summary.scopes for spelling in scope.calls})
+
+    def _called(self, path: Path, summary: Summary, spellings: Iterable[str]) -> dict[str, tuple[Definition, ...]]:
         starts: dict[str, list[Step]] = {}
         found: dict[str, tuple[Definition, ...]] = {}
-        for spelling in {spelling for scope in summary.scopes for spelling in scope.calls}:
+        for spelling in spellings:
             head, *rest = spelling.split(".")
             if head not in starts:
-                steps = self._bound(path, summary, head, is_inside=True) if head.isidentifier() else ()
+                steps = self._bound_inside(path, summary, head) if head.isidentifier() else ()
                 starts[head] = [one for one in steps if isinstance(one[0], Definition) or one[0].kind != OUTSIDE]
             if starts[head] and all(map(str.isidentifier, rest)):
                 meant = self._followed([(step, (*names, *rest)) for step, names in starts[head]])
@@ -129,8 +141,12 @@ class Meanings:
                     found[spelling] = definitions
         return found
 
+    def _bound_inside(self, path: Path, summary: Summary, name: str) -> Iterator[Step]:
+        self._project.part(path, NAMED, name)
+        return self._bound(path, summary, name, is_inside=True)
+
     def _find_bases(self, path: Path) -> dict[int, tuple[Definition | str, ...]]:
-        summary = self._project.summary(path)
+        summary = self._project.part(path, BASES)
         if summary is None:
             return {}
         known: dict[str, tuple[Definition | str, ...]] = {"?": ()}
@@ -167,7 +183,7 @@ class Meanings:
 
     def _methods(self, definition: Definition, name: str) -> Iterator[Definition]:
         for owner in self.lineage(definition).classes if self.scope(definition).kind == CLASS else ():
-            summary = self._project.summary(owner.path)
+            summary = self._project.definition(owner.path, METHODS, owner.number)
             number = summary.methods(owner.number).get(name) if summary is not None else None
             if number is not None:
                 yield Definition(owner.path, number)
@@ -182,7 +198,7 @@ class Meanings:
         if place.kind == PACKAGE:
             yield from self._submodules(path / "__init__.py", name)
             return
-        summary = self._project.summary(path)
+        summary = self._project.part(path, NAMED, name)
         if summary is None:
             yield Place(UNKNOWN, place.where), ()
             return

@@ -15,6 +15,7 @@ from forklint.project.library import Library
 from forklint.project.module import Module
 from forklint.source import document
 from forklint.source.roots import Extent
+from forklint.summaries.parts import NUMBERS, ORDER, Part
 from forklint.summaries.reading import summarise
 from forklint.summaries.summary import Import, Summary
 from forklint.summaries.terms import ANY, PATH_ROOT, WORD
@@ -126,6 +127,25 @@ class ProjectModules(ProjectFiles):
         """The summary of a project file; None if it cannot be read or parsed."""
         self.questions.note(("summary", str(path)))
         return self.peek(path)
+
+    def part(self, path: Path, part: Part, key: str = "") -> Summary | None:
+        """The summary of a project file, for a caller that reads of it one part for one key alone."""
+        return self._rest_on_part(path, part, key, self.peek(path))
+
+    def definition(self, path: Path, part: Part, number: int) -> Summary | None:
+        """The same for the scope of a number; None as well if an edit has removed it."""
+        summary = self.peek(path)
+        if summary is not None and number >= len(summary.scopes):
+            self.questions.note(("summary", str(path)))
+            return None
+        return self._rest_on_part(path, part, summary.keys[number] if summary is not None else "", summary)
+
+    def _rest_on_part(self, path: Path, part: Part, key: str, summary: Summary | None) -> Summary | None:
+        note, file = self.questions.note, str(path)
+        note((part.name, file, key))
+        note((ORDER, file))
+        note((NUMBERS, file))
+        return summary
 
     def imports(self, path: Path) -> tuple[Import, ...]:
         """The imports of a project file, anywhere in it."""

@@ -11,6 +11,7 @@ from array import array
 from collections.abc import Collection
 
 from forklint.project.questions import Answer, Fact, Rests
+from forklint.summaries.parts import NUMBERS
 
 MOST = 48
 """Facts below an answer from which on it is a group."""
@@ -74,7 +75,7 @@ class Encoder:
                 below = self._flat[one]
                 facts |= below[0]
                 groups |= below[1]
-            else:
+            elif one[0] != NUMBERS:  # no number outlives the process
                 facts.add(self._mark(one))
         return frozenset(facts), frozenset(groups)
 

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from forklint.summaries.parts import EXPORTS, NAMED
 from forklint.summaries.summary import STAR
 from forklint.summaries.terms import BOUND, IMPORTED
 from forklint.summaries.top_level import ALL
@@ -24,16 +25,10 @@ MOST_BELOW = 16
 class Surface(NamedTuple):
     """What the top level of a file says of what a star takes from it."""
 
-    binds: frozenset[str] | None
-    """None for a file without a summary, of which nothing is known."""
     exports: frozenset[str] | None
     """The names in ``__all__``, where they are surely written out."""
     is_computed: bool
     """Whether there is an ``__all__`` that is not."""
-
-    def has(self, name: str) -> bool:
-        """Whether the file may bind a name other than by a star."""
-        return self.binds is None or name in self.binds
 
     def lets(self, name: str) -> bool:
         """Whether a star may take a name, if the file has it."""
@@ -42,7 +37,7 @@ class Surface(NamedTuple):
         return self.is_computed or not name.startswith("_")
 
 
-UNKNOWN = Surface(None, None, is_computed=True)
+UNKNOWN = Surface(None, is_computed=True)
 
 
 class Stars:
@@ -72,7 +67,7 @@ class Stars:
             if self._is_among(at, binding):
                 surface = self._surface(at)
                 is_taken = surface.lets(name) and surface.exports is not None
-                if (surface.has(name) and (at == path or surface.lets(name))) or (at != path and is_taken):
+                if (self._binds(at, name) and (at == path or surface.lets(name))) or (at != path and is_taken):
                     yield at
 
     def _may_come(self, path: Path, binding: Collection[Path]) -> bool:
@@ -128,13 +123,18 @@ class Stars:
         found = (self._project.resolver.find(path, star.module, star.level) for star in stars)
         return tuple(target for target in found if target is not None)
 
+    def _binds(self, path: Path, name: str) -> bool:
+        """Whether a file may bind a name other than by a star; nothing is known of one without a summary."""
+        summary = self._project.part(path, NAMED, name)
+        return summary is None or name in summary.top.binds
+
     def _surface(self, path: Path) -> Surface:
         return self._project.answer("what a star takes", path, lambda: self._find_surface(path), compared=True)
 
     def _find_surface(self, path: Path) -> Surface:
-        summary = self._project.summary(path)
+        summary = self._project.part(path, EXPORTS)
         if summary is None:
             return UNKNOWN
         top = summary.top
         is_computed = summary.exports is None and (ALL in top.binds or ALL in top.bare)
-        return Surface(top.binds, summary.exports, is_computed)
+        return Surface(summary.exports, is_computed)

@@ -169,6 +169,10 @@ class Summary:
         for child in self.children.get(number, ()):
             yield from self.below(child)
 
+    def scopes_of(self, number: int) -> list[Scope]:
+        """The scopes of a definition, itself and those in it; of the top level itself alone."""
+        return [self.scopes[one] for one in self.below(number)] if number else [self.top]
+
     def methods(self, number: int) -> dict[str, int]:
         """The functions of a class's body by name, the last of each name."""
         below = self.children.get(number, ())
@@ -179,6 +183,23 @@ class Summary:
         scope = self.scopes[number]
         above = self.qualname(scope.parent) if scope.parent > 0 else ""
         return f"{above}.{scope.name}" if above else scope.name
+
+    @cached_property
+    def keys(self) -> tuple[str, ...]:
+        """For each scope its dotted path, with a number for the second of a path; empty for the module."""
+        found: list[str] = [""]
+        counts: dict[str, int] = {}
+        for scope in self.scopes[1:]:
+            above = found[scope.parent]
+            path = f"{above}.{scope.name}" if above else scope.name
+            counts[path] = counts.get(path, 0) + 1
+            found.append(path if counts[path] == 1 else f"{path}#{counts[path]}")
+        return tuple(found)
+
+    @cached_property
+    def by_key(self) -> dict[str, int]:
+        """The scopes by their keys."""
+        return {key: number for number, key in enumerate(self.keys)}
 
     @cached_property
     def by_name(self) -> dict[str, list[int]]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from forklint.knowledge.datasets import entries, is_base
 from forklint.project.meanings import Definition, Meanings
+from forklint.summaries.parts import BASES, METHODS, NAMED
 from forklint.summaries.summary import CLASS, FUNCTION
 from forklint.summaries.terms import CALL, WORD, last_name
 
@@ -64,7 +65,7 @@ class DatasetScreen:
 
     def classes_in(self, path: Path) -> Iterator[Definition]:
         """Give the classes of a file."""
-        summary = self._project.summary(path)
+        summary = self._project.part(path, BASES)
         for number in summary.classes if summary is not None else ():
             yield Definition(path, number)
 
@@ -84,7 +85,7 @@ class DatasetScreen:
         )
 
     def _find_methods(self, definition: Definition) -> frozenset[str]:
-        summary = self._project.summary(definition.path)
+        summary = self._project.definition(definition.path, METHODS, definition.number)
         methods = summary.methods(definition.number) if summary is not None else {}
         return frozenset(methods) & MAP_STYLE.union(entries())
 
@@ -158,7 +159,7 @@ class DatasetScreen:
 
     def _defines(self, path: Path, name: str) -> bool:
         """Whether a class of a name in a file may be a dataset."""
-        summary = self._project.summary(path)
+        summary = self._project.part(path, NAMED, name)
         numbers = summary.by_name.get(name, ()) if summary is not None else ()
         definitions = [Definition(path, number) for number in numbers]
         return any(self._is_class(one) and self.may_be_dataset(one) for one in definitions)

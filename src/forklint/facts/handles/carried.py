@@ -35,6 +35,8 @@ STEPS_PER_NODE = 10
 INIT_PATH = ("__init__", "__post_init__", "__len__")
 """What has run in the parent by the time workers start: a sampler has asked for the length."""
 PROCESS_CHECKS = ("getpid", "register_at_fork")
+NOT_WHILE_ASKED = False
+"""A function that calls itself leaves open what its other code does."""
 MAX_NESTING = 4
 """Through so many objects, each of which makes the next, a handle is followed."""
 MOST_HOLDERS = 16
@@ -116,7 +118,7 @@ class Handles:
         return self._project.answer("leads to openers", function.node, lambda: self._find_leads(function))
 
     def _find_leads(self, function: FunctionFacts) -> bool:
-        if _number(function) in self.screen.openings(function.module.path).retained:
+        if self.screen.retains(Definition(function.module.path, _number(function))):
             return True
         called = (symbol for symbol in self._called(function) if isinstance(symbol, (ClassFacts, FunctionFacts)))
         return any(map(self.opens, called))
@@ -134,29 +136,39 @@ class Handles:
 
     def open_in(self, module: Module) -> bool:
         """Whether a module calls something by the name of an opener."""
-        return bool(self.screen.openings(module.path).named)
+        return self.screen.openings(module.path).named
 
     def _follow(
         self, facts: ClassFacts, made: Arguments, nesting: int, names: tuple[str, ...] = INIT_PATH
     ) -> tuple[StoredHandle, ...]:
-        def built(part: ClassFacts, given: Arguments) -> Values:
-            """What an object that is made on the way holds: the handles it keeps, marked as coming through it."""
-            kept = self.kept_by(part, given, nesting - 1)
-            return frozenset(Held(k.opened, via=k.via or part, own=k.own) for k in kept) if kept else NOTHING
-
-        steps = STEPS_PER_CLASS + STEPS_PER_NODE * size(facts.node)
-        budget = self._project.budgets.of("following handles", steps)
-        lifetimes = Lifetimes(self._project, facts, self.openers, built, self.opens, budget=budget)
+        lifetimes = self._lifetimes(facts, facts.node, nesting)
         state: State = {}
         for name in names:
             method = self._project.method(facts, name)
             if method is not None:
                 given = made if name == "__init__" else NOT_KNOWN
                 state = lifetimes.run(method[0].module, method[1], state, given, made)
-        if budget.has_run_out:
+        if lifetimes.has_run_out:
             return ()
         alive = {(held.opened, name[5:]) for name, values in state.items() for held in values}
         return tuple(kept for key, kept in lifetimes.kept.items() if key in alive)
+
+    def _leaves_open(self, function: FunctionFacts, nesting: int) -> bool:
+        """Whether a function may leave a handle open that is not passed to it, whatever it is called with."""
+        find = lambda: self._lifetimes(None, function.node, nesting).leaves_open(function)  # noqa: E731 - it is short
+        return self._project.answer("leaves handles open", (function.node, nesting), find, NOT_WHILE_ASKED)
+
+    def _lifetimes(self, facts: ClassFacts | None, code: ast.AST, nesting: int) -> Lifetimes:
+        """What follows handles through some code, of the objects of a class or of a function."""
+
+        def built(part: ClassFacts, given: Arguments) -> Values:
+            """What an object that is made on the way holds: the handles it keeps, marked as coming through it."""
+            kept = self.kept_by(part, given, nesting - 1)
+            return frozenset(Held(k.opened, via=k.via or part, own=k.own) for k in kept) if kept else NOTHING
+
+        leaves = partial(self._leaves_open, nesting=nesting)
+        budget = self._project.budgets.of("following handles", STEPS_PER_CLASS + STEPS_PER_NODE * size(code))
+        return Lifetimes(self._project, facts, self.openers, built, self.opens, leaves=leaves, budget=budget)
 
     def carried_from(self, module: Module) -> Iterator[Carried]:
         """Give the handles that statements of a module store on objects that workers get; each handle once."""

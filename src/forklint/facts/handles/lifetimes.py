@@ -41,7 +41,7 @@ from forklint.project.index import Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import Function, parameters
 from forklint.project.spelling import is_static
-from forklint.values.arguments import of_call, without_first
+from forklint.values.arguments import NOT_KNOWN, of_call, without_first
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import Arguments, Instance
 from forklint.values.model import Frame as Context
@@ -51,8 +51,9 @@ class Lifetimes(Flow):
     """Follows handles through the methods of one class.
 
     ``openers`` maps qualified names to handles. ``built`` answers which handles an object keeps whose class
-    is called with some arguments, so that readers are followed; ``opens`` whether a function is worth entering.
-    A branch is passed over if the arguments of the calls on the way there decide against it.
+    is called with some arguments, so that readers are followed; ``opens`` whether a function is worth entering,
+    ``leaves`` whether it is even if no handle is passed to it. A branch is passed over if the arguments of the calls
+    on the way there decide against it.
     """
 
     def __init__(  # noqa: PLR0913 - what it does not know by itself
@@ -63,6 +64,7 @@ class Lifetimes(Flow):
         built: Callable[[ClassFacts, Arguments], Values],
         opens: Callable[[FunctionFacts], bool],
         *,
+        leaves: Callable[[FunctionFacts], bool],
         budget: Budget,
     ) -> None:
         self._evaluator = Evaluator(project)
@@ -70,10 +72,16 @@ class Lifetimes(Flow):
         self._project = project
         self._facts = facts
         self._built = built
+        self._leaves = leaves
         self._targets = Targets(project, facts, opens)
         self._active: list[Function] = []
         self.kept: dict[tuple[Opened, str], StoredHandle] = {}
         """Where each handle was first stored under each attribute."""
+
+    @property
+    def has_run_out(self) -> bool:
+        """Whether there was more to follow than there were steps."""
+        return self._budget.has_run_out
 
     def run(self, module: Module, function: Function, state: State, given: Arguments, made: Arguments) -> State:
         """Follow a method of an object from ``state`` (attributes as ``self.x``); gives their state on return.
@@ -83,6 +91,13 @@ class Lifetimes(Flow):
         this = Instance(self._facts, made) if self._facts is not None else None
         frame = self._enter(module, function, state, {}, Context(FunctionFacts(module, function), given, this))
         return {name: values for name, values in frame.state.items() if name.startswith("self.")}
+
+    def leaves_open(self, function: FunctionFacts) -> bool:
+        """Whether a function may return a handle, store one or never return, whoever calls it: with any arguments."""
+        before: State = {"self.": NOTHING}
+        frame = self._enter(function.module, function.node, before, {}, Context(function, NOT_KNOWN))
+        returns = frame.state.keys() >= before.keys()
+        return bool(frame.returned or self.kept or not returns or self.has_run_out)
 
     # Calls
 
@@ -107,6 +122,9 @@ class Lifetimes(Flow):
         arguments = {name: self.value(frame, argument) for name, argument in zip(names, call.args, strict=False)}
         arguments |= {k.arg: self.value(frame, k.value) for k in call.keywords if k.arg in names and k.arg}
         held = {name: values for name, values in arguments.items() if values}
+        called = FunctionFacts(target.module, function)
+        if not held and called.owner is None and not self._leaves(called):
+            return NOTHING
         inner = self._enter(target.module, function, frame.state, held, self._context_of(frame, call, target))
         for name in [name for name in frame.state if name.startswith("self.")]:
             del frame.state[name]

@@ -1,9 +1,9 @@
-"""Which definitions of a file may open something that stays open, by the names that they call."""
+"""What definitions may open that stays open, by the names that they call."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,23 +13,21 @@ from forklint.summaries.terms import last_name
 
 if TYPE_CHECKING:
     from forklint.knowledge.handles import Handle
-    from forklint.summaries.summary import Scope, Summary
+    from forklint.summaries.summary import Scope
 
 CALLED = "()"
 
 
 class Openings(NamedTuple):
-    """The scopes of a file by their numbers, those around them included; 0 is the top level by itself."""
+    """What some scopes open."""
 
-    named: frozenset[int]
-    """Those that call something by the name of an opener, or are called like one."""
-    retained: frozenset[int]
-    """Those in which something is opened whose handle goes on to somewhere."""
-    names: frozenset[str]
-    """Names of the top level that are given what an opener returns."""
+    named: bool
+    """Whether one calls something by the name of an opener, or is called like one."""
+    retained: bool
+    """Whether something is opened in one whose handle goes on to somewhere."""
 
 
-NONE = Openings(frozenset(), frozenset(), frozenset())
+NONE = Openings(named=False, retained=False)
 
 
 class OpeningCalls:
@@ -45,29 +43,27 @@ class OpeningCalls:
         for name, row in table.items():
             self._rows.setdefault(name.rpartition(".")[2], []).append(row)
 
-    def of(self, summary: Summary, has: Callable[[re.Pattern[bytes]], bool]) -> Openings:
-        """The openings of a file; ``has`` tells whether its text matches a pattern."""
-        rows = dict(self._named(summary, has))
-        if not rows:
-            return NONE
-        named, retained = set[int](), set[int]()
-        for number, scope in enumerate(summary.scopes):
-            if scope.name in rows or any(last_name(call) in rows for call in scope.calls):
-                named |= around(summary, number)
-                if self._retains(scope, rows):
-                    retained |= around(summary, number)
-        values = ((given.target, given.value) for given in summary.top.given)
-        names = (name for name, value in values if value.endswith(CALLED) and last_name(value[:-2]) in rows)
-        return Openings(frozenset(named), frozenset(retained), frozenset(name for name in names if name.isidentifier()))
+    def of(self, scopes: Sequence[Scope], has: Callable[[re.Pattern[bytes]], bool]) -> Openings:
+        """What some scopes of a file open; ``has`` tells whether its text matches a pattern."""
+        rows = self._rows_for(scopes, has)
+        opening = [scope for scope in scopes if _opens(scope, rows)] if rows else []
+        return Openings(bool(opening), any(self._retains(scope, rows) for scope in opening))
 
-    def _named(self, summary: Summary, has: Callable[[re.Pattern[bytes]], bool]) -> Iterator[tuple[str, list[Handle]]]:
-        """Give the openers that a file names, by their last names, with their rows that are about this file."""
-        names = {last_name(call) for scope in summary.scopes for call in scope.calls}
-        names |= summary.by_name.keys()
-        for name in sorted(names & self._rows.keys()):
-            rows = [row for row in self._rows[name] if all(map(has, _patterns(row)))]
-            if rows:
-                yield name, rows
+    def given(self, scope: Scope, has: Callable[[re.Pattern[bytes]], bool]) -> frozenset[str]:
+        """The names that are given what an opener returns, in a scope of a file."""
+        rows = self._rows_for((scope,), has)
+        values = ((one.target, one.value) for one in scope.given if rows)
+        names = (name for name, value in values if value.endswith(CALLED) and last_name(value[:-2]) in rows)
+        return frozenset(filter(str.isidentifier, names))
+
+    def _rows_for(self, scopes: Iterable[Scope], has: Callable[[re.Pattern[bytes]], bool]) -> dict[str, list[Handle]]:
+        """The openers that scopes name, by their last names, with their rows that are about this file."""
+        names = {name for scope in scopes for name in (scope.name, *map(last_name, scope.calls))}
+        found = {
+            name: [row for row in self._rows[name] if all(map(has, _patterns(row)))]
+            for name in self._rows.keys() & names
+        }
+        return {name: rows for name, rows in found.items() if rows}
 
     def _retains(self, scope: Scope, named: Mapping[str, list[Handle]]) -> bool:
         """Whether something is opened in a scope that may be open and known by the next statement."""
@@ -79,6 +75,11 @@ class OpeningCalls:
                 return True
         chains = (call for call in (*scope.calls, *scope.retained) if CALLED in call)
         return any(_derives(chain, named) for chain in chains)
+
+
+def _opens(scope: Scope, rows: Mapping[str, object]) -> bool:
+    """Whether a scope calls something by one of these names, or is called so itself."""
+    return scope.name in rows or any(last_name(call) in rows for call in scope.calls)
 
 
 def _are_asked(scope: Scope, rows: Iterable[Handle]) -> bool:
@@ -95,14 +96,6 @@ def _derives(chain: str, named: Mapping[str, list[Handle]]) -> bool:
         if rows and (not method or method in BOX_VIEWS | UNBOXING or any(method in row.derived for row in rows)):
             return True
     return False
-
-
-def around(summary: Summary, number: int) -> set[int]:
-    """A scope and the definitions around it; the top level only for itself."""
-    found = {number}
-    while (number := summary.scopes[number].parent) > 0:
-        found.add(number)
-    return found
 
 
 def _patterns(row: Handle) -> Iterator[re.Pattern[bytes]]:

@@ -7,14 +7,15 @@ calls a function that returns one, and its objects come to workers; or the file 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forklint.facts.datasets.screening import DatasetScreen
-from forklint.facts.handles.opening_calls import NONE, OpeningCalls, Openings, around
+from forklint.facts.handles.opening_calls import NONE, OpeningCalls, Openings
 from forklint.project.meanings import Definition, Meanings
+from forklint.summaries.parts import DEFINITION
 from forklint.summaries.summary import CLASS, FUNCTION
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class HandleScreen:
         return self._project.answer("may store a handle", path, lambda: self._may_store(path), compared=True)
 
     def openings(self, path: Path) -> Openings:
-        """Which definitions of a file may open something."""
+        """What a file opens, anywhere in it."""
         return self._project.answer("openings", path, lambda: self._find_openings(path), compared=True)
 
     def leading(self, path: Path, depth: int = MAX_LEADING) -> frozenset[str]:
@@ -55,9 +56,27 @@ class HandleScreen:
 
     def leads(self, definition: Definition, depth: int = MAX_LEADING) -> bool:
         """Whether a definition names an opener, or may call one that does, through a few calls."""
-        if definition.number in self.openings(definition.path).named:
+        find = lambda: self._leads(definition, depth)  # noqa: E731 - it is short
+        return self._project.answer("leads to an opener", (definition, depth), find, compared=True)
+
+    def retains(self, definition: Definition) -> bool:
+        """Whether something is opened in a definition whose handle goes on to somewhere."""
+        return self._opens(definition).retained
+
+    def _opens(self, definition: Definition) -> Openings:
+        find = lambda: self._find_opens(definition)  # noqa: E731 - it is short
+        return self._project.answer("what a definition opens", definition, find, compared=True)
+
+    def _find_opens(self, definition: Definition) -> Openings:
+        path, number = definition
+        summary = self._project.definition(path, DEFINITION, number)
+        return self._table.of(summary.scopes_of(number), self._matches(path)) if summary is not None else NONE
+
+    def _leads(self, definition: Definition, depth: int) -> bool:
+        if self._opens(definition).named:
             return True
-        return depth > 0 and definition.number in self._leading_scopes(definition.path, depth - 1)
+        called = self._meanings.called(definition).values() if depth else ()
+        return any(self.leads(one, depth - 1) for meant in called for one in meant)
 
     def _may_store(self, path: Path) -> bool:
         openings = self.openings(path)
@@ -67,13 +86,18 @@ class HandleScreen:
         opening = self._opening_classes(path)
         if any(one.number in opening and self._datasets.reaches_workers(one) for one in classes):
             return True
-        if any(map(self._datasets.is_named_beside_dataset, sorted(openings.names))):
+        if any(map(self._datasets.is_named_beside_dataset, sorted(self._given(path)))):
             return True
-        return bool(openings.retained) and self._datasets.makes_dataset(path)
+        return openings.retained and self._datasets.makes_dataset(path)
 
     def _find_openings(self, path: Path) -> Openings:
         summary = self._project.summary(path)
-        return self._table.of(summary, self._matches(path)) if summary is not None else NONE
+        return self._table.of(summary.scopes, self._matches(path)) if summary is not None else NONE
+
+    def _given(self, path: Path) -> frozenset[str]:
+        """The names of the top level that are given what an opener returns."""
+        summary = self._project.summary(path)
+        return self._table.given(summary.top, self._matches(path)) if summary is not None else frozenset()
 
     def _matches(self, path: Path) -> Callable[[re.Pattern[bytes]], bool]:
         return lambda pattern: self._project.matches(path, pattern)
@@ -81,17 +105,6 @@ class HandleScreen:
     def _leading(self, path: Path, depth: int) -> frozenset[str]:
         calls = self._meanings.calls(path).items()
         return frozenset(spelling for spelling, meant in calls if any(self.leads(one, depth) for one in meant))
-
-    def _leading_scopes(self, path: Path, depth: int) -> frozenset[int]:
-        """The definitions of a file that call what leads to an opener, themselves or within."""
-
-        def find() -> frozenset[int]:
-            summary, leading = self._project.summary(path), self.leading(path, depth)
-            scopes = enumerate(summary.scopes) if summary is not None and leading else ()
-            calling = [number for number, scope in scopes if not leading.isdisjoint(scope.calls)]
-            return frozenset(one for number in calling if summary is not None for one in around(summary, number))
-
-        return self._project.answer("definitions that lead to openers", (path, depth), find, compared=True)
 
     # What a class opens
 
@@ -106,41 +119,30 @@ class HandleScreen:
     def _may_open(self, definition: Definition) -> bool:
         """Whether methods of a class, or of its bases, may get a handle: from an opener, or from a function."""
         lineage = self._meanings.lineage(definition)
-        if lineage.is_cut or any(map(self._retains, lineage.classes)):
+        if lineage.is_cut or any(map(self.retains, lineage.classes)):
             return True
         seen: set[Definition] = set()
         functions = self._called(lineage.classes)
         for _ in range(MAX_DEPTH):
             new = functions - seen
             seen |= new
-            if len(seen) > MOST_FUNCTIONS or any(map(self._retains, new)):
+            if len(seen) > MOST_FUNCTIONS or any(map(self.retains, new)):
                 return True
             functions = self._called(new)
         return False
 
-    def _retains(self, definition: Definition) -> bool:
-        return definition.number in self.openings(definition.path).retained
-
     def _called(self, definitions: Iterable[Definition]) -> set[Definition]:
         """The functions that some definitions call and that are followed."""
-        return {call for one in definitions for call in self._followed(one.path).get(one.number, ())}
+        return {call for one in definitions for call in self._followed(one)}
 
-    def _followed(self, path: Path) -> dict[int, frozenset[Definition]]:
-        """The functions that each definition of a file calls, itself or within, and that are followed."""
-        return self._project.answer("calls that are followed", path, lambda: self._find_followed(path), compared=True)
+    def _followed(self, definition: Definition) -> frozenset[Definition]:
+        """The functions that a definition calls, itself or within, and that are followed."""
+        find = lambda: frozenset(self._find_followed(definition))  # noqa: E731 - it is short
+        return self._project.answer("calls that are followed", definition, find, compared=True)
 
-    def _find_followed(self, path: Path) -> dict[int, frozenset[Definition]]:
-        summary = self._project.summary(path)
-        calls = self._meanings.calls(path).items()
-        meant = {spelling: frozenset(filter(self._is_followed, some)) for spelling, some in calls}
-        meant = {spelling: some for spelling, some in meant.items() if some}
-        found: dict[int, frozenset[Definition]] = {}
-        for number, scope in enumerate(summary.scopes if summary is not None and meant else ()):
-            functions = frozenset[Definition]().union(*(meant[call] for call in scope.calls & meant.keys()))
-            while functions and number > 0 and summary is not None:
-                found[number] = found.get(number, frozenset()) | functions
-                number = summary.scopes[number].parent  # noqa: PLW2901 - to the definition around it
-        return found
+    def _find_followed(self, definition: Definition) -> Iterator[Definition]:
+        for meant in self._meanings.called(definition).values():
+            yield from filter(self._is_followed, meant)
 
     def _is_followed(self, definition: Definition) -> bool:
         """Whether a call is followed: of a function that names an opener and returns something, or of a method."""

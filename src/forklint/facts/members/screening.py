@@ -22,6 +22,7 @@ from forklint.knowledge.torch_api import class_names, torch_class, torch_module
 from forklint.project.index import Project
 from forklint.project.meanings import INSIDE, MODULE, Definition, Meanings, Place
 from forklint.project.module import ClassFacts
+from forklint.summaries.parts import BASES, DEFINITION, HEAD, NAMED
 from forklint.summaries.summary import CLASS, FUNCTION, Summary
 from forklint.summaries.terms import last_name
 
@@ -136,7 +137,7 @@ class Screening:
 
     def _is_class(self, definition: Definition) -> bool:
         def find() -> bool:
-            summary = self.project.summary(definition.path)
+            summary = self.project.definition(definition.path, HEAD, definition.number)
             return summary is not None and _is_class(summary, definition.number)
 
         return self.project.answer("is a class", definition, find, compared=True)
@@ -157,7 +158,8 @@ class Screening:
         )
 
     def _find_makers(self, path: Path, name: str) -> Iterator[str]:
-        summary = self.project.summary(path)
+        self.project.part(path, BASES)  # which names are those of classes
+        summary = self.project.part(path, NAMED, name)
         for number, value in summary.by_target.get(name, ()) if summary is not None else ():
             callee = made_by(value, summary) if summary is not None and not number else ""
             if callee:
@@ -199,7 +201,7 @@ class Screening:
         """Whether a class surely may give its objects any name; a tree is looked at only if a word suggests it."""
 
         def find() -> bool:
-            summary = self.project.summary(definition.path)
+            summary = self.project.definition(definition.path, DEFINITION, definition.number)
             if summary is None or not _may_be_open(summary, definition.number):
                 return False
             module = self.project.module(definition.path)
@@ -218,7 +220,7 @@ class Screening:
 
     def _find_what_it_has(self, definition: Definition) -> Has | None:
         path, number = definition
-        summary = self.project.summary(path)
+        summary = self.project.definition(path, DEFINITION, number)
         if summary is None or not _is_class(summary, number):
             return None
         bases = (self._base(path, base) for base in summary.scopes[number].bases)

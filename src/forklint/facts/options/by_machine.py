@@ -21,12 +21,14 @@ WORKERS = "num_workers"
 
 def conflicts_somewhere(project: Project, module: Module) -> Iterator[Conflict]:
     """Give what a loader refuses on some machines alone: those for which the code gives it no workers."""
+    wanting = [one for one in refusals() if one.beside == WORKERS and one.beside_kind == "zero"]
     for loader in loaders_of(project, module):
-        without = _without_workers(loader)
+        given = [one for one in wanting if loader.option(one.option) is not None]
+        without = _without_workers(loader) if given else NOWHERE  # most loaders are given none: that is told at once
         if not without or loader.row.prefix or is_expected(module, loader.call.node):
             continue
-        for refusal in refusals():
-            if refusal.beside == WORKERS and refusal.beside_kind == "zero" and not _is_taken(loader, refusal):
+        for refusal in given:
+            if not _is_taken(loader, refusal):
                 found, source = loader.value(refusal.option), loader.option(refusal.option)
                 where = without & _surely(found, refusal) if found is not None else NOWHERE
                 place = _written(source)

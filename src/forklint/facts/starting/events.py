@@ -16,6 +16,7 @@ from forklint.records import dataclass
 from forklint.runs.programs import Program, budget_for
 from forklint.runs.trace import Event
 from forklint.runs.walk import Topic, trace_of_module
+from forklint.summaries.terms import CALL, WORD
 
 if TYPE_CHECKING:
     from forklint.project.index import Project, Symbol
@@ -46,8 +47,33 @@ class Settles(Event):
         return self.place.node
 
 
+SERVER = "forkserver"
+ASKING = ("set_start_method", "get_context")
+"""What is called to have processes started by a method."""
 Root = Function | None
 """A function, or None for the top level of a module."""
+
+
+def may_misuse(project: Project, module: Module) -> bool:
+    """Whether a module sets the start method, or a variable where a fork server may run: all else is no misuse."""
+    topic, has_server = StartMethods(project), _may_have_server(project)
+    for node in module.nodes:
+        if isinstance(node, ast.Call):
+            name = project.qualified(module, module.scope_at(node), node.func)
+            if name in iteration().setters:
+                return True
+        elif (
+            has_server and isinstance(node, ast.Assign) and any(topic.of_statement(module, module.scope_at(node), node))
+        ):
+            return True
+    return False
+
+
+def _may_have_server(project: Project) -> bool:
+    """Whether a file may ask for a fork server: it says so, and calls what sets a method or gives a context."""
+    asked = {name for one in ASKING for name in project.hierarchy.names_for(one)}
+    files = {path for name in asked for path in project.where(CALL, name)}
+    return not files.isdisjoint(project.where(WORD, SERVER))
 
 
 def events_in(project: Project, module: Module) -> dict[Root, tuple[Settles, ...]]:

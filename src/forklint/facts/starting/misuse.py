@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from forklint.facts.starting.events import Settles, events_in
+from forklint.facts.starting.events import Settles, events_in, may_misuse
 from forklint.facts.starting.forking import forking
 from forklint.facts.starting.reach import reached
 from forklint.project.guard import is_main_guard
@@ -38,7 +38,7 @@ class Misuse:
 def misuses(project: Project, module: Module) -> Iterator[Misuse]:
     """Find those whose place is in a module; one for each place, the surest first."""
     found: dict[ast.AST, Misuse] = {}
-    runs = events_in(project, module)
+    runs = events_in(project, module) if may_misuse(project, module) else {None: ()}
     for events in runs.values():
         for misuse in _in_order(events):
             if misuse.event.module is module:

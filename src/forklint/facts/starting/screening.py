@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from forklint.project.index import Project
-from forklint.summaries.summary import CLASS, STAR, Import, Summary
+from forklint.summaries import parts
+from forklint.summaries.summary import STAR, Import, Summary
 
 MOST = 4_000
 """Definitions looked at for one file; whoever reaches more is not passed over."""
@@ -74,12 +75,14 @@ def _targets(project: Project, place: Place, starters: frozenset[str]) -> frozen
 
 def _named(project: Project, place: Place, starters: frozenset[str]) -> frozenset[Place] | None:
     """What is named at a place and may be entered; None if it may start something itself, or that is unclear."""
-    summary = project.summary(place.path)
+    summary = project.part(place.path, parts.TOP)
     if summary is None:
         return frozenset() if place.name == TOP else None
+    _rest_on_names(project, place.path, (place.name, STAR))
     imports = summary.by_alias.get(place.name, ())
     try:
-        texts = [_top(summary)] if place.name == TOP else list(_under(summary, place.name))
+        texts = [_top(summary)] if place.name == TOP else list(_under(project, place, summary))
+        _rest_on_names(project, place.path, (name for text in texts for name in text.bare))
         if any(_starts(summary, text, starters) for text in texts) or any(_takes(one, starters) for one in imports):
             return None
         found = {target for text in texts for target in _named_in(project, place, summary, text)}
@@ -92,24 +95,26 @@ def _named(project: Project, place: Place, starters: frozenset[str]) -> frozense
 
 def _top(summary: Summary) -> Names:
     """What runs when a child imports a file: its statements but for the guard, and the bodies of its classes."""
-    parts = [(one.bare, one.attributes) for one in summary.statements if not one.is_guard]
-    waiting = [0]
-    while waiting:
-        for number in summary.children.get(waiting.pop(), ()):
-            scope = summary.scopes[number]
-            if scope.kind == CLASS:
-                waiting.append(number)
-                parts += [(scope.bare, scope.attributes)] if scope.runs else []
-    return _joined(parts)
+    texts = [(one.bare, one.attributes) for one in summary.statements if not one.is_guard]
+    bodies = (summary.scopes[number] for number in parts.classes_at_top(summary))
+    return _joined([*texts, *((body.bare, body.attributes) for body in bodies if body.runs)])
 
 
-def _under(summary: Summary, name: str) -> Iterator[Names]:
+def _rest_on_names(project: Project, path: Path, names: Iterable[str]) -> None:
+    """Rest on what some names of a file are bound to, and on nothing else of it."""
+    for name in names:
+        project.part(path, parts.NAMED, name)
+
+
+def _under(project: Project, place: Place, summary: Summary) -> Iterator[Names]:
     """The definitions of a name at the top level, and the statements there that give it a value or mention it."""
-    for number in summary.children.get(0, ()):
-        if summary.scopes[number].name == name:
+    path, name = place
+    for number in summary.by_name.get(name, ()):
+        if not summary.scopes[number].parent:
+            project.definition(path, parts.DEFINITION, number)
             scopes = [summary.scopes[below] for below in summary.below(number)]
-            parts = [(scope.bare, scope.attributes) for scope in scopes]
-            yield _joined([*parts, *(_of_base(base) for scope in scopes for base in scope.bases)])
+            texts = [(scope.bare, scope.attributes) for scope in scopes]
+            yield _joined([*texts, *(_of_base(base) for scope in scopes for base in scope.bases)])
     is_imported = name in summary.by_alias
     for one in summary.statements:
         if not one.is_guard and (name in one.binds or (name in one.bare and not is_imported)):
