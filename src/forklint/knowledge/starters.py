@@ -20,6 +20,7 @@ class Starter:
     call: tuple[str, ...]
     how: str = "called"
     methods: tuple[str, ...] = ()
+    handed_to: tuple[str, ...] = ()
     workers: str = ""
     workers_position: int | None = None
     workers_default: int = 0
@@ -97,9 +98,18 @@ class Iteration:
     setters: frozenset[str]
     at_once: frozenset[str]
     when_iterated: frozenset[str]
+    lazily: frozenset[str]
+    """Of ``at_once``: an item of the first argument is drawn when one of the result is."""
+    all_arguments: frozenset[str]
+    """They iterate each of their arguments, the others the first."""
+    same_items: frozenset[str]
+    """Their result gives, when it is iterated, what their first argument gives."""
     passes_through: frozenset[tuple[str, str]]
     consumers: tuple[Consumer, ...]
     calls_its_argument: frozenset[str]
+    groups: frozenset[str]
+    awaiting: frozenset[str]
+    """Last names of what runs a coroutine that it is given."""
     calling_decorators: frozenset[str]
     transparent_decorators: frozenset[str]
     positive_counts: frozenset[str]
@@ -147,6 +157,9 @@ def iteration() -> Iteration:
         setters=frozenset(table["start_method_setters"]["names"]),
         at_once=frozenset(table["iteration"]["at_once"]),
         when_iterated=frozenset(table["iteration"]["when_iterated"]),
+        lazily=frozenset(table["iteration"]["lazily"]),
+        all_arguments=frozenset(table["iteration"]["all_arguments"]),
+        same_items=frozenset(table["iteration"]["when_iterated"]) | frozenset(table["iteration"]["same_items"]),
         passes_through=frozenset(
             (name, method) for row in table["passes_through"] for name in row["class"] for method in row["methods"]
         ),
@@ -160,6 +173,8 @@ def iteration() -> Iteration:
             for row in table["consumer"]
         ),
         calls_its_argument=frozenset(table["entry_points"]["names"]),
+        groups=frozenset(table["entry_points"]["groups"]),
+        awaiting=frozenset(table["entry_points"]["awaiting"]),
         calling_decorators=frozenset(table["entry_points"]["decorators"]),
         transparent_decorators=frozenset(table["entry_points"]["transparent"]),
         positive_counts=frozenset(table["positive_counts"]["names"]),

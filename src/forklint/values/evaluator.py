@@ -262,8 +262,8 @@ def _subscript(evaluator: Evaluator, source: Expression) -> Found:
     if isinstance(owner.value, Made) and owner.value.name in listed("datasets", "wrappers"):
         return owner
     if not isinstance(key, Constant):
-        values = owner.value.values if isinstance(owner.value, Table) else ()
-        return perhaps(map(evaluator.find, values))
+        tables = [one.value for one in owner.possible if isinstance(one.value, Table)]
+        return perhaps(evaluator.find(value) for table in tables for value in table.values)
     if isinstance(owner.value, Setting) and isinstance(key.value, int):
         return files.item(evaluator, owner.value, key.value)
     if not isinstance(key.value, str):

@@ -104,7 +104,14 @@ def _top(summary: Summary) -> Names:
 
 
 def _under(summary: Summary, name: str) -> Iterator[Names]:
-    """The definitions of a name at the top level, and the statements there that give it a value or mention it."""
+    """The definitions of a name at the top level, and the statements there that give it a value or mention it.
+
+    A decorator that mentions it may register what it decorates: ``@group.command()``.
+    """
+    defined = [summary.scopes[number] for number in summary.children.get(0, ())]
+    registered = frozenset(one.name for one in defined for mark in one.decorators if mark.startswith(f"{name}."))
+    if registered:
+        yield Names(registered - COMMON - {name}, frozenset())
     for number in summary.children.get(0, ()):
         if summary.scopes[number].name == name:
             scopes = [summary.scopes[below] for below in summary.below(number)]
