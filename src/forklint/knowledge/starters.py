@@ -21,6 +21,8 @@ class Starter:
     how: str = "called"
     methods: tuple[str, ...] = ()
     handed_to: tuple[str, ...] = ()
+    chained: tuple[str, ...] = ()
+    least: int = 1
     workers: str = ""
     workers_position: int | None = None
     workers_default: int = 0
@@ -86,6 +88,8 @@ class Consumer:
     methods: frozenset[str]
     hooks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """For each method, the methods that make loaders and are called on what it is given."""
+    spawning: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Arguments of the class's constructor, each with values by which the methods spawn processes."""
     keeps_arguments: bool = False
     """Whether the loaders may be among what the class's constructor was given."""
 
@@ -168,6 +172,7 @@ def iteration() -> Iteration:
                 frozenset(row["class"]),
                 frozenset(row["methods"]),
                 {method: tuple(hooks) for method, hooks in row.get("hooks", {}).items()},
+                {option: frozenset(values) for option, values in row.get("spawning", {}).items()},
                 row.get("keeps_arguments", False),
             )
             for row in table["consumer"]

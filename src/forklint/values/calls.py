@@ -189,6 +189,9 @@ def _method_of_made(evaluator: Evaluator, source: Expression, func: ast.Attribut
         handed = arguments.of_call(evaluator, source)
         is_single = len(handed.positional) == 1 and not handed.open
         return evaluator.find(handed.positional[0]) if is_single else Found(Row(handed.positional, not handed.open))
+    row = starters().get(value.name)
+    if row is not None and func.attr in row.chained:
+        return owner
     is_torch = func.attr in listed("objects", "same_methods") and value.name.startswith("torch")
     given = poisons().made_from(value.name, func.attr)
     if is_torch or given == value.name:

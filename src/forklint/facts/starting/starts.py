@@ -72,6 +72,7 @@ class ProcessStarts(Topic):
         rows = self._rows.values()
         self._methods = frozenset(name for row in rows for name in row.methods) | {"__iter__"}
         self._taking = frozenset(name for row in rows for name in row.handed_to)
+        self._spawning = frozenset(name for one in iteration().consumers if one.spawning for name in one.methods)
 
     # Calls
 
@@ -84,6 +85,8 @@ class ProcessStarts(Topic):
         elif isinstance(node.func, ast.Attribute):
             if node.func.attr in self._methods:
                 yield from self._method(call, node.func)
+            elif node.func.attr in self._spawning:
+                yield from self._spawned(call, node.func)
             elif node.func.attr in self._taking and node.args:
                 yield from self._handed_on(call, node.func.attr, call.part(node.args[0]))
             else:
@@ -109,6 +112,27 @@ class ProcessStarts(Topic):
         made = self.evaluator.find(call).value
         if isinstance(made, Made) and made.name == name:
             yield Starts(f"calls {row.name}(), which starts processes", self._method_given(row, call))
+
+    def _spawned(self, call: Expression, func: ast.Attribute) -> Iterator[Event]:
+        """``Trainer(strategy="ddp_spawn").fit()``."""
+        for one in self.evaluator.find(call.part(func.value)).possible:
+            made = one.value
+            asked = self._asks_to_spawn(made, func.attr) if isinstance(made, Made) else ""
+            if asked and isinstance(made, Made):
+                what = f"calls {func.attr}() of a {made.name.rpartition('.')[2]} with {asked}"
+                yield Starts(what, "spawn", made.call)
+
+    def _asks_to_spawn(self, made: Made, method: str) -> str:
+        """The argument by which the methods of an object spawn processes; empty if there is none."""
+        given = arguments.of_call(self.evaluator, made.call)
+        for row in iteration().consumers:
+            if made.name in row.classes and method in row.methods:
+                for option, values in row.spawning.items():
+                    source = given.keywords.get(option)
+                    value = self.evaluator.find(source).value if source is not None else None
+                    if isinstance(value, Constant) and value.value in values:
+                        return str(value.value)
+        return ""
 
     def _handed_on(self, call: Expression, name: str, given: Expression) -> Iterator[Event]:
         """``loop.run_in_executor(executor, work)``."""
@@ -164,7 +188,11 @@ class ProcessStarts(Topic):
             known = value.value if isinstance(value, Constant) else ""
             if known is not None and ("*" in values or not isinstance(value, Constant) or known in values):
                 return False
-        return not row.workers or _count(Loader(call, row, self.evaluator, plain=True)).kind is Workers.SOME
+        if not row.workers:
+            return True
+        count = _count(Loader(call, row, self.evaluator, plain=True))
+        is_few = isinstance(count.number, int) and count.number < row.least
+        return count.kind is Workers.SOME and not is_few
 
     # Iteration
 
