@@ -84,13 +84,18 @@ CALLED = {
     ),
     "a decorator that is not known": ("@d\ndef f():\n    mark('a')\nf()", "a?"),
     "super": (
-        "class A:\n    def __init__(self, n):\n        mark(n)\nclass B(A):\n    def __init__(self):\n"
-        "        super().__init__('a')\nB()",
+        (
+            "class A:\n    def __init__(self, n):\n        mark(n)\nclass B(A):\n    def __init__(self):\n"
+            "        super().__init__('a')\nB()"
+        ),
         "a",
     ),
     "a function given to fire": ("import fire\ndef f():\n    mark('a')\nfire.Fire(f)", "a"),
     "a class given to fire": (
-        "import fire\nclass A:\n    def f(self):\n        mark('f')\n    def _g(self):\n        mark('g')\nfire.Fire(A)",
+        (
+            "import fire\nclass A:\n    def f(self):\n        mark('f')\n    def _g(self):\n        mark('g')\n"
+            "fire.Fire(A)"
+        ),
         "f?",
     ),
     "a table given to fire": ("import fire\n" + BOTH + "fire.Fire({'a': a, 'b': b})", "a? b?"),
@@ -119,8 +124,10 @@ CHOSEN = {
     "a return that surely comes": ("def f(n):\n    if n:\n        return\n    mark('a')\nf(1)\nf(0)", "a"),
     "a condition that is not known": ("if x:\n    mark('a')\nelse:\n    mark('b')", "a? b?"),
     "a default of the command line": (
-        "import argparse\np = argparse.ArgumentParser()\np.add_argument('--n', default=0)\n"
-        "if p.parse_args().n:\n    mark('a')",
+        (
+            "import argparse\np = argparse.ArgumentParser()\np.add_argument('--n', default=0)\n"
+            "if p.parse_args().n:\n    mark('a')"
+        ),
         "a?",
     ),
     "a handler": ("try:\n    mark('a')\nexcept E:\n    mark('b')", "b?(aside) a"),

@@ -116,13 +116,17 @@ LISTS = {
     ),
     "one of as many as are unpacked": ("def f(n):\n    return [n] if n else [n, 2]\na, b = f(x)\nask(b)", "2"),
     "an attribute that is filled": (
-        "class A:\n    def __init__(self):\n        self.rows, self.n = [], 0\n    def add(self):\n"
-        "        self.rows.append(2)\n    def last(self):\n        ask(self.rows)",
+        (
+            "class A:\n    def __init__(self):\n        self.rows, self.n = [], 0\n    def add(self):\n"
+            "        self.rows.append(2)\n    def last(self):\n        ask(self.rows)"
+        ),
         "[2, ...]",
     ),
     "an attribute that is filled by keys": (
-        "class A:\n    def __init__(self):\n        self.kw = {}\n        self.kw['a'] = 2\n"
-        "    def last(self):\n        ask(self.kw)",
+        (
+            "class A:\n    def __init__(self):\n        self.kw = {}\n        self.kw['a'] = 2\n"
+            "    def last(self):\n        ask(self.kw)"
+        ),
         "{a: 2}",
     ),
     "the length of a list": ("rows = [1, 2]\nask(len(rows))", "2"),
@@ -184,8 +188,10 @@ CALLS = {
         "multiprocessing.Process",
     ),
     "a loader that is prepared": (
-        "from accelerate import Accelerator\nfrom torch.utils.data import DataLoader\n"
-        "model, loader = Accelerator().prepare(x, DataLoader([]))\nask(loader)",
+        (
+            "from accelerate import Accelerator\nfrom torch.utils.data import DataLoader\n"
+            "model, loader = Accelerator().prepare(x, DataLoader([]))\nask(loader)"
+        ),
         "torch.utils.data.DataLoader",
     ),
     "a class of a library by a star": (
@@ -193,8 +199,11 @@ CALLS = {
         "torch.utils.data.DataLoader",
     ),
     "a partial of a library's class": (
-        "import functools\nfrom torch.utils.data import DataLoader\nmake = functools.partial(DataLoader, num_workers=2)\n"
-        "ask(make([]))",
+        (
+            "import functools\nfrom torch.utils.data import DataLoader\n"
+            "make = functools.partial(DataLoader, num_workers=2)\n"
+            "ask(make([]))"
+        ),
         "torch.utils.data.DataLoader",
     ),
     "a dataset that is mapped": (

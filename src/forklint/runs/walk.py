@@ -52,6 +52,8 @@ class Topic:
     by_machine = False
     """Whether conditions that ask for a platform or an accelerator choose a branch."""
 
+    follows_imports = True
+    """Whether it counts what importing a file does."""
     most_calls = 6
     """How many calls deep a program goes."""
     most_entries = 3
@@ -73,6 +75,10 @@ class Topic:
     def of_iteration(self, place: Expression, iterated: Found) -> Iterable[Event]:
         """What it does by itself to call ``iter`` of something; asked with values alone."""
         return ()
+
+    def may_matter(self, call: Expression, symbol: Symbol | None) -> bool:
+        """Whether what a call enters may do anything that is an event, or leads to one."""
+        return True
 
     def of_statement(self, module: Module, scope: Scope, statement: ast.stmt) -> Iterable[Event]:
         """What a statement does, beside its calls."""
@@ -170,7 +176,7 @@ class Walk:
             yield from self._expression(scope, expression)
         yield from self._placed(node, self._topic.of_statement(self._module, scope, node))
         if isinstance(node, (ast.Import, ast.ImportFrom)):
-            yield from self._imports(node)
+            yield from self._imports(node) if self._topic.follows_imports else ()
         elif isinstance(node, ast.Assign) and any(isinstance(one, (ast.Tuple, ast.List)) for one in node.targets):
             yield from self._drawn(scope, node.value)
         elif chosen is not None:
@@ -338,6 +344,8 @@ class Walk:
         yield from self._placed(call, self._topic.of_call(here, symbol))
         if self._topic.with_values:
             yield from by_call(self._topic, here, name)
+        if not self._topic.may_matter(here, symbol):
+            return
         for function, frame, is_sure in entered(self._topic, here, symbol):
             step = Enters(function, frame, Place(self._module, call, f"calls {function.qualname}()"))
             yield from (step,) if is_sure else maybe(call, (step,))

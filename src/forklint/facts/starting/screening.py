@@ -48,11 +48,16 @@ class UnclearError(Exception):
 
 def may_start(project: Project, path: Path, starters: frozenset[str]) -> bool:
     """Whether the top level of a file may reach code that names one of ``starters`` or multiprocessing."""
-    return project.answer("may start processes", path, lambda: _may_start(project, path, starters), compared=True)
+    return leads_to_start(project, Place(path, TOP), starters)
 
 
-def _may_start(project: Project, path: Path, starters: frozenset[str]) -> bool:
-    found = {Place(path, TOP): None}
+def leads_to_start(project: Project, place: Place, starters: frozenset[str]) -> bool:
+    """Whether what a name of a file stands for may reach such code, by what it names itself."""
+    return project.answer("may start processes", place, lambda: _may_start(project, place, starters), compared=True)
+
+
+def _may_start(project: Project, start: Place, starters: frozenset[str]) -> bool:
+    found = {start: None}
     waiting = list(found)
     while waiting:
         place = waiting.pop()

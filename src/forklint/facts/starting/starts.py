@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 from forklint.facts.loading.loaders import Loader, WorkerCount, loader_held
 from forklint.facts.loading.rows import rows_above
+from forklint.facts.starting import screening
 from forklint.facts.starting.methods import DEFAULT_METHOD, METHODS, UNKNOWN
 from forklint.knowledge.starters import Starter, iteration, starters
 from forklint.model import Link
 from forklint.project.index import External
+from forklint.project.module import ClassFacts, FunctionFacts
 from forklint.project.spelling import is_name
 from forklint.records import dataclass
 from forklint.runs.calls import method
@@ -62,6 +64,7 @@ class ProcessStarts(Topic):
     name = "starts of processes"
     with_values = True
     by_machine = True
+    follows_imports = False
     most_calls = 24
     most_entries = 12
 
@@ -73,6 +76,22 @@ class ProcessStarts(Topic):
         self._methods = frozenset(name for row in rows for name in row.methods) | {"__iter__"}
         self._taking = frozenset(name for row in rows for name in row.handed_to)
         self._spawning = frozenset(name for one in iteration().consumers if one.spawning for name in one.methods)
+
+        names = (name for name in self._rows if screening.MODULE not in name)
+        self._words = frozenset(name.rpartition(".")[2] for name in names) | {"set_start_method"}
+
+    def may_matter(self, call: Expression, symbol: Symbol | None) -> bool:
+        """Whether a call gives something to what it calls, or that may reach a start by itself."""
+        node = call.node
+        assert isinstance(node, ast.Call)  # noqa: S101 - the walk says so
+        given = [*node.args, *(keyword.value for keyword in node.keywords)]
+        if not isinstance(symbol, (ClassFacts, FunctionFacts)) or not all(map(_is_plain, given)):
+            return True
+        home = symbol.scope.parent
+        if home is None or home.parent is not None:
+            return True
+        name = symbol.name if isinstance(symbol, ClassFacts) else symbol.node.name
+        return screening.leads_to_start(self.project, screening.Place(symbol.module.path, name), self._words)
 
     # Calls
 
@@ -256,6 +275,11 @@ class ProcessStarts(Topic):
         if isinstance(value, Made) and _is_context(value):
             return self.asked(arguments.of_call(self.evaluator, value.call).get("method", 0), DEFAULT_METHOD)
         return UNKNOWN
+
+
+def _is_plain(given: ast.expr) -> bool:
+    """Whether an argument is a constant or a name of the file: nothing that runs."""
+    return isinstance(given, ast.Constant) or (isinstance(given, ast.Name) and given.id in {"__name__", "__file__"})
 
 
 def _is_context(value: Value) -> bool:
