@@ -151,8 +151,13 @@ def by_anyone(function: FunctionFacts, receiver: Instance | None = None) -> Fram
 
 
 def _runs_here(evaluator: Evaluator, call: Expression, function: FunctionFacts) -> bool:
-    running = runs(evaluator, function)
-    return running in {Running.AT_ONCE, Running.BY_OTHERS} or (running is Running.AWAITED and _is_awaited(call))
+    is_awaited = runs(evaluator, function) is Running.AWAITED and _is_awaited(call)
+    return is_awaited or runs_at_once(evaluator, function)
+
+
+def runs_at_once(evaluator: Evaluator, function: FunctionFacts) -> bool:
+    """Whether calling a function surely runs its body."""
+    return runs(evaluator, function) in {Running.AT_ONCE, Running.BY_OTHERS}
 
 
 def _is_awaited(call: Expression) -> bool:
