@@ -1,4 +1,4 @@
-"""Runs the abstract execution over a script and says where it finds that processes start."""
+"""Runs a script abstractly and says where it finds that processes start."""
 
 from __future__ import annotations
 

@@ -36,6 +36,8 @@ SLOW = [
     "bad_constants_between",
     "bad_windows_tabs",
     "bad_engine_reached/train",
+    "bad_loaders_by_split",
+    "bad_async_training",
 ]
 HANGS = ["bad_pool_features", "bad_process_start"]
 """Fixtures whose unguarded form waits without end: only the fixed form is run."""
@@ -115,7 +117,10 @@ def test_runs_under_fork_before_and_after(name: str, tmp_path: Path) -> None:
 GOOD = sorted(
     path
     for path in FOLDER.glob("good_*.py")
-    if not any(word in path.read_text(encoding="utf-8") for word in ("ffcv", "torch_geometric", "set_start_method"))
+    if not any(
+        word in path.read_text(encoding="utf-8")
+        for word in ("ffcv", "torch_geometric", "set_start_method", "load_dataset", "lightning")
+    )
     and "unknown_workers" not in path.name
 )
 

@@ -1,4 +1,4 @@
-"""The screen of FKL201 against the abstract run: where that comes to a start, the file must pass."""
+"""The screen of FKL201 against the run of a script: where that comes to a start, the file must pass."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from pathlib import Path
 import pytest
 
 from forklint.config import SettingsFinder
-from forklint.facts.starting.running.execution import Execution
-from forklint.facts.starting.running.starts import OutOfStepsError, StartedError
+from forklint.facts.starting.reach import reached
 from forklint.facts.starting.screening import may_start
-from forklint.model import Cell
 from forklint.project.index import Project
 from forklint.rules.missing_main_guard import MissingMainGuard, runs_something
 
@@ -25,15 +23,7 @@ def project_of(folder: Path) -> Project:
 
 def starts(project: Project, path: Path) -> bool:
     module = project.module(path)
-    if module is None:
-        return False
-    try:
-        Execution(project, module, lambda _: (Cell("linux", "spawn"),)).run()
-    except StartedError:
-        return True
-    except (OutOfStepsError, RecursionError):
-        return False
-    return False
+    return module is not None and reached(project, module) is not None
 
 
 def test_no_start_is_passed_over_once_every_guard_is_gone() -> None:

@@ -25,7 +25,7 @@ class B(A):
 """
 MAPPINGS = {
     "a key that is taken out leaves the others": ("kw = {'a': 1, 'b': 2}\nkw.pop('b', None)\nask(kw)", "{a: 1}"),
-    "a key that may be taken out": ("kw = {'a': 1, 'b': 2}\nif x:\n    kw.pop('b')\nask(kw)", "{a: 1, ...}"),
+    "a key that may be taken out": ("kw = {'a': 1, 'b': 2}\nif x:\n    kw.pop('b')\nask(kw)", "{a: 1, b: 2 or absent}"),
     "any key may be taken out": ("kw = {'a': 1}\nkw.pop(x)\nask(kw)", "{...}"),
     "a key that is there is kept": (
         "kw = {'a': 1}\nkw.setdefault('a', 2)\nkw.setdefault('b', 3)\nask(kw)",
@@ -102,6 +102,33 @@ LISTS = {
     "an item of a list": ("rows = [1, 2]\nask(rows[1])", "2"),
     "any item of a list": ("rows = [1, 2]\nask(rows[x])", "1 or 2"),
     "an item of a comprehension": ("from own import A\nask([A(i) for i in x][0])\n--- own.py\n" + CLASSES, "A()"),
+    "an item of a loop": ("for one in [2]:\n    ask(one)", "2"),
+    "part of an item of a loop": ("for a, b in [(1, 2)]:\n    ask(b)", "2"),
+    "an item that is counted": ("for i, (a, b) in enumerate(zip(x, [2])):\n    ask(b)", "2"),
+    "an item of a progress bar": ("from tqdm import tqdm\nfor one in tqdm([2]):\n    ask(one)", "2"),
+    "a value of a mapping": ("for key, value in {'a': 1, 'b': 2}.items():\n    ask(value)", "1 or 2"),
+    "a value of a mapping whose key is not known": ("kw = {}\nfor i in x:\n    kw[i] = 1\nask(kw['a'])", "1"),
+    "what a generator yields": ("def f():\n    yield 2\nfor one in f():\n    ask(one)", "2"),
+    "what a generator hands through": ("def f():\n    yield from [2]\nfor one in f():\n    ask(one)", "2"),
+    "what a context manager yields": (
+        "import contextlib\n@contextlib.contextmanager\ndef f(n):\n    yield n\nwith f(2) as n:\n    ask(n)",
+        "2",
+    ),
+    "one of as many as are unpacked": ("def f(n):\n    return [n] if n else [n, 2]\na, b = f(x)\nask(b)", "2"),
+    "an attribute that is filled": (
+        (
+            "class A:\n    def __init__(self):\n        self.rows, self.n = [], 0\n    def add(self):\n"
+            "        self.rows.append(2)\n    def last(self):\n        ask(self.rows)"
+        ),
+        "[2, ...]",
+    ),
+    "an attribute that is filled by keys": (
+        (
+            "class A:\n    def __init__(self):\n        self.kw = {}\n        self.kw['a'] = 2\n"
+            "    def last(self):\n        ask(self.kw)"
+        ),
+        "{a: 2}",
+    ),
     "the length of a list": ("rows = [1, 2]\nask(len(rows))", "2"),
     "the length of what grows": ("rows = [1]\nfor i in x:\n    rows.append(i)\nask(len(rows))", "?"),
 }
@@ -155,6 +182,34 @@ CALLS = {
     ),
     "isinstance of an own object": ("from own import A, B\nask(isinstance(B(), A))\n--- own.py\n" + CLASSES, "True"),
     "a last value before the read": ("n = 1\nn = 2\nask(n)\nn = 3", "2"),
+    "a global that a function sets": ("n = None\ndef f():\n    global n\n    n = 2\nask(n)", "None or 2"),
+    "a process of a context": (
+        "import multiprocessing\nctx = multiprocessing.get_context('spawn')\nask(ctx.Process())",
+        "multiprocessing.Process",
+    ),
+    "a loader that is prepared": (
+        (
+            "from accelerate import Accelerator\nfrom torch.utils.data import DataLoader\n"
+            "model, loader = Accelerator().prepare(x, DataLoader([]))\nask(loader)"
+        ),
+        "torch.utils.data.DataLoader",
+    ),
+    "a class of a library by a star": (
+        "from torch.utils.data import *\nask(DataLoader([]))",
+        "torch.utils.data.DataLoader",
+    ),
+    "a partial of a library's class": (
+        (
+            "import functools\nfrom torch.utils.data import DataLoader\n"
+            "make = functools.partial(DataLoader, num_workers=2)\n"
+            "ask(make([]))"
+        ),
+        "torch.utils.data.DataLoader",
+    ),
+    "a dataset that is mapped": (
+        "import datasets\nask(datasets.load_dataset('a')['train'].map(f))",
+        "datasets.load_dataset",
+    ),
     "a value of two branches": ("if x:\n    n = 1\nelse:\n    n = 0\nask(n)", "1 or 0"),
 }
 

@@ -20,6 +20,9 @@ class Starter:
     call: tuple[str, ...]
     how: str = "called"
     methods: tuple[str, ...] = ()
+    handed_to: tuple[str, ...] = ()
+    chained: tuple[str, ...] = ()
+    least: int = 1
     workers: str = ""
     workers_position: int | None = None
     workers_default: int = 0
@@ -85,6 +88,8 @@ class Consumer:
     methods: frozenset[str]
     hooks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """For each method, the methods that make loaders and are called on what it is given."""
+    spawning: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Arguments of the class's constructor, each with values by which the methods spawn processes."""
     keeps_arguments: bool = False
     """Whether the loaders may be among what the class's constructor was given."""
 
@@ -97,9 +102,18 @@ class Iteration:
     setters: frozenset[str]
     at_once: frozenset[str]
     when_iterated: frozenset[str]
+    lazily: frozenset[str]
+    """Of ``at_once``: an item of the first argument is drawn when one of the result is."""
+    all_arguments: frozenset[str]
+    """They iterate each of their arguments, the others the first."""
+    same_items: frozenset[str]
+    """Their result gives, when it is iterated, what their first argument gives."""
     passes_through: frozenset[tuple[str, str]]
     consumers: tuple[Consumer, ...]
     calls_its_argument: frozenset[str]
+    groups: frozenset[str]
+    awaiting: frozenset[str]
+    """Last names of what runs a coroutine that it is given."""
     calling_decorators: frozenset[str]
     transparent_decorators: frozenset[str]
     positive_counts: frozenset[str]
@@ -147,6 +161,9 @@ def iteration() -> Iteration:
         setters=frozenset(table["start_method_setters"]["names"]),
         at_once=frozenset(table["iteration"]["at_once"]),
         when_iterated=frozenset(table["iteration"]["when_iterated"]),
+        lazily=frozenset(table["iteration"]["lazily"]),
+        all_arguments=frozenset(table["iteration"]["all_arguments"]),
+        same_items=frozenset(table["iteration"]["when_iterated"]) | frozenset(table["iteration"]["same_items"]),
         passes_through=frozenset(
             (name, method) for row in table["passes_through"] for name in row["class"] for method in row["methods"]
         ),
@@ -155,11 +172,14 @@ def iteration() -> Iteration:
                 frozenset(row["class"]),
                 frozenset(row["methods"]),
                 {method: tuple(hooks) for method, hooks in row.get("hooks", {}).items()},
+                {option: frozenset(values) for option, values in row.get("spawning", {}).items()},
                 row.get("keeps_arguments", False),
             )
             for row in table["consumer"]
         ),
         calls_its_argument=frozenset(table["entry_points"]["names"]),
+        groups=frozenset(table["entry_points"]["groups"]),
+        awaiting=frozenset(table["entry_points"]["awaiting"]),
         calling_decorators=frozenset(table["entry_points"]["decorators"]),
         transparent_decorators=frozenset(table["entry_points"]["transparent"]),
         positive_counts=frozenset(table["positive_counts"]["names"]),

@@ -120,8 +120,7 @@ class AcceleratorInWorker(Rule):
                 yield Suspect(use.node, subject, _message(use, cells), cells, tuple(self._chain(use)), facts=use)
 
     def _cells(self, use: WorkerUse) -> tuple[Cell, ...]:
-        from forklint.facts.starting.methods import cells_for
-        from forklint.facts.starting.running.values import DEFAULT_METHOD
+        from forklint.facts.starting.methods import DEFAULT_METHOD, cells_for
 
         module, method, settings = use.loading.module, use.loading.method, self.settings
         if method == DEFAULT_METHOD:

@@ -104,10 +104,8 @@ class MissingMainGuard(Rule):
     the second confirm the finding.
 
     ## Known limits
-    A function is followed where its name is plain: not one chosen from a table or by a name from the command line, a
-    command of a click group, or a method that `fire` picks. Nor are processes seen that a library starts for an
-    argument: `map(num_proc=...)` of the hub's datasets, `strategy="ddp_spawn"` of lightning, tensor parallelism of
-    vLLM, `run_in_executor` of a coroutine, decorators that call what they decorate.
+    What vLLM starts for tensor parallelism is not seen, nor what a function starts that a decorator calls by itself, a
+    thread runs or a library calls back. A command of a click group is found in the file of its group.
 
     ## References
     - [multiprocessing: safe importing of main module](https://docs.python.org/3/library/multiprocessing.html#the-spawn-and-forkserver-start-methods)

@@ -78,9 +78,8 @@ class PoisonedFork(Rule):
     operation is decides in torch whether it uses threads, and is judged only for models of small `Linear` layers: hence
     a warning there, and an error elsewhere. Products and sums of plain tensors are not judged at all.
 
-    `os.fork`, joblib's `multiprocessing` backend, a model that a pool's initializer puts into a global, and what a
-    library's trainer computes are not seen. LightGBM and tensorstore say of themselves that they do not survive a fork;
-    they were not measured, and are not in the table.
+    `os.fork`, joblib's `multiprocessing` backend and what a library's trainer computes are not seen. LightGBM and
+    tensorstore say of themselves that they do not survive a fork; they were not measured, and are not in the table.
 
     ## References
     - [torch: multiprocessing best practices](https://docs.pytorch.org/docs/stable/notes/multiprocessing.html)

@@ -1,17 +1,19 @@
-"""Which function of the project a call enters, and with what."""
+"""Which functions of the project a call enters, and with what."""
 
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple
 
 from forklint.knowledge.starters import iteration
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, FunctionFacts
-from forklint.project.nodes import nodes_below
-from forklint.project.scopes import Function, expressions, statements
+from forklint.project.spelling import is_name, last_name
+from forklint.runs import entry_points
 from forklint.values import arguments, calls
-from forklint.values.model import Expression, Frame, Instance
+from forklint.values.model import Arguments, Expression, Found, Frame, Instance, Made, Ref
 
 if TYPE_CHECKING:
     from forklint.project.index import Symbol
@@ -20,40 +22,121 @@ if TYPE_CHECKING:
 
 Callee = tuple[FunctionFacts, Instance | None]
 """A function, and the object that it is a method of."""
+NO_ARGUMENTS = Arguments()
+BOUND_TO_NOTHING = frozenset({"classmethod", "staticmethod"})
+COLLECTING = (ast.Starred, ast.List, ast.Tuple, ast.ListComp, ast.GeneratorExp)
+"""What coroutines are collected in before they are handed on."""
 
 
-def entered(topic: Topic, call: Expression, symbol: Symbol | None) -> tuple[FunctionFacts, Frame | None] | None:
-    """The function whose body runs where a call stands, and the frame in which it does."""
-    if isinstance(symbol, External):
-        return None
+class Entry(NamedTuple):
+    """One function that a call enters."""
+
+    function: FunctionFacts
+    frame: Frame | None
+    is_sure: bool
+    """Whether it is surely this one, and its body runs."""
+
+
+class Running(Enum):
+    """When the body of a function runs that is called."""
+
+    AT_ONCE = "at once"
+    BY_OTHERS = "by others"
+    """At once, with arguments that a decorator fills in."""
+    PERHAPS = "perhaps"
+    """Nobody knows what its decorators do."""
+    AWAITED = "awaited"
+    DRAWN = "drawn"
+
+
+def entered(topic: Topic, call: Expression, symbol: Symbol | None) -> Iterator[Entry]:
+    """The functions of which one runs where a call stands."""
     if not topic.with_values:
-        if not isinstance(symbol, FunctionFacts) or symbol.owner is not None:
-            return None
-        return (symbol, None) if runs_at_once(topic.evaluator, symbol) else None
+        if isinstance(symbol, FunctionFacts) and symbol.owner is None and _runs_here(topic.evaluator, call, symbol):
+            yield Entry(symbol, None, is_sure=True)
+        return
+    if isinstance(symbol, External):
+        yield from (Entry(one, None, is_sure) for one, is_sure in entry_points.handed_to(topic, call, symbol.name))
+        return
     function = call.part(call.node.func)  # type: ignore[attr-defined]
-    found = callee(topic.evaluator, function, symbol)
-    if found is None or not runs_at_once(topic.evaluator, found[0]):
-        return None
-    given = arguments.of_call(topic.evaluator, call)
-    receiver = Instance(symbol, given) if isinstance(symbol, ClassFacts) else found[1]
-    return found[0], Frame(found[0], given, receiver, call.frame)
+    found = list(callees(topic.evaluator, function, symbol))
+    given = arguments.of_call(topic.evaluator, call) if found else NO_ARGUMENTS
+    for (one, receiver), kept in found:
+        running = runs(topic.evaluator, one)
+        if running in {Running.AT_ONCE, Running.PERHAPS} or (running is Running.AWAITED and _is_awaited(call)):
+            made = Instance(symbol, given, call) if isinstance(symbol, ClassFacts) else receiver
+            frame = Frame(one, arguments.joined(kept, given), made, call.frame)
+            yield Entry(one, frame, len(found) == 1 and running is not Running.PERHAPS)
+        elif running is Running.BY_OTHERS:
+            yield Entry(one, None, is_sure=len(found) == 1)
+    yield from (Entry(one, None, is_sure=False) for one in entry_points.commands_of(topic, function, symbol))
+
+
+def callees(evaluator: Evaluator, function: Expression, symbol: Symbol | None) -> Iterator[tuple[Callee, Arguments]]:
+    """What calling an expression may enter, which may mean a symbol, with what a partial gives to it."""
+    project, node = evaluator.project, function.node
+    if isinstance(symbol, ClassFacts):
+        yield from _with_nothing(method(project, Instance(symbol), "__init__"))
+        return
+    if isinstance(symbol, FunctionFacts):
+        marks = {mark.id for mark in symbol.node.decorator_list if isinstance(mark, ast.Name)}
+        if symbol.owner is None or marks & BOUND_TO_NOTHING:
+            yield (symbol, Instance(symbol.owner) if symbol.owner is not None else None), NO_ARGUMENTS
+        return
+    if isinstance(node, ast.Attribute):
+        above = _above(project, function, node)
+        owner = evaluator.find(function.part(node.value)) if above is None else Found(above[1])  # type: ignore[arg-type]
+        found = [method(project, one.value, node.attr) for one in owner.possible if isinstance(one.value, Instance)]
+        methods = [above] if above is not None else [one for one in found if one is not None]
+        if methods:
+            yield from ((one, NO_ARGUMENTS) for one in dict.fromkeys(methods))
+            return
+    for one in evaluator.find(function).possible:
+        yield from _called(evaluator, one)
+
+
+def _with_nothing(found: Callee | None) -> Iterator[tuple[Callee, Arguments]]:
+    if found is not None:
+        yield found, NO_ARGUMENTS
+
+
+def _called(evaluator: Evaluator, found: Found) -> Iterator[tuple[Callee, Arguments]]:
+    """What calling a value enters."""
+    project, value = evaluator.project, found.value
+    if isinstance(value, Instance):
+        yield from _with_nothing(method(project, value, "__call__"))
+    elif isinstance(value, Ref) and isinstance(value.symbol, ClassFacts):
+        yield from _with_nothing(method(project, Instance(value.symbol), "__init__"))
+    elif isinstance(value, Ref) and isinstance(value.symbol, FunctionFacts) and value.symbol.owner is None:
+        yield (value.symbol, None), NO_ARGUMENTS
+    elif isinstance(value, Made) and value.name in calls.PARTIAL:
+        kept = arguments.of_call(evaluator, value.call)
+        first = kept.positional[0] if kept.positional else None
+        if isinstance(first, Expression):
+            symbol = project.resolve(first.module, first.scope, first.node)
+            given = arguments.without_first(kept)
+            yield from ((one, given) for one, _ in callees(evaluator, first, symbol))
 
 
 def callee(evaluator: Evaluator, function: Expression, symbol: Symbol | None) -> Callee | None:
-    """What calling an expression enters, which may mean a symbol."""
-    project = evaluator.project
-    if isinstance(symbol, ClassFacts):
-        return method(project, Instance(symbol), "__init__")
-    if isinstance(symbol, FunctionFacts) and symbol.owner is None:
-        return symbol, None
-    node = function.node
-    if isinstance(node, ast.Attribute):
-        owner = evaluator.find(function.part(node.value)).value
-        found = method(project, owner, node.attr) if isinstance(owner, Instance) else None
-        if found is not None:
-            return found
-    called = evaluator.find(function).value
-    return method(project, called, "__call__") if isinstance(called, Instance) else None
+    """What calling an expression surely enters."""
+    found = [one for one, _ in callees(evaluator, function, symbol)]
+    return found[0] if len(found) == 1 else None
+
+
+def _above(project: Project, function: Expression, node: ast.Attribute) -> Callee | None:
+    """The method of a base class that ``super().method`` means."""
+    call, parent = node.value, function.scope.parent
+    home = parent.node if parent is not None else None
+    if not isinstance(call, ast.Call) or not is_name(call.func, "super") or not isinstance(home, ast.ClassDef):
+        return None
+    owner, frame = function.module.class_facts(home), function.frame
+    known = frame.receiver if frame is not None and frame.function.node is function.scope.node else None
+    receiver = known if known is not None else Instance(owner)
+    classes = project.ancestry(receiver.facts).classes
+    later = classes[classes.index(owner) + 1 :] if owner in classes else ()
+    facts = next((one for one in later if node.attr in one.methods), None)
+    return (FunctionFacts(facts.module, facts.methods[node.attr]), receiver) if facts is not None else None
 
 
 def method(project: Project, owner: Instance, name: str) -> Callee | None:
@@ -67,20 +150,39 @@ def by_anyone(function: FunctionFacts, receiver: Instance | None = None) -> Fram
     return Frame(function, arguments.NOT_KNOWN, receiver)
 
 
+def _runs_here(evaluator: Evaluator, call: Expression, function: FunctionFacts) -> bool:
+    is_awaited = runs(evaluator, function) is Running.AWAITED and _is_awaited(call)
+    return is_awaited or runs_at_once(evaluator, function)
+
+
 def runs_at_once(evaluator: Evaluator, function: FunctionFacts) -> bool:
-    """Whether calling a function runs its body: no coroutine, no plain generator, nothing else by its decorators."""
-    return evaluator.project.answer("runs when called", function.node, lambda: _runs_at_once(evaluator, function))
+    """Whether calling a function surely runs its body."""
+    return runs(evaluator, function) in {Running.AT_ONCE, Running.BY_OTHERS}
 
 
-def _runs_at_once(evaluator: Evaluator, facts: FunctionFacts) -> bool:
-    node, scope = facts.node, facts.scope.parent or facts.module.scope
+def _is_awaited(call: Expression) -> bool:
+    """Whether the coroutine that a call gives is run where it stands: it is awaited, or handed to what does so."""
+    above = call.module.parents.get(call.node)
+    while isinstance(above, COLLECTING):
+        above = call.module.parents.get(above)
+    if isinstance(above, ast.Call):
+        return last_name(above.func) in iteration().awaiting
+    return isinstance(above, ast.Await)
+
+
+def runs(evaluator: Evaluator, function: FunctionFacts) -> Running:
+    """When the body of a function runs that is called."""
+    return evaluator.project.answer("runs when called", function.node, lambda: _runs(evaluator, function))
+
+
+def _runs(evaluator: Evaluator, facts: FunctionFacts) -> Running:
+    node, scope, known = facts.node, facts.scope.parent or facts.module.scope, iteration()
     marks = [one.func if isinstance(one, ast.Call) else one for one in node.decorator_list]
-    if isinstance(node, ast.AsyncFunctionDef) or (not marks and _is_generator(node)):
-        return False
-    known = iteration().transparent_decorators | iteration().calling_decorators
-    return all(calls.qualified(evaluator, Expression(facts.module, scope, mark)) in known for mark in marks)
-
-
-def _is_generator(node: Function) -> bool:
-    inner = (e for s in statements(node.body) for e in expressions(s))
-    return any(isinstance(n, (ast.Yield, ast.YieldFrom)) for expression in inner for n in nodes_below(expression))
+    names = {calls.qualified(evaluator, Expression(facts.module, scope, mark)) for mark in marks}
+    if isinstance(node, ast.AsyncFunctionDef):
+        return Running.AWAITED
+    if calls.is_generator(evaluator.project, node) and not marks:
+        return Running.DRAWN
+    if names & known.calling_decorators:
+        return Running.BY_OTHERS
+    return Running.AT_ONCE if names <= known.transparent_decorators else Running.PERHAPS

@@ -38,10 +38,6 @@ if TYPE_CHECKING:
 
 MOST_IMPORTS = 40
 """How long a chain of imports is followed."""
-MOST_CALLS = 6
-"""How many calls deep."""
-MOST_ENTRIES = 3
-"""How often one function is entered in one program."""
 STEPS_PER_FILE = 8_000
 """Steps that are played in the programs of one file together, whatever is in it, ..."""
 STEPS_PER_NODE = 10
@@ -95,6 +91,7 @@ class Program:
         self._imports_deep = 0
         self._now: Position = (0, 0)
         """Where the code at hand has come to."""
+        self._is_over = False
         self.budget = budget
         self.happened: list[Event] = []
         """What has surely happened."""
@@ -111,7 +108,7 @@ class Program:
     def play(self, trace: Trace, chain: Chain = (), way: Way = AT_ONCE, until: Position | None = None) -> None:
         """Let a trace happen, to which a chain and a way lead; ``until`` a statement ends that is part of it."""
         for step in trace:
-            if not self.budget.spend():
+            if self._is_over or not self.budget.spend():
                 return
             if isinstance(step, Part):
                 inside = until is not None and step.holds(until)
@@ -131,6 +128,10 @@ class Program:
                 self._import(step, chain, way)
             else:
                 self._enter(step, chain, way)
+
+    def stop(self) -> None:
+        """Let nothing more happen: what was to be known is."""
+        self._is_over = True
 
     def call(self, function: FunctionFacts) -> None:
         """Let a function run, whoever calls it; the object of a method is made first."""
@@ -179,8 +180,8 @@ class Program:
     def _enter(self, step: Enters, chain: Chain, way: Way) -> None:
         node = step.function.node
         entries = self._entered.setdefault(node, [])
-        most = 1 if any("cache" in ast.unparse(mark) for mark in node.decorator_list) else MOST_ENTRIES
-        if node in self._active or len(self._active) >= MOST_CALLS or len(entries) >= most:
+        most = 1 if any("cache" in ast.unparse(mark) for mark in node.decorator_list) else self._topic.most_entries
+        if node in self._active or len(self._active) >= self._topic.most_calls or len(entries) >= most:
             return
         entries.append(self._now)
         self._active = (*self._active, node)

@@ -30,6 +30,8 @@ class Place:
 
     module: Module
     node: ast.AST
+    doing: str = field(default="", compare=False)
+    """What is done there, as a verb phrase: ``calls main()``."""
 
     @property
     def text(self) -> str:
@@ -61,6 +63,8 @@ class Way:
     worlds: Worlds = EVERYWHERE
     guarded: bool = False
     """Whether it stands under a main guard."""
+    aside: bool = False
+    """Whether it runs in another case alone: after an error, in a notebook, in who imports a script."""
 
     def perhaps(self, *, usual: bool = False) -> Way:
         """The way on to what may not run."""
@@ -77,6 +81,7 @@ class Way:
             self.caught | way.caught,
             self.worlds & way.worlds,
             self.guarded or way.guarded,
+            self.aside or way.aside,
         )
 
 
@@ -163,6 +168,12 @@ def part_of(block: Sequence[ast.stmt], trace: Sequence[Step], kind: Kind, way: W
     if not trace or (kind is Kind.PLAIN and way == AT_ONCE):
         return tuple(trace)
     return (Part(kind, way, tuple(trace), start_of(block[0]), end_of(block[-1])),)
+
+
+def maybe(node: ast.AST, steps: Sequence[Step], way: Way | None = None) -> Trace:
+    """The part of a trace that some expressions are which may not run; no statement ends in it."""
+    here = start_of(node)
+    return (Part(Kind.BRANCH, way or AT_ONCE.perhaps(), tuple(steps), here, here),) if steps else ()
 
 
 def start_of(node: ast.AST) -> Position:

@@ -12,22 +12,26 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forklint.project.guard import asks_for_name
 from forklint.project.index import External
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, bodies, expressions, statements
-from forklint.project.spelling import last_name
-from forklint.runs.calls import entered
-from forklint.runs.trace import AT_ONCE, Enters, Event, Imports, Kind, Place, Step, Trace, Way, behind, part_of
+from forklint.project.spelling import last_name, text_of
+from forklint.runs import guards
+from forklint.runs.calls import entered, method
+from forklint.runs.drawing import Drawing, by_call
+from forklint.runs.guards import Guard
+from forklint.runs.trace import AT_ONCE, Enters, Event, Imports, Kind, Place, Step, Trace, Way, behind, maybe, part_of
+from forklint.values import calls
+from forklint.values.arithmetic import is_true
 from forklint.values.evaluator import Evaluator
-from forklint.values.model import Expression
+from forklint.values.model import Arguments, Constant, Expression, Frame, Instance
 from forklint.values.worlds import EVERYWHERE, JUMPS, NOWHERE, Conditions, Regions, Worlds
 
 if TYPE_CHECKING:
     from forklint.project.index import Project, Symbol
     from forklint.project.module import FunctionFacts, Module
     from forklint.project.scopes import Scope
-    from forklint.values.model import Frame
+    from forklint.values.model import Found
 
 IMPORTERS = frozenset({"importlib.import_module", "builtins.__import__"})
 RAISED_AGAIN = "RuntimeError"
@@ -48,6 +52,13 @@ class Topic:
     by_machine = False
     """Whether conditions that ask for a platform or an accelerator choose a branch."""
 
+    follows_imports = True
+    """Whether it counts what importing a file does."""
+    most_calls = 6
+    """How many calls deep a program goes."""
+    most_entries = 3
+    """How often one function is entered in one program."""
+
     def __init__(self, project: Project) -> None:
         """Follow the code of a project."""
         self.project = project
@@ -60,6 +71,14 @@ class Topic:
     def of_import(self, name: str, names: Sequence[str]) -> Iterable[Event]:
         """What importing a library does, or names from it."""
         return ()
+
+    def of_iteration(self, place: Expression, iterated: Found) -> Iterable[Event]:
+        """What it does by itself to call ``iter`` of something; asked with values alone."""
+        return ()
+
+    def may_matter(self, call: Expression, symbol: Symbol | None) -> bool:
+        """Whether what a call enters may do anything that is an event, or leads to one."""
+        return True
 
     def of_statement(self, module: Module, scope: Scope, statement: ast.stmt) -> Iterable[Event]:
         """What a statement does, beside its calls."""
@@ -104,24 +123,47 @@ class Walk:
         """Follow statements, as far as they are surely come to; those that may not be are a part of their own."""
         steps: list[Step] = []
         for number, statement in enumerate(body, 1):
-            steps += self._statement(scope, statement)
-            left, rest = self._left(statement), body[number:]
+            chosen = self._chosen(scope, statement)
+            steps += self._statement(scope, statement, chosen)
+            rest = body[number:]
+            run = [statement] if chosen is None else chosen
+            left = self._left(run)
             if not left or not rest:
                 break
-            leaves = self._is_call and _may_leave(statement)
+            if self._is_for_children(scope, statement):
+                return (*steps, *self._part(scope, rest, Kind.GUARD, Way(guarded=True)))
+            leaves = self._is_call and any(map(_may_leave, run))
             if leaves or left != EVERYWHERE:
                 way = Way(worlds=left) if left != EVERYWHERE else AT_ONCE
                 return (*steps, *self._part(scope, rest, Kind.LEFT if leaves else Kind.PLAIN, way))
         return tuple(steps)
 
+    def _chosen(self, scope: Scope, statement: ast.stmt) -> list[ast.stmt] | None:
+        """The branch of an ``if`` that surely runs, by what its condition is known to hold; None if none does."""
+        if not self._topic.with_values or not isinstance(statement, ast.If):
+            return None
+        found = self._topic.evaluator.find(Expression(self._module, scope, statement.test, self._frame))
+        if not isinstance(found.value, Constant) or found.by_default:
+            return None
+        return statement.body if is_true(found.value) else statement.orelse
+
+    def _is_for_children(self, scope: Scope, statement: ast.stmt) -> bool:
+        """Whether a statement ends the run of all but the main process: ``if __name__ != "__main__": sys.exit()``."""
+        if not isinstance(statement, ast.If) or self._guard(scope, statement.test) is not Guard.CHILD:
+            return False
+        return _leaves(statement.body[-1]) or not self._regions.survivors(statement.body)
+
+    def _guard(self, scope: Scope, test: ast.expr) -> Guard | None:
+        return guards.guard_of(self._project, self._module, scope, test)
+
     def _part(self, scope: Scope, block: Sequence[ast.stmt], kind: Kind = Kind.PLAIN, way: Way = AT_ONCE) -> Trace:
         return part_of(block, self.block(scope, block), kind, way)
 
-    def _left(self, statement: ast.stmt) -> Worlds:
-        """The worlds in which the statements behind this one are come to."""
+    def _left(self, block: list[ast.stmt]) -> Worlds:
+        """The worlds in which the statements behind some others are come to."""
         if self._topic.by_machine:
-            return self._regions.survivors([statement])
-        return NOWHERE if _leaves(statement) else EVERYWHERE
+            return self._regions.survivors(block)
+        return NOWHERE if any(map(_leaves, block)) else EVERYWHERE
 
     def _placed(self, node: ast.AST, events: Iterable[Event]) -> Iterator[Event]:
         place = Place(self._module, node)
@@ -129,16 +171,26 @@ class Walk:
 
     # Statements
 
-    def _statement(self, scope: Scope, node: ast.stmt) -> Iterator[Step]:
+    def _statement(self, scope: Scope, node: ast.stmt, chosen: list[ast.stmt] | None = None) -> Iterator[Step]:
         for expression in expressions(node):
-            for call in calls_now(expression):
-                yield from self._call(scope, call)
+            yield from self._expression(scope, expression)
         yield from self._placed(node, self._topic.of_statement(self._module, scope, node))
         if isinstance(node, (ast.Import, ast.ImportFrom)):
-            yield from self._imports(node)
-        elif isinstance(node, ast.ClassDef):
+            yield from self._imports(node) if self._topic.follows_imports else ()
+        elif isinstance(node, ast.Assign) and any(isinstance(one, (ast.Tuple, ast.List)) for one in node.targets):
+            yield from self._drawn(scope, node.value)
+        elif chosen is not None:
+            yield from self.block(scope, chosen)
+        else:
+            yield from self._blocks(scope, node)
+
+    def _blocks(self, scope: Scope, node: ast.stmt) -> Iterator[Step]:
+        """What the blocks of a compound statement do."""
+        if isinstance(node, ast.ClassDef):
             yield from self.block(self._module.scope_of[node], node.body)
         elif isinstance(node, (ast.With, ast.AsyncWith)):
+            for item in node.items:
+                yield from self._calling(scope, item.context_expr, "__enter__")
             caught = _suppressed(node)
             yield from self._part(scope, node.body, way=Way(caught=caught) if caught else AT_ONCE)
         elif isinstance(node, ast.If):
@@ -146,34 +198,49 @@ class Walk:
         elif isinstance(node, TRIES):
             yield from self._try(scope, node)  # type: ignore[arg-type]
         elif isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
+            if not isinstance(node, ast.While):
+                yield from self._drawn(scope, node.iter)
             yield from self._part(scope, node.body, way=AT_ONCE.perhaps())
             yield from self._part(scope, node.orelse, way=AT_ONCE.perhaps())
         elif isinstance(node, ast.Match):
-            worlds = self._regions.cases(node) if self._topic.by_machine else [EVERYWHERE] * len(node.cases)
-            for case, here in zip(node.cases, worlds, strict=True):
-                yield from self._part(scope, case.body, Kind.BRANCH, Way(certain=False, usual=False, worlds=here))
+            yield from self._cases(scope, node)
+
+    def _cases(self, scope: Scope, node: ast.Match) -> Iterator[Step]:
+        worlds = self._regions.cases(node) if self._topic.by_machine else [EVERYWHERE] * len(node.cases)
+        for case, here in zip(node.cases, worlds, strict=True):
+            guard = guards.of_case(self._project, self._module, scope, node.subject, case)
+            way = replace(AT_ONCE.perhaps(), worlds=here)
+            yield from self._part(scope, case.body, *((Kind.BRANCH, way) if guard is None else _guarded(guard)))
 
     def _branches(self, scope: Scope, node: ast.If) -> Iterator[Step]:
-        if isinstance(node.test, ast.Compare) and asks_for_name(node.test):
-            yield from self._part(scope, node.body, Kind.GUARD, Way(guarded=True))
-            yield from self._part(scope, node.orelse, Kind.BRANCH, AT_ONCE.perhaps())
+        guard = self._guard(scope, node.test)
+        if guard is not None:
+            yield from self._part(scope, node.body, *_guarded(guard))
+            yield from self._part(scope, node.orelse, *_guarded(guards.OPPOSITE[guard]))
             return
+        inside, other = self._ways(scope, node.test)
+        yield from self._part(scope, node.body, Kind.BRANCH, inside)
+        yield from self._part(scope, node.orelse, Kind.BRANCH, other)
+
+    def _ways(self, scope: Scope, test: ast.expr) -> tuple[Way, Way]:
+        """The ways to what runs if a condition holds, and to what runs if it does not."""
         inside = other = AT_ONCE.perhaps()
         if self._topic.by_machine:
-            truth = self._conditions.truth(node.test)
-            asks = _asks_for_method(node.test)
+            truth = self._conditions.truth(test)
+            asks = _asks_for_method(test)
             if not truth.true & truth.false:  # each world takes one branch
                 inside = other = AT_ONCE
             elif asks:
                 inside = replace(AT_ONCE.perhaps(usual=True), if_unset=True)
             inside, other = replace(inside, worlds=truth.true), replace(other, worlds=truth.false)
-        yield from self._part(scope, node.body, Kind.BRANCH, inside)
-        yield from self._part(scope, node.orelse, Kind.BRANCH, other)
+        if self._topic.with_values and guards.asks_for_notebook(self._project, self._module, scope, test):
+            inside, other = replace(inside, aside=True), replace(other, aside=True)
+        return inside, other
 
     def _try(self, scope: Scope, node: ast.Try) -> Iterator[Step]:
         """A handler knows nothing of what was done; the first statement surely runs, the others unless it raises."""
         for handler in node.handlers:
-            yield from self._part(scope, handler.body, Kind.BRANCH, AT_ONCE.perhaps())
+            yield from self._part(scope, handler.body, Kind.BRANCH, replace(AT_ONCE.perhaps(), aside=True))
         caught = frozenset[str]().union(*map(_caught_by, node.handlers))
         inside = Way(caught=caught) if caught else AT_ONCE
         later = AT_ONCE.perhaps(usual=True) if node.handlers else AT_ONCE
@@ -212,36 +279,83 @@ class Walk:
             if path is not None and (home is None or inner not in home.scope.bindings):
                 yield Imports(path, place)
 
+    # Expressions
+
+    def _expression(self, scope: Scope, node: ast.AST) -> Iterator[Step]:
+        """What evaluating an expression does, inner calls first; a comprehension runs once."""
+        if isinstance(node, (ast.Lambda, *FUNCTIONS)):
+            return
+        if isinstance(node, (ast.BoolOp, ast.IfExp)):
+            yield from self._choice(scope, node)
+            return
+        parts: Iterable[ast.AST] = ast.iter_child_nodes(node)
+        if isinstance(node, COMPREHENSIONS):
+            for one in node.generators:
+                yield from self._expression(scope, one.iter)
+                yield from self._drawn(scope, one.iter)
+            tests = [test for one in node.generators for test in one.ifs]
+            parts = [*tests, *([node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt])]
+        for part in parts:
+            yield from self._expression(scope, part)
+        if isinstance(node, ast.Call):
+            yield from self._call(scope, node)
+        elif isinstance(node, (ast.Starred, ast.YieldFrom)):
+            yield from self._drawn(scope, node.value)
+        elif isinstance(node, ast.Compare) and isinstance(node.ops[-1], (ast.In, ast.NotIn)):
+            yield from self._drawn(scope, node.comparators[-1])
+
+    def _choice(self, scope: Scope, node: ast.BoolOp | ast.IfExp) -> Iterator[Step]:
+        """What ``and``, ``or`` and conditional expressions do; only their first part surely runs."""
+        if isinstance(node, ast.IfExp):
+            yield from self._expression(scope, node.test)
+            ways = zip((node.body, node.orelse), self._ways(scope, node.test), strict=True)
+        else:
+            yield from self._expression(scope, node.values[0])
+            ways = zip(node.values[1:], [AT_ONCE.perhaps()] * len(node.values), strict=False)
+        for part, way in ways:
+            yield from maybe(part, tuple(self._expression(scope, part)), way)
+
+    def _drawn(self, scope: Scope, node: ast.expr) -> Iterator[Step]:
+        if self._topic.with_values:
+            place = Expression(self._module, scope, node, self._frame)
+            yield from Drawing(self._topic, place).of_source(place)
+
+    def _calling(self, scope: Scope, node: ast.expr, name: str) -> Iterator[Step]:
+        """A method that a statement calls of what an expression holds."""
+        here = Expression(self._module, scope, node, self._frame)
+        owner = self._topic.evaluator.find(here).value if self._topic.with_values else None
+        found = method(self._project, owner, name) if isinstance(owner, Instance) else None
+        if found is not None:
+            frame = Frame(found[0], Arguments(), found[1], self._frame)
+            yield Enters(found[0], frame, Place(self._module, node, f"calls {found[0].qualname}()"))
+
     # Calls
 
     def _call(self, scope: Scope, call: ast.Call) -> Iterator[Step]:
         here = Expression(self._module, scope, call, self._frame)
         symbol = self._project.resolve(self._module, scope, call.func)
+        name = calls.qualified(self._topic.evaluator, here.part(call.func)) if self._topic.with_values else ""
+        if symbol is None and name and not name.startswith("builtins."):
+            symbol = External(name)
         if isinstance(symbol, External) and symbol.name in IMPORTERS and call.args:
-            name = call.args[0].value if isinstance(call.args[0], ast.Constant) else None
-            if isinstance(name, str):
-                yield from self._import(call, name, 0, ())
+            imported = text_of(call.args[0])
+            if imported:
+                yield from self._import(call, imported, 0, ())
         yield from self._placed(call, self._topic.of_call(here, symbol))
-        found = entered(self._topic, here, symbol)
-        if found is not None:
-            yield Enters(*found, Place(self._module, call))
+        if self._topic.with_values:
+            yield from by_call(self._topic, here, name)
+        if not self._topic.may_matter(here, symbol):
+            return
+        for function, frame, is_sure in entered(self._topic, here, symbol):
+            step = Enters(function, frame, Place(self._module, call, f"calls {function.qualname}()"))
+            yield from (step,) if is_sure else maybe(call, (step,))
 
 
-def calls_now(node: ast.AST) -> Iterator[ast.Call]:
-    """Give the calls that an expression makes when it is evaluated, inner ones first; a comprehension runs once."""
-    if isinstance(node, (ast.Lambda, *FUNCTIONS)):
-        return
-    parts: list[ast.AST] = list(ast.iter_child_nodes(node))
-    if isinstance(node, ast.BoolOp):
-        parts = [node.values[0]]
-    elif isinstance(node, ast.IfExp):
-        parts = [node.test]
-    elif isinstance(node, (ast.ListComp, ast.SetComp, ast.GeneratorExp)):
-        parts = [*(one.iter for one in node.generators), node.elt]
-    for part in parts:
-        yield from calls_now(part)
-    if isinstance(node, ast.Call):
-        yield node
+def _guarded(guard: Guard) -> tuple[Kind, Way]:
+    """What statements are under a condition that looks at who runs the code."""
+    if guard is Guard.MAIN:
+        return Kind.GUARD, Way(guarded=True)
+    return Kind.BRANCH, replace(AT_ONCE.perhaps(), aside=True)
 
 
 def _leaves(statement: ast.stmt) -> bool:

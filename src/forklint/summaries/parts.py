@@ -65,6 +65,11 @@ def _bases(summary: Summary, _: str) -> object:
     return [(summary.keys[number], summary.scopes[number].bases) for number in summary.classes]
 
 
+def _decorators(summary: Summary, _: str) -> object:
+    defined = (summary.scopes[number] for number in summary.children.get(0, ()))
+    return [(scope.name, scope.decorators) for scope in defined if scope.decorators]
+
+
 def _exports(summary: Summary, _: str) -> object:
     return summary.exports, ALL in summary.top.binds, ALL in summary.top.bare
 
@@ -103,11 +108,13 @@ METHODS = Part("methods", _methods, _keys)
 """By the key of a class: its methods."""
 BASES = Part("bases", _bases, _whole)
 """Which classes there are, and their bases as they are spelt."""
+DECORATORS = Part("decorators", _decorators, _whole)
+"""The decorators of what the top level defines."""
 EXPORTS = Part("exports", _exports, _whole)
 """What ``__all__`` lists, and whether there is one."""
 TOP = Part("top", _top, _whole)
 """The statements of the top level, and the bodies of the classes there."""
-PARTS = (NAMED, DEFINITION, HEAD, METHODS, BASES, EXPORTS, TOP)
+PARTS = (NAMED, DEFINITION, HEAD, METHODS, BASES, DECORATORS, EXPORTS, TOP)
 
 
 def changed_parts(before: Summary, after: Summary) -> Iterator[tuple[str, ...]]:

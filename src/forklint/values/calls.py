@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from forklint.knowledge.loading import names as listed
 from forklint.knowledge.poisons import poisons
-from forklint.knowledge.starters import iteration
+from forklint.knowledge.starters import iteration, starters
 from forklint.project import scopes
 from forklint.project.index import External
 from forklint.project.module import ClassFacts, FunctionFacts
@@ -26,6 +26,7 @@ from forklint.values.model import (
     Ref,
     Row,
     Setting,
+    Stream,
     Table,
     Value,
     agreed,
@@ -34,7 +35,9 @@ from forklint.values.model import (
 from forklint.values.worlds import EVERYWHERE, NOWHERE, Conditions, Worlds
 
 if TYPE_CHECKING:
+    from forklint.project.index import Project
     from forklint.values.evaluator import Evaluator
+    from forklint.values.model import Source
 
 ENDS = (ast.Return, ast.Raise, ast.If, ast.With, ast.Try, ast.Match, ast.While, ast.For)
 """Statements at the end of a function after which it may not fall through to None."""
@@ -65,13 +68,16 @@ def find(evaluator: Evaluator, source: Expression) -> Found:
 def _of_callee(evaluator: Evaluator, source: Expression, callee: Value, given: Arguments) -> Found:
     """What it gives to call a class, a function or a partial of one with some arguments."""
     if isinstance(callee, Ref) and isinstance(callee.symbol, ClassFacts):
-        return Found(Instance(callee.symbol, given))
+        return Found(Instance(callee.symbol, given, source))
     if isinstance(callee, Ref) and isinstance(callee.symbol, FunctionFacts):
-        return _returned(evaluator, callee.symbol, given, None, source.frame)
+        return result_of(evaluator, callee.symbol, given, None, source.frame)
     if isinstance(callee, Made) and callee.name in PARTIAL and callee.call.node is not source.node:
         kept = arguments.of_call(evaluator, callee.call)
         whole = arguments.joined(arguments.without_first(kept), given)
         inner = evaluator.find(kept.positional[0]) if kept.positional else NOTHING
+        name = _named(evaluator, kept.positional[0]) if kept.positional else ""
+        if name:
+            return Found(Made(name, source))
         return evaluator.each(inner, lambda one: _of_callee(evaluator, source, one.value, whole))
     return NOTHING
 
@@ -83,8 +89,14 @@ def qualified(evaluator: Evaluator, function: Expression) -> str:
         return f"builtins.{node.id}"
     symbol = evaluator.project.resolve(function.module, function.scope, node)
     if symbol is None and isinstance(node, ast.Name) and function.scope.find(node.id) is None:
-        return f"builtins.{node.id}"
+        stars = (f"{star.module}.{node.id}" for star in function.module.scope.stars if not star.level)
+        return next((name for name in stars if name in starters()), f"builtins.{node.id}")
     return symbol.name if isinstance(symbol, External) else ""
+
+
+def _named(evaluator: Evaluator, source: Source) -> str:
+    """The qualified name of a library's function or class that is given to a call."""
+    return qualified(evaluator, source) if isinstance(source, Expression) else ""
 
 
 def _library(evaluator: Evaluator, source: Expression, name: str) -> Found:
@@ -147,11 +159,7 @@ def _method_of(evaluator: Evaluator, source: Expression, func: ast.Attribute, ow
     if func.attr in listed("files", "opening_methods") and isinstance(value, Constant):
         return owner
     if isinstance(value, Made):
-        is_torch = func.attr in listed("objects", "same_methods") and value.name.startswith("torch")
-        given = poisons().made_from(value.name, func.attr)
-        if is_torch or given == value.name:
-            return owner
-        return Found(Made(given, source)) if given else command_line.method(source, value, func.attr)
+        return _method_of_made(evaluator, source, func, owner, value)
     if isinstance(value, (Table, Setting)) and func.attr in {"get", "pop"} and node.args:
         return _got(evaluator, source, owner, node.args)
     if isinstance(value, (Table, Setting, Instance)) and func.attr in PLAIN_METHODS:
@@ -173,6 +181,24 @@ def _method_of(evaluator: Evaluator, source: Expression, func: ast.Attribute, ow
     return NOTHING
 
 
+def _method_of_made(evaluator: Evaluator, source: Expression, func: ast.Attribute, owner: Found, value: Made) -> Found:
+    """What a method of a library's object gives."""
+    if value.name in iteration().contexts:
+        return Found(Made(f"multiprocessing.{func.attr}", source))
+    if (value.name, func.attr) in iteration().passes_through:
+        handed = arguments.of_call(evaluator, source)
+        is_single = len(handed.positional) == 1 and not handed.open
+        return evaluator.find(handed.positional[0]) if is_single else Found(Row(handed.positional, not handed.open))
+    row = starters().get(value.name)
+    if row is not None and func.attr in row.chained:
+        return owner
+    is_torch = func.attr in listed("objects", "same_methods") and value.name.startswith("torch")
+    given = poisons().made_from(value.name, func.attr)
+    if is_torch or given == value.name:
+        return owner
+    return Found(Made(given, source)) if given else command_line.method(source, value, func.attr)
+
+
 def _got(evaluator: Evaluator, source: Expression, owner: Found, given: list[ast.expr]) -> Found:
     """What ``owner.get("name", default)`` gives."""
     key = evaluator.find(source.part(given[0])).value
@@ -191,16 +217,23 @@ def _got(evaluator: Evaluator, source: Expression, owner: Found, given: list[ast
 
 def returned(evaluator: Evaluator, function: FunctionFacts, call: Expression, receiver: Instance | None) -> Found:
     """What a call of a function of the project gives, if each ``return`` that it may come to gives the same."""
-    return _returned(evaluator, function, arguments.of_call(evaluator, call), receiver, call.frame)
+    return result_of(evaluator, function, arguments.of_call(evaluator, call), receiver, call.frame)
 
 
-def _returned(
-    evaluator: Evaluator, function: FunctionFacts, given: Arguments, receiver: Instance | None, within: Frame | None
+def result_of(
+    evaluator: Evaluator,
+    function: FunctionFacts,
+    given: Arguments,
+    receiver: Instance | None,
+    within: Frame | None = None,
 ) -> Found:
+    """What a function gives that is called with some arguments; of a generator, the generator."""
     is_again = within is not None and within.enters(function)
     if is_again or not _is_plain(evaluator, function):
         return NOTHING
     frame = Frame(function, given, receiver, within)
+    if is_generator(evaluator.project, function.node):
+        return Found(Stream(frame))
     here = Expression(function.module, function.scope, NONE, frame)
     values, _ = _outcomes(evaluator, here, function.node.body)
     gives = agreed if isinstance(function.node.body[-1], ENDS) else perhaps
@@ -246,11 +279,23 @@ def _branches(evaluator: Evaluator, here: Expression, statement: ast.If) -> list
     return [(statement.body, truth.true), (statement.orelse, truth.false)]
 
 
+def is_generator(project: Project, node: scopes.Function) -> bool:
+    """Whether a function has a ``yield`` of its own."""
+    return project.answer("is a generator", node, lambda: any(True for _ in yields(node)))
+
+
+def yields(node: scopes.Function) -> Iterator[ast.Yield | ast.YieldFrom]:
+    """Give what a function yields, not what the functions within it do."""
+    for statement in scopes.statements(node.body):
+        for expression in scopes.expressions(statement):
+            for one in nodes_below(expression):
+                if isinstance(one, (ast.Yield, ast.YieldFrom)):
+                    yield one
+
+
 def _is_plain(evaluator: Evaluator, function: FunctionFacts) -> bool:
-    """Whether calling a function gives what it returns: no generator, no decorator that changes it."""
-    if any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in nodes_below(function.node)):
-        return False
-    known = iteration().transparent_decorators - {"contextlib.contextmanager"}
+    """Whether calling a function gives what it returns or yields: no decorator changes it."""
+    known = iteration().transparent_decorators
     marks = (mark.func if isinstance(mark, ast.Call) else mark for mark in function.node.decorator_list)
     scope = function.scope.parent or function.module.scope
     return all(qualified(evaluator, Expression(function.module, scope, mark)) in known for mark in marks)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from forklint.knowledge.loading import names as listed
+from forklint.knowledge.starters import starters
 from forklint.project.index import External
 from forklint.project.index import Value as Bound
 from forklint.project.module import ClassFacts, FunctionFacts, Module
@@ -259,16 +260,22 @@ def _subscript(evaluator: Evaluator, source: Expression) -> Found:
     key = evaluator.find(source.part(node.slice)).value
     if isinstance(owner.value, Row):
         return _item(evaluator, owner.value, key.value if isinstance(key, Constant) else None)
-    if isinstance(owner.value, Made) and owner.value.name in listed("datasets", "wrappers"):
+    if isinstance(owner.value, Made) and _has_items_like_itself(owner.value.name):
         return owner
     if not isinstance(key, Constant):
-        values = owner.value.values if isinstance(owner.value, Table) else ()
-        return perhaps(map(evaluator.find, values))
+        tables = [one.value for one in owner.possible if isinstance(one.value, Table)]
+        return perhaps(evaluator.find(value) for table in tables for value in table.values)
     if isinstance(owner.value, Setting) and isinstance(key.value, int):
         return files.item(evaluator, owner.value, key.value)
     if not isinstance(key.value, str):
         return NOTHING
     return _unless_set(evaluator, source, key.value, evaluator.member(owner, key.value), owner)
+
+
+def _has_items_like_itself(name: str) -> bool:
+    """Whether what a library gave is a collection of its own kind: several parts of a dataset."""
+    row = starters().get(name)
+    return name in listed("datasets", "wrappers") or (row is not None and bool(row.chained))
 
 
 def _item(evaluator: Evaluator, row: Row, index: object) -> Found:

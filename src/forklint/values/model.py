@@ -167,6 +167,15 @@ class Instance:
 
     facts: ClassFacts
     made: Arguments | None = None
+    call: Expression | None = field(default=None, compare=False)
+    """The call that makes it, where that is known."""
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A generator of the project: the call of its function, which runs when it is drawn from."""
+
+    frame: Frame
 
 
 @dataclass(frozen=True)
@@ -191,7 +200,7 @@ class Made:
     call: Expression
 
 
-Value = Unknown | Absent | Constant | Text | Table | Row | Instance | Ref | Lambda | Made | Setting
+Value = Unknown | Absent | Constant | Text | Table | Row | Instance | Stream | Ref | Lambda | Made | Setting
 
 
 @dataclass(frozen=True)

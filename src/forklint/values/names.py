@@ -16,9 +16,8 @@ from forklint.project.index import Symbol
 from forklint.project.index import Value as Bound
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import Binding, Kind, Scope
-from forklint.project.spelling import is_name
 from forklint.summaries.terms import WORD
-from forklint.values import parameters, stores
+from forklint.values import items, parameters, stores
 from forklint.values.model import (
     NOT_STORED,
     NOTHING,
@@ -30,6 +29,7 @@ from forklint.values.model import (
     Ref,
     Row,
     Setting,
+    Stream,
     Table,
     agreed,
     perhaps,
@@ -71,16 +71,10 @@ def _in_comprehension(evaluator: Evaluator, source: Expression, node: ast.Name) 
     """What the variable of a comprehension holds; nothing of a parameter of a lambda is known."""
     binder = bindings_of.binder_of(source.module, node)
     for one in getattr(binder, "generators", ()):
-        if is_name(one.target, node.id):
-            return any_item(evaluator, source.part(one.iter))
+        found = items.drawn(evaluator, source.part(one.iter), one.target, node.id)
+        if found.possible:
+            return found
     return NOTHING
-
-
-def any_item(evaluator: Evaluator, source: Expression) -> Found:
-    """What an item of a list may be, where it is not known which."""
-    row = evaluator.find(source).value
-    found = [evaluator.find(item) for item in row.items] if isinstance(row, Row) else []
-    return found[0] if len(found) == 1 else perhaps(found)
 
 
 def of_symbol(evaluator: Evaluator, symbol: Symbol | None, frame: Frame | None) -> Found:
@@ -152,9 +146,14 @@ def _unpacked(evaluator: Evaluator, module: Module, home: Scope, binding: Bindin
     if isinstance(node, (ast.With, ast.AsyncWith)):
         for item in node.items:
             if isinstance(item.optional_vars, ast.Name) and item.optional_vars.id == binding.name:
-                return evaluator.find(Expression(module, home, item.context_expr, frame))
-    if isinstance(node, (ast.For, ast.AsyncFor)) and isinstance(node.target, ast.Name):
-        return any_item(evaluator, Expression(module, home, node.iter, frame))
+                found = evaluator.find(Expression(module, home, item.context_expr, frame))
+                return items.yielded(evaluator, found.value) if isinstance(found.value, Stream) else found
+    if isinstance(node, (ast.For, ast.AsyncFor)):
+        return items.drawn(evaluator, Expression(module, home, node.iter, frame), node.target, binding.name)
+    if isinstance(node, ast.Global):
+        inner = module.scope_at(node)
+        set_there = inner.bindings.get(binding.name, ()) if inner is not home else ()
+        return agreed(bound(evaluator, Bound(module, inner, one), None) for one in set_there)
     if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], (ast.Tuple, ast.List)):
         return NOTHING
     names = [getattr(target, "id", "") for target in node.targets[0].elts]
@@ -162,8 +161,9 @@ def _unpacked(evaluator: Evaluator, module: Module, home: Scope, binding: Bindin
         return NOTHING
     found = evaluator.find(Expression(module, home, node.value, frame))
     index = names.index(binding.name)
-    if isinstance(found.value, Row) and len(found.value.items) == len(names):
-        return evaluator.find(found.value.items[index]).after(by_default=found.by_default)
+    part = items.part_of(evaluator, found, index, len(names))
+    if part.possible:
+        return part
     if isinstance(found.value, Made) and found.value.name == "argparse.Namespace" and index == 0:
         return found  # parse_known_args gives what is left over as well
     return found if _is_wrapper(found) else perhaps(one for one in found.options if _is_wrapper(one))

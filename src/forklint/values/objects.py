@@ -10,7 +10,7 @@ from forklint.project import entries, scopes
 from forklint.project.module import ClassFacts, FunctionFacts
 from forklint.project.nodes import nodes_below
 from forklint.project.spelling import first_parameter, is_name, text_of
-from forklint.values import calls
+from forklint.values import calls, stores
 from forklint.values.model import (
     NOTHING,
     Arguments,
@@ -40,11 +40,11 @@ def attribute(evaluator: Evaluator, owner: Instance, name: str) -> Found:
         return _hyperparameters(evaluator, owner)
     if any(_sets_any(evaluator, one) for one in evaluator.project.ancestry(facts).classes):
         return NOTHING
-    stores = _stores(evaluator, facts, name)
+    stored = _stores(evaluator, facts, name)
     if owner.made is None and any(_has_own(heir, name) for heir in evaluator.project.subclasses(facts)):
         return NOTHING  # which of them it is decides
-    if stores:
-        return agreed(_stored(evaluator, owner, function, value, name) for function, value in stores)
+    if stored:
+        return agreed(_stored(evaluator, owner, function, value, name) for function, value in stored)
     found = evaluator.project.method(facts, name)
     if found is not None:
         function = FunctionFacts(found[0].module, found[1])
@@ -110,7 +110,10 @@ def _assigned(function: ast.FunctionDef | ast.AsyncFunctionDef, first: str, name
                 if _is_own(target, first, name):
                     found.append(statement.value)
                 elif isinstance(target, (ast.Tuple, ast.List)):
-                    found += [None for part in target.elts if _is_own(part, first, name)]
+                    values = statement.value.elts if isinstance(statement.value, (ast.Tuple, ast.List)) else []
+                    is_each = len(values) == len(target.elts)
+                    own = [index for index, part in enumerate(target.elts) if _is_own(part, first, name)]
+                    found += [values[index] if is_each else None for index in own]
         elif isinstance(statement, ast.AugAssign) and _is_own(statement.target, first, name):
             found.append(None)
     return found
@@ -133,7 +136,10 @@ def _stored(evaluator: Evaluator, owner: Instance, function: FunctionFacts, valu
     if owner.made is not None and own is not None and own[1] is function.node:
         frame = Frame(function, owner.made, owner)
     place = Expression(function.module, function.scope, value, frame)
-    return told(evaluator.find(place), place, name)
+    found = told(evaluator.find(place), place, name)
+    classes = evaluator.project.ancestry(owner.facts).classes
+    methods = (FunctionFacts(one.module, method) for one in classes for method in one.methods.values())
+    return stores.attribute_brought_up_to_date(evaluator, place, name, found, methods)
 
 
 def _hyperparameters(evaluator: Evaluator, owner: Instance) -> Found:

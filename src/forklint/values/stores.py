@@ -7,12 +7,12 @@ The one place that knows reaching definitions of keys and attributes: ``kw["n"] 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
-from forklint.project.module import Module
+from forklint.project.module import FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Binding, Scope
 from forklint.values.model import (
@@ -52,6 +52,8 @@ class Act(Enum):
     ADD = "add"
     LET_IN = "let in"
     """A file or the command line may give any entry another value."""
+    OTHER = "other"
+    """An entry is set, and it is not known which."""
     ANY = "any"
 
 
@@ -69,6 +71,7 @@ LETTING_IN = frozenset({"merge_from_file", "merge_from_list", "merge_from_other_
 ADDING = frozenset({"append", "add", "appendleft"})
 EXTENDING = frozenset({"extend", "update", "merge_update", "merge_with"})
 REPLACING = frozenset({"popitem", "clear", "remove", "insert", "reverse", "sort"})
+SELF = "self"
 CHANGING = LETTING_IN | ADDING | EXTENDING | REPLACING | KEYED.keys()
 """Methods that change what they are called on."""
 
@@ -82,8 +85,8 @@ def brought_up_to_date(
         return found
     seen = [one for one in changes if read is None or not _is_later(made.module, one.place, read, made.scope)]
     if found.known:
-        return _Replay(evaluator, made, binding, found).run(seen)
-    options = [_Replay(evaluator, made, binding, one).run(seen) for one in found.options]
+        return _Replay(evaluator, made, binding.node, found).run(seen)
+    options = [_Replay(evaluator, made, binding.node, one).run(seen) for one in found.options]
     return agreed(options) if found.is_all else perhaps(options)
 
 
@@ -92,31 +95,46 @@ def is_changed(evaluator: Evaluator, home: Scope, name: str) -> bool:
     return bool(_changes(evaluator, home, name))
 
 
+def attribute_brought_up_to_date(
+    evaluator: Evaluator, made: Expression, name: str, found: Found, methods: Iterable[FunctionFacts]
+) -> Found:
+    """What an attribute of ``self`` holds after all that some methods do to it, in whichever order they run."""
+    start = made.module.statement_of(made.node)
+    for method in methods if isinstance(found.value, (Table, Row)) else ():
+        changes = _changes(evaluator, method.scope, f"{SELF}.{name}")
+        if changes:
+            frame = made.frame if method.scope is made.scope else None
+            here = Expression(method.module, method.scope, made.node, frame)
+            found = _Replay(evaluator, here, start, found).run(list(changes))
+    return found
+
+
 class _Replay:
     """Does to a value, in the order of the text, what its module does to it."""
 
-    def __init__(self, evaluator: Evaluator, made: Expression, binding: Binding, found: Found) -> None:
+    def __init__(self, evaluator: Evaluator, made: Expression, start: ast.AST | None, found: Found) -> None:
         self._evaluator = evaluator
         self._made = made
-        self._binding = binding
+        self._start = start
         self._found = found
         value = found.value
         self._is_table = isinstance(value, Table)
         self._entries: dict[str, Source] = dict(value.entries) if isinstance(value, Table) else {}
         self._complete = isinstance(value, (Table, Row)) and value.complete
         self._items: list[Source] = list(value.items) if isinstance(value, Row) else []
+        self._others: list[Source] = list(value.others) if isinstance(value, Table) else []
         self._places: set[ast.AST] = set()
         self._by_default = found.by_default
 
     def run(self, changes: list[Change]) -> Found:
         """Do all of some changes."""
         for change in changes:
-            self._do(change, is_sure=_is_straight(self._made.module, change.place, self._binding.node))
+            self._do(change, is_sure=_is_straight(self._made.module, change.place, self._start))
         value = self._found.value
         stored = Stored({**self._found.stored.entries, **self._entries}, frozenset(self._places))
         if isinstance(value, Table):
             entries = {key: one for key, one in self._entries.items() if "." not in key}
-            value = Table(entries, self._complete, value.others)
+            value = Table(entries, self._complete, tuple(self._others))
         elif isinstance(value, Row):
             value = Row(tuple(self._items), self._complete)
         elif isinstance(value, Setting) and any(isinstance(one.place, ast.Call) for one in changes):
@@ -130,8 +148,7 @@ class _Replay:
             if self._set(change.key, self._at(change.value, change.place), change.place, is_sure=is_sure):
                 self._places.add(change.place)
         elif change.act in {Act.DROP, Act.FORGET}:
-            self._entries.pop(change.key, None)
-            self._complete &= is_sure and change.act is Act.DROP
+            self._drop(change, is_sure=is_sure)
         elif change.act is Act.DEFAULT and change.value is not None:
             if change.key not in self._entries:
                 if self._complete:
@@ -143,7 +160,16 @@ class _Replay:
         elif change.act is Act.LET_IN:
             self._by_default = True
         else:
+            if change.act is Act.OTHER and change.value is not None:
+                self._others += [*self._entries.values(), self._at(change.value, change.place)]
             self._entries, self._complete = {}, False
+
+    def _drop(self, change: Change, *, is_sure: bool) -> None:
+        before = self._entries.pop(change.key, None)
+        self._complete &= change.act is Act.DROP
+        if before is not None and change.act is Act.DROP and not is_sure:
+            taken, left = self._branches(change.place)
+            self._entries[change.key] = Either((Case(before, left), Case(ABSENT, taken)))
 
     def _add(self, change: Change, *, is_sure: bool) -> None:
         self._complete &= is_sure
@@ -251,9 +277,9 @@ def _of_node(node: ast.AST) -> Iterator[tuple[str, Change]]:
     elif isinstance(node, ast.AnnAssign) and node.value is not None:
         yield from _of_target(node.target, node.value)
     elif isinstance(node, ast.AugAssign):
-        if isinstance(node.target, ast.Name):
+        if _name(node.target):
             is_joined = isinstance(node.op, (ast.Add, ast.BitOr))
-            yield node.target.id, Change(Act.MERGE if is_joined else Act.ANY, node, "", node.value)
+            yield _name(node.target), Change(Act.MERGE if is_joined else Act.ANY, node, "", node.value)
         else:
             yield from _lost(node.target, Act.FORGET)
     elif isinstance(node, ast.Delete):
@@ -271,7 +297,8 @@ def _of_target(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, Change]
     place = _path(target)
     if place is not None:
         name, key = place
-        yield name, Change(Act.SET if key else Act.ANY, target, key, value)
+        act = Act.SET if key else Act.OTHER if isinstance(target, ast.Subscript) else Act.ANY
+        yield name, Change(act, target, key, value)
 
 
 def _lost(target: ast.expr, act: Act) -> Iterator[tuple[str, Change]]:
@@ -287,9 +314,9 @@ def _of_call(call: ast.Call) -> Iterator[tuple[str, Change]]:
         owner, named, value = call.args
         if isinstance(owner, ast.Name):
             yield owner.id, Change(Act.SET if _text(named) else Act.ANY, call, _text(named), value)
-    if not isinstance(func, ast.Attribute) or not isinstance(func.value, ast.Name) or func.attr not in CHANGING:
+    if not isinstance(func, ast.Attribute) or not _name(func.value) or func.attr not in CHANGING:
         return
-    name, first = func.value.id, call.args[0] if call.args else None
+    name, first = _name(func.value), call.args[0] if call.args else None
     second = call.args[1] if len(call.args) > 1 else None
     if func.attr in KEYED:
         key = _text(first)
@@ -321,7 +348,16 @@ def _path(target: ast.expr) -> tuple[str, str] | None:
         target = target.value
     if not isinstance(target, ast.Name) or not keys:
         return None
+    if target.id == SELF and len(keys) > 1 and keys[-1]:
+        return f"{SELF}.{keys.pop()}", ".".join(reversed(keys)) if all(keys) else ""
     return target.id, ".".join(reversed(keys)) if known else ""
+
+
+def _name(node: ast.expr) -> str:
+    """A name, or that of an attribute of ``self`` with it; empty for any other expression."""
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == SELF:
+        return f"{SELF}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _text(node: ast.expr | None) -> str:

@@ -50,7 +50,7 @@ def _find(project: Project, function: FunctionFacts, depth: int) -> tuple[Events
     for module, call in places:
         statement = module.statement_of(call)
         before = execution.before(project, module, statement, MOST_PLACES)
-        events = tuple(event for event in before if not _is_within(event, function))
+        events = tuple(one for one in before if not _is_within(one, function) and not _is_led_to_by(one, call))
         around = function_of(module, call)
         if around is not None and not execution.is_run(project, module, statement) and depth > 1:
             outer = _find(project, FunctionFacts(module, around), depth - 1)
@@ -64,6 +64,11 @@ def _is_within(event: Reads, function: FunctionFacts) -> bool:
     """Whether the function itself has led to an event: when it ran before, it set what it sets."""
     places = (place for place in event.chain if place.module is function.module)
     return any(function.node in function.module.above(place.node) for place in places)
+
+
+def _is_led_to_by(event: Reads, call: ast.Call) -> bool:
+    """Whether the call that leads to the function leads to an event as well: which of them is first is not known."""
+    return len(event.chain) > 1 and any(place.node is call for place in event.chain)
 
 
 def _starts_others(project: Project, module: Module) -> bool:

@@ -11,8 +11,7 @@ from forklint.facts.loading.datasets import class_of
 from forklint.facts.loading.loaders import workers_of
 from forklint.facts.loading.rows import loader_row, rows_above
 from forklint.facts.loading.screening import loader_names
-from forklint.facts.starting.methods import asked_by, set_for
-from forklint.facts.starting.running.values import DEFAULT_METHOD
+from forklint.facts.starting.methods import DEFAULT_METHOD, asked_by, set_for
 from forklint.knowledge.starters import Starter, starters
 from forklint.model import Cell
 from forklint.project.graph import word_test

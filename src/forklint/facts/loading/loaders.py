@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from forklint.facts.loading import datasets
-from forklint.facts.loading.rows import PARTIAL, loader_row, partial_of
+from forklint.facts.loading.rows import PARTIAL, loader_row, partial_of, row_above
 from forklint.facts.loading.screening import loader_names, may_make_loader
 from forklint.facts.machines.trials import is_test_file
-from forklint.knowledge.starters import Starter
+from forklint.knowledge.starters import Starter, starters
 from forklint.model import Link
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
@@ -32,8 +32,10 @@ from forklint.values.model import (
     Found,
     Frame,
     Instance,
+    Made,
     Setting,
     Source,
+    Value,
     told,
 )
 from forklint.values.numbers import Number, Workers, verdict
@@ -74,16 +76,23 @@ class Loader:
     evaluator: Evaluator = field(compare=False, hash=False, repr=False)
     plain: bool = field(default=False, compare=False)
     """Whether the options are what the call itself gives, whatever it calls."""
+    facts: ClassFacts | None = None
+    """The class of the project of which it is an object, where the call itself does not say so."""
 
     @property
     def given(self) -> Arguments:
         """What the library's own constructor gets."""
         if self.plain:
             return arguments.of_call(self.evaluator, self.call)
-        return self._answer("arguments of a loader", lambda: _given(self.evaluator, self.call))
+        return self._answer("arguments of a loader", self._find_given)
+
+    def _find_given(self) -> Arguments:
+        if self.facts is not None:
+            return _handed_up(self.evaluator, self.facts, arguments.of_call(self.evaluator, self.call))
+        return _given(self.evaluator, self.call)
 
     def _answer(self, name: str, find: Callable[[], T]) -> T:
-        return self.evaluator.project.answer(name, (self.call.node, self.call.frame, self.plain), find)
+        return self.evaluator.project.answer(name, (self.call.node, self.call.frame, self.plain, self.facts), find)
 
     @property
     def open(self) -> bool:
@@ -219,6 +228,17 @@ def loader_at(project: Project, call: Expression) -> Loader | None:
 def _find_at(project: Project, call: Expression) -> Loader | None:
     row = loader_row(project, call.module, call.scope, call.node) if isinstance(call.node, ast.Call) else None
     return Loader(call, row, Evaluator(project)) if row is not None else None
+
+
+def loader_held(project: Project, value: Value) -> Loader | None:
+    """The loader that a value is; None for another one."""
+    if isinstance(value, Made):
+        row = starters(project.settings.starters).get(value.name)
+        return Loader(value.call, row, Evaluator(project)) if row is not None and row.is_loader else None
+    if not isinstance(value, Instance) or value.call is None:
+        return None
+    row = row_above(project, value.facts)
+    return Loader(value.call, row, Evaluator(project), facts=value.facts) if row is not None else None
 
 
 def workers_of(project: Project, module: Module, scope: Scope, call: ast.Call) -> Workers | None:

@@ -12,8 +12,7 @@ from forklint.facts.machines.signs import expects_pickling
 from forklint.facts.sending.sites import Sent, Sites
 from forklint.facts.sending.unpicklable import MAX_DEPTH, Unpicklable
 from forklint.facts.sending.values import Culprit, Given, Why, is_local
-from forklint.facts.starting.methods import cells_for
-from forklint.facts.starting.running.values import DEFAULT_METHOD
+from forklint.facts.starting.methods import DEFAULT_METHOD, cells_for
 from forklint.model import Cell
 from forklint.project.bindings import is_sorted_out
 from forklint.project.module import ClassFacts

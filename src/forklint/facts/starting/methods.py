@@ -5,8 +5,6 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from forklint.facts.starting.reach import cells_of
-from forklint.facts.starting.running.values import DEFAULT_METHOD
 from forklint.knowledge.starters import iteration
 from forklint.model import Cell
 from forklint.project.bindings import held_by
@@ -14,13 +12,27 @@ from forklint.project.spelling import argument, last_name
 from forklint.records import dataclass
 
 if TYPE_CHECKING:
+    from forklint.config import Settings
     from forklint.project.index import Project
     from forklint.project.module import Module
     from forklint.project.scopes import Scope
 
 METHODS = ("fork", "spawn", "forkserver")
+DEFAULT_METHOD = "default"
+"""Stands for the start method that a platform has when nothing is set."""
 UNKNOWN = ""
 SETTER = "set_start_method"
+
+
+def cells_of(method: str, settings: Settings) -> tuple[Cell, ...]:
+    """Cells where a start method makes children import the main module; none for UNKNOWN."""
+    if method == DEFAULT_METHOD:
+        return tuple(cell for cell in settings.cells if cell.start_method != "fork")
+    if method == "spawn":
+        return tuple(Cell(platform, method) for platform in settings.platforms)
+    if method == "forkserver":
+        return tuple(Cell(platform, method) for platform in settings.platforms if platform != "windows")
+    return ()
 
 
 def cells_for(project: Project, module: Module, method: str) -> tuple[Cell, ...]:

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from forklint.facts.starting.running.execution import Execution
-from forklint.facts.starting.running.starts import MethodSet, OutOfStepsError, StartedError
-from forklint.facts.starting.running.values import DEFAULT_METHOD
+from forklint.facts.starting.methods import DEFAULT_METHOD, UNKNOWN, cells_of
+from forklint.facts.starting.starts import SPAWNING, ProcessStarts, SetsMethod, Starts
 from forklint.model import Cell, Link
 from forklint.project.scopes import FUNCTIONS
 from forklint.records import dataclass
+from forklint.runs.programs import Program, budget_for
+from forklint.runs.walk import trace_of_module
+from forklint.values.worlds import EVERYWHERE, PLATFORMS
 
 if TYPE_CHECKING:
-    from forklint.config import Settings
     from forklint.project.index import Project
     from forklint.project.module import Module
+    from forklint.runs.trace import Event
+    from forklint.values.worlds import Worlds
 
+STEPS_PER_FILE = 60_000
+"""Steps that are played for one script, whatever is in it."""
 STIRRING = (ast.For, ast.AsyncFor, ast.With, ast.AsyncWith, ast.comprehension, ast.Starred)
 QUIET_CALLS = {"getLogger", "get_logger", "TypeVar", "ParamSpec", "NewType", "namedtuple"}
 
@@ -49,16 +55,49 @@ class Reach:
 
 def reached(project: Project, module: Module) -> Reach | None:
     """Find the first place where a module's top level surely starts processes in some cell; None if there is none."""
-    if _is_quiet(module.tree):
-        return None
-    run = Execution(project, module, lambda method: cells_of(method, project.settings))
-    try:
-        run.run()
-    except StartedError as started:
-        return _conclude(run, started)
-    except (OutOfStepsError, RecursionError):
-        return None
-    return None
+    return None if _is_quiet(module.tree) else _Search(project, module).run()
+
+
+class _Search:
+    """One run of a module's top level, up to the first start that counts."""
+
+    def __init__(self, project: Project, module: Module) -> None:
+        self._project = project
+        self._module = module
+        self._found: Reach | None = None
+
+    def run(self) -> Reach | None:
+        topic = ProcessStarts(self._project)
+        budget = budget_for(self._project, self._module.tree, steps=STEPS_PER_FILE)
+        Program(topic, budget, met=self._met).play(trace_of_module(topic, self._module.path))
+        return self._found
+
+    def _met(self, event: Event, program: Program) -> None:
+        """Judge a start, with what has been set by then."""
+        if not isinstance(event, Starts) or event.way.aside or event.way.if_unset:
+            return
+        sets = [one for one in program.happened if isinstance(one, SetsMethod)]
+        again = [one for one in sets if not one.forced and _is_sure(one) and not (one.way.guarded or one.way.aside)]
+        if event.way.guarded and not again:
+            return
+        cells = tuple(self._cells(event, sets))
+        if cells:
+            self._found = _conclude(event, cells, again[0] if again else None)
+            program.stop()
+
+    def _cells(self, event: Starts, sets: Iterable[SetsMethod]) -> Iterator[Cell]:
+        """The cells in which children import the module again."""
+        platforms = [name for name, worlds in PLATFORMS.items() if worlds & event.way.worlds]
+        if not SPAWNING.intersection(platforms):
+            return
+        for platform in platforms:
+            if event.platforms and platform not in event.platforms:
+                continue
+            method = event.method
+            for one in sets if method == DEFAULT_METHOD else ():
+                if one.way.worlds & PLATFORMS[platform] and (event.way.guarded or not one.way.guarded):
+                    method = one.method if _is_sure(one, PLATFORMS[platform]) else _either(method, one.method)
+            yield from (cell for cell in cells_of(method, self._project.settings) if cell.platform == platform)
 
 
 def _is_quiet(tree: ast.Module) -> bool:
@@ -81,29 +120,30 @@ def _is_quiet(tree: ast.Module) -> bool:
     return True
 
 
-def cells_of(method: str, settings: Settings) -> tuple[Cell, ...]:
-    """Cells where a start method makes children import the main module; an empty method is one not known."""
-    if method == DEFAULT_METHOD:
-        return tuple(cell for cell in settings.cells if cell.start_method != "fork")
-    if method == "spawn":
-        return tuple(Cell(platform, method) for platform in settings.platforms)
-    if method == "forkserver":
-        return tuple(Cell(platform, method) for platform in settings.platforms if platform != "windows")
-    return ()
+def _is_sure(event: SetsMethod, worlds: Worlds = EVERYWHERE) -> bool:
+    """Whether the start method is surely set, wherever the program runs of some worlds."""
+    return event.way.usual and not event.way.if_unset and not event.way.caught and worlds <= event.way.worlds
 
 
-def _conclude(run: Execution, started: StartedError) -> Reach:
-    steps = [Step(site.place.module, site.place.node, site.what) for site in started.sites]
-    steps.append(Step(started.place.module, started.place.node, started.what))
-    if started.made_at is not None and started.made_at.node is not started.place.node:
-        steps.append(Step(started.made_at.module, started.made_at.node, "the loader or process is made here"))
-    if run.methods_set:
-        return _method_set(run.methods_set[0], started, tuple(steps))
+def _either(one: str, other: str) -> str:
+    """What is sure of the start method when it is the one or the other; spawn bites at least where the default does."""
+    if one == other:
+        return one
+    return DEFAULT_METHOD if {one, other} <= {DEFAULT_METHOD, "spawn", "forkserver"} else UNKNOWN
+
+
+def _steps(event: Event, what: str) -> list[Step]:
+    """The chain of an event, the last of which does ``what``."""
+    doing = [*(place.doing for place in event.chain[:-1]), what]
+    return [Step(place.module, place.node, text) for place, text in zip(event.chain, doing, strict=True)]
+
+
+def _conclude(event: Starts, cells: tuple[Cell, ...], again: SetsMethod | None) -> Reach:
+    steps, made = _steps(event, event.what), event.made_at
+    if made is not None and made.node is not event.place.node:
+        steps.append(Step(made.module, made.node, "the loader or process is made here"))
+    if again is not None:
+        first, *rest = _steps(again, "sets the start method")
+        return Reach(first.node, event.what, cells, (*rest, *steps), sets_method=True)
     first, *rest = steps
-    return Reach(first.node, started.what, started.cells, tuple(rest), started.links)
-
-
-def _method_set(first: MethodSet, started: StartedError, steps: tuple[Step, ...]) -> Reach:
-    sites = tuple(Step(site.place.module, site.place.node, site.what) for site in first.sites)
-    way = (*sites, Step(first.place.module, first.place.node, "sets the start method"))
-    return Reach(way[0].node, started.what, started.cells, (*way[1:], *steps), sets_method=True)
+    return Reach(first.node, event.what, cells, tuple(rest), event.links)

@@ -49,11 +49,16 @@ class UnclearError(Exception):
 
 def may_start(project: Project, path: Path, starters: frozenset[str]) -> bool:
     """Whether the top level of a file may reach code that names one of ``starters`` or multiprocessing."""
-    return project.answer("may start processes", path, lambda: _may_start(project, path, starters), compared=True)
+    return leads_to_start(project, Place(path, TOP), starters)
 
 
-def _may_start(project: Project, path: Path, starters: frozenset[str]) -> bool:
-    found = {Place(path, TOP): None}
+def leads_to_start(project: Project, place: Place, starters: frozenset[str]) -> bool:
+    """Whether what a name of a file stands for may reach such code, by what it names itself."""
+    return project.answer("may start processes", place, lambda: _may_start(project, place, starters), compared=True)
+
+
+def _may_start(project: Project, start: Place, starters: frozenset[str]) -> bool:
+    found = {start: None}
     waiting = list(found)
     while waiting:
         place = waiting.pop()
@@ -107,8 +112,16 @@ def _rest_on_names(project: Project, path: Path, names: Iterable[str]) -> None:
 
 
 def _under(project: Project, place: Place, summary: Summary) -> Iterator[Names]:
-    """The definitions of a name at the top level, and the statements there that give it a value or mention it."""
+    """The definitions of a name at the top level, and the statements there that give it a value or mention it.
+
+    A decorator that mentions it may register what it decorates: ``@group.command()``.
+    """
     path, name = place
+    project.part(path, parts.DECORATORS)
+    defined = [summary.scopes[number] for number in summary.children.get(0, ())]
+    registered = frozenset(one.name for one in defined for mark in one.decorators if mark.startswith(f"{name}."))
+    if registered:
+        yield Names(registered - COMMON - {name}, frozenset())
     for number in summary.by_name.get(name, ()):
         if not summary.scopes[number].parent:
             project.definition(path, parts.DEFINITION, number)

@@ -1,0 +1,97 @@
+"""What is drawn from something that is iterated: items of lists, of generators, of what a progress bar wraps."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from forklint.knowledge.starters import iteration
+from forklint.project.spelling import is_name
+from forklint.values import calls
+from forklint.values.model import NOTHING, Expression, Found, Made, Row, Stream, Table, perhaps
+
+if TYPE_CHECKING:
+    from forklint.values.evaluator import Evaluator
+
+
+def any_item(evaluator: Evaluator, source: Expression) -> Found:
+    """What an item of an expression may be, where it is not known which."""
+    return item_of(evaluator, evaluator.find(source))
+
+
+def item_of(evaluator: Evaluator, found: Found) -> Found:
+    """What an item of something may be."""
+    value = found.value
+    if isinstance(value, Row):
+        return _one_of([evaluator.find(item) for item in value.items])
+    if isinstance(value, Stream):
+        return yielded(evaluator, value)
+    if isinstance(value, Made):
+        inner = wrapped(value)
+        return any_item(evaluator, inner) if inner is not None else NOTHING
+    return perhaps(item_of(evaluator, one) for one in found.options)
+
+
+def wrapped(made: Made) -> Expression | None:
+    """What is iterated when an object of a library is, if its items are the same."""
+    node = made.call.node
+    if made.name not in iteration().same_items or not isinstance(node, ast.Call) or not node.args:
+        return None
+    return None if isinstance(node.args[0], ast.Starred) else made.call.part(node.args[0])
+
+
+def yielded(evaluator: Evaluator, stream: Stream) -> Found:
+    """What a generator gives."""
+    function = stream.frame.function
+    here = Expression(function.module, function.scope, ast.Constant(None), stream.frame)
+    found = []
+    for one in calls.yields(function.node):
+        if isinstance(one, ast.YieldFrom):
+            found.append(any_item(evaluator, here.part(one.value)))
+        elif one.value is not None:
+            found.append(evaluator.find(here.part(one.value)))
+    return _one_of(found)
+
+
+def _one_of(found: list[Found]) -> Found:
+    return found[0] if len(found) == 1 else perhaps(found)
+
+
+def drawn(evaluator: Evaluator, iterated: Expression, target: ast.expr, name: str) -> Found:
+    """What a name of the target holds in ``for target in iterated``."""
+    if is_name(target, name):
+        return any_item(evaluator, iterated)
+    parts = target.elts if isinstance(target, (ast.Tuple, ast.List)) else []
+    index = next((i for i, part in enumerate(parts) if _binds(part, name)), None)
+    if index is None or any(isinstance(part, ast.Starred) for part in parts):
+        return NOTHING
+    node = iterated.node
+    if isinstance(node, ast.Call) and node.args and not isinstance(node.args[0], ast.Starred):
+        called = calls.qualified(evaluator, iterated.part(node.func))
+        if called == "builtins.zip" and index < len(node.args):
+            return drawn(evaluator, iterated.part(node.args[index]), parts[index], name)
+        if called == "builtins.enumerate":
+            return drawn(evaluator, iterated.part(node.args[0]), parts[index], name) if index == 1 else NOTHING
+        if called in iteration().same_items:
+            return drawn(evaluator, iterated.part(node.args[0]), target, name)
+    if not is_name(parts[index], name):
+        return NOTHING
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "items":
+        owner = evaluator.find(iterated.part(node.func.value)).value
+        return _one_of(list(map(evaluator.find, owner.values))) if isinstance(owner, Table) and index == 1 else NOTHING
+    return part_of(evaluator, any_item(evaluator, iterated), index, len(parts))
+
+
+def part_of(evaluator: Evaluator, found: Found, index: int, number: int) -> Found:
+    """What one name holds where something is unpacked into a number of them."""
+    if isinstance(found.value, Row):
+        row = found.value
+        if not row.complete and len(row.items) != number:
+            return item_of(evaluator, found)
+        whole = evaluator.find(row.items[index]) if len(row.items) == number else NOTHING
+        return whole.after(by_default=found.by_default)
+    return perhaps(part_of(evaluator, one, index, number) for one in found.options)
+
+
+def _binds(target: ast.expr, name: str) -> bool:
+    return any(is_name(part, name) for part in ast.walk(target))

@@ -1,0 +1,185 @@
+"""What small programs do, in order: the texts that ``mark(...)`` is given.
+
+Behind a text, ``?`` says that it may not be come to, ``(main)`` that it stands under a main guard, ``(aside)`` that it
+runs in another case alone.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from forklint.config import Settings
+from forklint.project.index import Project
+from forklint.project.spelling import last_name
+from forklint.records import dataclass
+from forklint.runs.programs import Program, budget_for
+from forklint.runs.trace import Event
+from forklint.runs.walk import Topic, trace_of_module
+from forklint.values.model import Constant, Expression
+
+
+@dataclass(frozen=True)
+class Marked(Event):
+    """A call of ``mark``."""
+
+    text: str
+
+
+class Marks(Topic):
+    name = "marks"
+    with_values = True
+    by_machine = True
+
+    def of_call(self, call: Expression, symbol: object) -> Iterator[Event]:
+        node = call.node
+        if isinstance(node, ast.Call) and last_name(node.func) == "mark":
+            value = self.evaluator.find(call.part(node.args[0])).value
+            yield Marked(str(value.value) if isinstance(value, Constant) else "unknown")
+
+
+GENERATOR = "def f():\n    mark('a')\n    yield 1\n"
+COROUTINE = "import asyncio\nasync def f():\n    mark('a')\n"
+GROUP = "import click\n@click.group()\ndef cli():\n    mark('cli')\n"
+BOTH = "def a():\n    mark('a')\ndef b():\n    mark('b')\n"
+NOTEBOOK = "try:\n    get_ipython()\n    here = True\nexcept NameError:\n    here = False\n"
+DRAWN = {
+    "a generator that nobody draws from": (GENERATOR + "g = f()", ""),
+    "a generator in a loop": (GENERATOR + "for x in f():\n    mark('b')", "a b?"),
+    "a generator with a name": (GENERATOR + "g = f()\nmark('b')\nnext(g)", "b a"),
+    "a generator in a comprehension": (GENERATOR + "rows = [x for x in f()]", "a"),
+    "a generator in a list": (GENERATOR + "rows = list(f())", "a"),
+    "a generator that is unpacked": (GENERATOR + "first, second = f()", "a"),
+    "a generator with a star": (GENERATOR + "print(*f())", "a"),
+    "a generator that is searched": (GENERATOR + "print(1 in f())", "a"),
+    "a generator that is handed through": (GENERATOR + "def g():\n    yield from f()\nfor x in g(): pass", "a"),
+    "a generator in a progress bar": (GENERATOR + "from tqdm import tqdm\nfor x in tqdm(f()): pass", "a"),
+    "a progress bar that nobody draws from": (GENERATOR + "from tqdm import tqdm\nbar = tqdm(f())", ""),
+    "a generator beside another": (GENERATOR + "for i, (x, y) in enumerate(zip([1], f())): pass", "a"),
+    "a generator among others": (GENERATOR + "for one in [f(), f()]:\n    for x in one: pass", "a? a?"),
+    "an object with __iter__": (
+        "class A:\n    def __iter__(self):\n        mark('a')\n        return iter([])\nfor x in A(): pass",
+        "a",
+    ),
+    "an object with __next__": (
+        "class A:\n    def __iter__(self):\n        return self\n    def __next__(self):\n        mark('a')\nnext(A())",
+        "a",
+    ),
+    "an object in a with": ("class A:\n    def __enter__(self):\n        mark('a')\nwith A():\n    mark('b')", "a b"),
+}
+CALLED = {
+    "a coroutine that nobody awaits": (COROUTINE + "c = f()", ""),
+    "a coroutine that asyncio runs": (COROUTINE + "asyncio.run(f())", "a"),
+    "a coroutine that another awaits": (COROUTINE + "async def g():\n    await f()\nasyncio.run(g())", "a"),
+    "coroutines together": (COROUTINE + "async def g():\n    await asyncio.gather(*[f()])\nasyncio.run(g())", "a"),
+    "a partial": ("import functools\ndef f(n):\n    mark(n)\ng = functools.partial(f, 'a')\ng()", "a"),
+    "a function from a table": (BOTH + "TABLE = {'a': a, 'b': b}\nTABLE[x]()", "a? b?"),
+    "a function from a table by its name": (BOTH + "TABLE = {'a': a, 'b': b}\nTABLE['b']()", "b"),
+    "a class from a table": (
+        "class A:\n    def run(self):\n        mark('a')\nTABLE = {'a': A}\nTABLE['a']().run()",
+        "a",
+    ),
+    "a decorator that is not known": ("@d\ndef f():\n    mark('a')\nf()", "a?"),
+    "super": (
+        (
+            "class A:\n    def __init__(self, n):\n        mark(n)\nclass B(A):\n    def __init__(self):\n"
+            "        super().__init__('a')\nB()"
+        ),
+        "a",
+    ),
+    "a function given to fire": ("import fire\ndef f():\n    mark('a')\nfire.Fire(f)", "a"),
+    "a class given to fire": (
+        (
+            "import fire\nclass A:\n    def f(self):\n        mark('f')\n    def _g(self):\n        mark('g')\n"
+            "fire.Fire(A)"
+        ),
+        "f?",
+    ),
+    "a table given to fire": ("import fire\n" + BOTH + "fire.Fire({'a': a, 'b': b})", "a? b?"),
+    "a command of a group": (GROUP + "@cli.command()\ndef f():\n    mark('a')\ncli()", "cli a?"),
+    "a command of a group in a group": (
+        GROUP + "@cli.group()\ndef inner():\n    pass\n@inner.command()\ndef f():\n    mark('a')\ncli()",
+        "cli a?",
+    ),
+    "a command that is added": (
+        GROUP + "@click.command()\ndef f():\n    mark('a')\ncli.add_command(f)\ncli()",
+        "cli a?",
+    ),
+    "a command of another group": (
+        GROUP + "@click.group()\ndef other():\n    pass\n@other.command()\ndef f():\n    mark('a')\ncli()",
+        "cli",
+    ),
+    "a command of typer": (
+        "import typer\napp = typer.Typer()\n@app.command()\ndef f():\n    mark('a')\napp()",
+        "a?",
+    ),
+    "the second operand": ("x and mark('a')", "a?"),
+    "one of two expressions": ("mark('a') if x else mark('b')", "a? b?"),
+}
+CHOSEN = {
+    "a condition that is known": ("def f(n):\n    if n:\n        mark('a')\n    else:\n        mark('b')\nf(0)", "b"),
+    "a return that surely comes": ("def f(n):\n    if n:\n        return\n    mark('a')\nf(1)\nf(0)", "a"),
+    "a condition that is not known": ("if x:\n    mark('a')\nelse:\n    mark('b')", "a? b?"),
+    "a default of the command line": (
+        (
+            "import argparse\np = argparse.ArgumentParser()\np.add_argument('--n', default=0)\n"
+            "if p.parse_args().n:\n    mark('a')"
+        ),
+        "a?",
+    ),
+    "a handler": ("try:\n    mark('a')\nexcept E:\n    mark('b')", "b?(aside) a"),
+    "what asks for a notebook": (NOTEBOOK + "if here:\n    mark('a')", "a?(aside)"),
+}
+GUARDED = {
+    "a guard": ("if __name__ == '__main__':\n    mark('a')\nelse:\n    mark('b')", "a(main) b?(aside)"),
+    "a guard with more": ("if __name__ == '__main__' and x:\n    mark('a')", "a(main)"),
+    "a guard with a name": ("is_main = __name__ == '__main__'\nif is_main:\n    mark('a')", "a(main)"),
+    "a guard the other way round": (
+        "if not __name__ == '__main__':\n    mark('a')\nelse:\n    mark('b')",
+        "a?(aside) b(main)",
+    ),
+    "all but the main process leave": ("if __name__ != '__main__':\n    raise ImportError\nmark('a')", "a(main)"),
+    "the name of the process": (
+        "import multiprocessing as mp\nif mp.current_process().name == 'MainProcess':\n    mark('a')",
+        "a(main)",
+    ),
+    "a match": ("match __name__:\n    case '__main__':\n        mark('a')", "a(main)"),
+    "what children pass as well": ("if __name__ in ('__main__', '__mp_main__'):\n    mark('a')", "a?"),
+    "another module's name": ("if x == '__main__':\n    mark('a')", "a?"),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), [*DRAWN.values(), *CALLED.values()], ids=[*DRAWN, *CALLED])
+def test_what_is_entered(tmp_path: Path, text: str, expected: str) -> None:
+    assert marked(tmp_path, text) == expected
+
+
+@pytest.mark.parametrize(("text", "expected"), [*CHOSEN.values(), *GUARDED.values()], ids=[*CHOSEN, *GUARDED])
+def test_which_branches_run(tmp_path: Path, text: str, expected: str) -> None:
+    assert marked(tmp_path, text) == expected
+
+
+def test_a_program_that_is_stopped(tmp_path: Path) -> None:
+    assert marked(tmp_path, "mark('a')\nmark('stop')\nmark('b')") == "a stop"
+
+
+def marked(folder: Path, text: str) -> str:
+    path = folder / "main.py"
+    path.write_text(text, encoding="utf-8")
+    project = Project(folder, Settings())
+    topic, module = Marks(project), project.module(path)
+    assert module is not None
+    found: list[str] = []
+
+    def met(event: Event, program: Program) -> None:
+        if isinstance(event, Marked):
+            flags = "?" * (not event.way.certain) + "(main)" * event.way.guarded + "(aside)" * event.way.aside
+            found.append(event.text + flags)
+            if event.text == "stop":
+                program.stop()
+
+    Program(topic, budget_for(project, module.tree), met=met).play(trace_of_module(topic, path))
+    return " ".join(found)
