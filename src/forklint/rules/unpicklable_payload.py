@@ -85,9 +85,9 @@ class UnpicklablePayload(Rule):
 
     ## Known limits
     What a function is given by its callers is known where it hands a lambda or a local function to a loader, one call
-    up, and not otherwise. A lambda of another module is reported where it is sent, but for one that a loader class of the
-    project adds, which is reported in that class. A loader's iterator that is kept is not reported. Where only platforms are hit of which the project shows no sign, and no Python from 3.14 on is
-    named, the finding is info.
+    up, and not otherwise. A lambda of another module is reported where it is sent, but for one that a loader class of
+    the project adds, which is reported in that class. A loader's iterator that is kept is not reported. Where only
+    platforms are hit of which the project shows no sign, and no Python from 3.14 on is named, the finding is info.
 
     ## References
     - [multiprocessing: the spawn and forkserver start methods](https://docs.python.org/3/library/multiprocessing.html#the-spawn-and-forkserver-start-methods)
