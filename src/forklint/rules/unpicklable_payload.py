@@ -160,18 +160,19 @@ class UnpicklablePayload(Rule):
         }
 
     def _doubt(self, payload: Payload) -> str:
-        """Why workers may never get what a dataset keeps; what a call sends, they get."""
-        from forklint.facts.loading.certainty import doubt_of
+        """Why workers may never get it."""
+        from forklint.facts.loading.certainty import ONLY_WITH_OPTION, doubt_of, has_none_by_default
 
-        if payload.sent is not None or payload.dataset is None:
-            return ""
-        return doubt_of(self.project, payload.dataset)
+        loader = payload.sent.loader if payload.sent is not None else None
+        if loader is not None:
+            return ONLY_WITH_OPTION if has_none_by_default(loader) else ""
+        return doubt_of(self.project, payload.dataset) if payload.dataset is not None else ""
 
     def _severity(self, payload: Payload) -> Severity:
         from forklint.facts.machines.signs import expects_pickling
 
         sent = payload.sent
-        if sent is not None and (sent.piped or sent.asked):
+        if sent is not None and (sent.piped or (sent.asked and _has_workers(sent))):
             return Severity.ERROR
         return Severity.WARNING if expects_pickling(self.project, payload.cells) else Severity.INFO
 
@@ -195,6 +196,13 @@ class UnpicklablePayload(Rule):
             if moved is not None:
                 return (moved,)
         return (Proposal(ADVICE.get(culprit.why.name, LEAVE_OUT), Applicability.DISPLAY),)
+
+
+def _has_workers(sent: Sent) -> bool:
+    """Whether what it is sent to is surely there: of a loader's workers the number must be known."""
+    from forklint.values.numbers import Workers
+
+    return sent.loader is None or sent.loader.workers.kind is Workers.SOME
 
 
 def _subject(payload: Payload) -> str:

@@ -56,6 +56,8 @@ class Sent:
     """Whether the call itself starts the processes, and says how."""
     source: Given | None = None
     """Where what is sent is written down, if that is not ``value`` in the place of the call."""
+    loader: Loader | None = None
+    """The loader whose workers get it, if they do."""
 
     @property
     def given(self) -> Given:
@@ -193,7 +195,7 @@ class Sites:
         where = partial(self._where, loader, argument(call, row.context, row.position(row.context)))
         own = dict(self.given(module, scope, call))
         for part, value in own.items():
-            yield Sent(module, scope, call, part, value, row.name, where)
+            yield Sent(module, scope, call, part, value, row.name, where, loader=loader)
         if loader is not None and not isinstance(self.project.resolve(module, scope, call.func), External):
             yield from (one for one in self._handed_on(loader, call, where) if one.part not in own)
 
@@ -207,7 +209,8 @@ class Sites:
             source = written(loader.option(part))
             if source is not None:
                 module, value = loader.call.module, source.node if source.module is loader.call.module else call
-                yield Sent(module, loader.call.scope, call, part, value, loader.row.name, where, source=source)
+                scope, to = loader.call.scope, loader.row.name
+                yield Sent(module, scope, call, part, value, to, where, source=source, loader=loader)
 
     def through(self, module: Module, call: ast.Call) -> Iterator[Sent]:
         """Give what a function of the project, given something that may be refused, hands on to a loader in it."""
