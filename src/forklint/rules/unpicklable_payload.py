@@ -85,9 +85,9 @@ class UnpicklablePayload(Rule):
 
     ## Known limits
     What a function is given by its callers is known where it hands a lambda or a local function to a loader, one call
-    up, and not otherwise. A lambda that another module sends is reported where it is sent. A loader's iterator that is
-    kept is not reported. Where only platforms are hit of which the project shows no sign, and no Python from 3.14 on is
-    named, the finding is info.
+    up, and not otherwise. A lambda of another module is reported where it is sent, but for one that a loader class of
+    the project adds, which is reported in that class. A loader's iterator that is kept is not reported. Where only
+    platforms are hit of which the project shows no sign, and no Python from 3.14 on is named, the finding is info.
 
     ## References
     - [multiprocessing: the spawn and forkserver start methods](https://docs.python.org/3/library/multiprocessing.html#the-spawn-and-forkserver-start-methods)
@@ -102,7 +102,7 @@ class UnpicklablePayload(Rule):
         *(b"spawn(", b"spawn as ", b"process_map", b"start_processes"),
     )
     datasets = re.compile(rb"(?i:class \w+\([^)]*data(?:set|pipe))")
-    needs = Needs(here=((*words, b"Folder", b"Dataset", b"DataPipe"),))
+    needs = Needs(here=((*words, b"Loader", b"workers", b"Folder", b"Dataset", b"DataPipe"),))
     """A call that sends something, or a dataset."""
 
     @cached_property
@@ -117,7 +117,11 @@ class UnpicklablePayload(Rule):
             return True
         if b"Folder" in data and b"class " in data:
             return True
-        return (b"Dataset" in data or b"DataPipe" in data) and self.datasets.search(data) is not None
+        if (b"Dataset" in data or b"DataPipe" in data) and self.datasets.search(data) is not None:
+            return True
+        from forklint.facts.loading.screening import may_set_up_loader
+
+        return may_set_up_loader(self.project, path)  # a loader of the project, whatever it is called
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """What this module sends, or its datasets keep."""

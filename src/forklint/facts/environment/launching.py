@@ -155,12 +155,24 @@ def _only_asks(call: ast.Call, launchers: Launchers) -> bool:
     command = call.args[0] if call.args else None
     if isinstance(command, (ast.List, ast.Tuple)) and command.elts:
         command = command.elts[0]
-    parts = command.values if isinstance(command, ast.JoinedStr) else [command]
-    if not parts or not isinstance(parts[0], ast.Constant):
-        return False
-    texts = [part.value if isinstance(part, ast.Constant) else "x" for part in parts]
-    script = "".join(text for text in texts if isinstance(text, str))
+    script = _written(command)
     return bool(script.strip()) and _is_harmless(script, launchers)
+
+
+def _written(command: ast.AST | None) -> str:
+    """What is written out of a command, with ``x`` for each part that is not."""
+    if isinstance(command, ast.Constant) and isinstance(command.value, str):
+        return command.value
+    if isinstance(command, ast.JoinedStr):
+        return "".join(map(_written, command.values))
+    if isinstance(command, ast.BinOp) and isinstance(command.op, ast.Add):
+        return _written(command.left) + _written(command.right)
+    if isinstance(command, ast.BinOp) and isinstance(command.op, ast.Mod):
+        return _written(command.left)  # "gzip %s" % path
+    formatted = command.func if isinstance(command, ast.Call) else None
+    if isinstance(formatted, ast.Attribute) and formatted.attr == "format":
+        return _written(formatted.value)
+    return "x"
 
 
 def serves(project: Project, module: Module, setting: Setting, launch: Launch) -> bool:

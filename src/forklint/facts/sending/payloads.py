@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from forklint.facts.datasets.classes import inherits_dataset, may_inherit_dataset
 from forklint.facts.loading.loaders import never_has_workers
 from forklint.facts.machines.signs import expects_pickling
-from forklint.facts.sending.sites import Sent, Sites
+from forklint.facts.sending.sites import Sent, Sites, is_own_loader
 from forklint.facts.sending.unpicklable import MAX_DEPTH, Unpicklable
 from forklint.facts.sending.values import Culprit, Given, Why, is_local
 from forklint.facts.starting.methods import DEFAULT_METHOD, cells_for
@@ -17,6 +17,7 @@ from forklint.model import Cell
 from forklint.project.bindings import is_sorted_out
 from forklint.project.module import ClassFacts
 from forklint.project.scopes import FUNCTIONS, statements
+from forklint.project.spelling import last_name
 from forklint.records import dataclass
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ class Payloads:
     def in_module(self, module: Module) -> tuple[Payload, ...]:
         """Those whose place is in a module, each once."""
         found: dict[ast.AST, Payload] = {}
-        sent = list(self._sites.in_module(module))
+        sent = [*self._sites.in_module(module), *self._sites.of_own_loaders(module)]
         datasets = [facts for facts in module.classes if inherits_dataset(self.project, facts)]
         steps = (STEPS_PER_FILE + STEPS_PER_NODE * len(module.nodes)) // max(len(sent) + len(datasets), 1)
         for one in (*self._sent(module, sent, steps), *self._kept(module, datasets, steps)):
@@ -79,11 +80,13 @@ class Payloads:
     def _sent(self, module: Module, sent_here: Iterable[Sent], steps: int) -> Iterator[Payload]:
         for sent in sent_here:
             culprit = self._culprit(sent.given, steps)
-            if culprit is None:
+            if culprit is None or (sent.module is not module and culprit.module is not module):
                 continue
             if culprit.late and sent.piped and not culprit.is_lost:
                 continue  # through a pipe a descriptor arrives
-            if culprit.module is not module and (self._is_told_there(culprit) or is_sorted_out(module, sent.value)):
+            if culprit.module is not module and is_sorted_out(module, sent.value):
+                continue
+            if culprit.module is not module and self._is_told_there(culprit, sent.call):
                 continue
             node: ast.AST = culprit.node if culprit.module is module else sent.value
             if culprit.is_lost and culprit.definition is not None:
@@ -94,14 +97,16 @@ class Payloads:
             if cells:
                 yield Payload(culprit, node, cells, sent)
 
-    def _is_told_there(self, culprit: Culprit) -> bool:
-        """Whether it is told of where the dataset's class stands that keeps it."""
+    def _is_told_there(self, culprit: Culprit, call: ast.Call) -> bool:
+        """Whether it is told of where the class stands that keeps it: of a dataset, or of a loader that adds it."""
         definition = culprit.definition
         if isinstance(definition, ast.ClassDef):
             facts = culprit.module.class_facts(definition)
             if facts in _given_out(self.project, culprit.module):
                 return True
         above = [facts for facts in culprit.module.classes if facts.node in culprit.module.above(culprit.node)]
+        if any(facts.name == last_name(call.func) and is_own_loader(self.project, facts) for facts in above):
+            return True
         keepers = above if culprit.keeper is None else [culprit.keeper]
         return any(inherits_dataset(self.project, facts) for facts in keepers)
 

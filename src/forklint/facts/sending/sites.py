@@ -22,6 +22,7 @@ from forklint.project.scopes import Binding, Kind
 from forklint.project.spelling import argument, last_name
 from forklint.records import dataclass
 from forklint.runs.calls import callee, runs_at_once
+from forklint.summaries.terms import CALL
 from forklint.values import arguments
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import Expression, Frame, Source
@@ -30,7 +31,7 @@ from forklint.values.parameters import position as place_of
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
-    from forklint.project.module import Module
+    from forklint.project.module import ClassFacts, Module
     from forklint.project.scopes import Scope
 
 
@@ -88,6 +89,18 @@ class Sites:
                 yield from self.of_call(module, module.scope_at(node), node)
             elif isinstance(node, ast.Call) and any(map(partial(_may_be_refused, module), _values(node))):
                 yield from self.through(module, node)
+
+    def of_own_loaders(self, module: Module) -> Iterator[Sent]:
+        """Give what the loader classes of a module add to what other modules' calls of them send."""
+        for facts in module.classes:
+            if not is_own_loader(self.project, facts):
+                continue
+            for other in self.project.modules(self.project.where(CALL, facts.name)):
+                for read in other.reads.get(facts.name, ()) if other is not module else ():
+                    call = other.parents.get(read)
+                    if isinstance(call, ast.Call) and call.func is read:
+                        sent = self.of_call(other, other.scope_at(call), call)
+                        yield from (one for one in sent if one.source is not None and one.source.module is module)
 
     def _names(self) -> frozenset[str]:
         """Last parts of the names of what sends something."""
@@ -264,6 +277,14 @@ class Sites:
 def _is_asked(cells: tuple[Cell, ...]) -> bool:
     """Whether Linux spawns, or a Mac starts a fork server, which each does only when it is asked to."""
     return any(cell.start_method == ("spawn" if cell.platform == "linux" else "forkserver") for cell in cells)
+
+
+def is_own_loader(project: Project, facts: ClassFacts) -> bool:
+    """Whether a class of the project inherits from a loader."""
+    if facts.name not in loader_names(project):
+        return False
+    known = starters(project.settings.starters)
+    return any(name in known and known[name].is_loader for name in project.ancestry(facts).external)
 
 
 def _given(call: ast.Call, positions: Mapping[str, int]) -> Iterator[tuple[str, ast.expr]]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from forklint.facts.sending.libraries import names_meant
 from forklint.facts.sending.values import Culprit, Given, Why, arguments_of, is_local
 from forklint.knowledge.handles import openers
 from forklint.knowledge.unpicklable import Keeper, keeper, refused
@@ -246,7 +247,8 @@ class Unpicklable:
             return self._made(given, node, name, depth)
         if isinstance(node.func, ast.Attribute):
             return self._method(given, node, node.func, depth)
-        return None
+        chosen = names_meant(self._evaluator, Expression(given.module, given.scope, node.func))
+        return next(filter(None, (self._made(given, node, one, depth) for one in chosen)), None)
 
     def instance(self, given: Given, node: ast.Call, facts: ClassFacts, depth: int) -> Culprit | None:
         """What is refused in a new object of a project's class."""
