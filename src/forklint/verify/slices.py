@@ -58,14 +58,18 @@ LEAVING = frozenset({"exit", "_exit", "quit"})
 Body = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def skipped(project: Project, points: Mapping[Path, Iterable[int]]) -> dict[str, list[Rows]]:
-    """By file, first and last rows of the statements that do not lead to any of some rows."""
+def skipped(project: Project, points: Mapping[Path, Iterable[int]], program: Path | None) -> dict[str, list[Rows]]:
+    """By file, first and last rows of the statements that do not lead to any of some rows.
+
+    The top level of ``program`` alone is cut: what another module binds, whoever imports it may read.
+    """
     found = {}
     for path, rows in points.items():
         module = project.module(path)
         if module is None or module.is_notebook:
             continue
-        spared = [one for body, within in _bodies(module, rows) for one in _Slice(module, body, within).spared()]
+        cut = [(body, on) for body, on in _bodies(module, rows) if path == program or not isinstance(body, ast.Module)]
+        spared = [one for body, on in cut for one in _Slice(module, body, on).spared()]
         if spared:
             found[str(path.resolve())] = sorted({(one.lineno, one.end_lineno or one.lineno) for one in spared})
     return found
@@ -110,8 +114,10 @@ class _Slice:
         self._module = module
         self._body = body
         self._statements = list(_own_statements(body.body))
+        loops = (ast.For, ast.While, ast.AsyncFor)
+        self._loops = [(one.lineno, one.end_lineno or 0) for one in self._statements if isinstance(one, loops)]
         self._last = max(one.end_lineno or one.lineno for one in wanted)
-        self._needed: set[str] = set()
+        self._needed: dict[str, int] = {}
         self._kept: set[ast.stmt] = set()
         for statement in wanted:
             self._keep(statement)
@@ -144,17 +150,19 @@ class _Slice:
         while above is not self._body and above not in self._kept:
             if isinstance(above, ast.stmt):
                 self._kept.add(above)
-                self._need(_head(above))
+                self._need(_head(above), above.lineno)
             above = self._module.parents[above]
 
-    def _need(self, nodes: Iterable[ast.AST]) -> None:
-        """Need what some expressions read; of a function or class of this module also what its body reads."""
+    def _need(self, nodes: Iterable[ast.AST], row: int) -> None:
+        """Need on a row what some expressions read; of a function or class of this module also what its body reads."""
+        row = max([row, *(end for begin, end in self._loops if begin <= row <= end)])
         waiting = list(nodes)
         while waiting:
             for node in nodes_below(waiting.pop()):
-                if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load) or node.id in self._needed:
+                is_read = isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+                if not isinstance(node, ast.Name) or not is_read or self._needed.get(node.id, 0) >= row:
                     continue
-                self._needed.add(node.id)
+                self._needed[node.id] = row
                 waiting += self._definitions(node.id)
 
     def _definitions(self, name: str) -> list[ast.AST]:
@@ -171,18 +179,23 @@ class _Slice:
         head = list(_head(statement))
         if not isinstance(statement, ALWAYS) and _acts(head):
             return True
-        if self._needed.intersection(_changed(statement)):
+        if any(self._is_needed_after(name, statement) for name in _changed(statement)):
             return True
         return (
-            isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call) and self._hands(statement.value)
+            isinstance(statement, ast.Expr)
+            and isinstance(statement.value, ast.Call)
+            and self._hands(statement, statement.value)
         )
 
-    def _hands(self, call: ast.Call) -> bool:
-        """Whether a call may change something that is needed: its receiver, or an argument."""
-        values = [call.func, *call.args, *(keyword.value for keyword in call.keywords)]
-        if isinstance(call.func, ast.Name):
-            values = values[1:] if call.func.id != "print" else []
-        return any(_root(value) in self._needed for value in values)
+    def _is_needed_after(self, name: str, statement: ast.stmt) -> bool:
+        return statement.lineno < self._needed.get(name, 0)
+
+    def _hands(self, statement: ast.stmt, call: ast.Call) -> bool:
+        """Whether a call may change something that is needed: its receiver, or its first argument."""
+        if isinstance(call.func, ast.Name) and call.func.id == "print":
+            return False
+        values = [*([] if isinstance(call.func, ast.Name) else [call.func]), *call.args[:1]]
+        return any(self._is_needed_after(_root(value), statement) for value in values)
 
 
 def _own_statements(block: list[ast.stmt]) -> Iterator[ast.stmt]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from forklint.knowledge.environment import loaded_with
+from forklint.knowledge.libraries import libraries
 from forklint.model import Finding
 from forklint.project.index import Project
 from forklint.source import document
@@ -55,10 +56,11 @@ def tolerance(
     sliced = {file: found for file, found in points.items() if file.resolve() not in left_whole}
     return {
         "roots": [str(root)],
-        "skipped": slices.skipped(project, sliced),
+        "skipped": slices.skipped(project, sliced, None if path.resolve() in left_whole else path),
         "wanted": {str(file.resolve()): sorted(found) for file, found in points.items()},
         "claimed": {str(path.resolve()): [rows]},
         "loads": loaded_with(),
+        "foreign": sorted(libraries().always | (set(loaded_with()) - libraries().ambiguous)),
         "claims": list(claims),
     }
 
@@ -165,7 +167,7 @@ def stood_in_by(observations: Sequence[Observation]) -> dict[str, list[str]]:
         for record in seen.of("stood-in"):
             told = found.setdefault(str(record["of"]), [])
             what = _short(str(record["what"]), str(record["of"]), str(record["place"]))
-            if what not in told:
+            if what not in told and "stand-in-" not in what:  # a path that a stand-in gave is no further thing
                 told.append(what)
     return found
 

@@ -6,6 +6,7 @@ their payload. What goes to other processes is pickled at the call as multiproce
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,11 +14,13 @@ from typing import Any
 
 from forklint.model import Finding
 from forklint.source.paths import from_root
-from forklint.verify.experiments.base import Experimenter, inconclusive, worst_of
-from forklint.verify.subjects import subject_of, subjects_for
+from forklint.verify.experiments.base import Experimenter, inconclusive, one_after_another, worst_of
+from forklint.verify.subjects import RUNS_SOMETHING, command_of, subject_of, subjects_for
+from forklint.verify.tolerant import Shown, how_it_ended, judged, pair, tolerance, tolerant_subject
 from forklint.verify.unreached import first_line, why_unreached
 from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Trial, Verdict
 
+BACKTICKED = re.compile(r"`([^`]+)`")
 WORKERS = 2
 BATCHES = 2
 PROCESSES = {"Process", "SpawnProcess", "ForkServerProcess", "Pool", "ProcessPoolExecutor", "spawn", "start_processes"}
@@ -33,8 +36,9 @@ class UnpicklablePayload(Experimenter):
         proof = finding.proof
         to = "pipe" if proof["piped"] else "process" if proof["to"] in PROCESSES else "loader"
         subject = self._subject(finding, to)
+        tolerant = self._tolerant(finding, to, subject)
         if isinstance(subject, Judgement):
-            return subject
+            return replace(tolerant, instead_of=subject) if tolerant else subject
         methods = self.context.methods("fork", "spawn", "forkserver")
         spec = self._spec(finding, to)
         trials = [self._trial(finding, subject, spec, method) for method in methods]
@@ -43,7 +47,50 @@ class UnpicklablePayload(Experimenter):
         if all(trial.is_control for trial in trials):
             return Judgement(Verdict.UNSUPPORTED, "it needs spawn or forkserver", "leave out --start-method")
         claim = f"{proof['what']} cannot be sent to a process"
-        return Experiment(finding, claim, tuple(trials), side_by_side=to != "loader")
+        ordinary = Experiment(finding, claim, tuple(trials), side_by_side=to != "loader")
+        return one_after_another([ordinary, tolerant]) if tolerant else ordinary
+
+    def _tolerant(self, finding: Finding, to: str, subject: Subject | Judgement) -> Experiment | None:
+        """The pair by one start method that pickles: the user's entry, the script itself, or the call by itself."""
+        methods = self.context.methods("spawn", "forkserver")
+        if not methods or to == "pipe":
+            return None
+        context, proof = self.context, finding.proof
+        place = Path(proof["dataset"][0] if proof["dataset"] else proof["call"]["file"])
+        spec = {**self._spec(finding, to), "part": proof["part"], "path": list(proof["path"])}
+        if context.entry and isinstance(subject, Subject):
+            program: Subject = subject
+            entered: tuple[Path, ...] = ()
+        else:
+            program, reach = self._reached(finding, from_root(place))
+            spec |= {"reach": reach} if reach else {}
+            entered = (from_root(place),) if reach else ()
+        facts = tolerance(finding, context.root, context.project(), further=entered)
+        spec["batches"] = 1
+        workers = 1 if to == "loader" else None
+        factors = Factors(methods[0], workers)
+        trial = self.trial(finding, tolerant_subject(program), "payload", spec, factors)
+        trials = pair(trial, facts, finding, {"by_value": self._claimed(finding)})
+        claim = f"{proof['what']} cannot be sent to a process"
+        return Experiment(finding, claim, trials, side_by_side=True, is_tolerant=True)
+
+    def _reached(self, finding: Finding, place: Path) -> tuple[Subject, dict[str, Any]]:
+        """The script as a program, where the call stands at its top level or it runs itself; else what is called."""
+        context, proof = self.context, finding.proof
+        around = proof["dataset"][1] if proof["dataset"] else finding.qualname
+        runs_itself = RUNS_SOMETHING.search(place.read_bytes()) is not None
+        if proof["late"] or not around or (runs_itself and not proof["dataset"]):
+            command, importable = command_of(place)
+            return Subject("entry", command, place.parent, importable, context.variables), {}
+        reach = {"file": str(place), "qualname": around, "makes_loader": bool(proof["dataset"])}
+        return Subject("entry", ("--reach",), context.root, environment=context.variables), reach
+
+    def _claimed(self, finding: Finding) -> dict[str, str]:
+        """The name of the function or class that is sent, and its file."""
+        named = BACKTICKED.search(finding.proof["what"])
+        links = [link.path for link in finding.chain if link.message == "it stands here"]
+        file = links[0] if links else finding.path
+        return {"name": named[1] if named else "<lambda>", "file": str(from_root(Path(file)))}
 
     def _trial(self, finding: Finding, subject: Subject, spec: Mapping[str, Any], method: str) -> Trial:
         workers = WORKERS if spec["to"] == "loader" else None
@@ -82,14 +129,41 @@ class UnpicklablePayload(Experimenter):
 
     def judge(self, experiment: Experiment, observations: Sequence[Observation]) -> Judgement:
         """Confirmed where pickle refuses the part in question, or the new process does not find it."""
+        if experiment.is_tolerant:
+            as_it_is, control = (_shown(seen, experiment.finding.proof) for seen in observations)
+            return judged(as_it_is, control, observations)
         problem = self.unprovable([seen for seen in observations if seen.trial.is_control])
         if problem:
             return problem
         proof = experiment.finding.proof
-        judged = {str(seen.trial.factors): _cell(seen, proof) for seen in observations if not seen.trial.is_control}
-        found = worst_of(judged)
+        cells = {str(seen.trial.factors): _cell(seen, proof) for seen in observations if not seen.trial.is_control}
+        found = worst_of(cells)
         controls = {str(seen.trial.factors): "control" for seen in observations if seen.trial.is_control}
         return replace(found, details={"cells": controls | found.details["cells"]})
+
+
+def _shown(seen: Observation, proof: Mapping[str, Any]) -> Shown:
+    """What one trial of a pair showed: whether it came to the call, what cannot be sent, whether a batch came."""
+    unreached = _unreached(seen)
+    raised = seen.of("program-raised")
+    if unreached:
+        why = replace(unreached, evidence=f"{unreached.evidence} ({how_it_ended(seen)})") if raised else unreached
+        return Shown(why=why)
+    made_up = tuple(words for record in seen.of("claimed") for words in record["made_up"])
+    cell = _cell(seen, proof)
+    reached = [record["dataset"] for record in seen.of("target")] or ["a process"]
+    is_harmed = cell.verdict is Verdict.CONFIRMED
+    works = bool(seen.of("first-batch")) if seen.trial.spec["to"] == "loader" else bool(seen.of("sent"))
+    methods = f"under {seen.trial.factors.start_method}, "
+    other = cell.evidence if cell.verdict is Verdict.INCONCLUSIVE else "" if works else "no batch came"
+    return Shown(
+        reached[0].rpartition(".")[2],
+        methods + cell.evidence if is_harmed else "",
+        "" if is_harmed else other,
+        made_up,
+        works=works and not is_harmed,
+        spared=works,
+    )
 
 
 def _unready(control: Observation) -> Judgement | None:

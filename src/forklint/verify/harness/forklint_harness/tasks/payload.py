@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import multiprocessing.context
 import multiprocessing.process
-import os
 from types import ModuleType
 from typing import Any, Callable, Dict, Mapping
 
@@ -18,6 +17,7 @@ from forklint_harness.frames import caller
 from forklint_harness.imports import after_import
 from forklint_harness.loaders import Watch
 from forklint_harness.tasks import first_batch, samples
+from forklint_harness.tolerance.loading import is_within
 
 PATIENCE = 20.0
 """Seconds for a child to come to its work, or to fail on the way."""
@@ -35,11 +35,14 @@ class PlacedWatch(Watch):
             others=spec.get("others", "one"),
         )
         self._call = spec["call"]
+        self._is_tolerant = "tolerance" in spec
         self._places: Dict[int, str] = {}
 
     def _note(self, loader: Any) -> None:
         self._places[id(loader)] = caller()
         super()._note(loader)
+        if self._is_tolerant and self.is_meant(loader):
+            self._found(loader)  # what would be done with it does not matter
 
     def is_meant(self, loader: Any) -> bool:
         """Whether the loader was made by the call, or loads an object of one of the classes."""
@@ -48,18 +51,11 @@ class PlacedWatch(Watch):
         return is_within(self._places.get(id(loader), ""), self._call)
 
 
-def is_within(place: str, call: Mapping[str, Any]) -> bool:
-    """Whether ``file:line`` lies in the rows of a call."""
-    file, _, line = place.rpartition(":")
-    same = bool(file) and os.path.realpath(file) == os.path.realpath(call["file"])
-    return same and int(call["first"]) <= int(line) <= int(call["last"])
-
-
 def install(order: Dict[str, Any]) -> None:
     """Wait for what is sent, by the way it is sent."""
     spec, method = order["spec"], order["factors"].get("start_method")
     if spec["to"] == "loader":
-        PlacedWatch(order, first_batch.read).begin()
+        PlacedWatch(order, read_tolerantly if "tolerance" in spec else first_batch.read).begin()
         return
     if method:
         default: Any = multiprocessing.context._default_context
@@ -72,6 +68,20 @@ def install(order: Dict[str, Any]) -> None:
         after_import("concurrent.futures.process", lambda module: _watch_executor(module, order))
     else:
         _watch_processes(order)
+
+
+def read_tolerantly(loader: Any, order: Mapping[str, Any]) -> None:
+    """Say what of the claim is made up, make the least change if this is the control for it, and read."""
+    from forklint_harness.tolerance import by_value, claims
+
+    spec = order["spec"]
+    journal.record("claimed", made_up=claims.made_up_part(loader, spec["part"], spec["path"]))
+    change = spec["tolerance"].get("by_value")
+    if change:
+        by_value.begin(change, tuple(claims.held_at(loader.dataset, spec["path"])))
+    if loader.batch_sampler is not None and not len(loader):  # fewer samples than a batch has, and the last is dropped
+        loader.__dict__["batch_sampler"] = [[0, 1]]
+    first_batch.read(loader, order)
 
 
 def _watch_pool(module: ModuleType, order: Mapping[str, Any]) -> None:
@@ -98,10 +108,14 @@ def _watch_method(kind: Any, name: str, order: Mapping[str, Any]) -> None:
 def _watch_processes(order: Mapping[str, Any]) -> None:
     kind: Any = multiprocessing.process.BaseProcess
     make, start, late = kind.__init__, kind.start, order["spec"]["late"]
+    is_tolerant = "tolerance" in order["spec"]
 
     def __init__(process: Any, *args: Any, **kwargs: Any) -> None:
         make(process, *args, **kwargs)
         process._forklint_place = caller()
+        if is_tolerant and is_within(process._forklint_place, order["spec"]["call"]):
+            _begin_tolerantly(process, order)
+            start_watched(process)  # whether and when the program would start it does not matter
 
     def start_watched(process: Any) -> None:
         place = process.__dict__.pop("_forklint_place", "")
@@ -117,6 +131,17 @@ def _watch_processes(order: Mapping[str, Any]) -> None:
         ending.end(order["journal"])
 
     kind.__init__, kind.start = __init__, start_watched
+
+
+def _begin_tolerantly(process: Any, order: Mapping[str, Any]) -> None:
+    """Say what of the claim is made up, and make the least change if this is the control for it."""
+    from forklint_harness.tolerance import by_value, is_stand_in, name_of
+
+    part = {"target": process._target, "args": process._args, "kwargs": process._kwargs}.get(order["spec"]["part"])
+    journal.record("claimed", made_up=[name_of(part)] if is_stand_in(part) else [])
+    change = order["spec"]["tolerance"].get("by_value")
+    if change:
+        by_value.begin(change)
 
 
 def tell(parts: Dict[str, Any]) -> bool:

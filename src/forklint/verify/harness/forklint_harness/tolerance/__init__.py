@@ -8,8 +8,10 @@ The order's spec says so under ``tolerance``, an object with
 - ``wanted``: by path, rows that the run must come to: a condition that is made up leads there,
 - ``claimed``: by path, rows (first and last) of what the claim is about: a failure there is never passed over,
 - ``loads``: by name of a package that may be missing, the modules that it imports,
+- ``foreign``: names of libraries, which no file of the project that bears such a name stands for,
 - ``claims``: what else is not to be stood in: ``accelerator``,
-- ``guarded``: see ``changes``.
+- ``guarded``: by path, a row from which on the top level is put under a main guard,
+- ``by_value``: ``name`` and ``file`` of what is sent by what it is made of (see ``by_value``).
 
 ``is_stand_in`` says whether a value is a stand-in or was computed from one, ``missing_bases`` whether a class has one
 among its bases: what a claim is about must be neither.

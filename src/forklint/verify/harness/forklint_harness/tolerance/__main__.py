@@ -1,11 +1,14 @@
 """Runs a program of the project as ``__main__``, in its tolerant form: ``SCRIPT ARGUMENTS`` or ``-m MODULE ARGUMENTS``.
 
+With ``--reach`` it comes by itself to the place that the order names.
+
 Children that are spawned import it again by the same path or name.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import runpy
 import sys
@@ -14,10 +17,14 @@ from typing import Any, List
 
 from forklint_harness import journal
 from forklint_harness.frames import raised_at
+from forklint_harness.tolerance import reaching
 
 
 def main(arguments: List[str]) -> None:
     """Run the program, as Python itself would."""
+    if arguments[0] == "--reach":
+        reaching.reach(order()["spec"]["reach"])
+        return
     if arguments[0] == "-m":
         sys.argv[:] = arguments[1:]
         sys.path.insert(0, os.getcwd())
@@ -31,6 +38,12 @@ def main(arguments: List[str]) -> None:
     module.__dict__.update(__file__=script, __spec__=None, __package__=None, __builtins__=__builtins__)
     sys.modules["__main__"] = module
     exec(code, module.__dict__)  # noqa: S102 - the program itself, which the user asked to be run
+
+
+def order() -> Any:
+    """What this trial is to do."""
+    with open(os.environ["FORKLINT_TRIAL"], encoding="utf-8") as file:
+        return json.load(file)
 
 
 def _run_module(name: str) -> None:

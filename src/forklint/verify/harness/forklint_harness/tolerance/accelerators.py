@@ -65,6 +65,7 @@ def install(spec: Mapping[str, Any]) -> None:
     if "accelerator" not in spec.get("claims", ()):
         after_import("torch", _on_torch)
     after_import("torch.distributed", _on_distributed)
+    after_import("torch.nn.init", _on_init)
     _launched()
 
 
@@ -162,6 +163,17 @@ def _wrap_whole(owner: Any, name: str, instead: Callable[..., Any]) -> None:
 
     wrapped.__name__ = name
     setattr(owner, name, wrapped)
+
+
+def _on_init(module: ModuleType) -> None:
+    """Weights are left as the memory is: to draw them takes longest of all that a model's construction does."""
+    for name in dir(module):
+        if name.endswith("_") and not name.startswith("_") and callable(getattr(module, name)):
+            setattr(module, name, _unchanged)
+
+
+def _unchanged(tensor: Any, *_arguments: Any, **_keywords: Any) -> Any:
+    return tensor
 
 
 def _on_distributed(module: ModuleType) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Dict
+from typing import Any, Dict, List, Sequence
 
 from forklint_harness.imports import after_import
+from forklint_harness.loaders import LEAVES, parts_of
 from forklint_harness.tolerance import lacks
 from forklint_harness.tolerance.stand_ins import NUMBER, StandIn, is_stand_in, missing_bases, name_of
 from forklint_harness.tolerance.tainted import MadeUpInt
@@ -27,12 +28,15 @@ PLAIN: Dict[str, Any] = {
     "batch_sampler": None,
 }
 """What a loader takes where an option is a stand-in, which it would refuse."""
+MOST_LOOKED_AT = 200
+_NOTHING = object()
 POSITIONS = ("dataset", "batch_size", "shuffle", "sampler", "batch_sampler", "num_workers", "collate_fn", "pin_memory")
 
 
 def install() -> None:
     """Let loaders take stand-ins as options, and remember which were made up."""
     after_import("torch.utils.data.dataloader", _on_dataloader)
+    after_import("torch.utils.data._utils.collate", _on_collate)
 
 
 def _on_dataloader(module: Any) -> None:
@@ -48,14 +52,26 @@ def _on_dataloader(module: Any) -> None:
             lacks.record("option", "{} of a loader".format(name))
             if name in PLAIN and isinstance(given[name], StandIn):
                 given[name] = PLAIN[name]
-        if beyond:
-            make(loader, *[given.pop(name) for name in POSITIONS], *beyond, **given)
-        else:
-            make(loader, **given)
+        first = [given.pop(name) for name in POSITIONS] if beyond else []
+        try:
+            make(loader, *first, *beyond, **given)
+        except ValueError as error:
+            if "num_samples" not in str(error) or beyond or not lacks.are_data_missing():
+                raise
+            made_up["samples"] = "none, for the data are missing"
+            lacks.record("option", "samples of a loader")
+            make(loader, **dict(given, shuffle=None, sampler=range(NUMBER)))
         loader.__dict__["_forklint_made_up"] = made_up
 
     __init__.__wrapped__ = make  # type: ignore[attr-defined]
     kind.__init__ = __init__
+
+
+def _on_collate(module: Any) -> None:
+    """Batches of stand-ins are stand-ins."""
+    known: Any = getattr(module, "default_collate_fn_map", None)
+    if isinstance(known, dict):
+        known[StandIn] = lambda batch, **_: batch[0]
 
 
 def made_up_in(loader: Any) -> Dict[str, str]:
@@ -65,6 +81,32 @@ def made_up_in(loader: Any) -> Dict[str, str]:
     if bases and "dataset" not in found:
         found["dataset"] = bases[0]
     return found
+
+
+def made_up_part(loader: Any, part: str, path: Sequence[str]) -> List[str]:
+    """What of one option of a loader, or of an attribute below it, is made up, in words."""
+    found = made_up_in(loader)
+    if part in found and not path:
+        return ["the loader's {} is a stand-in ({})".format(part, found[part])]
+    held = held_at(getattr(loader, part, None), path) if path else []
+    return ["`{}` is a stand-in ({})".format(".".join(path), name_of(one)) for one in held if is_stand_in(one)]
+
+
+def held_at(root: Any, path: Sequence[str]) -> List[Any]:
+    """What hangs on an object by these attributes, of it or of what it wraps."""
+    if not path:
+        return []
+    waiting, seen = [root], 0
+    while waiting and seen < MOST_LOOKED_AT:
+        value = waiting.pop(0)
+        seen += 1
+        found = value
+        for name in path:
+            found = getattr(found, "__dict__", {}).get(name, _NOTHING)
+        if found is not _NOTHING:
+            return [found]
+        waiting += [part for _, part in parts_of(value) if not isinstance(part, LEAVES)]
+    return []
 
 
 def loader_on_stack() -> Any:

@@ -11,7 +11,7 @@ from forklint_harness.frames import is_library
 from forklint_harness.tolerance import lacks, tainted
 from forklint_harness.tolerance.stand_ins import EndlessError, StandInBase, is_stand_in
 
-NEVER = (StopIteration, StopAsyncIteration, GeneratorExit, MemoryError, RecursionError, EndlessError, SyntaxError)
+NEVER = (StopIteration, StopAsyncIteration, GeneratorExit, MemoryError, RecursionError, SyntaxError)
 """Errors that no missing thing causes: those that steer a loop, and those of a program that cannot go on."""
 ACCELERATOR = re.compile(r"CUDA|cuda|NVIDIA|nccl|NCCL|cuDNN|HIP|MPS|no accelerator|XPU|Neuron|hpu")
 READERS = (
@@ -51,6 +51,8 @@ def lack_of(error: BaseException, frame: Any, names: Iterable[str]) -> Optional[
 
 def _by_kind(error: BaseException) -> Optional[Lack]:
     text = str(error)
+    if isinstance(error, EndlessError):
+        return "statement", "a loop waits for the end of a stand-in"
     if isinstance(error, ImportError):
         return "package", error.name or text
     if isinstance(error, (FileNotFoundError, NotADirectoryError, IsADirectoryError, PermissionError)):

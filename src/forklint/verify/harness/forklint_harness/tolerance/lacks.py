@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import itertools
+import os
 from typing import Set, Tuple
 
 from forklint_harness import journal
 
 MOST_TOLD = 200
 """Things that one process writes down: a loop over missing files would name each."""
+DATA = "FORKLINT_TRIAL_LACKS"
+"""Variable that says to descendants that data are missing."""
 _told: Set[Tuple[str, str]] = set()
 _count = itertools.count(1)
 _touched = 0
@@ -21,6 +24,8 @@ def record(kind: str, what: str, why: str = "", place: str = "") -> None:
     ``refused`` and ``skipped``.
     """
     touch()
+    if kind in ("file", "network", "argument"):
+        os.environ[DATA] = "1"
     if (kind, what) in _told or len(_told) >= MOST_TOLD:
         return
     _told.add((kind, what))
@@ -28,8 +33,8 @@ def record(kind: str, what: str, why: str = "", place: str = "") -> None:
 
 
 def are_data_missing() -> bool:
-    """Whether a file, a server or an argument has been missing in this process."""
-    return any(kind in ("file", "network", "argument") for kind, _ in _told)
+    """Whether a file, a server or an argument has been missing in this process, or in one that led to it."""
+    return DATA in os.environ
 
 
 def touch() -> None:

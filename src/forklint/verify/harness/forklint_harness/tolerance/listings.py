@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import fnmatch
 import os
 import sys
@@ -11,7 +12,7 @@ from typing import Any, Callable, List
 from forklint_harness.frames import is_library
 from forklint_harness.imports import after_import
 from forklint_harness.tolerance import lacks, tainted
-from forklint_harness.tolerance.stand_ins import LENGTH, scratch_path
+from forklint_harness.tolerance.stand_ins import LENGTH, StandIn, scratch_path
 
 QUESTIONS = ("exists", "isfile", "isdir", "lexists", "islink", "getsize")
 
@@ -21,8 +22,20 @@ def install() -> None:
     for name in QUESTIONS:
         _note(os.path, name)
     _instead(os, "listdir", lambda *_: _names("*"))
+    _open_by_name()
     after_import("glob", _on_glob)
     after_import("pathlib", _on_pathlib)
+
+
+def _open_by_name() -> None:
+    """Let ``open`` take a stand-in for the path that it is: a number would be taken for an open file."""
+    plain = builtins.open
+
+    def open_by_name(file: Any, *arguments: Any, **keywords: Any) -> Any:
+        return plain(str(file) if isinstance(file, StandIn) else file, *arguments, **keywords)
+
+    open_by_name.__name__ = "open"
+    builtins.open = open_by_name
 
 
 def _is_asked_by_project(depth: int = 2) -> bool:

@@ -20,7 +20,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Set
 
 from forklint_harness.frames import is_library
 from forklint_harness.tolerance import lacks, runtime
-from forklint_harness.tolerance.rewriting import Rewriter
+from forklint_harness.tolerance.rewriting import Rewriter, rows_of, same_rows
 
 MOST_FOLDERS = 4000
 """Folders of a project that are searched for a name."""
@@ -39,6 +39,7 @@ class Project:
         self._wanted: Dict[str, Sequence[int]] = dict(spec.get("wanted", {}))
         self._claimed: Dict[str, Rows] = dict(spec.get("claimed", {}))
         self._guarded: Dict[str, int] = dict(spec.get("guarded", {}))
+        self.foreign = frozenset(spec.get("foreign", ()))
         self._folders: Optional[Dict[str, List[str]]] = None
 
     def has(self, path: str) -> bool:
@@ -56,11 +57,15 @@ class Project:
         skipped: Set[str] = set()
         if self._skipped.get(real):
             skipped = self._dumps(path, real)
-        is_mended = real in self._texts
-        rows = () if is_mended else self._wanted.get(real, ())
+        rows: Sequence[int] = self._wanted.get(real, ())
+        claimed: Rows = self._claimed.get(real, ())
+        if real in self._texts:
+            before = self._tree_on_disk(path)
+            rows = same_rows(before, tree, rows)
+            claimed = [(row, row) for row in same_rows(before, tree, [pair[0] for pair in claimed])]
         rewriter = Rewriter(tree, path, skipped, rows)
         module = rewriter.module()
-        runtime.register(path, rewriter.statements, () if is_mended else self._claimed.get(real, ()))
+        runtime.register(path, rewriter.statements, claimed)
         return compile(module, path, "exec", dont_inherit=True)
 
     def text(self, path: str) -> str:
@@ -71,10 +76,22 @@ class Project:
                 text = _decoded(file.read())
         return text
 
+    def is_on(self, path: str, row: int, first: int, last: int) -> bool:
+        """Whether a row of a file, as it is now, is one of these rows as they are on the disk."""
+        if os.path.realpath(path) not in self._texts:
+            return first <= row <= last
+        now = ast.parse(self.text(path), path)
+        ends = rows_of(self._tree_on_disk(path), now, [first])
+        return any(begin <= row <= end for begin, end in ends)
+
+    @staticmethod
+    def _tree_on_disk(path: str) -> ast.Module:
+        with open(path, "rb") as file:
+            return ast.parse(_decoded(file.read()), path)
+
     def _dumps(self, path: str, real: str) -> Set[str]:
         """What is not to run, in a form that a moved statement keeps."""
-        with open(path, "rb") as file:
-            tree = ast.parse(_decoded(file.read()), path)
+        tree = self._tree_on_disk(path)
         skipped: Set[str] = set()
         kept: Set[str] = set()
         rows = {tuple(row) for row in self._skipped[real]}
@@ -133,6 +150,17 @@ def guard_from(tree: ast.Module, row: int) -> None:
             tree.body[number] = ast.fix_missing_locations(ast.copy_location(guard, statement))
 
 
+def is_within(place: str, call: Mapping[str, Any]) -> bool:
+    """Whether ``file:line`` lies in the rows of a call, wherever a fix has put it."""
+    file, _, line = place.rpartition(":")
+    if not file or os.path.realpath(file) != os.path.realpath(call["file"]):
+        return False
+    for finder in sys.meta_path:
+        if isinstance(finder, Finder):
+            return finder.project.is_on(file, int(line), int(call["first"]), int(call["last"]))
+    return int(call["first"]) <= int(line) <= int(call["last"])
+
+
 def text_of(path: str) -> str:
     """What a file of the program says in this trial; empty if it cannot be read."""
     for finder in sys.meta_path:
@@ -181,7 +209,7 @@ class Finder:
         importer = _importer()
         if not importer or not self.project.has(importer):
             return None
-        folder = self.project.find(name, importer)
+        folder = self.project.find(name, importer) if name not in self.project.foreign else None
         if folder is None:
             return None
         lacks.record("path", folder, "for {}".format(name))

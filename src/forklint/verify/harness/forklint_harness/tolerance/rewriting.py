@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import copy
-from typing import Any, Collection, Iterator, List, Optional, Sequence
+from typing import Any, Collection, Iterator, List, Optional, Sequence, Tuple
 
 RUNTIME = "__forklint__"
 PREAMBLE = "{} = __import__('forklint_harness.tolerance.runtime', fromlist=['of']).of({!r})"
@@ -123,7 +123,9 @@ class Rewriter:
         """A statement in a ``try`` of its own; ``instead`` is done where it fails, beside binding what it binds."""
         number = self._number(node)
         bound = list(self._bindings(number, node, "value"))
-        run = new if new is not None else self._expressions(node)
+        run: Any = new if new is not None else self._expressions(node)
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and _count(node.targets[0]):
+            run.value = self._ask("unpack", run.value, ast.Constant(_count(node.targets[0])))
         failed = ast.Expr(self._ask("failed", ast.Constant(number)))
         handler = ast.ExceptHandler(type=ast.Name("Exception", ast.Load()), name=None, body=[failed, *bound, *instead])
         ast.copy_location(handler, node)
@@ -157,8 +159,9 @@ class Rewriter:
 
     def _on_While(self, node: ast.While) -> List[ast.stmt]:  # noqa: N802
         made = ast.While(self._expressions(node.test), self._block(node.body), self._block(node.orelse))
-        if self._holds_row(node.body):
-            made.test = self._ask("goes_on", self._ask("mark"), made.test, ast.Constant(self._number(node)))
+        if not isinstance(node.test, ast.Constant):
+            facts = [ast.Constant(self._number(node)), ast.Constant(self._holds_row(node.body))]
+            made.test = self._ask("goes_on", self._ask("mark"), made.test, *facts)
         return self._wrapped(node, ast.copy_location(made, node))
 
     def _on_For(self, node: Any) -> List[ast.stmt]:  # noqa: N802
@@ -167,6 +170,11 @@ class Rewriter:
         if self._holds_row(node.body):
             made.iter = self._ask("items", self._ask("mark"), made.iter, ast.Constant(self._number(node)))
         made.body, made.orelse = self._block(node.body), self._block(node.orelse)
+        if _count(node.target):
+            made.target, item = self._temporary()
+            parts = self._ask("unpack", item, ast.Constant(_count(node.target)))
+            first = ast.Assign(targets=[node.target], value=parts)
+            made.body = [ast.copy_location(first, node), *made.body]
         *before, loop = self._hoisted(node, made, "iter")
         return [*before, *self._wrapped(node, loop)]
 
@@ -235,20 +243,25 @@ class Rewriter:
         ast.copy_location(made, node)
         if self._is_class:
             return [made]
-        self._temporaries += 1
-        name = "_forklint_{}".format(self._temporaries)
-        first = ast.Assign(targets=[ast.Name(name, ast.Store())], value=getattr(holder, field))
-        setattr(holder, field, ast.Name(name, ast.Load()))
+        stored, loaded = self._temporary()
+        first = ast.Assign(targets=[stored], value=getattr(holder, field))
+        setattr(holder, field, loaded)
         ast.copy_location(first, node)
         number = self._number(node)
         failed = ast.Expr(self._ask("failed", ast.Constant(number)))
         wanted = self._wanted(node) if isinstance(node, ast.If) else ast.Constant(None)
         instead = self._ask("head", ast.Constant(number), wanted)
-        bind = ast.Assign(targets=[ast.Name(name, ast.Store())], value=instead)
+        bind = ast.Assign(targets=[stored], value=instead)
         handler = ast.ExceptHandler(type=ast.Name("Exception", ast.Load()), name=None, body=[failed, bind])
         ast.copy_location(handler, node)
         attempt = ast.Try(body=[first], handlers=[handler], orelse=[], finalbody=[])
         return [ast.copy_location(attempt, node), made]
+
+    def _temporary(self) -> Tuple[ast.Name, ast.Name]:
+        """A new name, to be stored and to be loaded."""
+        self._temporaries += 1
+        name = "_forklint_{}".format(self._temporaries)
+        return ast.Name(name, ast.Store()), ast.Name(name, ast.Load())
 
     # What is known of statements
 
@@ -262,10 +275,16 @@ class Rewriter:
             yield ast.Expr(self._ask("star", ast.Constant(number), ast.Call(ast.Name("globals", ast.Load()), [], [])))
             return
         for target in _targets(node, whole=whole):
+            if whole and isinstance(target, ast.Attribute) and not _spelt(target).startswith("self."):
+                continue  # what is not run leaves other objects as they are
             value = self._ask(by, ast.Constant(number), ast.Constant(_spelt(target)))
             assigned = copy.copy(target)
             assigned.ctx = ast.Store()  # type: ignore[attr-defined]
-            yield ast.copy_location(ast.Assign(targets=[assigned], value=value), node)
+            bound: ast.stmt = ast.copy_location(ast.Assign(targets=[assigned], value=value), node)
+            if isinstance(target, ast.Attribute):  # an object may refuse what it is given
+                anything = ast.ExceptHandler(type=ast.Name("Exception", ast.Load()), name=None, body=[ast.Pass()])
+                bound = ast.Try(body=[bound], handlers=[anything], orelse=[], finalbody=[])
+            yield ast.copy_location(bound, node)
 
     def _leaves(self, body: Sequence[ast.stmt]) -> bool:
         """Whether a block ends the run, or goes away from what the run must come to."""
@@ -293,6 +312,51 @@ class Rewriter:
 
     def _expressions(self, node: Any) -> Any:
         return _Calls().visit(copy.deepcopy(node))
+
+
+def same_rows(before: ast.Module, after: ast.Module, rows: Collection[int]) -> List[int]:
+    """The rows of a mended module on which the statements stand that stood on these rows of the module before."""
+    return sorted({begin for begin, _ in rows_of(before, after, rows)})
+
+
+def rows_of(before: ast.Module, after: ast.Module, rows: Collection[int]) -> List[Tuple[int, int]]:
+    """First and last rows of those statements in the mended module."""
+    statements = _statements(after)
+    found = []
+    for row in rows:
+        on_row = [one for one in _statements(before) if one.lineno <= row <= _head_end(one)]
+        if not on_row:
+            continue
+        for sign in _signs(max(on_row, key=lambda one: (one.lineno, one.col_offset))):
+            same = [one for one in statements if sign in _signs(one)]
+            if same:
+                found += [(one.lineno, _head_end(one)) for one in same]
+                break
+    return found
+
+
+def _statements(tree: ast.Module) -> List[ast.stmt]:
+    return [one for one in ast.walk(tree) if isinstance(one, ast.stmt)]
+
+
+def _head_end(node: ast.stmt) -> int:
+    body = getattr(node, "body", None)
+    return max(node.lineno, body[0].lineno - 1) if isinstance(body, list) and body else _end(node)
+
+
+def _signs(node: ast.stmt) -> List[str]:
+    """What a statement is known by, wherever it is moved, the surest first: its head, its target, what it calls."""
+    bare = copy.copy(node)
+    for field in ("body", "orelse", "handlers", "finalbody"):
+        if isinstance(getattr(bare, field, None), list):
+            setattr(bare, field, [])
+    signs = [ast.dump(bare)]
+    if isinstance(node, ast.Assign):
+        signs += ["{} =".format(ast.dump(target)) for target in node.targets]
+    value = getattr(node, "value", None)
+    if isinstance(value, ast.Call):
+        signs.append("{} {}".format(type(node).__name__, ast.dump(value.func)))
+    return signs
 
 
 class _Calls(ast.NodeTransformer):
@@ -402,6 +466,12 @@ def _own_nodes(node: ast.AST, *, whole: bool) -> Iterator[ast.AST]:
         yield child
         if not isinstance(child, (*FUNCTIONS, ast.ClassDef, ast.Lambda, ast.comprehension)):
             yield from _own_nodes(child, whole=whole)
+
+
+def _count(target: ast.AST) -> int:
+    """How many values a target takes apart; 0 if it takes them as they come."""
+    plain = isinstance(target, (ast.Tuple, ast.List)) and not any(isinstance(one, ast.Starred) for one in target.elts)
+    return len(target.elts) if plain else 0  # type: ignore[attr-defined]
 
 
 def _spelt(node: ast.AST) -> str:

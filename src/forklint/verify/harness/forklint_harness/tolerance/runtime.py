@@ -12,12 +12,13 @@ from typing import Any, Dict, Iterable, List, Optional, Sequence, Set, Tuple
 from forklint_harness.frames import is_library
 from forklint_harness.tolerance import lacking, lacks, tainted
 from forklint_harness.tolerance.refusals import RefusedError
-from forklint_harness.tolerance.stand_ins import StandIn, StandInMeta, is_stand_in
+from forklint_harness.tolerance.stand_ins import LENGTH, EndlessError, StandIn, StandInMeta, begin_anew, is_stand_in
 
 REAL = ("torch.utils.data", "torch.multiprocessing", "multiprocessing", "concurrent", "threading")
 """Modules whose callables get what they are given, made up or not: what they do is what a claim is about."""
 LOADS: Dict[str, Sequence[str]] = {}
 """By the name of a package that may be missing, what it imports."""
+FILES = ("posix", "nt", "io", "_io", "os")
 _files: Dict[str, Runtime] = {}
 _handlers: List[Tuple[Any, Tuple[str, ...]]] = []
 
@@ -31,7 +32,7 @@ class Runtime:
         self._statements = statements
         self._claimed = [tuple(rows) for rows in claimed]
         self._lost: Dict[str, str] = {}
-        self._entered: Set[int] = set()
+        self._rounds: Dict[int, int] = {}
 
     # Failures
 
@@ -40,8 +41,12 @@ class Runtime:
         error: Any = sys.exc_info()[1]
         node = self._statements[number]
         frame = sys._getframe(1)
+        if isinstance(error, EndlessError) and not isinstance(node, (ast.While, ast.For)):
+            raise  # noqa: PLE0704
         if getattr(error, "_forklint_refused", False) or self._is_claimed(node) or _is_handled(error):
             raise  # noqa: PLE0704
+        if isinstance(error, EndlessError):
+            begin_anew()
         lack = lacking.lack_of(error, frame, _names(node)) or self._by_lost_name(error)
         if lack is None:
             _mark(error, "_forklint_refused")
@@ -103,13 +108,27 @@ class Runtime:
     def decide(self, mark: int, test: Any, leaves: bool, otherwise: bool, wanted: Any, number: int) -> Any:  # noqa: FBT001, PLR0913, PLR0917
         """The branch to take: that of the condition, or one that goes on where the condition is made up."""
         if not is_stand_in(test) and lacks.touched() == mark:
-            return test
+            return self._with_option(test, wanted, number)
         chosen = wanted
         if chosen is None:
             chosen = False if leaves else True if otherwise else bool(test)
         if not is_stand_in(test) and bool(test) != chosen:
             lacks.record("statement", "condition", "taken as {}".format(chosen), self._place(self._statements[number]))
         return chosen
+
+    def _with_option(self, test: Any, wanted: Any, number: int) -> Any:
+        """The condition, or the branch that is wanted where nothing but options of the command line decides."""
+        node: Any = self._statements[number]
+        if wanted is None or bool(test) == wanted:
+            return test
+        names = [one.id for one in ast.walk(node.test) if isinstance(one, ast.Name)]
+        frame = sys._getframe(2)
+        given = [frame.f_locals.get(name, frame.f_globals.get(name)) for name in names]
+        if not given or not all(type(value).__name__ == "Namespace" for value in given):
+            return test
+        options = [one.attr for one in ast.walk(node.test) if isinstance(one, ast.Attribute)]
+        lacks.record("argument", ", ".join("--" + option for option in options), place=self._place(node))
+        return wanted
 
     def asserted(self, mark: int, test: Any, number: int) -> Any:
         """Whether an assertion holds, or is about something missing."""
@@ -126,12 +145,12 @@ class Runtime:
             return [StandIn("line {}".format(node.lineno))]
         return values
 
-    def goes_on(self, mark: int, test: Any, number: int) -> Any:
-        """Whether a loop goes on: one that must be entered is, once, where its condition is made up."""
-        if test or number in self._entered or not (is_stand_in(test) or lacks.touched() != mark):
+    def goes_on(self, mark: int, test: Any, number: int, wanted: bool) -> Any:  # noqa: FBT001
+        """Whether a loop goes on: where its condition is made up a few times, at least once if it must be entered."""
+        if not is_stand_in(test) and lacks.touched() == mark:
             return test
-        self._entered.add(number)
-        return True
+        rounds = self._rounds[number] = self._rounds.get(number, 0) + 1
+        return bool(test) and rounds % (LENGTH + 1) != 0 if rounds > 1 or not wanted else True
 
     # Errors of the program's own
 
@@ -162,6 +181,8 @@ class Runtime:
         return functools.partial(self._call, function, arguments, keywords)
 
     def _call(self, function: Any, arguments: Sequence[Any], keywords: Dict[str, Any]) -> Any:
+        if getattr(function, "__module__", "") in FILES:  # they would take a number for an open file
+            arguments = [str(one) if isinstance(one, StandIn) else one for one in arguments]
         try:
             found = function(*arguments, **keywords)
         except Exception as error:
@@ -174,6 +195,10 @@ class Runtime:
         if found is owner or any(found is one for one in arguments):
             return found
         return tainted.taint(found)
+
+    def unpack(self, values: Any, count: int) -> Any:
+        """What is taken apart; of a stand-in as many parts as there are targets."""
+        return [values[number] for number in range(count)] if isinstance(values, StandIn) else values
 
     def joined(self, *parts: Any) -> str:
         """The text of an f-string; made up if one of its values is."""

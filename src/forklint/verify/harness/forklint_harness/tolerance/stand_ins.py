@@ -36,6 +36,12 @@ def _use() -> None:
         raise EndlessError("a stand-in has no end of data")
 
 
+def begin_anew() -> None:
+    """Count uses from nothing: the loop that waited for an end has been left."""
+    global _uses  # noqa: PLW0603
+    _uses = 0
+
+
 def scratch_path(name: str) -> str:
     """A path in the trial's scratch folder: never empty, a dot or the root."""
     plain = "".join(letter if letter.isalnum() else "-" for letter in name)[-40:].strip("-")
