@@ -249,6 +249,17 @@ class Dying(Base):
         return os.pread(self.file.fileno(), 400, index * 400)
 """
 
+LOCAL = """
+class Records(Base):
+    def __init__(self, path="records.bin"):
+        self.file = open(path, "rb")
+
+    def __getitem__(self, index):
+        file = self.file
+        file.seek(index * 400)
+        return file.read(400)
+"""
+
 STREAM = """
 class Lines(torch.utils.data.IterableDataset):
     def __init__(self, path="lines.txt"):
@@ -344,6 +355,7 @@ PROJECTS: dict[str, Project] = {
     "lmdb": (LMDB.format(options=""), "Images", "env", _lmdb),
     "lmdb-unlocked": (LMDB.format(options=", lock=False"), "Images", "env", _lmdb),
     "file": (FILE, "Records", "file", _records),
+    "local": (LOCAL, "Records", "file", _records),
     "zip": (ZIP, "Pages", "archive", _zip),
     "tar": (TAR, "Clips", "archive", _tar),
     "hdf5": (HDF5, "Volumes", "file", _hdf5),

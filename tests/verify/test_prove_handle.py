@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import signal
+import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -74,12 +75,41 @@ def test_file_with_seek_and_read(tmp_path: Path) -> None:
     assert {seen.ending.exit_code for seen in proof.observations} == {0}
 
 
+@pytest.fixture
+def busy(request: pytest.FixtureRequest) -> Iterator[int]:
+    """So many processes that take all the time they get."""
+    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(request.param)]
+    yield len(loops)
+    for loop in loops:
+        loop.kill()
+        loop.wait()
+
+
+@pytest.mark.parametrize("busy", [0, 4], indirect=True)
+@pytest.mark.parametrize("name", ["file", "global", "local"])
 @pytest.mark.soak
-def test_file_is_confirmed_again_and_again(tmp_path: Path) -> None:
-    write("file", tmp_path)
+def test_file_is_confirmed_again_and_again(name: str, busy: int, tmp_path: Path) -> None:
+    """On a machine with nothing else to do, and beside busy loops; however the program comes by the file."""
+    write(name, tmp_path)
     (finding,) = findings(tmp_path)
     verdicts = [prove(finding, tmp_path, start_methods=("fork",)).verdict() for _ in range(20)]
-    assert verdicts.count("confirmed") >= 19, verdicts
+    assert verdicts.count("confirmed") >= 19, (busy, verdicts)
+
+
+def test_the_reads_of_a_race_are_counted_and_not_only_the_seconds(tmp_path: Path) -> None:
+    """A machine that is busy, here a dataset that is slow, gets what a quiet one reads in the time of the budget."""
+    write("sqlite", tmp_path)
+    text = (tmp_path / "data.py").read_text()
+    (tmp_path / "data.py").write_text(
+        text.replace("        return self.conn", "        time.sleep(0.004)\n        return self.conn")
+    )
+    (finding,) = findings(tmp_path)
+    proof = prove(finding, tmp_path, start_methods=("fork",), provoking=0.9)
+    assert proof.verdict("fork") == "not reproduced"
+    (treatment,) = [seen for seen in proof.observations if not seen.trial.is_control][:1]
+    passes = treatment.of("pass")
+    assert sum(one["samples"] for one in passes) >= 900
+    assert sum(one["seconds"] for one in passes) > 0.9
 
 
 def test_zip(tmp_path: Path) -> None:

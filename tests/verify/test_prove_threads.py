@@ -69,7 +69,7 @@ def test_a_line_that_is_never_reached_decides_nothing_and_nothing_is_trained(ver
     assert not (tmp_path / "trained").exists()
 
 
-def test_a_variable_that_no_pool_reads_has_no_experiment(verdict) -> None:
+def test_a_variable_that_no_pool_reads_is_seen_in_another_way(verdict) -> None:
     found = verdict('import os\nimport torch\n\nos.environ["TORCH_LOGS"] = "dynamo"\n')
-    assert found["verdict"] == "inconclusive"
-    assert "TORCH_LOGS" in found["evidence"]
+    assert found["verdict"] == "confirmed"
+    assert "pools" not in found["details"]

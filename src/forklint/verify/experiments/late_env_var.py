@@ -10,14 +10,25 @@ from typing import Any
 from forklint.knowledge.environment import Environment
 from forklint.model import Finding
 from forklint.source.paths import from_root
-from forklint.verify.experiments.base import Experimenter, inconclusive, last_line, not_ended
-from forklint.verify.probed_variables import DISPLAY, SHOWN, judged, probes_of, row_of, shown_in, unsupported
+from forklint.verify import probed_variables as probed
+from forklint.verify.experiments.base import Experimenter, inconclusive, last_line, not_ended, one_after_another
 from forklint.verify.runner import TELLING
 from forklint.verify.subjects import module_of
+from forklint.verify.tolerant import (
+    Shown,
+    how_it_ended,
+    judged,
+    mended,
+    pair,
+    stood_in_by,
+    tolerance,
+    tolerant_subject,
+)
 from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Trial, Verdict
 
 COUNTS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "GOTO_NUM_THREADS")
 """Variables that size a pool which threadpoolctl can ask."""
+ENTRY = "name an entry that gets there: forklint verify SCRIPT -- ARGUMENTS"
 RUNTIMES = {"openblas": "OpenBLAS", "openmp": "OpenMP", "mkl": "MKL", "blis": "BLIS"}
 
 
@@ -33,11 +44,11 @@ class LateEnvVar(Experimenter):
         if variable in COUNTS:
             value = "2" if context.environment.facts["cores"] == 1 else "1"  # pools take all cores by themselves
             trials = self._trials(finding, "threads", {"variable": variable, "value": value}, ("early", "late"))
-            return Experiment(finding, claim, trials, side_by_side=True)
+            return self._attempts(finding, claim, trials)
         tables = Environment(tuple(context.settings.env_vars))
-        row = row_of(variable, finding.proof.get("value"), finding.proof.get("readers", ()), tables)
-        missing = unsupported(row, context.environment) if row else None
-        probes = probes_of(variable, row, context.environment) if row else {}
+        row = probed.row_of(variable, finding.proof.get("value"), finding.proof.get("readers", ()), tables)
+        missing = probed.unsupported(row, context.environment) if row else None
+        probes = probed.probes_of(variable, row, context.environment) if row else {}
         if missing is not None:
             return missing
         if row is not None and all(reader.deadline == "use" for reader in row.readers):
@@ -50,7 +61,7 @@ class LateEnvVar(Experimenter):
                 why, f"print what its reader holds after the import, with {variable} set early and late"
             )
         spec = {"variable": variable, "value": row.value, "probes": probes}
-        return Experiment(finding, claim, self._trials(finding, "variable", spec, SHOWN), side_by_side=True)
+        return self._attempts(finding, claim, self._trials(finding, "variable", spec, probed.SHOWN))
 
     def _trials(self, finding: Finding, task: str, spec: Mapping[str, Any], when: Sequence[str]) -> tuple[Trial, ...]:
         """The program with the variable set early, late, or not at all; all but the late one are controls."""
@@ -82,10 +93,35 @@ class LateEnvVar(Experimenter):
 
     def _further(self, spec: Mapping[str, Any]) -> Mapping[str, str]:
         """What makes a reader print what it has parsed, if that is how it is seen."""
-        return DISPLAY if any(probe.startswith("displays:") for probe in spec.get("probes", {}).values()) else {}
+        displays = any(probe.startswith("displays:") for probe in spec.get("probes", {}).values())
+        return probed.DISPLAY if displays else {}
+
+    def _attempts(self, finding: Finding, claim: str, trials: tuple[Trial, ...]) -> Experiment:
+        """The program as it is run in life, else in a tolerant run."""
+        ordinary = Experiment(finding, claim, trials, side_by_side=True)
+        return one_after_another([ordinary, self._tolerant(finding, ordinary, trials[-1])])
+
+    def _tolerant(self, finding: Finding, ordinary: Experiment, late: Trial) -> Experiment:
+        """The pair where the world is missing; without a fix the control has the variable from the start."""
+        context, path = self.context, from_root(Path(finding.path))
+        subject, reach = tolerant_subject(late.subject), {}
+        if finding.qualname and not context.entry:
+            reach = {"reach": {"file": str(path), "qualname": finding.qualname}}
+            subject = tolerant_subject(replace(late.subject, command=("--reach",)))
+        facts = tolerance(finding, context.root, context.project(), further=(path,))
+        trial = replace(late, subject=subject, spec={**late.spec, **reach})
+        as_it_is, control = pair(trial, facts, finding, {})
+        if not mended(finding):
+            early = {**control.subject.environment, late.spec["variable"]: late.spec["value"]}
+            factors = replace(control.factors, environment="early")
+            control = replace(control, subject=replace(control.subject, environment=early), factors=factors)
+        return replace(ordinary, trials=(as_it_is, control), is_tolerant=True)
 
     def judge(self, experiment: Experiment, observations: Sequence[Observation]) -> Judgement:
         """Confirmed for each pool that follows the variable when it is set early and not when it is set late."""
+        if experiment.is_tolerant:
+            as_it_is, control = observations
+            return judged(_shown(as_it_is, control), _shown(control, control), observations)
         seen = {trial.trial.factors.environment: trial for trial in observations}
         probes = experiment.trials[0].spec.get("probes")
         for one in observations:
@@ -98,8 +134,8 @@ class LateEnvVar(Experimenter):
                     why, f"name an entry that reaches {experiment.finding.path}:{row}"
                 )
         if probes:
-            shown = {str(when): shown_in(one, probes) for when, one in seen.items()}
-            return judged(experiment.finding.proof["variable"], probes, shown)
+            shown = {str(when): probed.shown_in(one, probes) for when, one in seen.items()}
+            return probed.judged(experiment.finding.proof["variable"], probes, shown)
         early, late = (seen[when].of("pools")[0] for when in ("early", "late"))
         wanted = int(experiment.trials[0].spec["value"])
         table = {name: _row(count, _pools(late).get(name), wanted) for name, count in _pools(early).items()}
@@ -114,6 +150,34 @@ class LateEnvVar(Experimenter):
         return inconclusive(
             f"no thread pool of this program follows {variable}", "run it where the reader is installed"
         )
+
+
+def _shown(seen: Observation, control: Observation) -> Shown:
+    """What one trial of a pair showed: pools that do not follow the variable, of those that do in the control."""
+    probes = seen.trial.spec.get("probes")
+    if not seen.of("probed" if probes else "pools"):
+        return Shown(why=not_ended(seen) or inconclusive(f"the line was not reached: {how_it_ended(seen)}", ENTRY))
+    if probes:
+        return _probed(seen, control, probes)
+    wanted = int(seen.trial.spec["value"])
+    follows = _pools(control.of("pools")[0]) if control.of("pools") else {}
+    own = _pools(seen.of("pools")[0])
+    table = {name: _row(count, own.get(name), wanted) for name, count in sorted(follows.items())}
+    late = [f"{name}: {row['evidence']}" for name, row in table.items() if row and row["verdict"] == "confirmed"]
+    missing = stood_in_by([seen]).get("package", []) if not late else []
+    made_up = (f"{missing[0]} is missing, which may load a reader",) if missing else ()
+    works = any(count == wanted for count in follows.values())
+    return Shown(seen.trial.spec["variable"], "; ".join(late), "", made_up, works=works, spared=bool(table))
+
+
+def _probed(seen: Observation, control: Observation, probes: Mapping[str, str]) -> Shown:
+    """The same for a variable that sizes no pool: readers that show another thing than in the control."""
+    own, follows = (probed.shown_in(one, probes) for one in (seen, control))
+    late = [f"{name}: {own[name]} instead of {text}" for name, text in sorted(follows.items()) if own.get(name) != text]
+    variable = seen.trial.spec["variable"]
+    if seen is not control and not late:
+        return Shown(why=inconclusive(f"nothing that was seen follows {variable}", ENTRY))
+    return Shown(variable, "; ".join(late), works=any(follows.values()))
 
 
 def _pools(record: Mapping[str, Any]) -> dict[str, int]:

@@ -10,6 +10,7 @@ from typing import Any, Callable, Dict, List
 from forklint_harness import ending, journal
 from forklint_harness.frames import caller
 from forklint_harness.loaders import Watch
+from forklint_harness.tolerance.loading import is_within
 
 
 def install(order: Dict[str, Any]) -> None:
@@ -24,7 +25,7 @@ def watch(order: Dict[str, Any], show: Callable[[Dict[str, Any], str], None]) ->
     that may be the very number the pools would have chosen by themselves. To see what the default is, it is not set.
     """
     spec, when = order["spec"], order["factors"]["environment"]
-    rows = range(spec["rows"][0], spec["rows"][1] + 1)
+    call = {"file": spec["file"], "first": spec["rows"][0], "last": spec["rows"][1]}
     environ: Any = type(os.environ)
     plain, default = environ.__setitem__, environ.setdefault
     if when != "early":
@@ -33,8 +34,7 @@ def watch(order: Dict[str, Any], show: Callable[[Dict[str, Any], str], None]) ->
     def look(environment: Any, key: Any) -> None:
         if environment is os.environ and key == spec["variable"] and journal.is_main():
             place = caller()
-            file, _, row = place.rpartition(":")
-            if int(row or 0) in rows and os.path.realpath(file) == os.path.realpath(spec["file"]):
+            if is_within(place, call):
                 if when != "unset":
                     plain(environment, key, spec["value"])
                 show(order, place)

@@ -108,13 +108,27 @@ class Runtime:
     def decide(self, mark: int, test: Any, leaves: bool, otherwise: bool, wanted: Any, number: int) -> Any:  # noqa: FBT001, PLR0913, PLR0917
         """The branch to take: that of the condition, or one that goes on where the condition is made up."""
         if not is_stand_in(test) and lacks.touched() == mark:
-            return test
+            return self._with_option(test, wanted, number)
         chosen = wanted
         if chosen is None:
             chosen = False if leaves else True if otherwise else bool(test)
         if not is_stand_in(test) and bool(test) != chosen:
             lacks.record("statement", "condition", "taken as {}".format(chosen), self._place(self._statements[number]))
         return chosen
+
+    def _with_option(self, test: Any, wanted: Any, number: int) -> Any:
+        """The condition, or the branch that is wanted where nothing but options of the command line decides."""
+        node: Any = self._statements[number]
+        if wanted is None or bool(test) == wanted:
+            return test
+        names = [one.id for one in ast.walk(node.test) if isinstance(one, ast.Name)]
+        frame = sys._getframe(2)
+        given = [frame.f_locals.get(name, frame.f_globals.get(name)) for name in names]
+        if not given or not all(type(value).__name__ == "Namespace" for value in given):
+            return test
+        options = [one.attr for one in ast.walk(node.test) if isinstance(one, ast.Attribute)]
+        lacks.record("argument", ", ".join("--" + option for option in options), place=self._place(node))
+        return wanted
 
     def asserted(self, mark: int, test: Any, number: int) -> Any:
         """Whether an assertion holds, or is about something missing."""
