@@ -63,7 +63,20 @@ def _parts(function: types.FunctionType, owner: Optional[type]) -> Tuple[Any, ..
         function.__defaults__,
         function.__kwdefaults__,
         cells,
+        _read_by(function),
     )
+
+
+def _read_by(function: types.FunctionType) -> Dict[str, Any]:
+    """Modules and plain values that a function reads of its module: a child may not come by what binds them."""
+    read: Dict[str, Any] = {}
+    for name in function.__code__.co_names:
+        value = function.__globals__.get(name)
+        if isinstance(value, types.ModuleType):
+            read[name] = (value.__name__,)
+        elif isinstance(value, (int, float, str)):
+            read[name] = value
+    return read
 
 
 def _module_of(name: Optional[str]) -> Tuple[str, str]:
@@ -79,9 +92,14 @@ def _function(  # noqa: PLR0913, PLR0917 - a function has so many parts
     defaults: Any,
     keyword_defaults: Any,
     cells: List[Any],
+    read: Dict[str, Any],
 ) -> types.FunctionType:
     closure = tuple(types.CellType(value) for value in cells)
-    made = types.FunctionType(marshal.loads(code), _globals_of(module), name, defaults, closure)  # noqa: S302 - own code
+    names = _globals_of(module)
+    for key, value in read.items():
+        if key not in names:
+            names[key] = importlib.import_module(value[0]) if isinstance(value, tuple) else value
+    made = types.FunctionType(marshal.loads(code), names, name, defaults, closure)  # noqa: S302 - own code
     made.__qualname__, made.__kwdefaults__ = qualname, keyword_defaults
     return made
 

@@ -200,6 +200,19 @@ class Runtime:
         """What is taken apart; of a stand-in as many parts as there are targets."""
         return [values[number] for number in range(count)] if isinstance(values, StandIn) else values
 
+    def looked(self, value: Any, answer: Any) -> Any:
+        """The answer to what a value is; of a stand-in it is made up."""
+        if is_stand_in(value):
+            lacks.touch()
+        return answer
+
+    def item(self, values: Any, key: Any) -> Any:
+        """An element; where a key that is made up chooses from a table, the first that it might have been."""
+        if is_stand_in(key) and type(values) is dict and values and key not in values:
+            lacks.record("argument", "a key of {}".format(", ".join(map(repr, list(values)[:3]))))
+            return next(iter(values.values()))
+        return values[key]
+
     def joined(self, *parts: Any) -> str:
         """The text of an f-string; made up if one of its values is."""
         shown = [part if isinstance(part, str) else _formatted(*part) for part in parts]
