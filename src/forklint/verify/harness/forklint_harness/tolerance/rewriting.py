@@ -139,7 +139,7 @@ class Rewriter:
         ends, self._ends = self._ends, []
         made.body = self._block(node.body)
         self._is_class, self._ends = was, ends
-        made.decorator_list = [self._expressions(one) for one in node.decorator_list]
+        made.decorator_list = [self._ask("decorator", self._expressions(one)) for one in node.decorator_list]
         return self._wrapped(node, made)
 
     _on_AsyncFunctionDef = _on_FunctionDef  # noqa: N815
@@ -150,7 +150,7 @@ class Rewriter:
         made.body = self._block(node.body)
         made.bases = [self._expressions(base) for base in node.bases]
         self._is_class = was
-        made.decorator_list = [self._expressions(one) for one in node.decorator_list]
+        made.decorator_list = [self._ask("decorator", self._expressions(one)) for one in node.decorator_list]
         return self._wrapped(node, made)
 
     def _on_If(self, node: ast.If) -> List[ast.stmt]:  # noqa: N802
