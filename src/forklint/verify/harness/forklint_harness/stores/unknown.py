@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, Dict, Iterator, Optional
 
+from forklint_harness.stores.made import SCALAR
 from forklint_harness.stores.names import guess
 from forklint_harness.stores.node import COUNT, Node, key_of
 from forklint_harness.stores.values import value_of
@@ -224,7 +225,7 @@ class Unknown:
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         node, number = self._forklint
         node.settle("object")
-        if arguments or keywords:
+        if (arguments or keywords) and not all(isinstance(one, SCALAR) for one in arguments):
             return arguments[0] if arguments else keywords
         return learning_value(node.part("!returned", node.name), number)
 
