@@ -113,9 +113,7 @@ def test_clean_trials_refute_nothing(tmp_path: Path) -> None:
     pytest.importorskip("numpy")
     proof = proof_of(tmp_path, HEAD + LMDB.format(more=""), "fork")
     assert proof.verdict() == "not reproduced", proof.judgement.evidence
-    assert "in workers that did not open it" in proof.judgement.evidence.replace("2 ", "").replace("12 ", "")[:400] or (
-        "workers that did not open it" in proof.judgement.evidence
-    )
+    assert "workers that did not open it" in proof.judgement.evidence
 
 
 def test_a_dataset_with_state_of_its_own_is_not_confirmed_by_samples(tmp_path: Path) -> None:
@@ -145,33 +143,52 @@ def test_a_handle_that_other_arguments_would_open_is_not_refuted(tmp_path: Path)
     assert proof.verdict() == "confirmed", proof.judgement.evidence
 
 
-def test_no_verdict_through_a_library_that_is_not_there(tmp_path: Path) -> None:
-    text = LMDB.replace("import lmdb", "import tensorstore_that_is_missing\nfrom missing_base import Base")
-    text = text.replace("(Dataset)", "(Base, Dataset)").replace(
-        "lmdb.open(root, readonly=True, lock=False)", "open(root, 'rb')"
-    )
-    text = text.replace(
-        'with self.env.begin() as transaction:\n            self.length = int(transaction.get(b"length"))',
-        "self.length = 9",
-    )
-    text = text.replace(
-        'with self.env.begin() as transaction:\n            return self.transform(pickle.loads(transaction.get(b"%06d" % index))["features"].reshape(4, -1))',
-        "return self.env.read(4)",
-    )
-    proof = proof_of(tmp_path, HEAD + text.format(more=""), "fork")
+BASED = """
+from missing_base import Base
+
+class Records(Base, Dataset):
+    def __init__(self, path):
+        self.file = open(path, "rb")
+
+    def __len__(self):
+        return 9
+
+    def __getitem__(self, index):
+        return self.file.read(4)
+
+def loader(path):
+    return DataLoader(Records(path), num_workers=4)
+"""
+
+
+def test_no_verdict_through_a_class_that_is_not_there(tmp_path: Path) -> None:
+    proof = proof_of(tmp_path, HEAD + BASED, "fork")
     assert proof.verdict() == "inconclusive", proof.judgement.evidence
-    assert "what it is about is a stand-in: missing_base.Base, a base of Images" in proof.judgement.evidence
+    assert "what it is about is a stand-in: missing_base.Base, a base of Records" in proof.judgement.evidence
+
+
+DRAWS = """
+import numpy as np
+
+class Words(Dataset):
+    def __init__(self, word_file, lengths):
+        self.words = open(word_file).read().splitlines()
+        self.lengths = lengths
+        self.rng = np.random.default_rng(0)
+
+    def __len__(self):
+        return len(self.words)
+
+    def __getitem__(self, index):
+        return self.words[index], self.rng.random() * self.lengths["most"]
+
+def loader(options, lengths):
+    return DataLoader(Words(options.words, lengths), num_workers=4)
+"""
 
 
 def test_a_generator_is_proved_without_data(tmp_path: Path) -> None:
     pytest.importorskip("numpy")
-    text = RECORDS.replace("{more}", "\n        self.rng = np.random.default_rng(0)")
-    text = text.replace('self.vocabulary.get("x", 0)', "self.rng.random()").replace("import io", "import io")
-    text = (
-        text.replace('        self.file = open(path, "rb")\n', "")
-        .replace("self.file.seek(index * 400)", "pass")
-        .replace(", self.file.read(400)", ", index")
-    )
-    proof = proof_of(tmp_path, HEAD + "import numpy as np\n" + text, "fork", "FKL302")
+    proof = proof_of(tmp_path, HEAD + DRAWS, "fork", "FKL302")
     assert proof.verdict() == "confirmed", proof.judgement.evidence
     assert "with the fix none did" in proof.judgement.evidence

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Dict, Iterator
 
-
 SCALAR = (int, float, str, bytes, type(None))
 """Arguments that are no sample: what is called with nothing else looks something up."""
 

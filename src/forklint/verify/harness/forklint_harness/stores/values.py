@@ -157,7 +157,7 @@ def bytes_of(node: Node, number: Optional[int] = None) -> bytes:
     return bytes_for(node, number)
 
 
-def _plain(value: Any) -> Any:
+def _plain(*, value: Any) -> Any:
     def make(node: Node, number: Optional[int] = None) -> Any:
         if node.value is not None:
             return node.value
@@ -170,8 +170,8 @@ def _plain(value: Any) -> Any:
 
 MAKERS: Dict[str, Any] = {
     "int": int_of,
-    "float": _plain(0.5),
-    "bool": _plain(False),
+    "float": _plain(value=0.5),
+    "bool": _plain(value=False),
     "none": lambda *_: None,
     "text": text_of,
     "path": path_of,
