@@ -9,12 +9,23 @@ from typing import Any
 
 from forklint.model import Finding
 from forklint.source.paths import from_root
-from forklint.verify.experiments.base import Experimenter, inconclusive, last_line, not_ended
+from forklint.verify.experiments.base import Experimenter, inconclusive, last_line, not_ended, one_after_another
 from forklint.verify.subjects import module_of
-from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Verdict
+from forklint.verify.tolerant import (
+    Shown,
+    how_it_ended,
+    judged,
+    mended,
+    pair,
+    stood_in_by,
+    tolerance,
+    tolerant_subject,
+)
+from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Trial, Verdict
 
 COUNTS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "GOTO_NUM_THREADS")
 """Variables that size a pool which threadpoolctl can ask."""
+ENTRY = "name an entry that gets there: forklint verify SCRIPT -- ARGUMENTS"
 RUNTIMES = {"openblas": "OpenBLAS", "openmp": "OpenMP", "mkl": "MKL", "blis": "BLIS"}
 
 
@@ -51,10 +62,30 @@ class LateEnvVar(Experimenter):
             self.trial(finding, early, "threads", spec, Factors(environment="early"), is_control=True),
             self.trial(finding, subject, "threads", spec, Factors(environment="late")),
         )
-        return Experiment(finding, f"{variable} is set after its reader has read it", trials, side_by_side=True)
+        ordinary = Experiment(finding, f"{variable} is set after its reader has read it", trials, side_by_side=True)
+        return one_after_another([ordinary, self._tolerant(finding, ordinary, trials[1])])
+
+    def _tolerant(self, finding: Finding, ordinary: Experiment, late: Trial) -> Experiment:
+        """The pair where the world is missing; without a fix the control has the variable from the start."""
+        context, path = self.context, from_root(Path(finding.path))
+        subject, reach = tolerant_subject(late.subject), {}
+        if finding.qualname and not context.entry:
+            reach = {"reach": {"file": str(path), "qualname": finding.qualname}}
+            subject = tolerant_subject(replace(late.subject, command=("--reach",)))
+        facts = tolerance(finding, context.root, context.project(), further=(path,))
+        trial = replace(late, subject=subject, spec={**late.spec, **reach})
+        as_it_is, control = pair(trial, facts, finding, {})
+        if not mended(finding):
+            early = {**control.subject.environment, late.spec["variable"]: late.spec["value"]}
+            factors = replace(control.factors, environment="early")
+            control = replace(control, subject=replace(control.subject, environment=early), factors=factors)
+        return replace(ordinary, trials=(as_it_is, control), is_tolerant=True)
 
     def judge(self, experiment: Experiment, observations: Sequence[Observation]) -> Judgement:
         """Confirmed for each pool that follows the variable when it is set early and not when it is set late."""
+        if experiment.is_tolerant:
+            as_it_is, control = observations
+            return judged(_shown(as_it_is, control), _shown(control, control), observations)
         seen = {trial.trial.factors.environment: trial for trial in observations}
         for one in observations:
             if not one.of("pools"):
@@ -79,6 +110,21 @@ class LateEnvVar(Experimenter):
         return inconclusive(
             f"no thread pool of this program follows {variable}", "run it where the reader is installed"
         )
+
+
+def _shown(seen: Observation, control: Observation) -> Shown:
+    """What one trial of a pair showed: pools that do not follow the variable, of those that do in the control."""
+    if not seen.of("pools"):
+        return Shown(why=not_ended(seen) or inconclusive(f"the line was not reached: {how_it_ended(seen)}", ENTRY))
+    wanted = int(seen.trial.spec["value"])
+    follows = _pools(control.of("pools")[0]) if control.of("pools") else {}
+    own = _pools(seen.of("pools")[0])
+    table = {name: _row(count, own.get(name), wanted) for name, count in sorted(follows.items())}
+    late = [f"{name}: {row['evidence']}" for name, row in table.items() if row and row["verdict"] == "confirmed"]
+    missing = stood_in_by([seen]).get("package", []) if not late else []
+    made_up = (f"{missing[0]} is missing, which may load a reader",) if missing else ()
+    works = any(count == wanted for count in follows.values())
+    return Shown(seen.trial.spec["variable"], "; ".join(late), "", made_up, works=works, spared=bool(table))
 
 
 def _pools(record: Mapping[str, Any]) -> dict[str, int]:

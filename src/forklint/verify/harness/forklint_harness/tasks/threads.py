@@ -10,6 +10,7 @@ from typing import Any, Dict, List
 from forklint_harness import ending, journal
 from forklint_harness.frames import caller
 from forklint_harness.loaders import Watch
+from forklint_harness.tolerance.loading import is_within
 
 
 def install(order: Dict[str, Any]) -> None:
@@ -19,7 +20,7 @@ def install(order: Dict[str, Any]) -> None:
     that may be the very number the pools would have chosen by themselves.
     """
     spec = order["spec"]
-    rows = range(spec["rows"][0], spec["rows"][1] + 1)
+    call = {"file": spec["file"], "first": spec["rows"][0], "last": spec["rows"][1]}
     environ: Any = type(os.environ)
     plain, default = environ.__setitem__, environ.setdefault
     if order["factors"]["environment"] == "late":
@@ -28,8 +29,7 @@ def install(order: Dict[str, Any]) -> None:
     def look(environment: Any, key: Any) -> None:
         if environment is os.environ and key == spec["variable"] and journal.is_main():
             place = caller()
-            file, _, row = place.rpartition(":")
-            if int(row or 0) in rows and os.path.realpath(file) == os.path.realpath(spec["file"]):
+            if is_within(place, call):
                 plain(environment, key, spec["value"])
                 _look(order, place)
 

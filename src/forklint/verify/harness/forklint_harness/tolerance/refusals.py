@@ -35,6 +35,17 @@ CHANGES: Dict[str, Tuple[int, ...]] = {
     "sqlite3.connect": (0,),
 }
 """Events that change what is on the disk, and which of their arguments name it."""
+FOLDERS: Dict[str, Tuple[int, ...]] = {
+    "os.remove": (1,),
+    "os.rmdir": (1,),
+    "os.mkdir": (2,),
+    "os.rename": (2, 3),
+    "os.link": (3,),
+    "os.symlink": (2,),
+    "os.chmod": (2,),
+    "os.utime": (3,),
+}
+"""Where these events have the open folder, if any, that a path is relative to: for each path in turn."""
 PROGRAMS = frozenset(
     [
         "os.system",
@@ -92,9 +103,11 @@ class Refusals:
             if _writes(arguments):
                 self.check(event, arguments[0])
         elif event in CHANGES:
-            for place in CHANGES[event]:
+            folders = [arguments[place] for place in FOLDERS.get(event, ()) if place < len(arguments)]
+            for number, place in enumerate(CHANGES[event]):
                 if place < len(arguments):
-                    self.check(event, arguments[place])
+                    folder = folders[number] if number < len(folders) else -1
+                    self.check(event, arguments[place], folder)
         elif event in PROGRAMS:
             self.refuse(event, _shown(arguments[0]) if arguments else "")
         elif event in CONNECTIONS:
@@ -107,8 +120,8 @@ class Refusals:
         elif event in SENDERS:
             self.refuse(event, _shown(arguments[0] if event == "urllib.Request" else arguments[1]))
 
-    def check(self, event: str, path: Any) -> None:
-        """Raise RefusedError for a path outside of the trial's own folder."""
+    def check(self, event: str, path: Any, folder: int = -1) -> None:
+        """Raise RefusedError for a path outside of the trial's own folder; ``folder`` is a descriptor or -1."""
         if isinstance(path, int) or path is None:
             return  # an open descriptor: it was looked at when it was opened
         try:
@@ -117,6 +130,8 @@ class Refusals:
             return
         if plain == ":memory:":
             return
+        if folder != -1:
+            plain = os.path.join(_path_of(folder), plain)
         real = os.path.realpath(plain)
         if not any(real == one or real.startswith(one + os.sep) for one in self._allowed):
             self.refuse(event, plain)
@@ -125,6 +140,14 @@ class Refusals:
         """Tell of it, and raise."""
         lacks.record("refused", "{} {}".format(event, what).strip())
         raise RefusedError(13, "a tolerant run refuses {}".format(event), what)
+
+
+def _path_of(folder: int) -> str:
+    """Where an open folder is; where the system does not say, its root."""
+    try:
+        return os.readlink("/proc/self/fd/{}".format(folder))
+    except OSError:
+        return os.sep
 
 
 def _writes(arguments: Sequence[Any]) -> bool:

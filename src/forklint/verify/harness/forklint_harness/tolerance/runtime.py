@@ -10,7 +10,7 @@ import types
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Set, Tuple
 
 from forklint_harness.frames import is_library
-from forklint_harness.tolerance import lacking, lacks, tainted
+from forklint_harness.tolerance import arguments, lacking, lacks, tainted
 from forklint_harness.tolerance.refusals import RefusedError
 from forklint_harness.tolerance.stand_ins import LENGTH, EndlessError, StandIn, StandInMeta, begin_anew, is_stand_in
 
@@ -108,13 +108,27 @@ class Runtime:
     def decide(self, mark: int, test: Any, leaves: bool, otherwise: bool, wanted: Any, number: int) -> Any:  # noqa: FBT001, PLR0913, PLR0917
         """The branch to take: that of the condition, or one that goes on where the condition is made up."""
         if not is_stand_in(test) and lacks.touched() == mark:
-            return test
+            return self._with_option(test, wanted, number)
         chosen = wanted
         if chosen is None:
             chosen = False if leaves else True if otherwise else bool(test)
         if not is_stand_in(test) and bool(test) != chosen:
             lacks.record("statement", "condition", "taken as {}".format(chosen), self._place(self._statements[number]))
         return chosen
+
+    def _with_option(self, test: Any, wanted: Any, number: int) -> Any:
+        """The condition, or the branch that is wanted where nothing but options of the command line decides."""
+        node: Any = self._statements[number]
+        if wanted is None or bool(test) == wanted:
+            return test
+        names = [one.id for one in ast.walk(node.test) if isinstance(one, ast.Name)]
+        frame = sys._getframe(2)
+        given = [frame.f_locals.get(name, frame.f_globals.get(name)) for name in names]
+        if not given or not all(type(value).__name__ == "Namespace" for value in given):
+            return test
+        options = [one.attr for one in ast.walk(node.test) if isinstance(one, ast.Attribute)]
+        lacks.record("argument", ", ".join("--" + option for option in options), place=self._place(node))
+        return wanted
 
     def asserted(self, mark: int, test: Any, number: int) -> Any:
         """Whether an assertion holds, or is about something missing."""
@@ -156,6 +170,10 @@ class Runtime:
         every = kinds if isinstance(kinds, tuple) else (kinds,)
         return tuple(kind for kind in every if isinstance(kind, type) and issubclass(kind, BaseException))
 
+    def decorator(self, function: Any) -> Any:
+        """A decorator; one that is missing gives back what it decorates, and what that is called without is made up."""
+        return arguments.filling if isinstance(function, StandIn) else function
+
     # Values
 
     def prepare(self, function: Any, /, *arguments: Any, **keywords: Any) -> Any:
@@ -166,25 +184,38 @@ class Runtime:
             return functools.partial(function, *arguments, **keywords)
         return functools.partial(self._call, function, arguments, keywords)
 
-    def _call(self, function: Any, arguments: Sequence[Any], keywords: Dict[str, Any]) -> Any:
+    def _call(self, function: Any, given: Sequence[Any], keywords: Dict[str, Any]) -> Any:
         if getattr(function, "__module__", "") in FILES:  # they would take a number for an open file
-            arguments = [str(one) if isinstance(one, StandIn) else one for one in arguments]
+            given = [str(one) if isinstance(one, StandIn) else one for one in given]
         try:
-            found = function(*arguments, **keywords)
+            found = function(*given, **keywords)
         except Exception as error:
-            if lacking.lack_of(error, sys._getframe(), ("arguments",)) is None:
+            if lacking.lack_of(error, sys._getframe(), ("given",)) is None:
                 raise
             name = getattr(function, "__qualname__", type(function).__name__)
             lacks.record("statement", "{}()".format(name), "{}: {}".format(type(error).__name__, error))
             return StandIn("{}()".format(name))
         owner = getattr(function, "__self__", None)
-        if found is owner or any(found is one for one in arguments):
+        if found is owner or any(found is one for one in given):
             return found
         return tainted.taint(found)
 
     def unpack(self, values: Any, count: int) -> Any:
         """What is taken apart; of a stand-in as many parts as there are targets."""
         return [values[number] for number in range(count)] if isinstance(values, StandIn) else values
+
+    def looked(self, value: Any, answer: Any) -> Any:
+        """The answer to what a value is; of a stand-in it is made up."""
+        if is_stand_in(value):
+            lacks.touch()
+        return answer
+
+    def item(self, values: Any, key: Any) -> Any:
+        """An element; where a key that is made up chooses from a table, the first that it might have been."""
+        if is_stand_in(key) and type(values) is dict and values and key not in values:
+            lacks.record("argument", "a key of {}".format(", ".join(map(repr, list(values)[:3]))))
+            return next(iter(values.values()))
+        return values[key]
 
     def joined(self, *parts: Any) -> str:
         """The text of an f-string; made up if one of its values is."""
