@@ -122,4 +122,4 @@ def test_the_plan_says_what_becomes_of_the_rest_of_a_script(forklint, folder: Pa
     assert "are read in full, and models that it saves are saved" in told
     told = forklint("verify", "data.py", "--plan", cwd=folder).stdout
     assert "would save a model" not in told, "no script is run"
-    assert "the class, built with stand-ins for its data, 60 s at most" in told
+    assert "the class, with arguments and data made up, 60 s at most" in told

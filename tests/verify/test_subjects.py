@@ -134,42 +134,37 @@ def test_a_factory_that_fails_is_named_in_one_line_and_leaves_the_others_alone(f
     assert "#1" not in proof.judgement.evidence
 
 
-def test_no_way_to_build(folder: Path) -> None:
+def test_no_way_to_build_but_with_made_up_arguments(folder: Path) -> None:
     (finding,) = findings(folder)
     proof = prove(finding, folder, start_methods=("spawn",))
-    assert proof.verdict() == "inconclusive"
-    assert proof.judgement.evidence == "no way to build Records(path, rows)"
-    assert "name a factory" in proof.judgement.advice
-    assert proof.observations == ()
+    assert proof.verdict() == "confirmed", proof.judgement.evidence
+    assert "made up: a file, `path`, `rows`" in proof.judgement.evidence
+    assert {seen.trial.subject.kind for seen in proof.observations} == {"made"}
 
 
-def test_without_data_a_stand_in_shows_the_mechanism_and_confirms_nothing(folder: Path) -> None:
+def test_without_data_a_file_is_made(folder: Path) -> None:
     (folder / "records.bin").unlink()
     (finding,) = findings(folder)
     proof = prove(finding, folder, **FORKED)
-    assert proof.verdict() == "inconclusive"
-    words = proof.judgement.evidence
-    assert words.startswith("no way to build Records(path, rows); a stand-in for the handle is opened in process ")
-    assert "data.py:" in words
-    assert "used under fork in 2 workers that did not open it: the mechanism, without harm" in words
-    assert "name a factory" in proof.judgement.advice
+    assert proof.verdict() == "confirmed", proof.judgement.evidence
+    assert "made up: a file, `path`, `rows`" in proof.judgement.evidence
     text = (folder / "data.py").read_text()
     (folder / "data.py").write_text(text.replace("        self.rows", "        self.file.close()\n        self.rows"))
     proof = prove(finding, folder, **FORKED)
     assert proof.verdict() == "inconclusive"
-    assert "with stand-ins for its data the handle is closed when workers start" in proof.judgement.evidence
+    assert proof.judgement.evidence.startswith(
+        "no way to build Records(path, rows); no sample comes out of made-up data"
+    )
 
 
-def test_without_data_lmdb_has_a_stand_in(tmp_path: Path) -> None:
+def test_without_data_an_environment_is_made(tmp_path: Path) -> None:
     pytest.importorskip("lmdb")
     write("lmdb", tmp_path)
     shutil.rmtree(tmp_path / "images.lmdb")
     (finding,) = findings(tmp_path)
     proof = prove(finding, tmp_path, **FORKED)
-    assert proof.verdict() == "inconclusive"
-    assert "No such file or directory" in proof.judgement.evidence
-    assert "a stand-in for the handle is opened" in proof.judgement.evidence
-    assert [seen.trial.task for seen in proof.observations] == ["samples", "stand_in"]
+    assert proof.verdict() in ("not reproduced", "confirmed"), proof.judgement.evidence
+    assert {seen.trial.subject.kind for seen in proof.observations} == {"class", "made"}
 
 
 PAGES = """
@@ -200,7 +195,7 @@ class Pages(Dataset):
 """
 
 
-def test_data_that_is_not_there_is_read_as_a_stand_in(tmp_path: Path) -> None:
+def test_data_of_many_kinds_is_made(tmp_path: Path) -> None:
     """Whatever asks for it, opens it or lists it."""
     pytest.importorskip("numpy")
     cover = "self.cover = Image.open(root + '/cover.png').convert('RGB')"
@@ -209,9 +204,8 @@ def test_data_that_is_not_there_is_read_as_a_stand_in(tmp_path: Path) -> None:
     (tmp_path / "data.py").write_text(HEAD + text)
     (finding,) = findings(tmp_path)
     proof = prove(finding, tmp_path, **FORKED)
-    assert proof.verdict() == "inconclusive"
-    assert "a stand-in for the handle is opened in process" in proof.judgement.evidence
-    assert "used under fork in 2 workers that did not open it: the mechanism, without harm" in proof.judgement.evidence
+    assert proof.verdict() in ("confirmed", "not reproduced"), proof.judgement.evidence
+    assert "workers that did not open it" in proof.judgement.evidence
 
 
 def test_a_script_found_by_itself_that_fails_gives_way_to_the_class(tmp_path: Path) -> None:

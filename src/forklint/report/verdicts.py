@@ -93,8 +93,8 @@ def _told(subject: Subject) -> str:
         return " and ".join(map(visible, calls)) + folder
     if subject.kind == "entry":
         return f"python {' '.join(words)}{folder}"
-    if subject.kind == "stand-in":
-        return f"the class, built with stand-ins for its data{folder}"
+    if subject.kind == "made":
+        return f"the class, with arguments and data made up{folder}"
     return f"an import, to look at the class{folder}"
 
 

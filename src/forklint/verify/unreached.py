@@ -145,7 +145,7 @@ def _subject(seen: Observation) -> str:
     if subject.kind == "entry":
         module = subject.command[0] == "-m"
         return subject.command[1] if module else _place(subject.command[0])
-    if subject.kind == "class":
+    if subject.kind in ("class", "made"):
         return subject.command[-1]
     return f"the {subject.kind}"
 

@@ -51,10 +51,10 @@ class Factors:
 
 @dataclass(frozen=True)
 class Subject:
-    """What a trial runs: the program's own entry, a factory, a class built with its defaults, or a stand-in."""
+    """What a trial runs: the program's own entry, a factory, a class built with its defaults or with made-up data."""
 
     kind: str
-    """``entry``, ``factory``, ``class``, ``module`` or ``stand-in``."""
+    """``entry``, ``factory``, ``class``, ``module`` or ``made`` (see ``made_data``)."""
     command: tuple[str, ...]
     """Arguments of the interpreter: ``("train.py", "--config", "x.yaml")`` or ``("-m", "forklint_harness", ...)``."""
     folder: Path

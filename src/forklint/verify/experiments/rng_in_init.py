@@ -117,8 +117,7 @@ class RngInInit(Experimenter):
         return tuple(
             made_data.mended(seen.trial, experiment.finding)
             for seen in observations
-            if not seen.trial.is_control
-            and _cell(seen, known, experiment.finding).verdict is Verdict.CONFIRMED
+            if not seen.trial.is_control and _cell(seen, known, experiment.finding).verdict is Verdict.CONFIRMED
         )
 
     def _spec(self, finding: Finding) -> dict[str, Any]:
@@ -172,12 +171,10 @@ class RngInInit(Experimenter):
         return worst_of(judged)
 
 
-def _paired(
-    cell: Judgement, mended: Sequence[Observation], known: Draws, finding: Finding, told: str
-) -> Judgement:
+def _paired(cell: Judgement, mended: Sequence[Observation], known: Draws, finding: Finding, told: str) -> Judgement:
     """The cell of made-up data, beside the same trial with the finding mended."""
     if cell.verdict is Verdict.REFUTED:
-        return replace(cell, verdict=Verdict.INCONCLUSIVE, evidence=f"with made-up data, {cell.evidence}", advice=NO_WAY_OUT)
+        return inconclusive(f"with made-up data, {cell.evidence}", NO_WAY_OUT)
     if cell.verdict is not Verdict.CONFIRMED:
         return cell
     if not mended:

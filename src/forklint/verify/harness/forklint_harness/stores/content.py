@@ -16,14 +16,18 @@ from typing import Any, Callable, Dict, Optional
 from forklint_harness.stores.node import COUNT, Node
 from forklint_harness.stores.values import array_of, text_of, value_of
 
+TEXTUAL = frozenset(("holds", "digits", "columns", "ending", "beginning"))
+"""Facts that are known of texts alone."""
 PLAIN = 1 << 18
 """Bytes of a plain file of which nothing is known."""
 
 
 def bytes_for(node: Node, number: Optional[int] = None) -> bytes:
     """What is to lie under a key, in a member, in a file."""
-    make = FORMATS.get(node.facts.get("format", ""))
-    return make(node, number) if make else _text(node, number)
+    told = node.facts.get("format", "")
+    is_text = told == "text" or node.value is not None or node.inner.kind or TEXTUAL & set(node.facts)
+    make = FORMATS.get(told or ("" if is_text else "raw"), _text)
+    return make(node, number)
 
 
 def _text(node: Node, number: Optional[int]) -> bytes:
@@ -54,7 +58,7 @@ def _lines(node: Node, _number: Optional[int]) -> bytes:
 def line_of(each: Node, number: int) -> str:
     """One line of a text file."""
     if each.facts.get("format") == "json":
-        return json.dumps(plain(value_of(each.inner, number)))
+        return json.dumps(plain(value_of(each.inner, number), number))
     return text_of(each, number)
 
 
@@ -81,21 +85,21 @@ def _pickle(node: Node, number: Optional[int]) -> bytes:
     return pickle.dumps(value_of(node.inner, number), 2)
 
 
-def plain(value: Any) -> Any:
-    """A value as JSON has it."""
+def plain(value: Any, number: Optional[int] = None) -> Any:
+    """A value as JSON has it; one of which nothing is known is a text, another one for each number."""
     if isinstance(value, dict):
-        return {key if isinstance(key, str) else str(key): plain(one) for key, one in value.items()}
+        return {key if isinstance(key, str) else str(key): plain(one, number) for key, one in value.items()}
     if isinstance(value, (list, tuple)):
-        return [plain(one) for one in value]
+        return [plain(one, index) for index, one in enumerate(value)]
     if isinstance(value, (str, int, float, bool, type(None))):
         return value
     if hasattr(value, "tolist"):
         return value.tolist()
-    return {}
+    return "item_{}".format(number or 0)
 
 
 def _json(node: Node, number: Optional[int]) -> bytes:
-    return json.dumps(plain(value_of(node.inner, number))).encode("utf-8")
+    return json.dumps(plain(value_of(node.inner, number), number)).encode("utf-8")
 
 
 def _yaml(node: Node, number: Optional[int]) -> bytes:
@@ -131,7 +135,7 @@ def _torch(node: Node, number: Optional[int]) -> bytes:
 
 def _msgpack(node: Node, number: Optional[int]) -> bytes:
     msgpack: Any = importlib.import_module("msgpack")
-    return bytes(msgpack.packb(plain(value_of(node.inner, number)), use_bin_type=True))
+    return bytes(msgpack.packb(plain(value_of(node.inner, number), number), use_bin_type=True))
 
 
 def _struct(node: Node, number: Optional[int]) -> bytes:

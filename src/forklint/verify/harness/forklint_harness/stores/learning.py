@@ -173,7 +173,7 @@ def _pass(world: World, most: int) -> Dict[str, Any]:
     try:
         samples = _read(world, most, told)
         if not samples:
-            error = ValueError("the dataset gives no sample")
+            error = ValueError(refining.NO_SAMPLE)
     except BaseException as raised:  # SystemExit of a project included
         error = raised
     told["samples"] = samples

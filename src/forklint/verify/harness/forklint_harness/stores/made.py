@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Dict, Iterator
 
+SCALAR = (int, float, str, bytes, type(None))
+"""Arguments that are no sample: what is called with nothing else looks something up."""
+
 
 class Identity:
     """A transform that changes nothing."""
@@ -41,7 +44,10 @@ class Made:
         return int(self.__dict__["_forklint_length"])
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
-        """Return what it is given, as a transform that changes nothing."""
+        """Return what it is given, as a transform that changes nothing; asked by a number or a name, what that gave."""
+        returned = self.__dict__.get("_forklint_returned")
+        if returned is not None and all(isinstance(one, SCALAR) for one in arguments):
+            return returned[0]
         return Identity()(*arguments, **keywords)
 
     def __reduce__(self) -> Any:

@@ -41,7 +41,7 @@ class Asked(bytes):
         return repr(bytes_for(*self.forklint))
 
 
-class AskedText(str):
+class AskedText(str):  # noqa: SLOT000 - it holds where it is from
     """Text that notes whether it is taken for a number, or apart into columns."""
 
     forklint: Tuple[Node, Optional[int]]

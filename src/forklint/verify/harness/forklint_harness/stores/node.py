@@ -53,7 +53,7 @@ class Node:
             self.kind = kind
 
     def walk(self) -> Iterator[Node]:
-        """This and all that is below."""
+        """The node and all that is below."""
         yield self
         for part in self.parts.values():
             yield from part.walk()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import linecache
 import re
-from typing import Any, Callable, Iterator, List, Optional, Tuple
+from typing import Any, Callable, Iterator, List, Optional
 
 from forklint_harness.frames import is_library
 from forklint_harness.stores.choices import choices_in
@@ -15,18 +15,21 @@ from forklint_harness.stores.unknown import Unknown, recent
 from forklint_harness.stores.world import World
 
 MOST_COLUMNS = 12
+NO_SAMPLE = "the dataset gives no sample"
 MOST_HINTS = 4
 MOST_LENGTH = 4096
 ROWS = 8
 """Of a statement that failed."""
 MOST_TRIES = 9
-NUMBER = re.compile(r"(?:invalid literal for (int)\(\) with base \d+|could not convert string to (float)): (.+)$", re.DOTALL)
+NUMBER = re.compile(
+    r"(?:invalid literal for (int)\(\) with base \d+|could not convert string to (float)): (.+)$", re.DOTALL
+)
 UNPACKED = re.compile(r"(?:too many|not enough) values to unpack \(expected (?:at least )?(\d+)")
 RESHAPED = re.compile(r"cannot reshape array of size (\d+) into shape \(([^)]*)\)")
 BEYOND = re.compile(r"index (\d+) is out of bounds for axis 0 with size (\d+)")
 MISSING = re.compile(r"object has no attribute '(\w+)'")
 WANTED = (
-    ("text", re.compile(r"expected str|must be str|a string|expected string|not a string|string argument|str, ", re.IGNORECASE)),
+    ("text", re.compile(r"expected str|must be str|a string|expected string|string argument|str, ", re.IGNORECASE)),
     ("bytes", re.compile(r"bytes-like|must be bytes|expected bytes", re.IGNORECASE)),
     ("int", re.compile(r"integer|must be int|expected int", re.IGNORECASE)),
     ("float", re.compile(r"real number|must be float", re.IGNORECASE)),
@@ -127,7 +130,7 @@ def _column(_world: World, error: BaseException, text: str) -> bool:
     return bool(new)
 
 
-def _descriptor(_world: World, error: BaseException, text: str) -> bool:
+def _descriptor(_world: World, _error: BaseException, text: str) -> bool:
     if "fileno" not in text:
         return False
     node = _last(lambda one: one.kind == "plain" and not one.facts.get("real"))
@@ -138,7 +141,7 @@ def _descriptor(_world: World, error: BaseException, text: str) -> bool:
     return True
 
 
-def _looked_for(world: World, error: BaseException, text: str) -> bool:
+def _looked_for(world: World, error: BaseException, _text: str) -> bool:
     """A path that was said not to be there, just before the project gave up."""
     if not world.checked or not _raised_by_project(error):
         return False
@@ -148,7 +151,7 @@ def _looked_for(world: World, error: BaseException, text: str) -> bool:
     return True
 
 
-def _truth(world: World, error: BaseException, text: str) -> bool:
+def _truth(world: World, error: BaseException, _text: str) -> bool:
     if not isinstance(error, (AssertionError, ValueError, SystemExit, NotImplementedError)):
         return False
     asked = [one for one in world.dataset.walk() if one.facts.get("asked") and not one.facts.get("truth")]
@@ -169,6 +172,17 @@ def _kind(_world: World, error: BaseException, text: str) -> bool:
             node.kind = kind
             return True
     return False
+
+
+def _whole_array(_world: World, error: BaseException, text: str) -> bool:
+    """A file of NumPy's that is one array, and no archive."""
+    node = _last(lambda one: one.kind == "plain" and one.facts.get("format") != "npz" and not one.inner.kind)
+    if not isinstance(error, TypeError) or "AskedArchive" not in text or node is None:
+        return False
+    node.facts["format"] = "npy"
+    node.inner.kind = "array"
+    node.inner.facts["many"] = True
+    return True
 
 
 def _values_at(error: BaseException) -> Iterator[Any]:
@@ -197,7 +211,7 @@ def _raised_by_project(error: BaseException) -> bool:
     return trace is None or not is_library(trace.tb_frame.f_code.co_filename) or isinstance(error, SystemExit)
 
 
-def _choice(world: World, error: BaseException, text: str) -> bool:
+def _choice(world: World, error: BaseException, _text: str) -> bool:
     """A text that is none of those with which the function compares it."""
     if not isinstance(error, (AssertionError, ValueError, KeyError, RuntimeError, SystemExit, NameError)):
         return False
@@ -228,7 +242,7 @@ def _member(_world: World, error: BaseException, text: str) -> bool:
     return True
 
 
-def _hint(world: World, error: BaseException, text: str) -> bool:
+def _hint(world: World, error: BaseException, _text: str) -> bool:
     """A value from a file of settings that is not the one that is meant: there may be another of that name."""
     if not isinstance(error, (TypeError, AttributeError, KeyError, ValueError, AssertionError)):
         return False
@@ -242,6 +256,17 @@ def _hint(world: World, error: BaseException, text: str) -> bool:
                 node.parts.clear()
                 return True
     return False
+
+
+def _empty(world: World, _error: BaseException, text: str) -> bool:
+    """No sample: lengths that were made up may be too small for what is cut out of them."""
+    if text != NO_SAMPLE:
+        return False
+    small = [one for one in world.walk() if one.kind == "array" and not one.facts.get("large")]
+    small = [one for one in small if any(word in one.name.lower() for word in ("len", "count", "num"))]
+    for node in small:
+        node.facts["large"] = True
+    return bool(small)
 
 
 def _given(world: World, error: BaseException, text: str) -> bool:
@@ -280,24 +305,22 @@ def _taking(owner: Node, name: str) -> Optional[Node]:
     return next((one for one in classes if name in one.facts.get("takes", ()) and name not in one.parts), None)
 
 
-def _shape(_world: World, error: BaseException, text: str) -> bool:
+def _shape(_world: World, error: BaseException, _text: str) -> bool:
     """An array of another shape."""
     if isinstance(error, (SystemExit, KeyboardInterrupt, MemoryError)):
         return False
-    tried: List[Tuple[int, Node]] = []
-    for node in list(dict.fromkeys(reversed(recent)))[:6]:
-        if node.kind == "array" and "shape" not in node.facts and node.facts.get("tried", 0) < MOST_TRIES:
-            tried.append((node.facts.get("tried", 0), node))
-    if not tried:
+    arrays = [one for one in list(dict.fromkeys(reversed(recent)))[:6] if one.kind == "array"]
+    left = [one for one in arrays if "shape" not in one.facts and one.facts.get("tried", 0) < MOST_TRIES]
+    if not left:
         return False
-    _, node = min(tried, key=lambda one: one[0])
+    node = min(left, key=lambda one: int(one.facts.get("tried", 0)))
     node.facts["tried"] = node.facts.get("tried", 0) + 1
     return True
 
 
 RULES = (
-    _number, _unpacked, _descriptor, _column, _out_of_range, _reshaped, _member, _hint, _choice, _given, _looked_for, _truth, _kind,
-    _shape,
+    _number, _unpacked, _descriptor, _column, _out_of_range, _reshaped, _member, _empty, _hint, _choice, _given,
+    _looked_for, _truth, _whole_array, _kind, _shape,
 )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, Dict, Iterator, Optional
 
+from forklint_harness.stores.made import SCALAR
 from forklint_harness.stores.names import guess
 from forklint_harness.stores.node import COUNT, Node, key_of
 from forklint_harness.stores.values import value_of
@@ -16,11 +17,12 @@ FEW = 8
 TEXT = frozenset(set(dir(str)) - set(dir(object)) - {"count", "index", "isdigit"})
 MAPPING = frozenset(("items", "keys", "values", "get", "setdefault", "popitem", "update"))
 LIST = frozenset(("append", "extend", "insert", "remove", "sort", "reverse", "index", "count"))
-ARRAY = frozenset(
-    "shape dtype ndim astype reshape transpose T squeeze mean std sum min max flatten numpy unsqueeze permute nbytes "
-    "to float long detach cpu tolist ravel view clip argmax nonzero dim numel cumsum cumprod argsort take argmin "
-    "repeat dot any all round prod var searchsorted swapaxes ptp".split()  # noqa: SIM905 - a list fills the screen
-)
+_ARRAY = """
+shape dtype ndim astype reshape transpose T squeeze mean std sum min max flatten numpy unsqueeze permute nbytes to float
+long detach cpu tolist ravel view clip argmax nonzero dim numel cumsum cumprod argsort take argmin repeat dot any all
+round prod var searchsorted swapaxes ptp
+"""
+ARRAY = frozenset(_ARRAY.split())
 hints: Dict[str, Any] = {}
 """What configuration files and command lines of the project give for names."""
 recent: list = []  # type: ignore[type-arg]
@@ -222,9 +224,10 @@ class Unknown:
         return True
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        """Give back what looks like a sample; asked by a number or a name, what that gives is to be learnt."""
         node, number = self._forklint
         node.settle("object")
-        if arguments or keywords:
+        if (arguments or keywords) and not all(isinstance(one, SCALAR) for one in arguments):
             return arguments[0] if arguments else keywords
         return learning_value(node.part("!returned", node.name), number)
 

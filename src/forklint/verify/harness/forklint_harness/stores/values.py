@@ -85,7 +85,10 @@ def object_of(node: Node, number: Optional[int] = None) -> Made:
     items = {key: value_of(part, number) for key, part in node.items() if not _is_attribute(key)}
     if OWN_EACH in node.parts:
         items[None] = value_of(node.each, number)
-    return Made(attributes, items, node.facts.get("length", COUNT))
+    made = Made(attributes, items, node.facts.get("length", COUNT))
+    if "!returned" in node.parts:
+        made.__dict__["_forklint_returned"] = [value_of(node.part("!returned"), number)]
+    return made
 
 
 def _is_attribute(key: Any) -> bool:
@@ -133,7 +136,7 @@ def array_of(node: Node, number: Optional[int] = None) -> Any:
     plain = node.name.lower()
     values = numpy.arange(count, dtype="int64") + 7 * (number or 0)
     if "len" in plain or "count" in plain or "num" in plain:
-        values = values * 0 + 4
+        values = values * 0 + (1000 if node.facts.get("large") else 4)
     elif "off" in plain or "start" in plain:
         values = values * 4
     elif "label" in plain or "class" in plain or "target" in plain:
@@ -154,7 +157,7 @@ def bytes_of(node: Node, number: Optional[int] = None) -> bytes:
     return bytes_for(node, number)
 
 
-def _plain(value: Any) -> Any:
+def _plain(*, value: Any) -> Any:
     def make(node: Node, number: Optional[int] = None) -> Any:
         if node.value is not None:
             return node.value
@@ -167,8 +170,8 @@ def _plain(value: Any) -> Any:
 
 MAKERS: Dict[str, Any] = {
     "int": int_of,
-    "float": _plain(0.5),
-    "bool": _plain(False),
+    "float": _plain(value=0.5),
+    "bool": _plain(value=False),
     "none": lambda *_: None,
     "text": text_of,
     "path": path_of,

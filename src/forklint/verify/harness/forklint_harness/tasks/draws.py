@@ -73,7 +73,8 @@ def read(program: Any, order: Mapping[str, Any]) -> None:
     workers, method = int(factors.get("workers") or 0), factors.get("start_method")
     keeps = workers > 0 and program.persistent_workers
     if spec.get("keeper"):
-        samples.tell_of_stand_ins(program.dataset, held_by(program.dataset, spec["keeper"], spec["attribute"], spec["file"]))
+        held = held_by(program.dataset, spec["keeper"], spec["attribute"], spec["file"])
+        samples.tell_of_stand_ins(program.dataset, held)
     loader: Any = None
     chosen = _chosen(program, int(spec.get("samples", 240)))  # once: that seeds the streams of the process
     if workers == 0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from types import ModuleType
 from typing import Any, Callable, Dict, Mapping
 
@@ -137,6 +138,9 @@ def _wrap(owner: Any, name: str, change: Callable[[Dict[str, Any]], Dict[str, An
     wrapped.__wrapped__ = plain  # type: ignore[attr-defined]
     wrapped.__name__ = name
     setattr(owner, name, wrapped)
+    known = getattr(sys.modules.get("torch.jit._builtins"), "_builtin_table", None) or {}
+    if id(plain) in known:  # else torch.jit would compile the wrapper
+        known[id(wrapped)] = known[id(plain)]
 
 
 def _wrap_method(kind: Any, name: str) -> None:

@@ -31,6 +31,7 @@ READERS = (
 """Libraries whose errors, with no stand-in in sight, are about a file or a server that is not what it should be."""
 VERSION = re.compile(r"unexpected keyword argument|has no attribute|cannot import name|is not a package|missing \d+")
 OF_MODULE = re.compile(r"module '\w+' has no attribute '\w+'")
+"""What a module's own ``__getattr__`` says, which names no object."""
 NO_PATH = re.compile(r"(?:path should be|expected str, bytes or os\.PathLike object).*not NoneType")
 """What Python says of a path that an option would have given."""
 EMPTY = re.compile(r"num_samples|empty|not enough values|at least one|positive integer|zero-size|No objects to concat")
@@ -93,7 +94,7 @@ def _by_version(error: BaseException) -> Optional[Lack]:
     of_module = isinstance(error, AttributeError) and isinstance(owner, types.ModuleType)
     if of_module and is_library(getattr(owner, "__file__", "") or "<built-in>"):
         return "package", "{} ({})".format(getattr(owner, "__name__", "?"), error)
-    if owner is None and isinstance(error, AttributeError) and OF_MODULE.match(str(error)):  # a module's own __getattr__
+    if owner is None and isinstance(error, AttributeError) and OF_MODULE.match(str(error)):
         return "package", str(error).splitlines()[0]
     if isinstance(error, TypeError) and VERSION.search(str(error)) and is_library(_innermost(error).f_code.co_filename):
         return "package", str(error)

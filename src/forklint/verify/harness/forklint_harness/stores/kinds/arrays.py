@@ -135,7 +135,7 @@ def _mapped(world: World, plain: Callable[..., Any], arguments: List[Any], keywo
     def real(node: Node, given: List[Any], named: Dict[str, Any]) -> Any:
         import numpy
 
-        named = {**named, **dict(zip(ORDER, given))}
+        named = {**named, **{ORDER[place]: one for place, one in enumerate(given)}}
         shape = named.get("shape")
         dtype = numpy.dtype(named.get("dtype", "uint8"))
         shape = shape if shape is None or isinstance(shape, tuple) else (int(shape),)

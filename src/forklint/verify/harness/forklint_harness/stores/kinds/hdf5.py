@@ -13,7 +13,20 @@ from forklint_harness.stores.unknown import AskedDict, Unknown, recent
 from forklint_harness.stores.values import array_of, value_of
 
 OF_ARRAYS = frozenset(
-    ["shape", "dtype", "ndim", "size", "chunks", "maxshape", "nbytes", "astype", "asstr", "len", "read_direct", "fields", "iter_chunks"]
+    (
+        "shape",
+        "dtype",
+        "ndim",
+        "size",
+        "chunks",
+        "maxshape",
+        "nbytes",
+        "astype",
+        "asstr",
+        "len",
+        "read_direct",
+        "fields",
+    )
 )
 MANY = 4
 """Groups in a group that is gone through."""

@@ -110,7 +110,7 @@ class AskedTransaction:
     def __iter__(self) -> Iterator[Any]:
         return self._each()
 
-    def iternext(self, keys: Any = True, values: Any = True) -> Iterator[Any]:
+    def iternext(self, keys: Any = 1, values: Any = 1) -> Iterator[Any]:
         """Go on, as a cursor does."""
         for key, value in self._each():
             yield (key, value) if keys and values else key if keys else value

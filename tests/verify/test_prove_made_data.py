@@ -1,0 +1,194 @@
+"""FKL301 where there is no data: the class alone, made-up arguments, real stores, and the fix as the control."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from proven import Proof, prove
+
+from forklint.config import Settings
+from forklint.engine import Linter, Options
+from forklint.model import Finding
+from forklint.project.index import Project
+
+pytest.importorskip("torch")
+pytestmark = pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="passes run in forked processes")
+HEAD = """
+import io, os, pickle
+import torch
+from torch.utils.data import DataLoader, Dataset
+"""
+RECORDS = """
+class Records(Dataset):
+    def __init__(self, path, vocabulary):
+        self.file = open(path, "rb")
+        self.count = os.path.getsize(path) // 400
+        self.vocabulary = vocabulary{more}
+
+    def __len__(self):
+        return self.count
+
+    def __getitem__(self, index):
+        self.file.seek(index * 400)
+        return self.vocabulary.get("x", 0), self.file.read(400)
+
+def loader(options, words):
+    return DataLoader(Records(options.path, words), num_workers=4)
+"""
+LMDB = """
+import lmdb
+
+class Images(Dataset):
+    def __init__(self, root, transform):
+        self.env = lmdb.open(root, readonly=True, lock=False)
+        self.transform = transform{more}
+        with self.env.begin() as transaction:
+            self.length = int(transaction.get(b"length"))
+
+    def __len__(self):
+        return self.length
+
+    def __getitem__(self, index):
+        with self.env.begin() as transaction:
+            return self.transform(pickle.loads(transaction.get(b"%06d" % index))["features"].reshape(4, -1))
+
+def loader(root, transform):
+    return DataLoader(Images(root, transform), num_workers=4)
+"""
+
+
+def finding_in(folder: Path, text: str, code: str = "FKL301") -> Finding:
+    (folder / "data.py").write_text(text)
+    found = Linter(Project(folder, Settings()), Options()).lint(folder / "data.py").findings
+    return next(one for one in found if one.code == code)
+
+
+def proof_of(folder: Path, text: str, method: str, code: str = "FKL301") -> Proof:
+    return prove(finding_in(folder, text, code), folder, start_methods=(method,))
+
+
+def test_a_shared_offset_is_confirmed_without_data(tmp_path: Path) -> None:
+    proof = proof_of(tmp_path, HEAD + RECORDS.format(more=""), "fork")
+    words = proof.judgement.evidence
+    assert proof.verdict() == "confirmed", words
+    assert "samples differ from the control" in words
+    assert "with the fix none of it" in words
+    assert "made up: a file, `path`, `vocabulary`" in words
+    codes = [seen.trial.factors.code for seen in proof.observations]
+    assert codes[-1] == "with the fix", "the control of the harm ran last"
+    assert list(tmp_path.iterdir()) == [tmp_path / "data.py"], "nothing was written into the project"
+
+
+def test_an_environment_that_cannot_be_sent_is_confirmed_without_data(tmp_path: Path) -> None:
+    pytest.importorskip("lmdb")
+    pytest.importorskip("numpy")
+    proof = proof_of(tmp_path, HEAD + LMDB.format(more=""), "spawn")
+    words = proof.judgement.evidence
+    assert proof.verdict() == "confirmed", words
+    assert "cannot pickle 'Environment' object (dataset.env); with the fix none of it" in words
+    assert "an LMDB environment" in words
+
+
+def test_without_a_fix_each_process_is_given_a_handle_of_its_own(tmp_path: Path) -> None:
+    pytest.importorskip("lmdb")
+    pytest.importorskip("numpy")
+    more = "\n        self.transaction = self.env.begin()"
+    finding = finding_in(tmp_path, HEAD + LMDB.format(more=more))
+    proof = prove(Finding(**{**vars(finding), "fixes": ()}), tmp_path, start_methods=("spawn",))
+    assert proof.verdict() == "confirmed", proof.judgement.evidence
+    assert "with a handle of its own in each process none of it" in proof.judgement.evidence
+
+
+def test_what_another_part_causes_is_not_confirmed(tmp_path: Path) -> None:
+    """A lambda that cannot be sent, either: the error is there with the handle mended, too."""
+    proof = proof_of(tmp_path, HEAD + RECORDS.format(more="\n        self.key = lambda one: one"), "spawn")
+    assert proof.verdict() == "inconclusive", proof.judgement.evidence
+    assert "with the fix, too" in proof.judgement.evidence
+
+
+def test_clean_trials_refute_nothing(tmp_path: Path) -> None:
+    """LMDB under fork: made-up stores show no harm, and none of that speaks for the real ones."""
+    pytest.importorskip("lmdb")
+    pytest.importorskip("numpy")
+    proof = proof_of(tmp_path, HEAD + LMDB.format(more=""), "fork")
+    assert proof.verdict() == "not reproduced", proof.judgement.evidence
+    assert "workers that did not open it" in proof.judgement.evidence
+
+
+def test_a_dataset_with_state_of_its_own_is_not_confirmed_by_samples(tmp_path: Path) -> None:
+    """A counter and a file: samples differ under workers, and they do so without the handle."""
+    text = RECORDS.replace(
+        "self.file.seek(index * 400)", "self.count_of_reads = getattr(self, 'count_of_reads', 0) + 1"
+    )
+    text = text.replace("self.file.read(400)", "self.count_of_reads, self.file.name")
+    proof = proof_of(tmp_path, HEAD + text.format(more=""), "fork")
+    assert proof.verdict() == "inconclusive", proof.judgement.evidence
+
+
+def test_a_store_that_real_data_would_not_be_like_says_nothing(tmp_path: Path) -> None:
+    more = "\n        if self.file.read(4) != b'FKLT':\n            raise ValueError('no file of ours')"
+    proof = proof_of(tmp_path, HEAD + RECORDS.format(more=more), "fork")
+    assert proof.verdict() == "inconclusive"
+    assert "no sample comes out of made-up data: ValueError: no file of ours" in proof.judgement.evidence
+
+
+def test_a_handle_that_other_arguments_would_open_is_not_refuted(tmp_path: Path) -> None:
+    """What decides whether it is opened is given the value that opens it."""
+    text = RECORDS.replace("path, vocabulary)", "path, vocabulary, in_memory=True)").replace(
+        'self.file = open(path, "rb")',
+        'self.data = b""\n        if not in_memory:\n            self.file = open(path, "rb")',
+    )
+    proof = proof_of(tmp_path, HEAD + text.format(more=""), "fork")
+    assert proof.verdict() == "confirmed", proof.judgement.evidence
+
+
+BASED = """
+from missing_base import Base
+
+class Records(Base, Dataset):
+    def __init__(self, path):
+        self.file = open(path, "rb")
+
+    def __len__(self):
+        return 9
+
+    def __getitem__(self, index):
+        return self.file.read(4)
+
+def loader(path):
+    return DataLoader(Records(path), num_workers=4)
+"""
+
+
+def test_no_verdict_through_a_class_that_is_not_there(tmp_path: Path) -> None:
+    proof = proof_of(tmp_path, HEAD + BASED, "fork")
+    assert proof.verdict() == "inconclusive", proof.judgement.evidence
+    assert "what it is about is a stand-in: missing_base.Base, a base of Records" in proof.judgement.evidence
+
+
+DRAWS = """
+import numpy as np
+
+class Words(Dataset):
+    def __init__(self, word_file, lengths):
+        self.words = open(word_file).read().splitlines()
+        self.lengths = lengths
+        self.rng = np.random.default_rng(0)
+
+    def __len__(self):
+        return len(self.words)
+
+    def __getitem__(self, index):
+        return self.words[index], self.rng.random() * self.lengths["most"]
+
+def loader(options, lengths):
+    return DataLoader(Words(options.words, lengths), num_workers=4)
+"""
+
+
+def test_a_generator_is_proved_without_data(tmp_path: Path) -> None:
+    pytest.importorskip("numpy")
+    proof = proof_of(tmp_path, HEAD + DRAWS, "fork", "FKL302")
+    assert proof.verdict() == "confirmed", proof.judgement.evidence
+    assert "with the fix none did" in proof.judgement.evidence
