@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from forklint import knowledge
 from forklint.records import dataclass
+
+Row = TypeVar("Row")
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,16 @@ class Keeper:
 
     keeps: frozenset[str] | None
     positions: frozenset[int] | None
+
+
+@dataclass(frozen=True)
+class Stream:
+    """The methods by which what a call makes comes to hold functions."""
+
+    adding: frozenset[str]
+    """Their result holds their arguments."""
+    setting: frozenset[str]
+    """The object itself does."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +94,26 @@ def _keepers() -> dict[str, Keeper]:
 
 def keeper(name: str) -> Keeper | None:
     """What a call keeps of its arguments, by its qualified name; None if that is not known."""
-    return _keepers().get(name) or _keepers().get(f"{name.rpartition('.')[0]}.*")
+    return _row(_keepers(), name)
+
+
+@cache
+def _streams() -> dict[str, Stream]:
+    return {
+        name: Stream(frozenset(row["adding"]), frozenset(row.get("setting", ())))
+        for row in _table()["stream"]
+        for name in row["call"]
+    }
+
+
+def stream(name: str) -> Stream | None:
+    """The methods of what a call makes that add to it, by the call's qualified name; None if it is no stream."""
+    return _row(_streams(), name)
+
+
+def _row(rows: Mapping[str, Row], name: str) -> Row | None:
+    """The row of a name, or of all names that begin as it does."""
+    return rows.get(name) or rows.get(f"{name.rpartition('.')[0]}.*")
 
 
 @cache

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import pairwise
 
 from forklint.project.index import Project, Value
 from forklint.project.module import Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Binding, Kind, Scope, bodies
+
+BINDING_BLOCKS = (ast.For, ast.AsyncFor, ast.With, ast.AsyncWith)
+"""Statements that bind names for their bodies."""
 
 
 def value_of(module: Module, scope: Scope, name: ast.Name) -> tuple[Scope, Binding, ast.expr] | None:
@@ -35,10 +39,20 @@ def value_of(module: Module, scope: Scope, name: ast.Name) -> tuple[Scope, Bindi
     return home, last, value
 
 
+def values_of(module: Module, scope: Scope, name: ast.Name) -> Iterator[tuple[Scope, ast.expr]]:
+    """Give the values that a name may have been assigned where it is read, each with its scope; the last first."""
+    found = reaching(module, scope, name)
+    for binding in reversed(found[1] if found is not None else ()):
+        value = _value(binding)
+        if value is not None and found is not None:
+            yield found[0], value
+
+
 def reaching(module: Module, scope: Scope, name: ast.Name) -> tuple[Scope, list[Binding]] | None:
     """The bindings that a name may have where it is read, and their scope; None for a name that no scope binds.
 
-    Of those of its own scope: none that the way there surely replaces, nor one that comes later, but round a loop.
+    Of those of its own scope: none that the way there surely replaces, nor one that comes later, but round a loop, nor
+    one of a branch that is not taken where the name is read: ``if packed: ...`` and, further on, ``if packed: ...``.
     """
     found = None if is_shadowed(module, name) else scope.find(name.id)
     if found is None or found[0] is not scope or len(found[1]) == 1:
@@ -51,11 +65,39 @@ def reaching(module: Module, scope: Scope, name: ast.Name) -> tuple[Scope, list[
             before.append(binding)
             continue
         statement = module.statement_of(binding.node)
+        if _contradicts(module, scope, statement, chain):
+            continue
+        if isinstance(statement, BINDING_BLOCKS) and any(node in statement.body for node in chain):
+            before = [binding]
+            continue
         if statement in chain or _row(binding) > name.lineno:
             before += [binding] if any(loop in module.above(statement) for loop in loops) else []
             continue
         before = [*([] if _is_on_the_way(module, statement, chain) else before), binding]
     return scope, before
+
+
+def _contradicts(module: Module, scope: Scope, statement: ast.stmt, chain: list[ast.AST]) -> bool:
+    """Whether a statement and a place stand in opposite branches of two ``if`` that ask the same of the same names."""
+    there = dict(_branches([statement, *module.above(statement)]))
+    return any(there.get(test, taken) is not taken and _is_set_once(scope, test) for test, taken in _branches(chain))
+
+
+def _branches(chain: list[ast.AST]) -> Iterator[tuple[str, bool]]:
+    """Give the name that each ``if`` around a place asks, and whether the place is where it is true."""
+    for inner, node in pairwise(chain):
+        if isinstance(node, ast.If) and inner is not node.test:
+            test, taken = node.test, inner in node.body
+            while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+                test, taken = test.operand, not taken
+            if isinstance(test, ast.Name):
+                yield test.id, taken
+
+
+def _is_set_once(scope: Scope, name: str) -> bool:
+    """Whether nothing gives a name another value between two places: it is bound once, or a parameter alone."""
+    found = scope.find(name)
+    return found is not None and len(found[1]) == 1
 
 
 def _row(binding: Binding) -> int:

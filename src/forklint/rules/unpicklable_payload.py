@@ -40,13 +40,14 @@ class UnpicklablePayload(Rule):
     ## What it does
     Looks at what calls send to processes: `dataset`, `collate_fn` and `worker_init_fn` of a loader that may have
     workers, `target` and `args` of a `Process`, the function for a pool or an executor and their `initializer`, the
-    function for `torch.multiprocessing.spawn`. It follows names, functions that return functions, `functools.partial`,
-    `transforms.Compose` and the like, attributes that `__init__` stores, and datasets made of others, and reports
-    a lambda, a function or class defined in a function, a generator, a lock, thread, queue of threads, executor or
-    pool, a module, a view of a dictionary, a `torch.Generator` (on Linux), or an open handle outside a dataset (in
-    one it is FKL301). Datasets of the project that keep such a thing are reported wherever they are loaded. In a
-    notebook it reports functions and classes that the notebook itself defines. `sampler`, `batch_sampler` and
-    `generator` stay with the parent.
+    function for `torch.multiprocessing.spawn`. It follows names, functions that return functions,
+    `functools.partial`, `transforms.Compose` and the like, attributes that `__init__` stores, stages of streams
+    (webdataset, torch's pipes), the transform of a table of Hugging Face's `datasets`, and datasets made of others,
+    and reports a lambda, a function or class defined in a function, a generator, a lock, thread, queue of threads,
+    executor or pool, a module, a view of a dictionary, a `torch.Generator` (on Linux), or an open handle outside a
+    dataset (in one it is FKL301). Datasets of the project that keep such a thing are reported wherever they are
+    loaded. In a notebook it reports functions and classes that the notebook itself defines. `sampler`,
+    `batch_sampler` and `generator` stay with the parent.
 
     It is silent where the number of workers is surely 0 or nothing gives one, where the start method is fork, where
     `__getstate__` or `__reduce__` leaves the attribute out, and for libraries that pickle with dill or cloudpickle
@@ -83,10 +84,10 @@ class UnpicklablePayload(Rule):
     with no workers and with workers of each start method; the attribute that pickle refuses is named.
 
     ## Known limits
-    What a function is given by its callers is not known in it. A lambda that another module sends is reported where it
-    is sent. Stages of webdataset and of torchdata are not followed, nor what a project's own loader hands on to its
-    base or through `**kwargs`, a function that a decorator replaces, and a loader's iterator that is kept. Where only
-    platforms are hit of which the project shows no sign, and no Python from 3.14 on is named, the finding is info.
+    What a function is given by its callers is known where it hands a lambda or a local function to a loader, one call
+    up, and not otherwise. A lambda that another module sends is reported where it is sent. A loader's iterator that is
+    kept is not reported. Where only platforms are hit of which the project shows no sign, and no Python from 3.14 on is
+    named, the finding is info.
 
     ## References
     - [multiprocessing: the spawn and forkserver start methods](https://docs.python.org/3/library/multiprocessing.html#the-spawn-and-forkserver-start-methods)
@@ -155,18 +156,19 @@ class UnpicklablePayload(Rule):
         }
 
     def _doubt(self, payload: Payload) -> str:
-        """Why workers may never get what a dataset keeps; what a call sends, they get."""
-        from forklint.facts.loading.certainty import doubt_of
+        """Why workers may never get it."""
+        from forklint.facts.loading.certainty import ONLY_WITH_OPTION, doubt_of, has_none_by_default
 
-        if payload.sent is not None or payload.dataset is None:
-            return ""
-        return doubt_of(self.project, payload.dataset)
+        loader = payload.sent.loader if payload.sent is not None else None
+        if loader is not None:
+            return ONLY_WITH_OPTION if has_none_by_default(loader) else ""
+        return doubt_of(self.project, payload.dataset) if payload.dataset is not None else ""
 
     def _severity(self, payload: Payload) -> Severity:
         from forklint.facts.machines.signs import expects_pickling
 
         sent = payload.sent
-        if sent is not None and (sent.piped or sent.asked):
+        if sent is not None and (sent.piped or (sent.asked and _has_workers(sent))):
             return Severity.ERROR
         return Severity.WARNING if expects_pickling(self.project, payload.cells) else Severity.INFO
 
@@ -190,6 +192,13 @@ class UnpicklablePayload(Rule):
             if moved is not None:
                 return (moved,)
         return (Proposal(ADVICE.get(culprit.why.name, LEAVE_OUT), Applicability.DISPLAY),)
+
+
+def _has_workers(sent: Sent) -> bool:
+    """Whether what it is sent to is surely there: of a loader's workers the number must be known."""
+    from forklint.values.numbers import Workers
+
+    return sent.loader is None or sent.loader.workers.kind is Workers.SOME
 
 
 def _subject(payload: Payload) -> str:

@@ -40,7 +40,7 @@ def _find(project: Project, dataset: ClassFacts) -> str:
     found = [one for one in loaders_for(project, dataset) if not is_test_file(one.call.module.path)]
     if not found:
         return LATENT if _is_in_library(project, dataset.module.path) and not _may_be_used(project, dataset) else ""
-    if all(_has_none_by_default(one) for one in found):
+    if all(has_none_by_default(one) for one in found):
         return ONLY_WITH_OPTION
     is_idle = never_has_workers(project, dataset) and not _may_be_loaded(project)
     return WITHOUT_WORKERS if is_idle else ""
@@ -52,7 +52,8 @@ def _may_be_used(project: Project, dataset: ClassFacts) -> bool:
     return _may_be_loaded(project) or any(project.graph.reaches(one, home) for one in _programs(project, home))
 
 
-def _has_none_by_default(loader: Loader) -> bool:
+def has_none_by_default(loader: Loader) -> bool:
+    """Whether a loader has workers only if the user asks for some."""
     return loader.workers.kind is Workers.NONE and loader.workers.by_default
 
 

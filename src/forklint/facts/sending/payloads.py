@@ -79,7 +79,7 @@ class Payloads:
 
     def _sent(self, module: Module, sent_here: Iterable[Sent], steps: int) -> Iterator[Payload]:
         for sent in sent_here:
-            culprit = self._culprit(Given(module, sent.scope, sent.value), steps)
+            culprit = self._culprit(sent.given, steps)
             if culprit is None:
                 continue
             if culprit.late and sent.piped and not culprit.is_lost:

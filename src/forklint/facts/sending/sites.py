@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from forklint.facts.loading.loaders import workers_of
+from forklint.facts.loading.loaders import Loader, loader_at, loaders_of
 from forklint.facts.loading.rows import loader_row
 from forklint.facts.loading.screening import loader_names
+from forklint.facts.sending.values import Given
 from forklint.facts.starting.methods import cells_for, method_of, set_for
 from forklint.knowledge.starters import Starter, iteration, starters
 from forklint.knowledge.unpicklable import senders
 from forklint.model import Cell
-from forklint.project.bindings import held_by, value_of
+from forklint.project.bindings import held_by, reaching, value_of
 from forklint.project.index import External
+from forklint.project.scopes import Binding, Kind
 from forklint.project.spelling import argument, last_name
 from forklint.records import dataclass
+from forklint.runs.calls import callee, runs_at_once
+from forklint.values import arguments
+from forklint.values.evaluator import Evaluator
+from forklint.values.model import Expression, Frame, Source
 from forklint.values.numbers import Workers
+from forklint.values.parameters import position as place_of
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
@@ -37,6 +44,7 @@ class Sent:
     part: str
     """The parameter that takes it: ``collate_fn``, ``dataset``, ``target``."""
     value: ast.expr
+    """Where a finding may stand: what is sent, or the call if that stands in another module."""
     to: str
     """Who gets it, by the name people know: ``DataLoader``, ``Process``."""
     where: Callable[[], tuple[Cell, ...]] = field(compare=False, repr=False)
@@ -45,6 +53,15 @@ class Sent:
     """Whether it is pickled wherever it runs, after a fork, too."""
     by_method: bool = True
     """Whether the call itself starts the processes, and says how."""
+    source: Given | None = None
+    """Where what is sent is written down, if that is not ``value`` in the place of the call."""
+    loader: Loader | None = None
+    """The loader whose workers get it, if they do."""
+
+    @property
+    def given(self) -> Given:
+        """What is sent, and where it is written down."""
+        return self.source or Given(self.module, self.scope, self.value)
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
@@ -69,6 +86,8 @@ class Sites:
         for node in module.nodes:
             if isinstance(node, ast.Call) and last_name(node.func) in names:
                 yield from self.of_call(module, module.scope_at(node), node)
+            elif isinstance(node, ast.Call) and any(map(partial(_may_be_refused, module), _values(node))):
+                yield from self.through(module, node)
 
     def _names(self) -> frozenset[str]:
         """Last parts of the names of what sends something."""
@@ -148,19 +167,54 @@ class Sites:
 
     def _with_workers(self, module: Module, scope: Scope, call: ast.Call, row: Starter) -> str | None:
         """The start method that a loader asks for; None if it has no workers, or nothing says that it has."""
-        workers = workers_of(self.project, module, scope, call)
-        count = argument(call, row.workers, row.position(row.workers))
-        if workers is Workers.NONE or (workers is Workers.UNKNOWN and count is None):
+        loader = loader_at(self.project, Expression(module, scope, call))
+        return self._method_of(loader, argument(call, row.context, row.position(row.context))) if loader else None
+
+    def _method_of(self, loader: Loader, context: ast.expr | None) -> str | None:
+        """The same for a loader as it is made by one call, with the context that this one gives."""
+        workers = Workers.UNKNOWN if loader.workers.by_default else loader.workers.kind
+        if workers is Workers.NONE or (workers is Workers.UNKNOWN and loader.option(loader.row.workers) is None):
             return None
-        return method_of(self.project, module, scope, argument(call, row.context, row.position(row.context)))
+        return method_of(self.project, loader.call.module, loader.call.scope, context)
 
     def _to_loader(self, module: Module, scope: Scope, call: ast.Call, row: Starter) -> Iterator[Sent]:
-        def where() -> tuple[Cell, ...]:
-            method = self._with_workers(module, scope, call, row)
-            return cells_for(self.project, module, method) if method is not None else ()
+        loader = loader_at(self.project, Expression(module, scope, call))
+        where = partial(self._where, loader, argument(call, row.context, row.position(row.context)))
+        own = dict(self.given(module, scope, call))
+        for part, value in own.items():
+            yield Sent(module, scope, call, part, value, row.name, where, loader=loader)
+        if loader is not None and not isinstance(self.project.resolve(module, scope, call.func), External):
+            yield from (one for one in self._handed_on(loader, call, where) if one.part not in own)
 
-        for part, value in self.given(module, scope, call):
-            yield Sent(module, scope, call, part, value, row.name, where)
+    def _where(self, loader: Loader | None, context: ast.expr | None) -> tuple[Cell, ...]:
+        method = self._method_of(loader, context) if loader is not None else None
+        return cells_for(self.project, loader.call.module, method) if loader is not None and method is not None else ()
+
+    def _handed_on(self, loader: Loader, call: ast.Call, where: Callable[[], tuple[Cell, ...]]) -> Iterator[Sent]:
+        """What a loader gets that its own class adds, or that the function around it was given."""
+        for part in senders().loader:
+            source = written(loader.option(part))
+            if source is not None:
+                module, value = loader.call.module, source.node if source.module is loader.call.module else call
+                scope, to = loader.call.scope, loader.row.name
+                yield Sent(module, scope, call, part, value, to, where, source=source, loader=loader)
+
+    def through(self, module: Module, call: ast.Call) -> Iterator[Sent]:
+        """Give what a function of the project, given something that may be refused, hands on to a loader in it."""
+        scope, evaluator = module.scope_at(call), Evaluator(self.project)
+        called = Expression(module, scope, call.func)
+        entered = callee(evaluator, called, self.project.resolve(module, scope, call.func))
+        if entered is None or not runs_at_once(evaluator, entered[0]):
+            return
+        function, receiver = entered
+        frame = Frame(function, arguments.of_call(evaluator, Expression(module, scope, call)), receiver)
+        for loader in loaders_of(self.project, function.module):
+            if loader.call.scope is function.scope and isinstance(loader.call.node, ast.Call):
+                here = replace(loader, call=replace(loader.call, frame=frame))
+                context = argument(loader.call.node, loader.row.context, loader.row.position(loader.row.context))
+                for one in self._handed_on(here, call, partial(self._where, here, context)):
+                    if one.source is not None and one.source.module is module and one.source.scope is scope:
+                        yield replace(one, module=module, scope=scope, value=one.source.node)
 
     def given(self, module: Module, scope: Scope, call: ast.Call) -> Iterator[tuple[str, ast.expr]]:
         """Give what the workers of a loader get: its dataset and its functions, by name."""
@@ -217,3 +271,36 @@ def _given(call: ast.Call, positions: Mapping[str, int]) -> Iterator[tuple[str, 
         value = argument(call, name, position)
         if value is not None:
             yield name, value
+
+
+def _values(call: ast.Call) -> list[ast.expr]:
+    return [*call.args, *(one.value for one in call.keywords)]
+
+
+def _may_be_refused(module: Module, value: ast.expr) -> bool:
+    """Whether an argument is a lambda, or the name of a function that is defined in a function."""
+    if isinstance(value, ast.Lambda):
+        return True
+    found = module.scope_at(value).find(value.id) if isinstance(value, ast.Name) else None
+    return found is not None and any(one.kind is Kind.FUNCTION for one in found[1]) and found[0].parent is not None
+
+
+def _bindings(name: Expression) -> list[Binding]:
+    """Those that a name may have where it is read."""
+    assert isinstance(name.node, ast.Name)  # noqa: S101 - the caller says so
+    found = reaching(name.module, name.scope, name.node)
+    return found[1] if found is not None else []
+
+
+def written(source: Source | None) -> Given | None:
+    """Where a value is written down that a function was given: in the call that gave it."""
+    while isinstance(source, Expression) and isinstance(source.node, ast.Name) and source.frame is not None:
+        frame = source.frame
+        if source.scope is not frame.function.scope:
+            break
+        further = frame.given.get(source.node.id, place_of(frame.function, source.node.id))
+        is_rebound = all(one.kind is not Kind.PARAMETER for one in _bindings(source))
+        if further is None or is_rebound:
+            break
+        source = further
+    return Given(source.module, source.scope, source.node) if isinstance(source, Expression) else None

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 from forklint.facts.sending.values import Culprit, Given, Why, arguments_of, is_local
 from forklint.knowledge.handles import openers
 from forklint.knowledge.unpicklable import Keeper, keeper, refused
-from forklint.project.bindings import is_shadowed, value_of
+from forklint.project.bindings import is_shadowed, value_of, values_of
 from forklint.project.guard import guard_of
 from forklint.project.index import External, Symbol, Value
 from forklint.project.module import ClassFacts, FunctionFacts, Module
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function, Kind, Scope, statements
 from forklint.values import stores
 from forklint.values.evaluator import Evaluator
@@ -23,15 +24,18 @@ from forklint.values.model import Value as Abstract
 
 if TYPE_CHECKING:
     from forklint.facts.sending.kept import Objects
+    from forklint.facts.sending.stages import Stages
     from forklint.project.budget import Budget
     from forklint.project.index import Project
 
-MAX_DEPTH = 10
+MAX_DEPTH = 30
 """How many names, calls and attributes are followed for one payload."""
 NOT_LOOKED_UP = "AttributeError: Can't pickle local object"
 LAMBDA = "PicklingError: attribute lookup <lambda> failed"
 RETURN_THEMSELVES = {"manual_seed"}
 """Methods of torch.Generator whose result is the object itself."""
+RENAMES = {"update_wrapper", "wraps", "__name__", "__qualname__"}
+"""What a decorator does to let its function pass for the one that it decorates."""
 VIEWS = {"keys", "values", "items"}
 
 
@@ -55,6 +59,13 @@ class Unpicklable:
 
         return Objects(self)
 
+    @cached_property
+    def stages(self) -> Stages:
+        """What streams hold."""
+        from forklint.facts.sending.stages import Stages  # noqa: PLC0415 - each asks the other
+
+        return Stages(self)
+
     def of(self, given: Given, depth: int = MAX_DEPTH) -> Culprit | None:
         """The part of an expression's value that pickle surely refuses in some run; None if none is known."""
         node = given.node
@@ -72,6 +83,8 @@ class Unpicklable:
             found = self.objects.attribute(given, node, depth)
         elif isinstance(node, ast.Call):
             found = self._call(given, node, depth)
+        elif isinstance(node, ast.Subscript):
+            found = self.stages.added(given, node, depth)
         else:
             found = self._first(given, _parts(node), depth)
         return found or self._evaluated(given, depth)
@@ -125,12 +138,13 @@ class Unpicklable:
         is_elsewhere = isinstance(symbol, Value) and symbol.module is not given.module
         if isinstance(symbol, (FunctionFacts, ClassFacts)) or is_elsewhere:
             return self.named(given, node, symbol, depth)
-        held = value_of(given.module, given.scope, node)
-        if held is None:
-            return self._module(given, node)
-        home, _, value = held
-        there = Given(given.module, home, value, given.bound if home is given.scope else {})
-        return self.of(there, depth - 1) or self._set_on(there, node, depth)
+        values = list(values_of(given.module, given.scope, node))
+        for home, value in values:
+            there = Given(given.module, home, value, given.bound if home is given.scope else {})
+            held = self.of(there, depth - 1) or self._set_on(there, node, depth)
+            if held is not None:
+                return held
+        return self.stages.set_on(given, node, depth) if values else self._module(given, node)
 
     def named(self, given: Given, node: ast.expr, symbol: Symbol | None, depth: int) -> Culprit | None:
         """What is refused in what a name means: a definition, or a value of a module."""
@@ -182,9 +196,10 @@ class Unpicklable:
 
     def _definition(self, given: Given, node: ast.expr, symbol: FunctionFacts | ClassFacts) -> Culprit | None:
         """A function or class that is itself sent: refused if it stands in a function, or lost if in a notebook."""
-        if symbol.node.decorator_list and not isinstance(symbol, ClassFacts):
-            return None
         is_class = isinstance(symbol, ClassFacts)
+        if isinstance(symbol, FunctionFacts) and symbol.node.decorator_list:
+            inner = self._put_in_its_place(symbol)
+            return self._definition(given, node, inner) if inner is not None else None
         if is_local(symbol):
             words = f"the local {'class' if is_class else 'function'} `{symbol.node.name}`"
             error = f"{NOT_LOOKED_UP} '{_python_name(symbol)}'"
@@ -199,6 +214,24 @@ class Unpicklable:
         why, home = (Why.NOTEBOOK, "__main__") if guard is None else (Why.GUARDED, "__mp_main__")
         error = f"AttributeError: Can't get attribute '{symbol.qualname}' on <module '{home}'>"
         return Culprit(why, given.module, node, words, error, symbol.node, late="Can't get attribute")
+
+    def _put_in_its_place(self, decorated: FunctionFacts) -> FunctionFacts | None:
+        """The function that the one decorator of another one gives instead, under a name of its own."""
+        mark, scope = decorated.node.decorator_list[0], decorated.scope.parent or decorated.module.scope
+        symbol = self.project.resolve(decorated.module, scope, mark)
+        if (
+            len(decorated.node.decorator_list) > 1
+            or not isinstance(symbol, FunctionFacts)
+            or symbol.node.decorator_list
+        ):
+            return None
+        returned = [one.value for one in statements(symbol.node.body) if isinstance(one, ast.Return)]
+        value = returned[0] if len(returned) == 1 else None
+        inner = self.project.resolve(symbol.module, symbol.scope, value) if isinstance(value, ast.Name) else None
+        names = (one for one in nodes_below(symbol.node) if isinstance(one, (ast.Name, ast.Attribute)))
+        is_renamed = any(RENAMES & {getattr(one, "id", ""), getattr(one, "attr", "")} for one in names)
+        is_other = isinstance(inner, FunctionFacts) and not inner.node.decorator_list and not is_renamed
+        return inner if is_other and isinstance(inner, FunctionFacts) else None
 
     def _call(self, given: Given, node: ast.Call, depth: int) -> Culprit | None:
         symbol = self.project.resolve(given.module, given.scope, node.func)
@@ -247,7 +280,9 @@ class Unpicklable:
         if function.attr in RETURN_THEMSELVES:
             return self.of(given.part(function.value), depth - 1)
         method = self.objects.own_method(given, function)
-        return self._returned(given, node, method, depth, is_method=True) if method is not None else None
+        if method is not None:
+            return self._returned(given, node, method, depth, is_method=True)
+        return self.stages.added(given, node, depth)
 
     def _is_dictionary(self, given: Given, node: ast.expr) -> bool:
         if isinstance(node, ast.Name) and not is_shadowed(given.module, node):
@@ -284,7 +319,7 @@ def kept_arguments(call: ast.Call, row: Keeper) -> Iterator[ast.expr]:
         if row.positions is None or number in row.positions:
             yield argument
     for keyword in call.keywords:
-        if keyword.arg is not None and (row.keeps is None or keyword.arg in row.keeps):
+        if row.keeps is None or keyword.arg in row.keeps:
             yield keyword.value
 
 
