@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -175,7 +175,7 @@ def run(options: dict[str, Any], arguments: Sequence[str] | None) -> int:
         _save(planned, results, python, finder)
     written = _write(cures, finder) if options["apply"] else []
     with output_to(options["output_file"]):
-        _tell(results, untried, environment, outcome_of(ran, finder), options, cures, len(written))
+        _tell(Proofs(results, untried, cures, len(written)), environment, outcome_of(ran, finder), options)
     left = [one for one in results if one.finding not in written]
     return FAILED if ran.failed else _exit_code(left, allow_inconclusive=options["allow_inconclusive"])
 
@@ -227,19 +227,22 @@ def _isolation(planned: Sequence[Planned]) -> str:
     return Isolations(Path(tempfile.gettempdir())).of(folders).words if folders else ""
 
 
-def _tell(
-    results: Sequence[Result],
-    untried: Sequence[Finding],
-    environment: Environment,
-    linted: Outcome,
-    options: dict[str, Any],
-    cures: Sequence[Cure],
-    written: int,
-) -> None:
+class Proofs(NamedTuple):
+    """What came of a run."""
+
+    results: Sequence[Result]
+    untried: Sequence[Finding]
+    cures: Sequence[Cure]
+    written: int
+    """How many fixes."""
+
+
+def _tell(done: Proofs, environment: Environment, linted: Outcome, options: dict[str, Any]) -> None:
     """Print what came of the experiments in the chosen form."""
     from forklint.report import cures as curing  # noqa: PLC0415
     from forklint.report import sarif, verdicts  # noqa: PLC0415
 
+    results, untried, cures, written = done
     if options["output_format"] == "json":
         told = {one.result.finding: curing.to_dict(one) for one in cures}
         click.echo(verdicts.to_json(environment, results, untried, told), nl=False)
@@ -328,7 +331,7 @@ def _lint(
 
 
 def _prove(planned: Sequence[Planned], python: Path, options: dict[str, Any]) -> tuple[list[Result], list[Cure]]:
-    """Run all experiments, and the fixes of what they confirm if that is asked for, with their progress on standard error where that is a terminal."""
+    """Run all experiments, and try fixes if that is asked for, with progress on standard error if it is a terminal."""
     from rich.console import Console  # noqa: PLC0415
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
 

@@ -11,6 +11,7 @@ from click import style
 from forklint.report import count, file_and_cell, visible
 from forklint.report.verdicts import MIB, WIDTH
 from forklint.verify.curing import Cure
+from forklint.verify.words import Observation
 
 COLORS = {"fixed": "green", "not fixed": "red", "no fix": "yellow", "inconclusive": "magenta"}
 
@@ -36,12 +37,12 @@ def _table(cure: Cure) -> list[str]:
     heads = ("way out", "first batch", "samples/s", "memory")
     widths = [max(len(row[column]) for row in (heads, *rows)) for column in range(len(heads))]
     return [
-        "    " + "  ".join([row[0].ljust(widths[0]), *(part.rjust(width) for part, width in zip(row[1:], widths[1:], strict=True))])
-        for row in (heads, *rows)
-    ]  # fmt: skip
+        "    " + "  ".join([name.ljust(widths[0]), *map(str.rjust, figures, widths[1:])])
+        for name, *figures in (heads, *rows)
+    ]
 
 
-def _figures(seen: Any) -> tuple[str, str, str]:
+def _figures(seen: Observation) -> tuple[str, str, str]:
     first, speed = seen.first_batch_seconds, seen.samples_per_second
     return (
         "" if first is None else f"{first:.2f} s",
@@ -53,9 +54,7 @@ def _figures(seen: Any) -> tuple[str, str, str]:
 def summary(cures: Sequence[Cure], applied: int) -> str:
     """The last line: how many of the confirmed findings their fix mends, and how many fixes were written."""
     fixed = sum(cure.is_proved for cure in cures)
-    written = (
-        f", {applied} written" if applied else "; --apply writes the fixes" if fixed else ""
-    )
+    written = f", {applied} written" if applied else "; --apply writes the fixes" if fixed else ""
     return f"{fixed} of {count(len(cures), 'confirmed finding')} fixed{written}"
 
 
