@@ -62,18 +62,19 @@ def test_a_guard_by_other_words_is_refuted(verdict) -> None:
     assert [found["verdict"] for found in experiments] == ["refuted"], experiments
 
 
-def test_a_script_that_wants_arguments_gets_them_as_an_entry(verdict, command, tmp_path: Path) -> None:
+def test_arguments_that_a_script_wants_are_made_up_and_named(verdict, command, tmp_path: Path) -> None:
     text = "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--config', required=True)\n"
     text += "options = parser.parse_args()\n" + LOADER.format(guard="", indent="")
     (found,) = verdict(text, "--start-method", "spawn")
-    assert found["verdict"] == "inconclusive"
-    assert "--config" in found["evidence"]
-    assert "forklint verify SCRIPT -- ARGUMENTS" in found["advice"]
+    assert found["verdict"] == "confirmed"
+    assert found["details"]["stood_in"] == {"argument": ["--config"]}
+    assert "stood in: arguments --config" in found["evidence"]
     done = command(
         "verify", "train.py", "--output-format", "json", "--start-method", "spawn", "--", "--config", "x", cwd=tmp_path
     )
     (found,) = json.loads(done.stdout)["experiments"]
     assert found["verdict"] == "confirmed"
+    assert "stood_in" not in found["details"]
 
 
 def test_what_the_entry_does_not_import_is_not_refuted_by_it(verdict, command, tmp_path: Path) -> None:

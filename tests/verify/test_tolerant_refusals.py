@@ -7,6 +7,7 @@ import threading
 from pathlib import Path
 
 import pytest
+
 from tests.verify.tolerant_trial import run, stood_in
 
 PRECIOUS = """
@@ -96,7 +97,7 @@ print(os.path.exists(folder))
 class Counting(http.server.BaseHTTPRequestHandler):
     asked = 0
 
-    def do_GET(self) -> None:  # noqa: N802 - named by the library
+    def do_GET(self) -> None:
         Counting.asked += 1
         self.send_response(200)
         self.end_headers()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from tests.verify.tolerant_trial import raised, run, stood_in
 
 TOLD = "from forklint_harness.tolerance import is_stand_in, missing_bases\n"
@@ -97,7 +98,8 @@ def test_stand_ins_are_pickled_and_small(tmp_path: Path) -> None:
     text = """
 import copy, pickle, missing
 again = pickle.loads(pickle.dumps([missing.a.b, int(missing.n), missing]))
-print(all(map(is_stand_in, again)), len(list(missing.rows)) < 10, int(missing.n) < 10, copy.deepcopy(missing.a) is not None)
+small = len(list(missing.rows)) < 10
+print(all(map(is_stand_in, again)), small, int(missing.n) < 10, copy.deepcopy(missing.a) is not None)
 a, b, c = missing.three
 for x, (y, z) in missing.pairs:
     pass
@@ -250,3 +252,16 @@ print("left")
 """
     seen = run(tmp_path, text)
     assert "left" in seen.output
+
+
+def test_what_a_missing_decorator_would_have_given_is_made_up(tmp_path: Path) -> None:
+    text = """
+import missing
+@missing.main(config_path="conf")
+def main(settings, *, split):
+    print(is_stand_in(settings), is_stand_in(split))
+main()
+given = missing.wrap(lambda row: row)
+print(is_stand_in(given))
+"""
+    assert shown(tmp_path, text) == "True True\nTrue\n"

@@ -8,10 +8,18 @@ from pathlib import Path
 from typing import Any
 
 from forklint.verify.runner import Runner
-from forklint.verify.words import Observation, Subject, Trial
+from forklint.verify.words import Factors, Observation, Subject, Trial
 
 
-def run(folder: Path, text: str, *command: str, name: str = "program.py", **facts: Any) -> Observation:
+def run(
+    folder: Path,
+    text: str,
+    *command: str,
+    name: str = "program.py",
+    task: str = "",
+    start_method: str | None = None,
+    **facts: Any,
+) -> Observation:
     """Write a program, run it in its tolerant form, and give what was seen."""
     (folder / name).parent.mkdir(parents=True, exist_ok=True)
     (folder / name).write_text(text)
@@ -19,7 +27,7 @@ def run(folder: Path, text: str, *command: str, name: str = "program.py", **fact
     subject = Subject("entry", ("-m", "forklint_harness.tolerance", *words), folder)
     spec = {"tolerance": {"roots": [str(folder)], **facts}}
     with Runner(Path(sys.executable)) as runner:
-        return runner.run(Trial("tolerant", subject, "", spec, seconds=60))
+        return runner.run(Trial("tolerant", subject, task, spec, Factors(start_method), seconds=60))
 
 
 def stood_in(seen: Observation) -> dict[str, list[str]]:

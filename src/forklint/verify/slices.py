@@ -82,6 +82,13 @@ def statement_rows(project: Project, path: Path, row: int) -> Rows:
     return module.header_rows(on_row[-1]) if module is not None and on_row else (row, row)
 
 
+def definition_around(project: Project, path: Path, row: int) -> str:
+    """The qualified name of the function or class in which the innermost statement on a row stands."""
+    module = project.module(path)
+    on_row = [one for one in _statements(module.tree) if _holds(module, one, row)] if module is not None else []
+    return module.qualname_at(on_row[-1]) if module is not None and on_row else ""
+
+
 def _holds(module: Module, statement: ast.stmt, row: int) -> bool:
     first, last = module.header_rows(statement)
     return first <= row <= last

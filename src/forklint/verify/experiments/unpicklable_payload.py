@@ -14,6 +14,7 @@ from typing import Any
 
 from forklint.model import Finding
 from forklint.source.paths import from_root
+from forklint.verify import slices
 from forklint.verify.experiments.base import Experimenter, inconclusive, one_after_another, worst_of
 from forklint.verify.subjects import RUNS_SOMETHING, command_of, subject_of, subjects_for
 from forklint.verify.tolerant import Shown, how_it_ended, judged, pair, tolerance, tolerant_subject
@@ -77,7 +78,11 @@ class UnpicklablePayload(Experimenter):
     def _reached(self, finding: Finding, place: Path) -> tuple[Subject, dict[str, Any]]:
         """The script as a program, where the call stands at its top level or it runs itself; else what is called."""
         context, proof = self.context, finding.proof
-        around = proof["dataset"][1] if proof["dataset"] else finding.qualname
+        around = (
+            proof["dataset"][1]
+            if proof["dataset"]
+            else slices.definition_around(context.project(), place, proof["call"]["first"])
+        )
         runs_itself = RUNS_SOMETHING.search(place.read_bytes()) is not None
         if proof["late"] or not around or (runs_itself and not proof["dataset"]):
             command, importable = command_of(place)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import os
 import sys
@@ -134,16 +135,36 @@ def _told(name: Optional[str], value: Any) -> Any:
     return default
 
 
+def filling(decorated: Any) -> Any:
+    """What a missing decorator gives: the same; a function that it would have given arguments gets made-up ones."""
+    if not inspect.isfunction(decorated) or not any(
+        map(_is_required, inspect.signature(decorated).parameters.values())
+    ):
+        return decorated
+
+    @functools.wraps(decorated)
+    def filled(*given: Any, **keywords: Any) -> Any:
+        if not given and not keywords:
+            keywords = for_call(decorated)
+        return decorated(*given, **keywords)
+
+    return filled
+
+
+def _is_required(parameter: inspect.Parameter) -> bool:
+    kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    return parameter.default is inspect.Parameter.empty and parameter.kind in kinds
+
+
 def for_call(function: Any) -> Dict[str, Any]:
     """Something for each argument of a callable that has no default, by its annotation and its name."""
     given: Dict[str, Any] = {}
-    kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     try:
         parameters = inspect.signature(function).parameters
     except (TypeError, ValueError):
         return given
     for name, parameter in parameters.items():
-        if parameter.default is inspect.Parameter.empty and parameter.kind in kinds:
+        if _is_required(parameter):
             lacks.record("argument", name)
             given[name] = for_parameter(name, parameter.annotation)
     return given

@@ -14,6 +14,7 @@ import types
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 OWNER = "forklint: the class that holds this function"
+MODULE = "forklint: a module of this name"
 LEFT_OUT = ("__dict__", "__weakref__", "__doc__", "__module__", "__qualname__", "_abc_impl")
 
 
@@ -54,7 +55,11 @@ def _parts(function: types.FunctionType, owner: Optional[type]) -> Tuple[Any, ..
             value = cell.cell_contents
         except ValueError:  # a cell that nothing was put into
             value = None
-        cells.append(OWNER if owner is not None and value is owner else value)
+        if owner is not None and value is owner:
+            value = OWNER
+        elif isinstance(value, types.ModuleType):
+            value = (MODULE, value.__name__)
+        cells.append(value)
     return (
         marshal.dumps(function.__code__),
         _module_of(function.__module__),
@@ -63,7 +68,20 @@ def _parts(function: types.FunctionType, owner: Optional[type]) -> Tuple[Any, ..
         function.__defaults__,
         function.__kwdefaults__,
         cells,
+        _read_by(function),
     )
+
+
+def _read_by(function: types.FunctionType) -> Dict[str, Any]:
+    """Modules and plain values that a function reads of its module: a child may not come by what binds them."""
+    read: Dict[str, Any] = {}
+    for name in function.__code__.co_names:
+        value = function.__globals__.get(name)
+        if isinstance(value, types.ModuleType):
+            read[name] = (value.__name__,)
+        elif isinstance(value, (int, float, str)):
+            read[name] = value
+    return read
 
 
 def _module_of(name: Optional[str]) -> Tuple[str, str]:
@@ -79,11 +97,21 @@ def _function(  # noqa: PLR0913, PLR0917 - a function has so many parts
     defaults: Any,
     keyword_defaults: Any,
     cells: List[Any],
+    read: Dict[str, Any],
 ) -> types.FunctionType:
-    closure = tuple(types.CellType(value) for value in cells)
-    made = types.FunctionType(marshal.loads(code), _globals_of(module), name, defaults, closure)  # noqa: S302 - own code
+    closure = tuple(types.CellType(_unpacked(value)) for value in cells)
+    names = _globals_of(module)
+    for key, value in read.items():
+        if key not in names:
+            names[key] = importlib.import_module(value[0]) if isinstance(value, tuple) else value
+    made = types.FunctionType(marshal.loads(code), names, name, defaults, closure)  # noqa: S302 - own code
     made.__qualname__, made.__kwdefaults__ = qualname, keyword_defaults
     return made
+
+
+def _unpacked(value: Any) -> Any:
+    is_module = isinstance(value, tuple) and len(value) == 2 and value[0] == MODULE
+    return importlib.import_module(value[1]) if is_module else value
 
 
 def _globals_of(module: Tuple[str, str]) -> Dict[str, Any]:

@@ -54,7 +54,7 @@ def _by_kind(error: BaseException) -> Optional[Lack]:
     if isinstance(error, EndlessError):
         return "statement", "a loop waits for the end of a stand-in"
     if isinstance(error, ImportError):
-        return "package", error.name or text
+        return "package", error.name or text.partition("from ")[2] or text
     if isinstance(error, (FileNotFoundError, NotADirectoryError, IsADirectoryError, PermissionError)):
         return "file", str(error.filename) if error.filename is not None else text
     if isinstance(error, (ConnectionError, TimeoutError)) or type(error).__module__.partition(".")[0] in (
@@ -68,6 +68,8 @@ def _by_kind(error: BaseException) -> Optional[Lack]:
         return "accelerator", text.splitlines()[0]
     if type(error).__module__.partition(".")[0] in READERS or isinstance(error, OSError):
         return "file", text
+    if isinstance(error, (ValueError, RuntimeError)) and "process group has not been init" in text:
+        return "process group", "one rank"
     if isinstance(error, TypeError) and NO_PATH.search(text):
         return "argument", text
     if isinstance(error, KeyError) and _innermost(error).f_code.co_filename.endswith("os.py"):
@@ -97,8 +99,10 @@ def _by_version(error: BaseException) -> Optional[Lack]:
 
 def _by_emptiness(error: BaseException) -> Optional[Lack]:
     """What comes of data that is not there: nothing to count, to take or to divide by."""
-    is_of_data = isinstance(error, (IndexError, KeyError, ZeroDivisionError)) or (
-        isinstance(error, ValueError) and EMPTY.search(str(error))
+    is_of_data = (
+        isinstance(error, (IndexError, KeyError, ZeroDivisionError))
+        or (isinstance(error, ValueError) and EMPTY.search(str(error)))
+        or (isinstance(error, AttributeError) and "'Namespace' object" in str(error))  # options kept with the data
     )
     if is_of_data and lacks.are_data_missing():
         return "statement", "{}: {}".format(type(error).__name__, str(error)[:120])

@@ -25,6 +25,7 @@ def install() -> None:
     _open_by_name()
     after_import("glob", _on_glob)
     after_import("pathlib", _on_pathlib)
+    after_import("cv2", _on_cv2)
 
 
 def _open_by_name() -> None:
@@ -96,6 +97,23 @@ def _globbed(pattern: Any, *_arguments: Any, **_keywords: Any) -> List[Any]:
 def _on_glob(module: ModuleType) -> None:
     _instead(module, "glob", _globbed)
     _instead(module, "iglob", _globbed)
+
+
+def _on_cv2(module: Any) -> None:
+    """It gives None for an image that is not there."""
+    plain = module.imread
+
+    def imread(path: Any, *arguments: Any, **keywords: Any) -> Any:
+        try:
+            found = plain(path, *arguments, **keywords)
+        except (TypeError, module.error):
+            found = None
+        if found is None:
+            lacks.record("file", str(path))
+            return StandIn("cv2.imread()")
+        return found
+
+    module.imread = imread
 
 
 def _on_pathlib(module: Any) -> None:

@@ -6,23 +6,43 @@ empty for the module), ``makes_loader`` (whether what is built is a dataset, to 
 
 from __future__ import annotations
 
+import importlib
 import inspect
+import os
+import re
+import sys
 from typing import Any, List, Mapping
 
 from forklint_harness.__main__ import module_at
-from forklint_harness.tolerance import arguments
+from forklint_harness.tolerance import arguments, loading
 
 SAMPLES = 4
+RELATIVE = re.compile(r"^\s*from\s+(\.+)", re.MULTILINE)
 
 
 def reach(spec: Mapping[str, Any]) -> None:
     """Import the module under the name that its packages give it, and call what leads to the place."""
-    module = module_at(spec["file"])
+    module = _module(spec["file"])
     found = _made(module, [part for part in spec["qualname"].split(".") if part and part != "<locals>"])
     if spec.get("makes_loader"):
         from torch.utils.data import DataLoader
 
         DataLoader(found, batch_size=SAMPLES, collate_fn=list)
+
+
+def _module(file: str) -> Any:
+    """The module; one that imports by dots though its folder is marked as no package is of the folders above it."""
+    folder, name = os.path.split(os.path.abspath(file))
+    dots = [len(found) for found in RELATIVE.findall(loading.text_of(file))]
+    if not dots or os.path.exists(os.path.join(folder, "__init__.py")):
+        return module_at(file)
+    parts = [os.path.splitext(name)[0]]
+    for _ in range(max(dots)):
+        folder, package = os.path.split(folder)
+        parts.insert(0, package)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    return importlib.import_module(".".join(parts))
 
 
 def _made(owner: Any, path: List[str]) -> Any:

@@ -49,6 +49,8 @@ BARE = frozenset(
     ]
 )
 """Builtins whose calls are left alone: they pass values on, or look at the frame that calls them."""
+LOOKING = frozenset({"isinstance", "issubclass", "hasattr", "callable"})
+"""Those that ask what a value is: of a stand-in the answer is made up."""
 LEAVING = frozenset({"exit", "quit", "_exit", "abort", "error", "print_help"})
 PLAIN = (ast.Pass, ast.Break, ast.Continue, ast.Global, ast.Nonlocal)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -137,7 +139,7 @@ class Rewriter:
         ends, self._ends = self._ends, []
         made.body = self._block(node.body)
         self._is_class, self._ends = was, ends
-        made.decorator_list = [self._expressions(one) for one in node.decorator_list]
+        made.decorator_list = [self._ask("decorator", self._expressions(one)) for one in node.decorator_list]
         return self._wrapped(node, made)
 
     _on_AsyncFunctionDef = _on_FunctionDef  # noqa: N815
@@ -146,8 +148,9 @@ class Rewriter:
         made = copy.copy(node)
         was, self._is_class = self._is_class, True
         made.body = self._block(node.body)
+        made.bases = [self._expressions(base) for base in node.bases]
         self._is_class = was
-        made.decorator_list = [self._expressions(one) for one in node.decorator_list]
+        made.decorator_list = [self._ask("decorator", self._expressions(one)) for one in node.decorator_list]
         return self._wrapped(node, made)
 
     def _on_If(self, node: ast.If) -> List[ast.stmt]:  # noqa: N802
@@ -321,22 +324,32 @@ def same_rows(before: ast.Module, after: ast.Module, rows: Collection[int]) -> L
 
 def rows_of(before: ast.Module, after: ast.Module, rows: Collection[int]) -> List[Tuple[int, int]]:
     """First and last rows of those statements in the mended module."""
-    statements = _statements(after)
+    statements = list(_placed(after.body, ()))
     found = []
     for row in rows:
-        on_row = [one for one in _statements(before) if one.lineno <= row <= _head_end(one)]
+        on_row = [(scope, one) for scope, one in _placed(before.body, ()) if one.lineno <= row <= _head_end(one)]
         if not on_row:
             continue
-        for sign in _signs(max(on_row, key=lambda one: (one.lineno, one.col_offset))):
-            same = [one for one in statements if sign in _signs(one)]
+        home, statement = max(on_row, key=lambda pair: (pair[1].lineno, pair[1].col_offset))
+        for sign in _signs(statement):
+            same = [one for scope, one in statements if scope == home and sign in _signs(one)]
+            were = [one for scope, one in _placed(before.body, ()) if scope == home and sign in _signs(one)]
+            if len(were) == len(same):  # of several alike the one at its place
+                same = [same[were.index(statement)]]
             if same:
                 found += [(one.lineno, _head_end(one)) for one in same]
                 break
     return found
 
 
-def _statements(tree: ast.Module) -> List[ast.stmt]:
-    return [one for one in ast.walk(tree) if isinstance(one, ast.stmt)]
+def _placed(block: Sequence[ast.AST], scope: Tuple[str, ...]) -> Iterator[Tuple[Tuple[str, ...], ast.stmt]]:
+    """All statements of a block and below, each with the names of the definitions around it."""
+    for node in block:
+        if isinstance(node, ast.stmt):
+            yield scope, node
+        name = getattr(node, "name", None) if isinstance(node, (*FUNCTIONS, ast.ClassDef)) else None
+        inner = (*scope, name) if name else scope
+        yield from _placed([one for one in ast.iter_child_nodes(node) if not isinstance(one, ast.expr)], inner)
 
 
 def _head_end(node: ast.stmt) -> int:
@@ -365,11 +378,20 @@ class _Calls(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
         if isinstance(node.func, ast.Name) and node.func.id in BARE:
-            return node
+            looks = node.func.id in LOOKING and node.args and _spelt(node.args[0])
+            return ast.copy_location(_asking("looked", [node.args[0], node], []), node) if looks else node
         values = [*node.args, *(keyword.value for keyword in node.keywords)]
         if all(isinstance(value, ast.Constant) for value in values):
             return node
         return ast.copy_location(ast.Call(_asking("prepare", [node.func, *node.args], node.keywords), [], []), node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        self.generic_visit(node)
+        key: Any = node.slice
+        key = getattr(key, "value", key) if type(key).__name__ == "Index" else key  # as Python 3.8 has it
+        if isinstance(node.ctx, ast.Load) and isinstance(key, (ast.Name, ast.Attribute)):
+            return ast.copy_location(_asking("item", [node.value, key], []), node)
+        return node
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
         parts: List[ast.expr] = []
@@ -390,6 +412,7 @@ class _Calls(ast.NodeTransformer):
         return node
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        """Leave annotations as they are: what reads them wants types."""
         if node.value is not None:
             node.value = self.visit(node.value)
         return node

@@ -10,7 +10,7 @@ import types
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Set, Tuple
 
 from forklint_harness.frames import is_library
-from forklint_harness.tolerance import lacking, lacks, tainted
+from forklint_harness.tolerance import arguments, lacking, lacks, tainted
 from forklint_harness.tolerance.refusals import RefusedError
 from forklint_harness.tolerance.stand_ins import LENGTH, EndlessError, StandIn, StandInMeta, begin_anew, is_stand_in
 
@@ -170,6 +170,10 @@ class Runtime:
         every = kinds if isinstance(kinds, tuple) else (kinds,)
         return tuple(kind for kind in every if isinstance(kind, type) and issubclass(kind, BaseException))
 
+    def decorator(self, function: Any) -> Any:
+        """A decorator; one that is missing gives back what it decorates, and what that is called without is made up."""
+        return arguments.filling if isinstance(function, StandIn) else function
+
     # Values
 
     def prepare(self, function: Any, /, *arguments: Any, **keywords: Any) -> Any:
@@ -180,25 +184,38 @@ class Runtime:
             return functools.partial(function, *arguments, **keywords)
         return functools.partial(self._call, function, arguments, keywords)
 
-    def _call(self, function: Any, arguments: Sequence[Any], keywords: Dict[str, Any]) -> Any:
+    def _call(self, function: Any, given: Sequence[Any], keywords: Dict[str, Any]) -> Any:
         if getattr(function, "__module__", "") in FILES:  # they would take a number for an open file
-            arguments = [str(one) if isinstance(one, StandIn) else one for one in arguments]
+            given = [str(one) if isinstance(one, StandIn) else one for one in given]
         try:
-            found = function(*arguments, **keywords)
+            found = function(*given, **keywords)
         except Exception as error:
-            if lacking.lack_of(error, sys._getframe(), ("arguments",)) is None:
+            if lacking.lack_of(error, sys._getframe(), ("given",)) is None:
                 raise
             name = getattr(function, "__qualname__", type(function).__name__)
             lacks.record("statement", "{}()".format(name), "{}: {}".format(type(error).__name__, error))
             return StandIn("{}()".format(name))
         owner = getattr(function, "__self__", None)
-        if found is owner or any(found is one for one in arguments):
+        if found is owner or any(found is one for one in given):
             return found
         return tainted.taint(found)
 
     def unpack(self, values: Any, count: int) -> Any:
         """What is taken apart; of a stand-in as many parts as there are targets."""
         return [values[number] for number in range(count)] if isinstance(values, StandIn) else values
+
+    def looked(self, value: Any, answer: Any) -> Any:
+        """The answer to what a value is; of a stand-in it is made up."""
+        if is_stand_in(value):
+            lacks.touch()
+        return answer
+
+    def item(self, values: Any, key: Any) -> Any:
+        """An element; where a key that is made up chooses from a table, the first that it might have been."""
+        if is_stand_in(key) and type(values) is dict and values and key not in values:
+            lacks.record("argument", "a key of {}".format(", ".join(map(repr, list(values)[:3]))))
+            return next(iter(values.values()))
+        return values[key]
 
     def joined(self, *parts: Any) -> str:
         """The text of an f-string; made up if one of its values is."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-import types
 from abc import ABCMeta
 from typing import Any, Dict, Generator, Iterator, List, Tuple
 
@@ -71,12 +70,10 @@ class StandIn:
         self.__dict__.pop(name, None)
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
-        """Give back what is decorated; let a display iterate what it shows; else give a part."""
+        """Give a part; let a display iterate what it shows."""
         name = self.__dict__["_forklint_name"].rpartition(".")[2]
         if name in DISPLAYS and arguments:
             return Display(arguments[0])
-        if len(arguments) == 1 and not keywords and isinstance(arguments[0], (types.FunctionType, type)):
-            return arguments[0]
         return self._forklint_part("()")
 
     def _forklint_items(self) -> Dict[Any, Any]:

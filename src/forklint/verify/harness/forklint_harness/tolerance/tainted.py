@@ -5,6 +5,8 @@ from __future__ import annotations
 import types
 from typing import Any, Callable, Dict, Tuple
 
+from forklint_harness.tolerance import lacks
+
 NEVER = (type(None), bool, type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType)
 """Values of which there is one for all: to call one made up would taint what has nothing to do with it."""
 MOST_KEPT = 20000
@@ -88,6 +90,20 @@ for _name in [
     "split",
 ]:
     setattr(MadeUpStr, _name, _wrapped(getattr(str, _name)))
+
+
+def _compared(plain: Callable[..., Any]) -> Callable[..., Any]:
+    def method(self: Any, other: Any) -> Any:
+        lacks.touch()
+        return plain(self, other)
+
+    return method
+
+
+for _plain, _made in KINDS[:3]:
+    for _name in ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"):
+        setattr(_made, _name, _compared(getattr(_plain, _name)))
+    setattr(_made, "__hash__", _plain.__hash__)  # noqa: B010 - the type checker knows no method of a type
 
 
 def is_tainted(value: Any) -> bool:

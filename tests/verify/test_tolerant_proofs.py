@@ -1,0 +1,171 @@
+"""Findings proved in tolerant runs: the harm as it is and none with the fix; and the hard cases, never confirmed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forklint.verify.tolerant import Shown, judged
+from forklint.verify.words import Verdict
+from tests.verify.tolerant_trial import run
+
+HEAD = """
+import torch
+import missing
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self, path="rows.txt"):
+        self.lines = open(path).read().splitlines()
+        self.look = missing.transforms.Compose([missing.transforms.ToTensor()])
+
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, index):
+        return torch.zeros(2)
+
+"""
+
+
+@pytest.fixture
+def verify(command, tmp_path: Path):
+    def run(text: str, code: str, *further: str, name: str = "train.py") -> dict[str, Any]:
+        (tmp_path / "forklint.toml").touch()
+        (tmp_path / name).write_text(text)
+        words = ["verify", name, "--select", code, "--output-format", "json", "--start-method", "spawn"]
+        done = command(*words, *further, cwd=tmp_path)
+        (found,) = json.loads(done.stdout)["experiments"]
+        assert sorted(path.name for path in tmp_path.iterdir() if path.name != "__pycache__") == sorted(
+            {"forklint.toml", name, *(path.name for path in tmp_path.glob("*.py"))}
+        )
+        return found
+
+    return run
+
+
+def test_an_unguarded_loop_is_confirmed_and_its_fix_is_the_control(verify) -> None:
+    found = verify(
+        HEAD
+        + "model = missing.Net().cuda()\nraise_if_run = model.fit(1 / 0)\n"
+        + "loader = DataLoader(Rows(), num_workers=2)\nfor batch in loader:\n    open('made', 'w')\n",
+        "FKL201",
+    )
+    assert found["verdict"] == "confirmed", found["evidence"]
+    assert "with the fix it is gone" in found["evidence"]
+    assert found["details"]["stood_in"]["package"] == ["missing"]
+    assert [trial["factors"].get("code") for trial in found["trials"]][-2:] == ["tolerant", "with the fix"]
+
+
+@pytest.mark.parametrize("workers", ["missing.count", "int(missing.count)", "max(1, missing.count)", "missing.n - 1"])
+def test_a_number_of_workers_that_is_made_up_is_known_as_such(tmp_path: Path, workers: str) -> None:
+    text = HEAD + f"for batch in DataLoader(Rows(), num_workers={workers}, batch_size=missing.size):\n    pass\n"
+    seen = run(tmp_path, text, task="guard", start_method="spawn")
+    assert "num_workers" in seen.of("starts")[0]["made_up"]
+    real = run(tmp_path, text.replace(f"num_workers={workers}", "num_workers=1"), task="guard", start_method="spawn")
+    assert list(real.of("starts")[0]["made_up"]) == ["batch_size"]
+
+
+def test_what_is_made_up_is_no_proof_whatever_it_shows() -> None:
+    shown = Shown("place", "harm", made_up=("the loader's num_workers is a stand-in (missing.count)",), works=True)
+    for harm in ("harm", ""):
+        found = judged(replace(shown, harm=harm, spared=True), Shown("place", works=True, spared=True), ())
+        assert found.verdict is Verdict.INCONCLUSIVE
+        assert "missing.count" in found.evidence
+
+
+@pytest.mark.parametrize(
+    ("as_it_is", "control", "verdict"),
+    [
+        (Shown("place", "harm"), Shown("place", works=True), Verdict.CONFIRMED),
+        (Shown("place", "harm"), Shown("place", "harm", works=True), Verdict.INCONCLUSIVE),
+        (Shown("place", "harm"), Shown("elsewhere", works=True), Verdict.INCONCLUSIVE),
+        (Shown("place", "harm"), Shown("place", works=False), Verdict.INCONCLUSIVE),
+        (Shown("place", "harm"), Shown(None), Verdict.INCONCLUSIVE),
+        (Shown(None), Shown("place", works=True), Verdict.INCONCLUSIVE),
+        (Shown("place", other="ValueError"), Shown("place", works=True), Verdict.INCONCLUSIVE),
+        (Shown("place", works=True, spared=True), Shown("place", works=True), Verdict.REFUTED),
+        (Shown("place", works=True), Shown("place", works=True), Verdict.NOT_REPRODUCED),
+    ],
+)
+def test_a_pair_is_judged_by_its_control(as_it_is: Shown, control: Shown, verdict: Verdict) -> None:
+    assert judged(as_it_is, control, ()).verdict is verdict
+
+
+def test_a_program_that_fails_by_itself_proves_nothing(verify) -> None:
+    found = verify(
+        HEAD + "if torch.__version__ > '0':\n    raise RuntimeError('not with this torch')\n"
+        "for batch in DataLoader(Rows(), num_workers=2):\n    pass\n",
+        "FKL201",
+    )
+    assert found["verdict"] == "inconclusive", found["evidence"]
+    assert "not with this torch" in found["evidence"]
+
+
+def test_a_lambda_is_confirmed_where_no_script_makes_the_call(verify) -> None:
+    found = verify(
+        HEAD + "def loader_for(path, batch_size):\n    rows = Rows(path)\n"
+        "    return DataLoader(rows, batch_size=batch_size, num_workers=2, collate_fn=lambda rows: rows)\n",
+        "FKL204",
+        name="loading.py",
+    )
+    assert found["verdict"] == "confirmed", found["evidence"]
+    assert "<lambda>" in found["evidence"]
+    assert "with the fix it is gone" in found["evidence"]
+
+
+def test_without_a_fix_the_one_object_is_sent_by_value(verify) -> None:
+    found = verify(
+        HEAD + "def loader_for(size):\n    import random\n    width = size\n\n    def collate(rows):\n"
+        "        random.random()\n        return width, rows\n\n"
+        "    return DataLoader(Rows(), num_workers=2, collate_fn=collate)\n",
+        "FKL204",
+        name="loading.py",
+    )
+    assert found["verdict"] == "confirmed", found["evidence"]
+    assert "with the least change it is gone" in found["evidence"]
+
+
+def test_another_part_that_cannot_be_sent_is_no_proof_of_this_one(verify) -> None:
+    """Without workers all is well, and with the lambda mended nothing is sent, either."""
+    found = verify(
+        HEAD.replace(
+            "        self.look =", "        self.lock = __import__('_thread').allocate_lock()\n        self.look ="
+        )
+        + "def loader_for(path):\n"
+        "    return DataLoader(Rows(path), num_workers=2, collate_fn=lambda rows: rows)\n",
+        "FKL204",
+        name="loading.py",
+    )
+    assert found["verdict"] == "inconclusive", found["evidence"]
+    assert "with the fix" in found["evidence"]
+
+
+def test_a_stand_in_that_swallows_the_lambda_refutes_nothing(verify) -> None:
+    keeps = "self.look = missing.transforms.Compose([missing.transforms.ToTensor()])"
+    found = verify(HEAD.replace(keeps, "self.look = missing.fixed(lambda row: row) or (lambda row: row)"), "FKL204")
+    assert found["verdict"] == "inconclusive", found["evidence"]
+    assert "`look` is a stand-in" in found["evidence"]
+
+
+def test_a_late_variable_is_confirmed_though_packages_are_missing(verify) -> None:
+    text = (
+        "import missing\nimport numpy\nimport os\nos.environ['OPENBLAS_NUM_THREADS'] = '1'\nx = missing.work(numpy)\n"
+    )
+    found = verify(text, "FKL101")
+    assert found["verdict"] in {"confirmed", "inconclusive"}, found["evidence"]
+    if found["verdict"] == "confirmed":
+        assert "with the fix it is gone" in found["evidence"]
+        assert found["details"]["stood_in"]["package"] == ["missing"]
+
+
+def test_plan_names_the_tolerant_trials(command, tmp_path: Path) -> None:
+    (tmp_path / "forklint.toml").touch()
+    (tmp_path / "train.py").write_text(HEAD + "for batch in DataLoader(Rows(), num_workers=2):\n    pass\n")
+    done = command("verify", "train.py", "--select", "FKL201", "--plan", cwd=tmp_path)
+    assert "spawn, tolerant" in done.stdout
+    assert "spawn, with the fix" in done.stdout
