@@ -65,7 +65,7 @@ def test_a_line_that_is_never_reached_decides_nothing_and_nothing_is_trained(ver
     text += 'print("begins")\nfor batch in torch.utils.data.DataLoader([1, 2]):\n    open("trained", "w").close()\n'
     found = verdict(text)
     assert found["verdict"] == "inconclusive"
-    assert found["evidence"] == "line 6 was never reached before a loader was"
+    assert found["evidence"].startswith("line 6 was never reached before a loader was; in a tolerant run, ")
     assert not (tmp_path / "trained").exists()
 
 

@@ -142,6 +142,8 @@ if not os.path.isdir("data"):
 assert os.path.exists("data/list.txt"), "no list"
 if len(sys.argv) > 5:
     print("never")
+if len(sys.argv) < 3:
+    sys.exit("usage: train DATA SPLIT")
 if os.path.exists("checkpoint.pt"):
     print("never")
 names = sorted(os.listdir("data"))

@@ -20,7 +20,8 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Set
 
 from forklint_harness.frames import is_library
 from forklint_harness.tolerance import lacks, runtime
-from forklint_harness.tolerance.rewriting import Rewriter, rows_of, same_rows
+from forklint_harness.tolerance.mending import rows_of, same_rows
+from forklint_harness.tolerance.rewriting import Rewriter
 
 MOST_FOLDERS = 4000
 """Folders of a project that are searched for a name."""

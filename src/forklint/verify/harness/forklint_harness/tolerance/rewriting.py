@@ -10,47 +10,9 @@ import ast
 import copy
 from typing import Any, Collection, Iterator, List, Optional, Sequence, Tuple
 
-RUNTIME = "__forklint__"
+from forklint_harness.tolerance.calling import RUNTIME, Calls, spelt
+
 PREAMBLE = "{} = __import__('forklint_harness.tolerance.runtime', fromlist=['of']).of({!r})"
-BARE = frozenset(
-    [
-        "print",
-        "isinstance",
-        "issubclass",
-        "hasattr",
-        "getattr",
-        "setattr",
-        "delattr",
-        "super",
-        "type",
-        "id",
-        "callable",
-        "locals",
-        "globals",
-        "vars",
-        "dir",
-        "eval",
-        "exec",
-        "repr",
-        "enumerate",
-        "zip",
-        "iter",
-        "next",
-        "reversed",
-        "map",
-        "filter",
-        "range",
-        "list",
-        "tuple",
-        "dict",
-        "set",
-        "frozenset",
-        "slice",
-    ]
-)
-"""Builtins whose calls are left alone: they pass values on, or look at the frame that calls them."""
-LOOKING = frozenset({"isinstance", "issubclass", "hasattr", "callable"})
-"""Those that ask what a value is: of a stand-in the answer is made up."""
 LEAVING = frozenset({"exit", "quit", "_exit", "abort", "error", "print_help"})
 PLAIN = (ast.Pass, ast.Break, ast.Continue, ast.Global, ast.Nonlocal)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -278,9 +240,9 @@ class Rewriter:
             yield ast.Expr(self._ask("star", ast.Constant(number), ast.Call(ast.Name("globals", ast.Load()), [], [])))
             return
         for target in _targets(node, whole=whole):
-            if whole and isinstance(target, ast.Attribute) and not _spelt(target).startswith("self."):
+            if whole and isinstance(target, ast.Attribute) and not spelt(target).startswith("self."):
                 continue  # what is not run leaves other objects as they are
-            value = self._ask(by, ast.Constant(number), ast.Constant(_spelt(target)))
+            value = self._ask(by, ast.Constant(number), ast.Constant(spelt(target)))
             assigned = copy.copy(target)
             assigned.ctx = ast.Store()  # type: ignore[attr-defined]
             bound: ast.stmt = ast.copy_location(ast.Assign(targets=[assigned], value=value), node)
@@ -314,112 +276,7 @@ class Rewriter:
         return ast.Call(func=function, args=list(arguments), keywords=[])
 
     def _expressions(self, node: Any) -> Any:
-        return _Calls().visit(copy.deepcopy(node))
-
-
-def same_rows(before: ast.Module, after: ast.Module, rows: Collection[int]) -> List[int]:
-    """The rows of a mended module on which the statements stand that stood on these rows of the module before."""
-    return sorted({begin for begin, _ in rows_of(before, after, rows)})
-
-
-def rows_of(before: ast.Module, after: ast.Module, rows: Collection[int]) -> List[Tuple[int, int]]:
-    """First and last rows of those statements in the mended module."""
-    statements = list(_placed(after.body, ()))
-    found = []
-    for row in rows:
-        on_row = [(scope, one) for scope, one in _placed(before.body, ()) if one.lineno <= row <= _head_end(one)]
-        if not on_row:
-            continue
-        home, statement = max(on_row, key=lambda pair: (pair[1].lineno, pair[1].col_offset))
-        for sign in _signs(statement):
-            same = [one for scope, one in statements if scope == home and sign in _signs(one)]
-            were = [one for scope, one in _placed(before.body, ()) if scope == home and sign in _signs(one)]
-            if len(were) == len(same):  # of several alike the one at its place
-                same = [same[were.index(statement)]]
-            if same:
-                found += [(one.lineno, _head_end(one)) for one in same]
-                break
-    return found
-
-
-def _placed(block: Sequence[ast.AST], scope: Tuple[str, ...]) -> Iterator[Tuple[Tuple[str, ...], ast.stmt]]:
-    """All statements of a block and below, each with the names of the definitions around it."""
-    for node in block:
-        if isinstance(node, ast.stmt):
-            yield scope, node
-        name = getattr(node, "name", None) if isinstance(node, (*FUNCTIONS, ast.ClassDef)) else None
-        inner = (*scope, name) if name else scope
-        yield from _placed([one for one in ast.iter_child_nodes(node) if not isinstance(one, ast.expr)], inner)
-
-
-def _head_end(node: ast.stmt) -> int:
-    body = getattr(node, "body", None)
-    return max(node.lineno, body[0].lineno - 1) if isinstance(body, list) and body else _end(node)
-
-
-def _signs(node: ast.stmt) -> List[str]:
-    """What a statement is known by, wherever it is moved, the surest first: its head, its target, what it calls."""
-    bare = copy.copy(node)
-    for field in ("body", "orelse", "handlers", "finalbody"):
-        if isinstance(getattr(bare, field, None), list):
-            setattr(bare, field, [])
-    signs = [ast.dump(bare)]
-    if isinstance(node, ast.Assign):
-        signs += ["{} =".format(ast.dump(target)) for target in node.targets]
-    value = getattr(node, "value", None)
-    if isinstance(value, ast.Call):
-        signs.append("{} {}".format(type(node).__name__, ast.dump(value.func)))
-    return signs
-
-
-class _Calls(ast.NodeTransformer):
-    """Lets calls with arguments, and texts made of values, go through the runtime."""
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        self.generic_visit(node)
-        if isinstance(node.func, ast.Name) and node.func.id in BARE:
-            looks = node.func.id in LOOKING and node.args and _spelt(node.args[0])
-            return ast.copy_location(_asking("looked", [node.args[0], node], []), node) if looks else node
-        values = [*node.args, *(keyword.value for keyword in node.keywords)]
-        if all(isinstance(value, ast.Constant) for value in values):
-            return node
-        return ast.copy_location(ast.Call(_asking("prepare", [node.func, *node.args], node.keywords), [], []), node)
-
-    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
-        self.generic_visit(node)
-        key: Any = node.slice
-        key = getattr(key, "value", key) if type(key).__name__ == "Index" else key  # as Python 3.8 has it
-        if isinstance(node.ctx, ast.Load) and isinstance(key, (ast.Name, ast.Attribute)):
-            return ast.copy_location(_asking("item", [node.value, key], []), node)
-        return node
-
-    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
-        parts: List[ast.expr] = []
-        for value in node.values:
-            if not isinstance(value, ast.FormattedValue):
-                parts.append(value)
-                continue
-            self.generic_visit(value)
-            shape: ast.expr = value.format_spec if value.format_spec is not None else ast.Constant("")
-            parts.append(ast.Tuple([value.value, ast.Constant(value.conversion), shape], ast.Load()))
-        return ast.copy_location(_asking("joined", parts, []), node)
-
-    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
-        self.generic_visit(node)
-        is_text = isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant)
-        if is_text and isinstance(node.left.value, str):  # type: ignore[attr-defined]
-            return ast.copy_location(_asking("percent", [node.left, node.right], []), node)
-        return node
-
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
-        """Leave annotations as they are: what reads them wants types."""
-        if node.value is not None:
-            node.value = self.visit(node.value)
-        return node
-
-
-def _asking(name: str, arguments: List[ast.expr], keywords: List[ast.keyword]) -> ast.Call:
-    return ast.Call(ast.Attribute(ast.Name(RUNTIME, ast.Load()), name, ast.Load()), arguments, keywords)
+        return Calls().visit(copy.deepcopy(node))
 
 
 def _is_docstring(node: ast.stmt) -> bool:
@@ -428,10 +285,6 @@ def _is_docstring(node: ast.stmt) -> bool:
 
 def _is_future(node: ast.stmt) -> bool:
     return isinstance(node, ast.ImportFrom) and node.module == "__future__"
-
-
-def _end(node: ast.stmt) -> int:
-    return node.end_lineno or node.lineno
 
 
 def _ends_run(last: ast.stmt) -> bool:
@@ -472,13 +325,13 @@ def _targets(node: ast.stmt, *, whole: bool) -> Iterator[ast.expr]:
         return
     seen = set()
     for one in _own_nodes(node, whole=whole):
-        if isinstance(getattr(one, "ctx", None), ast.Store) and _spelt(one) and _spelt(one) not in seen:
-            seen.add(_spelt(one))
+        if isinstance(getattr(one, "ctx", None), ast.Store) and spelt(one) and spelt(one) not in seen:
+            seen.add(spelt(one))
             yield one  # type: ignore[misc]
         elif whole and isinstance(one, (*FUNCTIONS, ast.ClassDef)) and one is not node:
             yield ast.Name(one.name, ast.Store())
         elif whole and isinstance(one, (ast.Import, ast.ImportFrom)):
-            yield from (target for target in _targets(one, whole=False) if _spelt(target) != "*")
+            yield from (target for target in _targets(one, whole=False) if spelt(target) != "*")
 
 
 def _own_nodes(node: ast.AST, *, whole: bool) -> Iterator[ast.AST]:
@@ -497,9 +350,5 @@ def _count(target: ast.AST) -> int:
     return len(target.elts) if plain else 0  # type: ignore[attr-defined]
 
 
-def _spelt(node: ast.AST) -> str:
-    if isinstance(node, ast.Name):
-        return node.id
-    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-        return "{}.{}".format(node.value.id, node.attr)
-    return ""
+def _end(node: ast.stmt) -> int:
+    return node.end_lineno or node.lineno

@@ -108,6 +108,7 @@ class Runtime:
     def decide(self, mark: int, test: Any, leaves: bool, otherwise: bool, wanted: Any, number: int) -> Any:  # noqa: FBT001, PLR0913, PLR0917
         """The branch to take: that of the condition, or one that goes on where the condition is made up."""
         if not is_stand_in(test) and lacks.touched() == mark:
+            test = self._without_usage(test, leaves, number)
             return self._with_option(test, wanted, number)
         chosen = wanted
         if chosen is None:
@@ -115,6 +116,14 @@ class Runtime:
         if not is_stand_in(test) and bool(test) != chosen:
             lacks.record("statement", "condition", "taken as {}".format(chosen), self._place(self._statements[number]))
         return chosen
+
+    def _without_usage(self, test: Any, leaves: bool, number: int) -> Any:  # noqa: FBT001
+        """The condition, or no where it would end the program since it was given too few arguments."""
+        node: Any = self._statements[number]
+        if not leaves or not test or not any(getattr(one, "attr", "") == "argv" for one in ast.walk(node.test)):
+            return test
+        lacks.record("argument", "sys.argv", place=self._place(node))
+        return False
 
     def _with_option(self, test: Any, wanted: Any, number: int) -> Any:
         """The condition, or the branch that is wanted where nothing but options of the command line decides."""
