@@ -88,18 +88,12 @@ def test_what_is_seen_is_noted(path: Path) -> None:
     assert [f"{row}: {name}" for row, name, _ in calls(parsed(path)) if name in UNNOTED] == []
 
 
-OUTLIVES = {
-    "facts/starting/running/functions.py": ["is_generator(ast.FunctionDef | ast.AsyncFunctionDef)"],
-}
-"""What may be remembered all the same: it is said of a node alone, whose meaning never changes, and few are kept."""
-
-
 def test_nothing_is_remembered_past_an_edit() -> None:
     found = {}
     for path in FILES:
         names = [what.partition(": ")[2] for what in remembers(parsed(path))]
         found |= {path.relative_to(SOURCE).as_posix(): names} if names else {}
-    assert found == OUTLIVES
+    assert found == {}
 
 
 def test_what_is_remembered_is_seen() -> None:

@@ -78,7 +78,7 @@ def prove(planned: Planned, runner: Runner, tell: Tell) -> Result:
     judgement: Judgement | None = None
     has_come = False
     for attempt in planned.outcome.attempts:
-        if judgement is not None and not _is_worth_trying(attempt, judgement, has_come=has_come):
+        if judgement is not None and not _is_worth_trying(attempt, judgement, planned.context, has_come=has_come):
             continue
         experiment = replace(attempt, instead_of=judgement or attempt.instead_of)
         shown = observe(experiment, experimenter, runner, tell)
@@ -92,9 +92,14 @@ def prove(planned: Planned, runner: Runner, tell: Tell) -> Result:
     return Result(planned.finding, planned.outcome.claim, judgement, tuple(seen), experiment)
 
 
-def _is_worth_trying(attempt: Experiment, judgement: Judgement, *, has_come: bool) -> bool:
-    """Whether what came before leaves something to an attempt: a tolerant one says more only where nothing is said."""
-    return judgement.verdict is Verdict.INCONCLUSIVE if attempt.is_tolerant else not has_come
+def _is_worth_trying(attempt: Experiment, judgement: Judgement, context: Context, *, has_come: bool) -> bool:
+    """Whether what came before leaves something to an attempt.
+
+    A tolerant one says more only where nothing is said, and where the user has not named what is to be run as it is.
+    """
+    if attempt.is_tolerant:
+        return judgement.verdict is Verdict.INCONCLUSIVE and not (context.entry or context.factories)
+    return not has_come
 
 
 def with_reason(judgement: Judgement, before: Judgement) -> Judgement:
