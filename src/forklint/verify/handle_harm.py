@@ -87,7 +87,7 @@ def paired(cell: Cell, mended: Observation | None, known: Truth) -> Cell:
         )
     if cell.verdict is not Verdict.CONFIRMED:
         return cell
-    problem = _not_cured(mended, known)
+    problem = _not_cured(mended, known if cell.wrong else Truth())
     if problem:
         return replace(cell, verdict=Verdict.INCONCLUSIVE, evidence=f"{cell.evidence}; {problem}", advice=NAME_IT)
     assert mended is not None  # noqa: S101 - there is no problem

@@ -12,6 +12,8 @@ from forklint_harness.stores.values import scratch
 
 HERE = "@/"
 """Begins the key of a path in the scratch folder, which lies elsewhere in every trial."""
+BESIDE = "@tmp/"
+"""The same for the trial's other temporary files, such as one whose path a stand-in gave."""
 _lexists = os.path.lexists
 _isdir = os.path.isdir
 
@@ -100,6 +102,9 @@ def key_of_path(path: str) -> str:
     full, below = os.path.abspath(path), os.path.abspath(scratch())
     if full == below or full.startswith(below + os.sep):
         return HERE + full[len(below) :].strip(os.sep).replace(os.sep, "/")
+    above = os.path.dirname(below)
+    if full.startswith(above + os.sep):
+        return BESIDE + full[len(above) :].strip(os.sep).replace(os.sep, "/")
     return full.replace(os.sep, "/")
 
 
@@ -107,6 +112,8 @@ def location_of(key: str) -> str:
     """Where the store of a key lies."""
     if key.startswith(HERE):
         return os.path.join(scratch(), *key[len(HERE) :].split("/"))
+    if key.startswith(BESIDE):
+        return os.path.join(os.path.dirname(os.path.abspath(scratch())), *key[len(BESIDE) :].split("/"))
     folder, name = os.path.split(key)
     return os.path.join(scratch(), "elsewhere-{:08x}".format(zlib.crc32(folder.encode())), name)
 
