@@ -61,6 +61,7 @@ def tolerance(
         "claimed": {str(path.resolve()): [rows]},
         "loads": loaded_with(),
         "foreign": sorted(libraries().always | (set(loaded_with()) - libraries().ambiguous)),
+        "ambiguous": sorted(libraries().ambiguous),
         "claims": list(claims),
     }
 

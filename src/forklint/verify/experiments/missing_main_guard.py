@@ -107,6 +107,8 @@ def _shown(seen: Observation) -> Shown:
         "" if works or refused else ended.evidence if ended else f"the child ended early: {how_it_ended(seen)}"
     )
     came = any(one["has_run"] for one in works)
+    if works and not came:
+        other = other or f"the children do not come by {relative_to(Path(seen.trial.spec['file']), Path.cwd())}"
     return Shown((first["text"], first["workers"]), harm, other, made_up, works=came, spared=came)
 
 

@@ -9,6 +9,7 @@ The order's spec says so under ``tolerance``, an object with
 - ``claimed``: by path, rows (first and last) of what the claim is about: a failure there is never passed over,
 - ``loads``: by name of a package that may be missing, the modules that it imports,
 - ``foreign``: names of libraries, which no file of the project that bears such a name stands for,
+- ``ambiguous``: names that are the project's only for files below the folder that has them,
 - ``claims``: what else is not to be stood in: ``accelerator``,
 - ``guarded``: by path, a row from which on the top level is put under a main guard,
 - ``by_value``: ``name`` and ``file`` of what is sent by what it is made of (see ``by_value``).

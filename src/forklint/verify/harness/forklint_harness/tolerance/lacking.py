@@ -44,7 +44,8 @@ def lack_of(error: BaseException, frame: Any, names: Iterable[str]) -> Optional[
 
     ``frame`` is that of the statement which failed, ``names`` are those that it reads.
     """
-    if isinstance(error, NEVER) or getattr(error, "_forklint_own", False):
+    is_made_up_code = isinstance(error, SyntaxError) and error.filename == "<string>"  # ``eval`` of a stand-in
+    if (isinstance(error, NEVER) and not is_made_up_code) or getattr(error, "_forklint_own", False):
         return None
     if isinstance(error, AssertionError) and not is_library(_innermost(error).f_code.co_filename):
         return None

@@ -40,6 +40,7 @@ class Project:
         self._wanted: Dict[str, Sequence[int]] = dict(spec.get("wanted", {}))
         self._claimed: Dict[str, Rows] = dict(spec.get("claimed", {}))
         self._guarded: Dict[str, int] = dict(spec.get("guarded", {}))
+        self.ambiguous = frozenset(spec.get("ambiguous", ()))
         self.foreign = frozenset(spec.get("foreign", ()))
         self._folders: Optional[Dict[str, List[str]]] = None
 
@@ -211,7 +212,7 @@ class Finder:
         if not importer or not self.project.has(importer):
             return None
         folder = self.project.find(name, importer) if name not in self.project.foreign else None
-        if folder is None:
+        if folder is None or (name in self.project.ambiguous and not os.path.realpath(importer).startswith(folder)):
             return None
         lacks.record("path", folder, "for {}".format(name))
         if folder not in sys.path:
