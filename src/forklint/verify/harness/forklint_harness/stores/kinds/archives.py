@@ -8,6 +8,7 @@ import tarfile
 import zipfile
 from typing import Any, Callable, Dict, Iterator, List
 
+from forklint_harness.stores.asked import Obliging
 from forklint_harness.stores.content import bytes_for
 from forklint_harness.stores.hooks import Answer, opener
 from forklint_harness.stores.kinds.plain import AskedBytes, AskedLines, format_of
@@ -39,7 +40,7 @@ class AskedMember:
     is_dir = isdir
 
 
-class AskedArchive:
+class AskedArchive(Obliging):
     """An archive that has every member that it is asked for."""
 
     def __init__(self, node: Node, _arguments: List[Any], _keywords: Dict[str, Any]) -> None:
@@ -94,17 +95,6 @@ class AskedArchive:
 
     def __iter__(self) -> Iterator[AskedMember]:
         return iter(self.infolist())
-
-    def __enter__(self) -> AskedArchive:  # noqa: PYI034 - Self needs Python 3.11
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        return
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return lambda *_arguments, **_keywords: None
 
 
 def members_of(node: Node) -> Iterator[Any]:

@@ -7,6 +7,7 @@ import os
 from typing import Any, Callable, Dict, List
 
 from forklint_harness.stores import readers
+from forklint_harness.stores.asked import Asked
 from forklint_harness.stores.content import bytes_for
 from forklint_harness.stores.hooks import opener
 from forklint_harness.stores.kinds import plain as plain_files
@@ -20,7 +21,7 @@ ORDER = ("filename", "dtype", "mode", "offset", "shape", "order")
 """Arguments of np.memmap."""
 
 
-class AskedArchive:
+class AskedArchive(Asked):
     """What np.load gives: an archive of arrays by name, or one array."""
 
     def __init__(self, node: Node, number: Any = None) -> None:
@@ -62,12 +63,6 @@ class AskedArchive:
 
     def __array__(self, *_arguments: Any, **_keywords: Any) -> Any:
         return self._array()
-
-    def __enter__(self) -> AskedArchive:  # noqa: PYI034 - Self needs Python 3.11
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        return
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

@@ -7,6 +7,7 @@ import os
 import sys
 from typing import Any, Dict, Iterator, List
 
+from forklint_harness.stores.asked import Asked
 from forklint_harness.stores.hooks import opener
 from forklint_harness.stores.node import COUNT, Node, key_of
 from forklint_harness.stores.unknown import AskedDict, Unknown, recent
@@ -32,7 +33,7 @@ MANY = 4
 """Groups in a group that is gone through."""
 
 
-class AskedGroup:
+class AskedGroup(Asked):
     """A file, a group or a dataset: what it is used as tells which."""
 
     def __init__(self, node: Node, name: str = "/") -> None:
@@ -132,12 +133,6 @@ class AskedGroup:
         if name in ("close", "flush", "visit", "visititems"):
             return lambda *_arguments, **_keywords: None
         raise AttributeError("{!r} has no attribute {!r}".format("h5py", name))
-
-    def __enter__(self) -> AskedGroup:  # noqa: PYI034 - Self needs Python 3.11
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        return
 
     def __bool__(self) -> bool:
         return True

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any, Dict, Iterator, List
 
+from forklint_harness.stores.asked import Asked
 from forklint_harness.stores.content import bytes_for
 from forklint_harness.stores.hooks import Answer, opener
 from forklint_harness.stores.marked import mark
@@ -13,7 +14,7 @@ from forklint_harness.stores.unknown import learning_value
 from forklint_harness.stores.values import value_of
 
 
-class AskedKeys:
+class AskedKeys(Asked):
     """A file that has every key that it is asked for."""
 
     def __init__(self, node: Node, _arguments: List[Any], _keywords: Dict[str, Any]) -> None:
@@ -53,12 +54,6 @@ class AskedKeys:
 
     def close(self) -> None:
         """Close, as files do."""
-
-    def __enter__(self) -> AskedKeys:  # noqa: PYI034 - Self needs Python 3.11
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        return
 
 
 class AskedShelf(AskedKeys):

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
+from forklint_harness.stores.asked import Obliging
 from forklint_harness.stores.content import bytes_for
 from forklint_harness.stores.hooks import opener
 from forklint_harness.stores.marked import mark
 from forklint_harness.stores.node import COUNT, Node
 
 
-class AskedEnvironment:
+class AskedEnvironment(Obliging):
     """An environment that has every key that it is asked for."""
 
     def __init__(self, node: Node, arguments: List[Any], keywords: Dict[str, Any]) -> None:
@@ -46,17 +47,6 @@ class AskedEnvironment:
             "num_readers": 1,
         }
 
-    def __enter__(self) -> AskedEnvironment:  # noqa: PYI034 - Self needs Python 3.11
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        return
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return lambda *_arguments, **_keywords: None
-
 
 class Named:
     """A named database; None is the unnamed one."""
@@ -70,7 +60,7 @@ def _keys_of(node: Node, database: Any) -> Node:
     return node if name is None else node.part("!db", "db").part(bytes(name))
 
 
-class AskedTransaction:
+class AskedTransaction(Obliging):
     """A transaction, and its own cursor."""
 
     def __init__(self, node: Node, database: Any) -> None:
@@ -139,17 +129,6 @@ class AskedTransaction:
     def item(self) -> Any:
         """Both."""
         return self.key(), self.value()
-
-    def __enter__(self) -> AskedTransaction:  # noqa: PYI034 - Self needs Python 3.11
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        return
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return lambda *_arguments, **_keywords: None
 
 
 def make(path: str, node: Node) -> None:

@@ -7,6 +7,7 @@ import re
 import sqlite3
 from typing import Any, Dict, List
 
+from forklint_harness.stores.asked import Asked
 from forklint_harness.stores.content import bytes_for
 from forklint_harness.stores.hooks import opener
 from forklint_harness.stores.marked import mark, text
@@ -22,7 +23,7 @@ MOST = 40
 _connect = sqlite3.connect
 
 
-class AskedConnection:
+class AskedConnection(Asked):
     """A database in memory, to which is added what a statement misses."""
 
     def __init__(self, node: Node, _arguments: List[Any], _keywords: Dict[str, Any]) -> None:
@@ -69,12 +70,6 @@ class AskedConnection:
         if name.startswith("__"):
             raise AttributeError(name)
         return getattr(self._real, name)
-
-    def __enter__(self) -> AskedConnection:  # noqa: PYI034 - Self needs Python 3.11
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        return
 
 
 class AskedCursor:
