@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from forklint.model import PLATFORMS, FileReport, Finding, Fix, Note, Severity, Span
 from forklint.prefilter import Screen
+from forklint.project.budget import room_for_questions
 from forklint.project.changes import UNPARSABLE
 from forklint.project.index import Project
 from forklint.project.module import Module
@@ -190,7 +191,8 @@ class Linter:
             try:
                 if not self.options.screen or self._may_hold(card, module.path, data):
                     rule = self._rule(card)
-                    suspected, cuts = self._suspected(rule, path, module)
+                    with room_for_questions():
+                        suspected, cuts = self._suspected(rule, path, module)
                     found += suspected
                     notes += rule.stopped(shown(path), cuts)
             except RecursionError:

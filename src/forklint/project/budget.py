@@ -10,10 +10,28 @@ own. What was cut off is said with ``--verbose``.
 from __future__ import annotations
 
 import ast
+import sys
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from forklint.project.nodes import nodes_below
 from forklint.project.questions import Questions
+
+FRAMES = 3000
+"""Python's frames that the questions of one rule may take: one that asks another takes up to fourteen, and the budgets
+let some forty of them nest, each with those that gather its parts. Python's own limit is 1,000."""
+
+
+@contextmanager
+def room_for_questions() -> Iterator[None]:
+    """Let questions nest as deeply as their budgets do; raises RecursionError beyond."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, FRAMES))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 class Budget:

@@ -25,10 +25,13 @@ def item_of(evaluator: Evaluator, found: Found) -> Found:
     if isinstance(value, Row):
         return _one_of([evaluator.find(item) for item in value.items])
     if isinstance(value, Stream):
-        return yielded(evaluator, value)
+        key = (value.frame.function.node, value.frame)
+        return evaluator.ask("an item of a generator", key, lambda: yielded(evaluator, value), NOTHING)
     if isinstance(value, Made):
         inner = wrapped(value)
-        return any_item(evaluator, inner) if inner is not None else NOTHING
+        if inner is None:
+            return NOTHING
+        return evaluator.ask("an item", (inner.node, inner.frame), lambda: any_item(evaluator, inner), NOTHING)
     return perhaps(item_of(evaluator, one) for one in found.options)
 
 
