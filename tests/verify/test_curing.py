@@ -18,6 +18,7 @@ from forklint.verify.curing import Moved, cure
 from forklint.verify.experiments.base import Context
 from forklint.verify.proving import plan, prove
 from forklint.verify.runner import Runner
+from forklint.verify.tolerant import mended
 
 COLLATE = """
 from torch.utils.data import DataLoader
@@ -89,7 +90,7 @@ def test_a_fix_that_does_not_help_is_told_as_such(tmp_path: Path) -> None:
     with Runner(Path(sys.executable)) as runner:
         (planned,) = plan([useless], lambda _: context)
         result = prove(planned, runner, lambda *_: None)
-        found = cure(planned, result, runner, lambda *_: None)
+        found = cure(planned, result, runner, lambda *_: None, mended(useless))
     assert found.outcome == "not fixed", found
     assert "cannot pickle" in found.evidence
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from forklint import config
+from forklint.cli import proved_fixes
 from forklint.cli.ending import CLEAN, FAILED, FOUND, Failure, one_line_errors
 from forklint.cli.files import find, interpreter
 from forklint.cli.output import print_notes, say
@@ -168,12 +169,12 @@ def run(options: dict[str, Any], arguments: Sequence[str] | None) -> int:
     try:
         if options["replay"]:
             return _replay(options["replay"], planned, python)
-        results, cures = _prove(planned, python, options)
+        results, cures = _prove(planned, python, options, lambda found: proved_fixes.mended(found, finder))
     except CannotRunError as error:
         raise Failure(str(error)) from None
     if options["save_verdicts"]:
         _save(planned, results, python, finder)
-    written = _write(cures, finder) if options["apply"] else []
+    written = proved_fixes.write(cures, finder) if options["apply"] else []
     with output_to(options["output_file"]):
         _tell(Proofs(results, untried, cures, len(written)), environment, outcome_of(ran, finder), options)
     left = [one for one in results if one.finding not in written]
@@ -185,23 +186,6 @@ def _check(options: dict[str, Any]) -> None:
     if options["output_file"] and (options["plan"] or options["replay"]):
         raise Failure("--output-file takes a report, and --plan and --replay give none: drop one")
     check(options["output_file"])
-
-
-def _write(cures: Sequence[Cure], finder: config.SettingsFinder) -> list[Finding]:
-    """Write the fixes that were proved; gives the findings that they mend, and says which could not be written."""
-    from forklint.engine import Options  # noqa: PLC0415 - seldom asked
-    from forklint.fixing import fix  # noqa: PLC0415
-    from forklint.linters import Linters  # noqa: PLC0415
-
-    proved = [one.result.finding for one in cures if one.is_proved]
-    written: list[Finding] = []
-    for name in dict.fromkeys(finding.path for finding in proved):
-        only = {finding.fingerprint for finding in proved if finding.path == name}
-        fixed = fix(Linters(finder, Options()).of(Path(name)), Path(name), unsafe=True, write=True, only=only)
-        print_notes([fixed.report], (), verbose=False)
-        mended = {finding.fingerprint for finding in fixed.applied}
-        written += [finding for finding in proved if finding.path == name and finding.fingerprint in mended]
-    return written
 
 
 def _save(planned: Sequence[Planned], results: Sequence[Result], python: Path, finder: config.SettingsFinder) -> None:
@@ -330,7 +314,12 @@ def _lint(
     return Ran(reports, missing=missing, named=())
 
 
-def _prove(planned: Sequence[Planned], python: Path, options: dict[str, Any]) -> tuple[list[Result], list[Cure]]:
+def _prove(
+    planned: Sequence[Planned],
+    python: Path,
+    options: dict[str, Any],
+    mended: Callable[[Sequence[Finding]], dict[str, str]],
+) -> tuple[list[Result], list[Cure]]:
     """Run all experiments, and try fixes if that is asked for, with progress on standard error if it is a terminal."""
     from rich.console import Console  # noqa: PLC0415
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
@@ -351,7 +340,7 @@ def _prove(planned: Sequence[Planned], python: Path, options: dict[str, Any]) ->
 
         results = [prove(one, runner, tell) for one in planned]
         wanted = options["fix"] or options["apply"]
-        return results, cures(planned, results, runner, tell) if wanted else []
+        return results, cures(planned, results, runner, tell, mended) if wanted else []
 
 
 def _repro(name: str, planned: Sequence[Planned]) -> str:

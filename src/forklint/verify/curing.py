@@ -5,7 +5,7 @@ The project stays as it is: the mended text is laid into what a trial sees of it
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from pathlib import Path
@@ -19,6 +19,7 @@ from forklint.verify.runner import Runner
 from forklint.verify.tolerant import MENDED, mended
 from forklint.verify.words import Observation, Trial, Verdict
 
+FIXED, UNDECIDED = "fixed", "inconclusive"
 ROWS = ("first", "last", "row")
 RANGES = ("rows", "use")
 """Names under which the spec of a trial tells rows of a file: one by one, or as a list."""
@@ -48,40 +49,68 @@ class Cure:
     @property
     def is_proved(self) -> bool:
         """Whether the fix was seen to remove the harm."""
-        return self.outcome == "fixed"
+        return self.outcome == FIXED
 
 
-def cures(planned: Sequence[Planned], results: Sequence[Result], runner: Runner, tell: Tell) -> list[Cure]:
-    """Try the fix of each confirmed finding; the others have none to try. Raises CannotRunError."""
-    pairs = zip(planned, results, strict=True)
-    return [cure(one, result, runner, tell) for one, result in pairs if result.judgement.verdict is Verdict.CONFIRMED]
+def cures(
+    planned: Sequence[Planned],
+    results: Sequence[Result],
+    runner: Runner,
+    tell: Tell,
+    together: Callable[[Sequence[Finding]], Mapping[str, str]],
+) -> list[Cure]:
+    """Try the fix of each confirmed finding; the others have none to try. Raises CannotRunError.
+
+    One that by itself decides nothing, since another hazard stands in the way, is tried with the fixes of all:
+    ``together`` gives the files that these change, by path.
+    """
+    pairs = [(one, result) for one, result in zip(planned, results, strict=True) if _is_confirmed(result)]
+    found = [cure(one, result, runner, tell, mended(result.finding)) for one, result in pairs]
+    if len(pairs) < 2 or all(one.outcome != UNDECIDED for one in found):
+        return found
+    texts = together([result.finding for _, result in pairs])
+    for number, (one, result) in enumerate(pairs):
+        if found[number].outcome == UNDECIDED and str(from_root(Path(result.finding.path)).resolve()) in texts:
+            again = cure(one, result, runner, tell, texts)
+            found[number] = replace(again, evidence=f"with the fixes of the other findings: {again.evidence}")
+    return found
 
 
-def cure(planned: Planned, result: Result, runner: Runner, tell: Tell) -> Cure:
-    """Run the experiment that confirmed a finding once more, on the mended text."""
+def _is_confirmed(result: Result) -> bool:
+    return result.judgement.verdict is Verdict.CONFIRMED
+
+
+def cure(planned: Planned, result: Result, runner: Runner, tell: Tell, texts: Mapping[str, str]) -> Cure:
+    """Run the experiment that confirmed a finding once more, on mended texts of files; empty if there is no fix."""
     finding, experiment = result.finding, result.experiment
-    texts = mended(finding)
     if not texts or experiment is None:
         words = finding.fix.message if finding.fix is not None else "forklint does not know how to mend it"
         return Cure(result, "no fix", f"to be mended by hand: {words}", tuple(_spared(result)))
-    if any(seen.trial.is_control and seen.trial.factors.code == MENDED for seen in result.observations):
-        return Cure(result, "fixed", "the control of the proof was the fix", tuple(_spared(result)), texts)
+    if _is_proved_by(result):
+        return Cure(result, FIXED, "the control of the proof was the fix", tuple(_spared(result)), texts)
     if not all(runner.can_lay_over(trial) for trial in experiment.trials):
         why = "this system lets no trial see the project otherwise than it is"
-        return Cure(result, "inconclusive", why, tuple(_spared(result)), texts)
-    again = replace(experiment, trials=tuple(_on(trial, finding, texts) for trial in experiment.trials))
+        return Cure(result, UNDECIDED, why, tuple(_spared(result)), texts)
+    moved = {path: Moved(Path(path).read_text(encoding="utf-8", errors="replace"), texts[path]) for path in texts}
+    again = replace(experiment, trials=tuple(_on(trial, texts, moved) for trial in experiment.trials))
     experimenter = experimenters()[finding.code](planned.context)
     seen = observe(again, experimenter, runner, tell)
     judgement = experimenter.judge(again, seen)
-    outcome = {Verdict.CONFIRMED: "not fixed", Verdict.INCONCLUSIVE: "inconclusive"}.get(judgement.verdict, "fixed")
+    outcome = {Verdict.CONFIRMED: "not fixed", Verdict.INCONCLUSIVE: UNDECIDED}.get(judgement.verdict, FIXED)
     return Cure(result, outcome, judgement.evidence, (*_ways(seen), *_spared(result)), texts)
 
 
-def _on(trial: Trial, finding: Finding, texts: Mapping[str, str]) -> Trial:
-    """The same trial on the mended text, in which the finding's lines may stand elsewhere."""
-    path = from_root(Path(finding.path)).resolve()
-    moved = Moved(path.read_text(encoding="utf-8", errors="replace"), texts[str(path)])
-    spec = {name: moved.within(value, str(path)) for name, value in moved.within(trial.spec, str(path)).items()}
+def _is_proved_by(result: Result) -> bool:
+    """Whether the proof had the fix for its control."""
+    by_trial = any(seen.trial.is_control and seen.trial.factors.code == MENDED for seen in result.observations)
+    return by_trial or result.judgement.details.get("control") == "fix"
+
+
+def _on(trial: Trial, texts: Mapping[str, str], moved: Mapping[str, Moved]) -> Trial:
+    """The same trial on mended texts, in which the lines that it is about may stand elsewhere."""
+    spec: Mapping[str, Any] = trial.spec
+    for path, rows in moved.items():
+        spec = {name: rows.within(value, path) for name, value in rows.within(spec, path).items()}
     return replace(trial, name=f"{trial.name}-fixed", spec=spec, texts=dict(texts))
 
 

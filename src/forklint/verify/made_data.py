@@ -16,6 +16,7 @@ from forklint.source.lines import apply_edits
 from forklint.source.paths import from_root
 from forklint.verify import constructing
 from forklint.verify.subjects import STARTING, Sources
+from forklint.verify.tolerant import MENDED
 from forklint.verify.unreached import first_line
 from forklint.verify.words import Judgement, Observation, Subject, Trial, Verdict
 
@@ -25,7 +26,6 @@ SAMPLES = 64
 """Samples that are read of made-up data: fewer than of real data, for all of them are made first."""
 SECONDS = 15.0
 """For which is learnt what the data has to be."""
-MENDED = "with the fix"
 CHANGED = "with a handle of its own in each process"
 PLAIN = "a file"
 NAMES = {

@@ -64,7 +64,8 @@ class UnknownMethod(Experimenter):
         if not right:
             return Judgement(Verdict.CONFIRMED, record["error"])
         if record["right"] or self._is_set(finding, right):
-            return Judgement(Verdict.CONFIRMED, f"{record['error']}; with the fix, `{right}`, it is there")
+            evidence = f"{record['error']}; with the fix, `{right}`, it is there"
+            return Judgement(Verdict.CONFIRMED, evidence, details={"control": "fix"})
         why = f"{record['error']}; but neither is `{right}` there, which the fix names"
         return inconclusive(why, "call it on a real object")
 
