@@ -11,8 +11,6 @@ SILENT = {
     "a start method that is asked for": """
 if mp.get_start_method() == "fork":
     mp.Pool(2)
-if hasattr(os, "fork"):
-    mp.Pool(2)
 """,
     "a fork that may have been set": """
 try:

@@ -45,6 +45,9 @@ KNOWN_KEYS: dict[str, frozenset[str]] = {
     "env_vars": frozenset(["name", "modules", "severity", "effect", "source"]),
     "starters": frozenset(
         [
+            "handed_to",
+            "chained",
+            "least",
             "call",
             "how",
             "methods",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from forklint.knowledge.loading import names as listed
 from forklint.project import bindings as bindings_of
 from forklint.project.bindings import is_shadowed
-from forklint.project.index import Symbol
+from forklint.project.index import External, Symbol
 from forklint.project.index import Value as Bound
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import Binding, Kind, Scope
@@ -21,6 +21,7 @@ from forklint.values import items, parameters, stores
 from forklint.values.model import (
     NOT_STORED,
     NOTHING,
+    Constant,
     Expression,
     Found,
     Frame,
@@ -43,6 +44,9 @@ if TYPE_CHECKING:
 
 LISTS = frozenset({"builtins.list", "builtins.sorted", "builtins.set"})
 """What makes a list of anything."""
+
+FOR_CHECKERS = frozenset({"typing.TYPE_CHECKING", "typing_extensions.TYPE_CHECKING"})
+"""True for type checkers alone."""
 
 
 def find(evaluator: Evaluator, source: Expression) -> Found:
@@ -83,6 +87,8 @@ def of_symbol(evaluator: Evaluator, symbol: Symbol | None, frame: Frame | None) 
         return bound(evaluator, symbol, frame)
     if isinstance(symbol, (ClassFacts, FunctionFacts, Module)):
         return Found(Ref(symbol))
+    if isinstance(symbol, External) and symbol.name in FOR_CHECKERS:
+        return Found(Constant(value=False))
     return NOTHING
 
 

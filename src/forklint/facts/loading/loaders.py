@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from forklint.facts.loading import datasets
-from forklint.facts.loading.rows import PARTIAL, loader_row, partial_of, row_above
+from forklint.facts.loading.rows import PARTIAL, loader_row, partial_of, row_above, rows_above
 from forklint.facts.loading.screening import loader_names, may_make_loader
 from forklint.facts.machines.trials import is_test_file
 from forklint.knowledge.starters import Starter, starters
@@ -17,7 +17,7 @@ from forklint.model import Link
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
-from forklint.project.scopes import Scope
+from forklint.project.scopes import Function, Scope
 from forklint.project.spelling import last_name
 from forklint.records import dataclass
 from forklint.summaries.terms import CALL
@@ -310,10 +310,19 @@ def _handed_up(evaluator: Evaluator, facts: ClassFacts, given: Arguments) -> Arg
         scope = owner.module.scope_of[method]
         frame = Frame(FunctionFacts(owner.module, method), given, Instance(facts, given))
         above = [n for n in nodes_below(method) if isinstance(n, ast.Call) and callers.is_super_call(n)]
-        if len(above) != 1:
+        if len(above) != 1 or _sets_workers(project, facts, method):
             return Arguments(open=True)
         given = callers.handed_up(evaluator, Expression(owner.module, scope, above[0], frame))
         classes = project.ancestry(facts).classes
         later = classes[classes.index(owner) + 1 :]
         found = next(((one, one.methods["__init__"]) for one in later if "__init__" in one.methods), None)
     return given
+
+
+def _sets_workers(project: Project, facts: ClassFacts, method: Function) -> bool:
+    """Whether a constructor gives the loader another number of workers than it handed on."""
+    names = {row.workers for row in rows_above(project, facts)}
+    return any(
+        isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and node.attr in names
+        for node in nodes_below(method)
+    )
