@@ -18,6 +18,7 @@ from forklint.verify.curing import Moved, cure
 from forklint.verify.experiments.base import Context
 from forklint.verify.proving import plan, prove
 from forklint.verify.runner import Runner
+from forklint.verify.subjects import Factory
 from forklint.verify.tolerant import mended
 
 COLLATE = """
@@ -75,7 +76,8 @@ def found_in(path: Path) -> tuple[Finding, Context]:
     finder = SettingsFinder({}, isolated=True)
     (finding,) = Linters(finder, Options()).of(path).lint(path).findings
     settings, environment = finder.for_file(path), asked_once(Path(sys.executable))
-    context = Context(path.parent, settings, environment, scripts=(path,), start_methods=("spawn",))
+    factories = (Factory("records:make_loader"),)
+    context = Context(path.parent, settings, environment, factories=factories, start_methods=("spawn",))
     return finding, context
 
 
@@ -91,7 +93,7 @@ def test_a_fix_that_does_not_help_is_told_as_such(tmp_path: Path) -> None:
         (planned,) = plan([useless], lambda _: context)
         result = prove(planned, runner, lambda *_: None)
         found = cure(planned, result, runner, lambda *_: None, mended(useless))
-    assert found.outcome == "not fixed", found
+    assert found.outcome == "not fixed", found.evidence
     assert "cannot pickle" in found.evidence
 
 

@@ -19,6 +19,7 @@ from forklint.verify.experiments.base import Context
 from forklint.verify.handle_harm import Cell, cell_of
 from forklint.verify.runner import Runner
 from forklint.verify.samples import truth
+from forklint.verify.words import Experiment
 
 pytest.importorskip("torch")
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="both start methods exist on Linux alone")
@@ -356,7 +357,8 @@ def dying(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Cell]:
     (finding,) = findings(folder)
     context = Context(folder, Settings(), environment(), start_methods=("fork",), provoking=0.4)
     (planned,) = proving.plan([finding], lambda _: context)
-    control, treatment = (one for one in planned.trials if one.task == "samples")
+    assert isinstance(planned.outcome, Experiment)
+    control, treatment = planned.outcome.trials
     with Runner(Path(sys.executable)) as runner:
         controls = [runner.run(control)]
 

@@ -73,7 +73,8 @@ def test_a_module_that_cannot_be_imported_decides_nothing(verdict, tmp_path: Pat
 
 def test_a_misspelt_name_of_torch(verdict) -> None:
     (found,) = verdict("import torch\n\ntorch.set_num_thread(1)\n", expect=1)
-    assert found["evidence"] == "AttributeError: module 'torch' has no attribute 'set_num_thread'"
+    error = "AttributeError: module 'torch' has no attribute 'set_num_thread'"
+    assert found["evidence"] == f"{error}; with the fix, `set_num_threads`, it is there"
 
 
 def test_the_last_line_says_how_many_were_decided(command, tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def test_an_error_is_laid_to_the_handle_that_its_line_names(tmp_path: Path) -> N
         finding.proof["attributes"][0]: prove(finding, tmp_path, start_methods=("fork",)).verdict()
         for finding in findings(tmp_path)
     }
-    assert verdicts == {"connection": "confirmed", "texts": "inconclusive"}
+    assert verdicts == {"connection": "confirmed", "texts": "not reproduced"}
 
 
 LOOK = """

@@ -130,7 +130,11 @@ def _read(terminal: int) -> bytes:
 
 def test_without_a_way_to_build_it_the_one_thing_to_do_is_named(command, project: Path) -> None:
     (project / "forklint.toml").write_text("")
-    (project / "records.py").write_text(RECORDS)  # without the mark, which makes it look like a script
+    checked = (
+        'if hashlib.md5(path.encode()).hexdigest()[:4] != "beef":\n            raise ValueError("not ours")\n        '
+    )
+    text = RECORDS.replace("# kept open", checked + "# kept open").replace('"""\n', '"""\n\nimport hashlib\n', 1)
+    (project / "records.py").write_text(text)  # without the mark, which makes it look like a script
     done = command("verify", "records.py", cwd=project)
     assert done.returncode == 3
     assert "no way to build Records(path)" in done.stdout
