@@ -14,7 +14,7 @@ from forklint.knowledge.starters import starters
 from forklint.project.index import External
 from forklint.project.index import Value as Bound
 from forklint.project.module import ClassFacts, FunctionFacts, Module
-from forklint.values import arithmetic, calls, command_line, files, names, objects
+from forklint.values import arithmetic, calls, command_line, files, items, names, objects
 from forklint.values.model import (
     NOTHING,
     Absent,
@@ -45,8 +45,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 WHAT = "following values"
 """What is stopped where a question costs too much."""
-MOST_ITEMS = 64
-"""Of a list that is made in a loop, and of which all are told."""
 MAX_DEPTH = 40
 """How many places are followed one behind the other."""
 MAX_STEPS = 3000
@@ -332,25 +330,6 @@ def _row(evaluator: Evaluator, source: Expression) -> Found:
     return Found(Row(tuple(items), complete))
 
 
-def _comprehension(_evaluator: Evaluator, source: Expression) -> Found:
-    return Found(Row((source.part(source.node.elt),), complete=False))  # type: ignore[attr-defined]
-
-
-def _list_of_each(evaluator: Evaluator, source: Expression) -> Found:
-    """A list made by a comprehension: ``[make(i) for i in range(n)]`` has as many items as the range."""
-    node = source.node
-    assert isinstance(node, ast.ListComp)  # noqa: S101 - FINDERS says so
-    loop, *more = node.generators
-    ranged = loop.iter
-    is_plain = not more and not loop.ifs and isinstance(ranged, ast.Call) and len(ranged.args) == 1
-    if is_plain and calls.qualified(evaluator, source.part(ranged.func)) == "builtins.range":  # type: ignore[attr-defined]
-        number = evaluator.find(source.part(ranged.args[0]))  # type: ignore[attr-defined]
-        count = number.value.value if isinstance(number.value, Constant) and not number.by_default else None
-        if isinstance(count, int) and 0 <= count <= MOST_ITEMS:
-            return Found(Row((source.part(node.elt),) * count))
-    return _comprehension(evaluator, source)
-
-
 def _text(evaluator: Evaluator, source: Expression) -> Found:
     """What an f-string gives, as far as its parts are known."""
     start = ""
@@ -394,10 +373,10 @@ FINDERS: dict[type[ast.expr], Callable[[Evaluator, Any], Found]] = {
     ast.Tuple: _row,
     ast.List: _row,
     ast.Set: _row,
-    ast.ListComp: _list_of_each,
-    ast.SetComp: _comprehension,
+    ast.ListComp: items.made_in_loop,
+    ast.SetComp: items.of_loop,
     ast.DictComp: _dictionary_of_each,
-    ast.GeneratorExp: _comprehension,
+    ast.GeneratorExp: items.of_loop,
     ast.JoinedStr: _text,
     ast.Lambda: lambda _evaluator, source: Found(Lambda(source)),
     ast.IfExp: _either,

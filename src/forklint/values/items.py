@@ -8,10 +8,33 @@ from typing import TYPE_CHECKING
 from forklint.knowledge.starters import iteration
 from forklint.project.spelling import is_name
 from forklint.values import calls
-from forklint.values.model import NOTHING, Expression, Found, Made, Row, Stream, Table, perhaps
+from forklint.values.model import NOTHING, Constant, Expression, Found, Made, Row, Stream, Table, perhaps
 
 if TYPE_CHECKING:
     from forklint.values.evaluator import Evaluator
+
+MOST_ITEMS = 64
+"""Of a list that is made in a loop, and of which all are told."""
+
+
+def of_loop(_evaluator: Evaluator, source: Expression) -> Found:
+    """What a comprehension makes: something of items like its element, nobody knows how many."""
+    return Found(Row((source.part(source.node.elt),), complete=False))  # type: ignore[attr-defined]
+
+
+def made_in_loop(evaluator: Evaluator, source: Expression) -> Found:
+    """A list made by a comprehension: ``[make(i) for i in range(n)]`` has as many items as the range."""
+    node = source.node
+    assert isinstance(node, ast.ListComp)  # noqa: S101 - FINDERS says so
+    loop, *more = node.generators
+    ranged = loop.iter
+    is_plain = not more and not loop.ifs and isinstance(ranged, ast.Call) and len(ranged.args) == 1
+    if is_plain and calls.qualified(evaluator, source.part(ranged.func)) == "builtins.range":  # type: ignore[attr-defined]
+        number = evaluator.find(source.part(ranged.args[0]))  # type: ignore[attr-defined]
+        count = number.value.value if isinstance(number.value, Constant) and not number.by_default else None
+        if isinstance(count, int) and 0 <= count <= MOST_ITEMS:
+            return Found(Row((source.part(node.elt),) * count))
+    return of_loop(evaluator, source)
 
 
 def any_item(evaluator: Evaluator, source: Expression) -> Found:

@@ -61,7 +61,7 @@ def attempts(experiment: Experiment, place: tuple[str, str], context: Context) -
     if row is None:
         return experiment
     told = tolerance(experiment.finding, context.root, project)
-    told |= {"skipped": slices.skipped(project, {path: {row}}, path), "wanted": {str(path.resolve()): [row]}}
+    told |= {"skipped": slices.skipped(project, {path: {row}}, None), "wanted": {str(path.resolve()): [row]}}
     told["claimed"] = {str(path.resolve()): [(row, row)]}
     second: Trial = replace(trial, name=f"{trial.name}-tolerant", spec={**trial.spec, "tolerance": told})
     second = replace(second, factors=replace(second.factors, code="tolerant"))
