@@ -89,7 +89,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     command = [sys.executable, "-m", "forklint", "--add-noqa", "."]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
-    assert done.stdout == "17 findings silenced by comments, 3 idle comments mended\n"
+    assert done.stdout == "Added comments for 17 findings, 3 unused comments corrected.\n"
     return folder
 
 
@@ -104,7 +104,7 @@ def test_a_new_run_is_clean_and_twice_equals_once(forklint, written: Path) -> No
     texts = {path: path.read_bytes() for path in written.iterdir()}
     assert forklint(cwd=written).returncode == 0
     again = forklint("--add-noqa", cwd=written)
-    assert (again.returncode, again.stdout) == (0, "0 findings silenced by comments\n")
+    assert (again.returncode, again.stdout) == (0, "Added comments for 0 findings.\n")
     assert texts == {path: path.read_bytes() for path in written.iterdir()}
     assert (written / "blanket.py").read_text() == text_of(f"{PLAIN}  # noqa")
 
@@ -205,7 +205,7 @@ def test_cells_of_a_notebook_get_comments(forklint, tmp_path: Path) -> None:
     path = tmp_path / "explore.ipynb"
     path.write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, indent=1) + "\n")
     result = forklint("--add-noqa=known", cwd=tmp_path)
-    assert (result.returncode, result.stdout) == (0, "2 findings silenced by comments, 1 idle comment mended\n")
+    assert (result.returncode, result.stdout) == (0, "Added comments for 2 findings, 1 unused comment corrected.\n")
     written = [cell["source"] for cell in json.loads(path.read_text())["cells"]]
     commented = [source.replace(PLAIN, f"{PLAIN}  # noqa: FKL301 known") for source in sources[1:]]
     assert written == ["%matplotlib inline\nx = 1", *commented]
@@ -248,7 +248,7 @@ def test_a_file_without_comments_is_passed_over_with_a_line(forklint, tmp_path: 
 def test_it_stands_alone(forklint, tmp_path: Path, other: str) -> None:
     result = forklint("--add-noqa", other, cwd=tmp_path, stdin=subprocess.DEVNULL)
     assert result.returncode == 2
-    assert "do not go together" in result.stderr
+    assert "cannot be used with" in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ def known(forklint, project: Path, written: dict[str, str]) -> Path:
     if not written:
         done = forklint(*KNOWN, "--update-baseline", cwd=project)
         assert (done.returncode, done.stdout) == (0, "")
-        assert done.stderr == "forklint: known.json: 2 findings added, 0 dropped, 2 in all\n"
+        assert done.stderr == "forklint: known.json: 2 findings added, 0 removed, 2 in total\n"
         written["text"] = path.read_text()
     path.write_text(written["text"])
     return path
@@ -135,7 +135,7 @@ def test_what_no_longer_occurs_is_told_and_dropped(forklint, project: Path, know
     assert "1 finding in known.json no longer occurs; --update-baseline drops it\n" in result.stderr
     assert len(rows(known)) == 2
     done = forklint(*KNOWN, "--update-baseline", cwd=project)
-    assert done.stderr == "forklint: known.json: 0 findings added, 1 dropped, 1 in all\n"
+    assert done.stderr == "forklint: known.json: 0 findings added, 1 removed, 1 in total\n"
     (project / "src" / "train.py").unlink()
     assert "1 finding in known.json no longer occurs" in forklint(*KNOWN, cwd=project).stderr
 
@@ -184,7 +184,7 @@ def test_two_projects_of_one_repository_do_not_mix(forklint, tmp_path: Path) -> 
 def test_without_a_file_to_lint_nothing_is_written_and_that_is_said(forklint, project: Path) -> None:
     (project / "empty").mkdir()
     done = forklint(*KNOWN, "--update-baseline", "empty", cwd=project)
-    assert (done.returncode, done.stderr) == (0, "forklint: warning: no files to lint found under the given paths\n")
+    assert (done.returncode, done.stderr) == (0, "forklint: warning: no Python files found under the given paths\n")
     assert not (project / "known.json").exists()
 
 
@@ -192,7 +192,7 @@ def test_a_link_to_a_baseline_is_the_baseline(forklint, project: Path, known: Pa
     text = known.read_text()
     (tmp_path / "link.json").symlink_to(known)
     done = forklint("--baseline", "link.json", "--update-baseline", "project", cwd=tmp_path)
-    assert done.stderr == "forklint: link.json: 0 findings added, 0 dropped, 2 in all\n"
+    assert done.stderr == "forklint: link.json: 0 findings added, 0 removed, 2 in total\n"
     assert ((tmp_path / "link.json").is_symlink(), known.read_text()) == (True, text)
 
 
@@ -202,7 +202,7 @@ def test_it_goes_with_fixes_formats_and_comments(forklint, project: Path, known:
     assert counted.stdout.split() == ["1", "FKL301", "handle-in-init"]
     assert counted.stderr == ""
     noqa = forklint(*KNOWN, "--add-noqa", cwd=project)
-    assert noqa.stdout == "1 finding silenced by comments\n"
+    assert noqa.stdout == "Added comments for 1 finding.\n"
     assert (project / "src" / "data.py").read_text() == HAZARD
     assert forklint(*KNOWN, "--fix", "--unsafe-fixes", cwd=project).returncode == 0
     assert "2 dropped" in forklint(*KNOWN, "--update-baseline", cwd=project).stderr
@@ -228,11 +228,11 @@ def test_updates_at_once_lose_nothing(project: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (None, "known.json: no such file; --update-baseline writes it"),
+        (None, "known.json: no such file; run with --update-baseline to create it"),
         ("{", "known.json: not valid JSON (line 1)"),
         ("\0\udcff", "known.json: not valid JSON"),
         ("[]", "known.json: not a baseline of forklint"),
-        ('{"version": 2, "findings": []}', "known.json: its version is 2, and this forklint reads 1"),
+        ('{"version": 2, "findings": []}', "known.json: version 2 is not supported (this forklint reads version 1)"),
         ('{"version": 1, "findings": [{"path": "a.py"}]}', "known.json: entry 1 needs path, code, text"),
         ("[" * 100_000, "known.json: not valid JSON"),
     ],
@@ -255,18 +255,18 @@ def test_a_baseline_that_cannot_be_written_is_one_clear_error(forklint, project:
     known.chmod(0o444)
     result = forklint(*KNOWN, "--update-baseline", cwd=project)
     assert (result.returncode, result.stderr.count("\n")) == (2, 1)
-    assert "known.json: cannot be written: the file is read-only" in result.stderr
+    assert "known.json: cannot write: the file is read-only" in result.stderr
     assert known.read_text() == text
     result = forklint("--baseline", "nowhere/known.json", "--update-baseline", cwd=project)
     assert (result.returncode, result.stderr.count("\n")) == (2, 1)
-    assert "nowhere/known.json: cannot be written: No such file or directory" in result.stderr
+    assert "nowhere/known.json: cannot write: No such file or directory" in result.stderr
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["--update-baseline"], "--update-baseline writes the file of --baseline"),
-        ([*KNOWN, "--update-baseline", "--diff"], "--update-baseline and --diff do not go together"),
+        ([*KNOWN, "--update-baseline", "--diff"], "--update-baseline cannot be used with --diff"),
         (["--baseline", "src"], "File 'src' is a directory"),
     ],
 )

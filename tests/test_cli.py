@@ -97,10 +97,10 @@ def test_selection(forklint, project: Path, arguments: list[str], found: bool) -
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--select", "FKL999"], "no rule 'FKL999'"),
+        (["--select", "FKL999"], "unknown rule 'FKL999'"),
         (["--platform", "solaris"], "unknown platform 'solaris'"),
-        (["--target-python", "new"], "'new' is no Python version"),
-        (["--per-file-ignores", "FKL301"], "write PATTERN:CODES"),
+        (["--target-python", "new"], "'new' is not a Python version"),
+        (["--per-file-ignores", "FKL301"], "expected PATTERN:CODES"),
         (["--exit-on", "never"], "unknown severity 'never'"),
         (["--output-format", "xml"], "'xml' is not one of"),
         (["--no-such-option"], "No such option"),
@@ -162,7 +162,7 @@ def test_show_settings_prints_what_rules(forklint, project: Path) -> None:
     shown = forklint("--show-settings", cwd=project).stdout
     assert 'ignore = ["FKL301"]' in shown
     assert 'platforms = ["darwin"]' in shown
-    assert "# cells: darwin/spawn" in shown
+    assert "# platforms and start methods: darwin/spawn" in shown
 
 
 def test_isolated_and_config(forklint, project: Path, tmp_path: Path) -> None:
@@ -272,12 +272,16 @@ def test_idle_suppressions_are_reported(forklint, project: Path) -> None:
 def test_an_empty_list_is_one_clear_error(forklint, project: Path, option: str) -> None:
     result = forklint(option, " ", cwd=project)
     assert result.returncode == 2
-    assert f"Invalid value for '{option}': it is empty" in result.stderr
+    assert f"Invalid value for '{option}': expected at least one value" in result.stderr
 
 
 def test_a_missing_path_is_one_line(forklint, project: Path) -> None:
     result = forklint("nowhere", cwd=project)
-    assert (result.returncode, result.stdout, result.stderr) == (2, "", "forklint: nowhere: no such file or folder\n")
+    assert (result.returncode, result.stdout, result.stderr) == (
+        2,
+        "",
+        "forklint: nowhere: no such file or directory\n",
+    )
 
 
 @pytest.mark.skipif(os.name == "nt", reason="sends SIGINT")

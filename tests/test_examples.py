@@ -60,7 +60,7 @@ def test_what_is_found_is_proved_by_running_it(example: Path, forklint) -> None:
 
 def test_a_plain_fix_mends_what_is_safe(example: Path, forklint) -> None:
     result = forklint(".", "--fix", cwd=example)
-    assert result.stdout.splitlines()[-1] == "3 fixed, 2 more with --unsafe-fixes, 2 left"
+    assert result.stdout.splitlines()[-1] == "3 fixed, 2 remaining (2 fixable with --unsafe-fixes)"
     left = forklint(".", "--output-format", "json", cwd=example)
     assert codes(left.stdout) == sorted(set(ALL) - set(SAFE))
 

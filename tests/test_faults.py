@@ -40,4 +40,4 @@ def test_a_fault_of_forklint_itself_is_one_line_and_no_finding(tmp_path: Path) -
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert done.stderr.startswith("Error: forklint itself failed (ZeroDivisionError: division by zero)")
+    assert done.stderr.startswith("Error: internal error (ZeroDivisionError: division by zero)")

@@ -171,11 +171,11 @@ def test_what_the_settings_exclude_is_passed_over(flake8: Flake8, project: Path)
     ("arguments", "configuration", "message"),
     [
         (["--forklint-platform", "solaris"], "", "--forklint-platform: unknown platform 'solaris'"),
-        (["--forklint-target-python", "new"], "", "--forklint-target-python: 'new' is no Python version"),
-        (["--forklint-select", "FKL999"], "", "--forklint-select: no rule 'FKL999'"),
-        ([], "forklint-ignore = E501\n", "--forklint-ignore: no rule 'E501'"),
-        ([], "forklint-platform = ,\n", "--forklint-platform: name at least one platform"),
-        ([], "forklint-preview = maybe\n", "--forklint-preview: must be true or false, not 'maybe'"),
+        (["--forklint-target-python", "new"], "", "--forklint-target-python: 'new' is not a Python version"),
+        (["--forklint-select", "FKL999"], "", "--forklint-select: unknown rule 'FKL999'"),
+        ([], "forklint-ignore = E501\n", "--forklint-ignore: unknown rule 'E501'"),
+        ([], "forklint-platform = ,\n", "--forklint-platform: expected at least one platform"),
+        ([], "forklint-preview = maybe\n", "--forklint-preview: expected true or false, not 'maybe'"),
         (["--forklint-config", "missing.toml"], "", "missing.toml: No such file or directory"),
     ],
 )
@@ -315,7 +315,7 @@ def test_a_fault_in_a_rule_is_reported_and_costs_that_rule_alone(flake8: Flake8,
 def test_a_fault_of_forklint_itself_is_reported(flake8: Flake8, project: Path) -> None:
     main = f"import forklint.source.roots\nforklint.source.roots.Roots.of = lambda self, path: 1 / 0\n{MAIN}"
     result = flake8("--select", "FKL", "data.py", cwd=project, code=main)
-    message = "forklint itself failed (ZeroDivisionError: division by zero); please report it"
+    message = "internal error (ZeroDivisionError: division by zero); please report it"
     assert (result.stdout, result.stderr) == (f"data.py:1:1: FKL000 {message}\n", "")
 
 

@@ -246,7 +246,7 @@ def test_a_hook_that_is_there_is_left(project: Path, forklint, text: str) -> Non
     path.write_text(text)
     done = forklint("init", "-y", "--no-config", cwd=project)
     assert done.returncode == 0
-    assert "has a forklint hook already; left as it is" in done.stdout
+    assert "already has a forklint hook; not changed" in done.stdout
     assert path.read_text() == text
 
 
@@ -279,7 +279,7 @@ def test_anchors_that_expand_without_end(project: Path, forklint) -> None:
 
 
 BROKEN = {
-    "pyproject": ("pyproject.toml", b"[project\n", "pyproject.toml: not valid TOML: ", "mend it, or pass --no-config"),
+    "pyproject": ("pyproject.toml", b"[project\n", "pyproject.toml: not valid TOML: ", "fix it, or pass --no-config"),
     "encoding": ("pyproject.toml", b'a = "\xff"\n', "pyproject.toml: not UTF-8", ""),
     "yaml": (".pre-commit-config.yaml", b"repos:\n\t- repo: x\n", "not valid YAML: line 2: ", "or pass --no-hook"),
     "open": (".pre-commit-config.yaml", b"repos: [\n", "not valid YAML: line ", "or pass --no-hook"),
@@ -311,7 +311,7 @@ def test_a_folder_that_is_no_project(tmp_path: Path, forklint) -> None:
     assert "is no project" in done.stderr
     assert list(tmp_path.iterdir()) == []
     gone = forklint("init", "gone", cwd=tmp_path)
-    assert (gone.returncode, gone.stderr) == (2, "Error: gone: no such folder\n")
+    assert (gone.returncode, gone.stderr) == (2, "Error: gone: no such directory\n")
 
 
 @pytest.mark.parametrize("name", ["pyproject.toml", ".pre-commit-config.yaml"])
@@ -349,7 +349,7 @@ ADVICE = {
     "ruff, told already": ("pyproject.toml", "[tool.ruff.lint]\nexternal = ['FKL']\n", ""),
     "ruff, told of old": ("pyproject.toml", "[tool.ruff]\nexternal = ['FKL']\n", ""),
     "ruff.toml": ("ruff.toml", "line-length = 100\n", "ruff.toml: set lint.external"),
-    "flake8": (".flake8", "[flake8]\nselect = E,W\n", ".flake8: flake8's `select` leaves out FKL"),
+    "flake8": (".flake8", "[flake8]\nselect = E,W\n", ".flake8: add FKL to flake8's `select`"),
     "flake8, told already": ("tox.ini", "[flake8]\nselect = E,FKL\n", ""),
     "flake8 selects nothing": ("setup.cfg", "[flake8]\nmax-line-length = 100\n", ""),
     "broken": ("setup.cfg", "flake8]\n", ""),

@@ -58,7 +58,7 @@ def test_fixes_go_into_their_cells_and_nowhere_else(forklint, folder: Path) -> N
     path.chmod(0o640)
     before = sources(path)
     result = forklint("words.ipynb", "--fix", cwd=folder)
-    assert (result.returncode, result.stdout) == (0, "2 fixed, 0 left\n")
+    assert (result.returncode, result.stdout) == (0, "2 fixed, 0 remaining\n")
     after = sources(path)
     assert (
         after[0]

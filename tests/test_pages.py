@@ -103,4 +103,4 @@ def test_rule_command_prints_all_as_json(forklint, tmp_path: Path) -> None:
 def test_unknown_rule_is_one_line(forklint, tmp_path: Path) -> None:
     result = forklint("rule", "handle-in-int", cwd=tmp_path)
     assert result.returncode == 2
-    assert result.stderr == "Error: no rule 'handle-in-int'; did you mean 'handle-in-init'?\n"
+    assert result.stderr == "Error: unknown rule 'handle-in-int'; did you mean 'handle-in-init'?\n"

@@ -282,12 +282,12 @@ def test_a_new_file_has_the_usual_permissions_and_links_stay(forklint, project: 
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("nowhere/report", "there is no folder"),
+        ("nowhere/report", "does not exist; create it first"),
         ("src", "it is a folder"),
         ("src/data.py", "that is the name of a source file"),
-        ("src/data.py/report", "there is no folder"),
+        ("src/data.py/report", "does not exist; create it first"),
         ("loop", "a loop of links"),
-        ("two\nlines/report", "two\\nlines/report: there is no folder"),
+        ("two\nlines/report", "two\\nlines/report: the directory"),
         pytest.param("closed/report", "is not writable", marks=NOT_ROOT),
         pytest.param("kept", "the file is not writable", marks=NOT_ROOT),
     ],

@@ -158,9 +158,9 @@ def test_empty_and_binary_text_are_one_line_each(piped, project: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["-", "src"], b"`-` is standard input and stands alone"),
-        (["--stdin-filename", "a.py", "src"], b"pass `-` in place of src"),
-        (["-", "--stdin-filename", "src"], b"--stdin-filename src: it is a folder"),
+        (["-", "src"], b"`-` (standard input) cannot be combined with other paths"),
+        (["--stdin-filename", "a.py", "src"], b"pass `-` instead of src"),
+        (["-", "--stdin-filename", "src"], b"--stdin-filename src: this is a directory"),
     ],
 )
 def test_other_paths_are_one_clear_error(piped, project: Path, arguments: list[str], message: bytes) -> None:

@@ -1,8 +1,8 @@
-"""A baseline: findings that are known and not reported, kept in a JSON file that changes little from run to run.
+"""A baseline: a JSON file with findings that are not reported.
 
-An entry is matched by the fingerprint of a finding, which is made of content and not of line numbers, in the file that
-the entry names relative to the baseline's folder; equal findings of one file are counted. So it holds when lines move,
-from every working directory and in every checkout.
+An entry is matched by the path of a file, relative to the baseline's directory, and by the fingerprint of a finding,
+which depends on content and not on line numbers; equal findings in a file are counted. So a baseline stays valid when
+lines move, from every working directory and in every checkout.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from forklint.source.writing import WRITABLE
 from forklint.source.writing import replace as replace_file
 
 VERSION = 1
-REWRITE = "write it anew: delete it and run with --update-baseline"
+REWRITE = "to write a new one, delete it and run with --update-baseline"
 
 
 class BaselineError(Exception):
-    """A baseline that cannot be read or written; the message is one line that names it and says what to do."""
+    """A baseline cannot be read or written; the message is one line that names it and says what to do."""
 
 
 @dataclass(frozen=True, order=True)
@@ -40,7 +40,7 @@ class Entry:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What it is matched by."""
+        """What a finding is matched by."""
         return self.path, self.fingerprint
 
 
@@ -49,7 +49,7 @@ Counts = Mapping[Entry, int]
 
 @dataclass(frozen=True)
 class Scope:
-    """What a run looked at: only of that can it say that something no longer occurs."""
+    """What a run linted: only of that it is known that a finding no longer occurs."""
 
     rules: Mapping[str, Collection[str]]
     """For each linted file, by its path in the baseline, the codes of the rules that ran there."""
@@ -64,22 +64,22 @@ class Scope:
 
 @dataclass(frozen=True)
 class Sifted:
-    """What a baseline leaves of some reports."""
+    """Reports without the findings of a baseline."""
 
     reports: list[FileReport]
     known: int
-    """Findings that the baseline holds and that are not shown."""
+    """Number of findings that are hidden by the baseline."""
     gone: int
-    """Findings that the baseline holds and that no longer occur."""
+    """Number of findings in the baseline that no longer occur."""
 
 
 def folder_of(baseline: Path) -> Path:
-    """The folder that the paths in a baseline are relative to: where it lies itself, if it is reached by a link."""
+    """The directory that the paths in a baseline are relative to, with links resolved."""
     return Path(os.path.realpath(baseline)).parent
 
 
 def path_in(baseline: Path, path: Path) -> str:
-    """A file as a baseline names it: relative to its folder, with forward slashes."""
+    """The path of a file in a baseline: relative to the baseline's directory, with forward slashes."""
     real = Path(os.path.realpath(path.parent), path.name)  # the file itself is not followed
     try:
         return Path(os.path.relpath(real, folder_of(baseline))).as_posix()
@@ -88,29 +88,29 @@ def path_in(baseline: Path, path: Path) -> str:
 
 
 def read(path: Path) -> dict[Entry, int]:
-    """Read a baseline; raises BaselineError, also if there is none."""
+    """Read a baseline; raises BaselineError, also if the file does not exist."""
     import json  # noqa: PLC0415 - most runs have no baseline
 
     try:
         data = json.loads(path.read_text(encoding="utf-8-sig", errors="surrogateescape"))
     except FileNotFoundError:
-        raise BaselineError(f"{path}: no such file; --update-baseline writes it") from None
+        raise BaselineError(f"{path}: no such file; run with --update-baseline to create it") from None
     except OSError as error:
         raise BaselineError(f"{path}: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
         where = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
         raise BaselineError(f"{path}: not valid JSON{where}; {REWRITE}") from None
     if not isinstance(data, dict) or "version" not in data or not isinstance(data.get("findings"), list):
-        raise BaselineError(f"{path}: not a baseline of forklint; name another file")
+        raise BaselineError(f"{path}: not a baseline of forklint; choose another file")
     if data["version"] != VERSION:
-        wrong = f"its version is {data['version']!r}, and this forklint reads {VERSION}"
-        raise BaselineError(f"{path}: {wrong}; update forklint or {REWRITE}")
+        wrong = f"version {data['version']!r} is not supported (this forklint reads version {VERSION})"
+        raise BaselineError(f"{path}: {wrong}; update forklint, or {REWRITE}")
     counts: dict[Entry, int] = {}
     for number, row in enumerate(data["findings"], 1):
         try:
             entry, count = _entry(row)
         except (TypeError, KeyError, ValueError):
-            wanted = "path, code, text and fingerprint as strings and a count from 1"
+            wanted = "the strings path, code, text and fingerprint, and a positive count"
             raise BaselineError(f"{path}: entry {number} needs {wanted}; {REWRITE}") from None
         counts[entry] = counts.get(entry, 0) + count
     return counts
@@ -125,7 +125,7 @@ def _entry(row: Any) -> tuple[Entry, int]:
 
 
 def entries(path: Path, reports: Iterable[FileReport]) -> Counter[Entry]:
-    """The findings of some reports as the entries of the baseline at ``path``."""
+    """The findings of some reports as entries of the baseline at ``path``."""
     return Counter(_of(path, finding) for report in reports for finding in report.findings)
 
 
@@ -135,7 +135,7 @@ def _of(baseline: Path, finding: Finding) -> Entry:
 
 
 def sift(path: Path, counts: Counts, reports: Sequence[FileReport], scope: Scope) -> Sifted:
-    """Take the findings out that the baseline at ``path`` holds, as often as it holds them."""
+    """Remove the findings that the baseline at ``path`` records, as often as it records them."""
     left = Counter({entry.key: 0 for entry in counts})
     for entry, count in counts.items():
         left[entry.key] += count
@@ -156,7 +156,7 @@ def sift(path: Path, counts: Counts, reports: Sequence[FileReport], scope: Scope
 
 @dataclass(frozen=True)
 class Update:
-    """How a baseline changed, in findings."""
+    """How a baseline changed, as numbers of findings."""
 
     added: int
     dropped: int
@@ -164,10 +164,10 @@ class Update:
 
 
 def update(path: Path, found: Counter[Entry], scope: Scope) -> Update:
-    """Write what was found into the baseline at ``path``, which need not exist, and drop what no longer occurs.
+    """Record findings in the baseline at ``path``, which need not exist, and remove those that no longer occur.
 
-    What the run did not look at stays. Runs that do this at once wait for each other, and each begins with what the
-    one before has written, so nothing is lost. Raises BaselineError.
+    Entries for files that were not linted stay. Runs that update a baseline at the same time wait for each other, so
+    that nothing is lost. Raises BaselineError.
     """
     target = Path(os.path.realpath(path))
     try:
@@ -178,9 +178,9 @@ def update(path: Path, found: Counter[Entry], scope: Scope) -> Update:
             if after != before or not target.exists():
                 _write(target, _render(after))
     except TimeoutError:
-        raise BaselineError(f"{path}: another run has been writing it for too long; try again") from None
+        raise BaselineError(f"{path}: timed out waiting for another run that is writing it; try again") from None
     except OSError as error:
-        raise BaselineError(f"{path}: cannot be written: {error.strerror or error}") from None
+        raise BaselineError(f"{path}: cannot write: {error.strerror or error}") from None
     added, dropped = Counter(after) - Counter(before), Counter(before) - Counter(after)
     return Update(added.total(), dropped.total(), Counter(after).total())
 
@@ -196,7 +196,7 @@ def _render(counts: Counts) -> str:
 
 
 def _write(target: Path, text: str) -> None:
-    """Put a text in the place of a file in one step; raises OSError."""
+    """Replace a file atomically; raises OSError."""
     if target.exists() and not (target.stat().st_mode & WRITABLE and os.access(target, os.W_OK)):
         raise PermissionError(errno.EACCES, "the file is read-only")
     replace_file(target, text.encode("utf-8", errors="surrogateescape"))

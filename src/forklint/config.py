@@ -1,4 +1,4 @@
-"""Settings: ``[tool.forklint]`` in pyproject.toml or forklint.toml, the nearest to a file wins."""
+"""Settings: ``[tool.forklint]`` in pyproject.toml, or forklint.toml; the closest one to a file is used."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ NEWEST_TORCH = (99, 99)  # stands for all that are still to come
 
 
 class ConfigError(Exception):
-    """A setting that is wrong; the message is one line that names the file, the key and what to do."""
+    """An invalid setting; the message is one line that names the file, the key and what to do."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What governs the linting of one file. Field names are the keys of the configuration, ``-`` as ``_``."""
+    """The settings for a file. Field names are the configuration keys, with ``_`` for ``-``."""
 
     select: tuple[str, ...] = ("ALL",)
     ignore: tuple[str, ...] = ()
@@ -39,48 +39,48 @@ class Settings:
     platforms: tuple[str, ...] = PLATFORMS
     target_python: tuple[Version, Version] = (OLDEST_PYTHON, NEWEST_PYTHON)
     target_torch: tuple[Version, Version] | None = None
-    """Oldest and newest Python on which the project runs, and torch; None where it does not say."""
+    """Oldest and newest torch that the project is used with; None if it does not say."""
     exit_on: Severity = Severity.WARNING
     preview: bool = False
     cache_dir: str = ""
     handles: tuple[Mapping[str, Any], ...] = ()
     env_vars: tuple[Mapping[str, Any], ...] = ()
     starters: tuple[Mapping[str, Any], ...] = ()
-    """More rows for the tables of these names in ``knowledge/``."""
+    """Additional rows for the tables of these names in ``knowledge/``."""
     verify: Mapping[str, Any] = field(default_factory=dict)
-    """What ``forklint verify`` may run: ``loaders``, their ``args``, and ``env``."""
+    """What ``forklint verify`` can run: ``loaders`` with their ``args``, and environment variables, ``env``."""
     base: Path = field(default=Path(), compare=False)
-    """The folder that patterns are relative to: that of the configuration file."""
+    """The directory that patterns are relative to: that of the configuration file."""
     source: Path | None = field(default=None, compare=False)
     """The configuration file, if there is one."""
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
-        """The cells in which the project runs, by its platforms and Pythons."""
+        """The platforms and start methods that the project runs with."""
         oldest, newest = self.target_python
         runs = {"fork": oldest < (3, 14), "forkserver": newest >= (3, 14), "spawn": True}
         return tuple(cell for cell in DEFAULT_CELLS if cell.platform in self.platforms and runs[cell.start_method])
 
     @property
     def adds_rows(self) -> bool:
-        """Whether the project adds rows to the tables of what is known."""
+        """Whether the project adds rows to the tables in ``knowledge/``."""
         return bool(self.handles or self.env_vars or self.starters)
 
     def meets_only_torch_below(self, version: Version) -> bool:
-        """Whether each torch that the project says it is used with is older than a version."""
+        """Whether the project is only used with versions of torch older than this one."""
         return self.target_torch is not None and self.target_torch[1] < version
 
     @property
     def baseline_file(self) -> Path | None:
-        """The file with the findings that are known, if one is named."""
+        """The baseline file, if one is configured."""
         return from_root(self.base / self.baseline) if self.baseline else None
 
     def excludes(self, path: Path) -> bool:
-        """Whether ``exclude`` names this path or a folder above it."""
+        """Whether ``exclude`` matches this path or a directory above it."""
         return bool(self.exclude) and _matches(self.exclude, path, self.base)
 
     def enabled(self, codes: Mapping[str, tuple[str, bool]]) -> frozenset[str]:
-        """Pick the rules to run.
+        """The codes of the enabled rules.
 
         ``codes`` maps each code to its name and whether it is preview. The longest matching selector
         decides, as in Ruff; a preview rule needs ``preview`` or its code in full.
@@ -94,7 +94,7 @@ class Settings:
         return frozenset(chosen)
 
     def ignored_in(self, path: Path, code: str, name: str) -> bool:
-        """Whether ``per-file-ignores`` silences a rule in a file."""
+        """Whether ``per-file-ignores`` disables a rule in a file."""
         return any(
             _strength(selector, code, name) and _matches((pattern,), path, self.base)
             for pattern, selectors in self.per_file_ignores.items()
@@ -106,7 +106,7 @@ EXACT = 100
 
 
 def _strength(selector: str, code: str, name: str) -> int:
-    """How closely a selector names a rule: 0 not at all, 1 for ALL, more for a longer prefix, EXACT for itself."""
+    """How specific a selector is for a rule: 0 for no match, 1 for ALL, more for a longer prefix, EXACT for its code."""
     if selector == "ALL":
         return 1
     if selector in {code, name}:
@@ -126,10 +126,10 @@ def _matches(patterns: tuple[str, ...], path: Path, base: Path) -> bool:
 
 
 class SettingsFinder:
-    """Finds the settings of each file, reading each configuration file once.
+    """Finds the settings for each file, and reads each configuration file once.
 
-    ``config`` replaces the search, ``isolated`` ends it, and ``overrides`` (field name to value, as
-    the command line gives them) come on top of what a file says.
+    ``config`` names the only file to read, ``isolated`` reads none, and ``overrides`` (values by field name, from the
+    command line) take precedence over configuration files.
     """
 
     def __init__(
@@ -143,21 +143,21 @@ class SettingsFinder:
             self._fixed = self._override(Settings(base=Path.cwd()))
         self._by_folder: dict[Path, Settings] = {}
         self._by_name: dict[str, Settings] = {}
-        """As they are written: of a thousand files in a folder, one is followed to the root."""
+        """By directory as it is written in paths, so that only one file of a directory is resolved."""
 
     def for_file(self, path: Path) -> Settings:
         """Settings for a file; raises ConfigError."""
         if self._fixed is not None:
             return self._fixed
         parent, name = os.path.split(path)
-        if name in {"", os.curdir, os.pardir}:  # what is written before it is not the folder above
+        if name in {"", os.curdir, os.pardir}:  # the rest of the path is not the directory above
             return self.for_folder(from_root(path).parent)
         if parent not in self._by_name:
             self._by_name[parent] = self.for_folder(from_root(path).parent)
         return self._by_name[parent]
 
     def for_folder(self, folder: Path) -> Settings:
-        """Settings for the files in a folder; raises ConfigError."""
+        """Settings for the files in a directory; raises ConfigError."""
         if self._fixed is not None:
             return self._fixed
         if folder not in self._by_folder:
@@ -184,8 +184,8 @@ class SettingsFinder:
 def load(path: Path, *, explicit: bool = False) -> Settings | None:
     """Read one configuration file; None for a pyproject.toml without ``[tool.forklint]``.
 
-    A pyproject.toml that does not speak of forklint is left to whom it belongs, be it TOML or not. Raises ConfigError
-    for a file that cannot be read and for any key or value that is not known.
+    A pyproject.toml that does not mention forklint is not parsed. Raises ConfigError for a file that cannot be read
+    and for an unknown key or an invalid value.
     """
     try:
         text = path.read_bytes()
@@ -194,7 +194,7 @@ def load(path: Path, *, explicit: bool = False) -> Settings | None:
         data = read_toml(text.decode())
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}") from None
-    except ValueError as error:  # no TOML, or no UTF-8
+    except ValueError as error:  # not TOML, or not UTF-8
         raise ConfigError(f"{path}: not valid TOML: {error}") from None
     table: Any = data
     requires = None
@@ -210,7 +210,7 @@ def load(path: Path, *, explicit: bool = False) -> Settings | None:
 
 
 def requires_python(path: Path) -> tuple[Version, Version] | None:
-    """The range that a pyproject.toml without ``[tool.forklint]`` gives in ``requires-python``, if it does."""
+    """The range in ``requires-python`` of a pyproject.toml without ``[tool.forklint]``, if there is one."""
     try:
         text = path.read_text(encoding="utf-8")
         wanted = read_toml(text).get("project", {}).get("requires-python") if "requires-python" in text else None
@@ -220,14 +220,14 @@ def requires_python(path: Path) -> tuple[Version, Version] | None:
 
 
 def from_table(table: Any, path: Path) -> Settings:
-    """Turn a table into Settings; raises ConfigError naming the key and the nearest one that exists."""
+    """Turn a table into Settings; raises ConfigError that names the key and the most similar one."""
     if not isinstance(table, dict):
         raise ConfigError(f"{path}: tool.forklint must be a table")
     values: dict[str, Any] = {}
     for key, value in table.items():
         reader = READERS.get(key)
         if reader is None:
-            here = "; the keys stand here without [tool.forklint]" if key == "tool" else nearest(key, READERS)
+            here = "; write keys here without [tool.forklint]" if key == "tool" else nearest(key, READERS)
             raise ConfigError(f"{path}: unknown key '{key}'{here}")
         try:
             values[key.replace("-", "_")] = reader(value)
@@ -237,11 +237,11 @@ def from_table(table: Any, path: Path) -> Settings:
 
 
 def nearest(word: str, known: Any) -> str:
-    """Give ``; did you mean 'x'?`` if a known word is near, else the list of them."""
+    """Return ``; did you mean 'x'?`` if a known word is similar, else the list of them."""
     import difflib  # noqa: PLC0415 - only for a mistake
 
     close = difflib.get_close_matches(word, list(known), n=1)
-    return f"; did you mean '{close[0]}'?" if close else f"; known are {', '.join(sorted(known))}"
+    return f"; did you mean '{close[0]}'?" if close else f"; choose from {', '.join(sorted(known))}"
 
 
 def platforms(value: Any) -> tuple[str, ...]:
@@ -251,45 +251,45 @@ def platforms(value: Any) -> tuple[str, ...]:
         if name not in PLATFORMS:
             raise ValueError(f"unknown platform '{name}'{nearest(name, PLATFORMS)}")
     if not names:
-        raise ValueError("name at least one platform")
+        raise ValueError("expected at least one platform")
     return names
 
 
 def strings(value: Any) -> tuple[str, ...]:
     """Read a list of strings; raises ValueError."""
     if not isinstance(value, (list, tuple)) or not all(isinstance(item, str) for item in value):
-        raise ValueError(f"must be a list of strings, not {value!r}")
+        raise ValueError(f"expected a list of strings, not {value!r}")
     return tuple(value)
 
 
 def selectors(value: Any) -> tuple[str, ...]:
-    """Read a list of rule codes, prefixes and names; raises ValueError for one that no rule answers to."""
+    """Read a list of rule codes, prefixes and names; raises ValueError for an unknown one."""
     from forklint.rules import registry  # noqa: PLC0415 - the registry loads every rule
 
     codes = registry.codes()
     words = tuple(word.upper() if re.fullmatch(r"fkl\d*|all", word) else word for word in strings(value))
     for word in words:
         if word != "ALL" and not any(code.startswith(word) or word == name for code, (name, _) in codes.items()):
-            raise ValueError(f"no rule '{word}'{nearest(word, [*codes, *(name for name, _ in codes.values())])}")
+            raise ValueError(f"unknown rule '{word}'{nearest(word, [*codes, *(name for name, _ in codes.values())])}")
     return words
 
 
 def python_range(value: Any) -> tuple[Version, Version]:
     """Read ``3.12``, ``3.10-3.13`` or a specifier such as ``>=3.10,<3.14``; raises ValueError."""
     if not isinstance(value, str):
-        raise ValueError(f'write it as a string, for example "3.12", not {value!r}')
+        raise ValueError(f'expected a string such as "3.12", not {value!r}')
     text = value.strip().lower().replace("py", "")
     exact = re.fullmatch(r"(\d)\.?(\d+)(?:\s*-\s*(\d)\.?(\d+))?", text)
     if exact:
         oldest = (int(exact[1]), int(exact[2]))
         newest = (int(exact[3]), int(exact[4])) if exact[3] else oldest
         if oldest > newest or oldest[0] != 3 or newest > (NEWEST_PYTHON[0], NEWEST_PYTHON[1] + 5):
-            raise ValueError(f"'{value}' is no range of Pythons that forklint knows; write 3.12 or 3.10-3.13")
+            raise ValueError(f"'{value}' is not a supported range of Python versions; write 3.12 or 3.10-3.13")
         return oldest, newest
     oldest, newest = OLDEST_PYTHON, NEWEST_PYTHON
     clauses = re.findall(r"(>=|<=|==|~=|!=|<|>)\s*(\d+)(?:\.(\d+|\*))?[\d.*]*", text)
     if not clauses:
-        raise ValueError(f"'{value}' is no Python version; write 3.12, 3.10-3.13 or >=3.10,<3.14")
+        raise ValueError(f"'{value}' is not a Python version; write 3.12, 3.10-3.13 or >=3.10,<3.14")
     for operator, major, minor in clauses:
         version = (int(major), int(minor) if minor.isdigit() else 0)
         if operator in {">=", "~=", ">"}:
@@ -310,13 +310,13 @@ def torch_range(value: Any) -> tuple[Version, Version]:
     if found and not found[1]:
         newest = (int(found[4]), int(found[5])) if found[4] else oldest
     if oldest > newest:
-        raise ValueError(f'write it as a string such as "2.4", "2.1-2.6" or ">=2.1", not {value!r}')
+        raise ValueError(f'expected a string such as "2.4", "2.1-2.6" or ">=2.1", not {value!r}')
     return oldest, newest
 
 
 def _per_file_ignores(value: Any) -> dict[str, tuple[str, ...]]:
     if not isinstance(value, dict):
-        raise ValueError("must be a table of patterns to lists of codes")
+        raise ValueError("expected a table that maps patterns to lists of rules")
     return {pattern: selectors(codes) for pattern, codes in value.items()}
 
 
@@ -325,18 +325,18 @@ def severity(value: Any) -> Severity:
     try:
         return Severity(value)
     except ValueError:
-        raise ValueError(f"unknown severity {value!r}; known are info, warning, error") from None
+        raise ValueError(f"unknown severity {value!r}; choose from info, warning, error") from None
 
 
 def _boolean(value: Any) -> bool:
     if not isinstance(value, bool):
-        raise ValueError(f"must be true or false, not {value!r}")
+        raise ValueError(f"expected true or false, not {value!r}")
     return value
 
 
 def _file_name(value: Any) -> str:
     if not isinstance(value, str) or not value:
-        raise ValueError(f"must be a path, not {value!r}")
+        raise ValueError(f"expected a path, not {value!r}")
     return value
 
 
@@ -345,7 +345,7 @@ def _rows(kind: str) -> Callable[[Any], tuple[Mapping[str, Any], ...]]:
         from forklint import knowledge  # noqa: PLC0415 - only where a project adds rows
 
         if not isinstance(value, list) or not all(isinstance(row, dict) for row in value):
-            raise ValueError("must be a list of tables")
+            raise ValueError("expected a list of tables")
         for row in value:
             knowledge.check_row(kind, row)
         return tuple(value)
@@ -356,18 +356,18 @@ def _rows(kind: str) -> Callable[[Any], tuple[Mapping[str, Any], ...]]:
 def _verify(value: Any) -> dict[str, Any]:
     known: dict[str, Any] = {"loaders": (), "args": {}, "env": {}}
     if not isinstance(value, dict):
-        raise ValueError(f"must be a table, not {value!r}")
+        raise ValueError(f"expected a table, not {value!r}")
     for key in value:
         if key not in known:
             raise ValueError(f"unknown key '{key}'{nearest(key, known)}")
     table = {**known, **value}
     for call in strings(table["loaders"]):
         if not re.fullmatch(r"[\w.]+:[\w.]+", call):
-            raise ValueError(f"'{call}' names no callable; write package.module:function")
+            raise ValueError(f"'{call}' is not the name of a callable; write package.module:function")
     if not isinstance(table["args"], dict):
-        raise ValueError(f"args: must be a table of keyword arguments, not {table['args']!r}")
+        raise ValueError(f"args: expected a table of keyword arguments, not {table['args']!r}")
     if not isinstance(table["env"], dict) or not all(isinstance(text, str) for text in table["env"].values()):
-        raise ValueError(f"env: must be a table of variables and strings, not {table['env']!r}")
+        raise ValueError(f"env: expected a table of strings, not {table['env']!r}")
     return table
 
 

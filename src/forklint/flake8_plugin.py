@@ -68,18 +68,23 @@ class Plugin:
     def add_options(cls, manager: OptionManager) -> None:
         """Add forklint's options to flake8's command line and configuration."""
         for name, reader, metavar, help_ in (
-            ("platform", _platforms, "NAMES", "Where the code runs: linux, darwin, windows."),
-            ("target-python", _python_range, "RANGE", "Pythons on which it runs: 3.12 or 3.10-3.13."),
-            ("select", _selectors, "CODES", "Rules to run: codes, prefixes, names, ALL."),
-            ("ignore", _selectors, "CODES", "Rules to leave out."),
-            ("config", str, "FILE", "Use this configuration of forklint and no other."),
+            ("platform", _platforms, "NAMES", "Platforms that the code runs on: linux, darwin, windows."),
+            (
+                "target-python",
+                _python_range,
+                "RANGE",
+                "Python versions that the code runs on, for example 3.12 or 3.10-3.13.",
+            ),
+            ("select", _selectors, "CODES", "Rules to enable: codes, prefixes, names or ALL."),
+            ("ignore", _selectors, "CODES", "Rules to disable."),
+            ("config", str, "FILE", "Configuration file of forklint to use."),
         ):
             option = f"--forklint-{name}"
             manager.add_option(option, type=reader, metavar=metavar, help=help_, parse_from_config=True)
         for name, help_ in (
-            ("preview", "Run rules that are still in preview."),
-            ("isolated", "Read no configuration of forklint."),
-            ("info", "Report findings of severity info too."),
+            ("preview", "Enable preview rules."),
+            ("isolated", "Ignore all configuration files of forklint."),
+            ("info", "Also report findings with severity info."),
         ):
             option = f"--forklint-{name}"
             manager.add_option(option, action=Flag, nargs=0, type=_boolean, help=help_, parse_from_config=True)
@@ -102,7 +107,7 @@ class Plugin:
 
             raise ExecutionError(str(error)) from None
         except Exception as error:  # noqa: BLE001 - flake8 would end in a traceback and say nothing of other files
-            problem = f"forklint itself failed ({type(error).__name__}: {error}); please report it"
+            problem = f"internal error ({type(error).__name__}: {error}); please report it"
             yield 1, 0, f"{FAILURE} {_on_one_line(problem)}", type(self)
             return
         for note in report.notes if report else ():
@@ -345,5 +350,5 @@ def _selectors(text: str) -> Any:
 def _boolean(text: str) -> Any:
     states = RawConfigParser.BOOLEAN_STATES
     if text.lower() not in states:
-        raise argparse.ArgumentTypeError(f"must be true or false, not '{text}'")
+        raise argparse.ArgumentTypeError(f"expected true or false, not '{text}'")
     return states[text.lower()]

@@ -1,9 +1,8 @@
-"""Verdicts of ``forklint verify`` that are kept beside the baseline, and whether they still hold.
+"""Verdicts of ``forklint verify`` that are saved in a file, and whether they are still up to date.
 
-A verdict is about a finding (by its fingerprint), the project's files that were run (by their content) and the versions
-of the libraries. When any of these is another one, the verdict is shown with what has changed, and is not trusted. The
-file may come from anybody: nothing in it is believed before it has been checked, and no file outside its own folder is
-read on its word.
+A verdict belongs to a finding (by its fingerprint), the files that were run (by their content) and the versions of the
+libraries. If any of these has changed, the verdict is shown as outdated, with the reason. The file is untrusted input:
+everything in it is validated, and no file outside of its own directory is read because of it.
 """
 
 from __future__ import annotations
@@ -26,37 +25,37 @@ NAME = "forklint-verdicts.json"
 VERSION = 1
 VERDICTS = ("confirmed", "refuted", "not reproduced", "unsupported here", "inconclusive")
 CONFIRMED = "confirmed"
-REWRITE = "delete it and run forklint verify --save-verdicts"
+REWRITE = "to write a new one, delete it and run `forklint verify --save-verdicts`"
 LARGEST_FILE, LARGEST_CONTENT = 32 * 2**20, 16 * 2**20
-"""Bytes of the file with the verdicts, and of a file whose content is looked at."""
+"""Largest size in bytes of the file with the verdicts, and of a file whose content is hashed."""
 MOST_ROWS, MOST_FILES, LONGEST = 20_000, 5_000, 2_000
 DATE = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])")
 
 
 class VerdictsError(Exception):
-    """A file of verdicts that cannot be read or written; the message is one line that names it."""
+    """A file with verdicts cannot be read or written; the message is one line that names it."""
 
 
 @dataclass(frozen=True)
 class Kept:
-    """One verdict as it is kept."""
+    """A saved verdict."""
 
     path: str
-    """Of the finding's file, relative to the folder of the verdicts, with forward slashes."""
+    """Of the finding's file, relative to the directory of the verdicts, with forward slashes."""
     code: str
     fingerprint: str
     verdict: str
     evidence: str
     date: str
-    """Of the run, as YYYY-MM-DD."""
+    """Day of the run, as YYYY-MM-DD."""
     libraries: Mapping[str, str]
-    """Versions, by the names under which they are imported."""
+    """Versions by import name."""
     content: Mapping[str, str]
-    """Digests of what was run, by paths like ``path``."""
+    """Digests of the files that were run, by path, written like ``path``."""
 
     @property
     def key(self) -> tuple[str, str]:
-        """What it is matched by."""
+        """What a finding is matched by."""
         return self.path, self.fingerprint
 
 
@@ -66,31 +65,31 @@ class Shown:
 
     kept: Kept
     stale: str
-    """What has changed since; empty if it still holds."""
+    """What has changed since; empty if the verdict is up to date."""
 
     @property
     def is_confirmed(self) -> bool:
-        """Whether harm was seen, and nothing has changed since."""
+        """Whether the finding was confirmed, and nothing has changed since."""
         return self.kept.verdict == CONFIRMED and not self.stale
 
     @property
     def words(self) -> str:
         """The verdict in a line."""
-        return f"{self.kept.verdict} on {self.kept.date}" + (f", before {self.stale}" if self.stale else "")
+        return f"{self.kept.verdict} on {self.kept.date}" + (f", outdated: {self.stale}" if self.stale else "")
 
     def as_json(self) -> dict[str, Any]:
-        """The verdict as reports have it."""
+        """The verdict as it is written to reports."""
         told = {"verdict": self.kept.verdict, "date": self.kept.date, "evidence": self.kept.evidence}
         return {**told, "libraries": dict(self.kept.libraries), "holds": not self.stale, "stale": self.stale}
 
 
 def read(path: Path) -> list[Kept]:
-    """The verdicts of a file; raises VerdictsError for one that is broken or too large."""
+    """The verdicts in a file; raises VerdictsError if it is invalid or too large."""
     import json  # noqa: PLC0415 - most runs have none
 
     try:
         if not path.is_file() or path.stat().st_size > LARGEST_FILE:
-            raise VerdictsError(f"{path}: no plain file of at most {LARGEST_FILE >> 20} MiB; {REWRITE}")
+            raise VerdictsError(f"{path}: not a regular file of at most {LARGEST_FILE >> 20} MiB; {REWRITE}")
         data = json.loads(path.read_text(encoding="utf-8", errors="strict"))
     except OSError as error:
         raise VerdictsError(f"{path}: {error.strerror}") from None
@@ -98,15 +97,15 @@ def read(path: Path) -> list[Kept]:
         raise VerdictsError(f"{path}: not valid JSON; {REWRITE}") from None
     rows = data.get("verdicts") if isinstance(data, dict) else None
     if not isinstance(rows, list) or data.get("version") != VERSION or len(rows) > MOST_ROWS:
-        raise VerdictsError(f"{path}: no verdicts of this forklint; {REWRITE}")
+        raise VerdictsError(f"{path}: not a file of verdicts that this forklint can read; {REWRITE}")
     kept = [_row(row) for row in rows]
     if None in kept:
-        raise VerdictsError(f"{path}: entry {kept.index(None) + 1} is not one that forklint writes; {REWRITE}")
+        raise VerdictsError(f"{path}: entry {kept.index(None) + 1} is not valid; {REWRITE}")
     return [one for one in kept if one is not None]
 
 
 def _row(row: Any) -> Kept | None:
-    """A verdict, if all that is in it is what it should be."""
+    """A verdict, or None if the row is not valid."""
     if not isinstance(row, dict) or set(row) != set(_fields()):
         return None
     texts = [row[name] for name in ("path", "code", "fingerprint", "verdict", "evidence", "date")]
@@ -133,7 +132,7 @@ def _is_table(value: Any) -> bool:
 
 
 def _is_inside(path: str) -> bool:
-    """Whether a path stays in the folder: relative, with forward slashes, and with no step upwards."""
+    """Whether a path stays inside the directory: relative, with forward slashes, and without ``..``."""
     parts = path.split("/")
     return (
         bool(path) and "\\" not in path and "\0" not in path and ":" not in parts[0] and not {"", ".", ".."} & {*parts}
@@ -141,7 +140,7 @@ def _is_inside(path: str) -> bool:
 
 
 def digest_of(folder: Path, path: str) -> str:
-    """Digest of a file's content; empty for what is no plain file of the folder, or too large."""
+    """Digest of a file's content; empty if it is no regular file inside the directory, or too large."""
     place = folder / path
     try:
         is_own = Path(os.path.realpath(place)).is_relative_to(os.path.realpath(folder))
@@ -153,7 +152,7 @@ def digest_of(folder: Path, path: str) -> str:
 
 
 def save(path: Path, verdicts: Sequence[Kept]) -> None:
-    """Put verdicts into a file in the place of older ones on the same findings; raises VerdictsError."""
+    """Save verdicts in a file, replacing older ones on the same findings; raises VerdictsError."""
     import json  # noqa: PLC0415
 
     target = Path(os.path.realpath(path))
@@ -165,16 +164,16 @@ def save(path: Path, verdicts: Sequence[Kept]) -> None:
             told = {"version": VERSION, "verdicts": [{name: getattr(one, name) for name in _fields()} for one in rows]}
             replace_file(target, (json.dumps(told, indent=2, ensure_ascii=False) + "\n").encode("utf-8", "replace"))
     except TimeoutError:
-        raise VerdictsError(f"{path}: another run has been writing it for too long; try again") from None
+        raise VerdictsError(f"{path}: timed out waiting for another run that is writing it; try again") from None
     except OSError as error:
-        raise VerdictsError(f"{path}: cannot be written: {error.strerror or error}") from None
+        raise VerdictsError(f"{path}: cannot write: {error.strerror or error}") from None
 
 
 class Matcher:
-    """Finds the verdict on each finding, and whether it still holds."""
+    """Finds the verdict on each finding, and whether it is up to date."""
 
     def __init__(self, folder: Path, verdicts: Iterable[Kept]) -> None:
-        """Take what the file in this folder holds."""
+        """``folder`` is the directory of the file with these verdicts."""
         self._folder = folder
         self._by_key: dict[tuple[str, str], list[Kept]] = defaultdict(list)
         for one in verdicts:
@@ -182,36 +181,36 @@ class Matcher:
         self._digests: dict[str, str] = {}
 
     def match(self, path: str, findings: Sequence[Finding]) -> dict[Finding, Shown]:
-        """The verdicts on the findings of one file; what occurs more or less often than then is stale."""
+        """The verdicts on the findings of one file; outdated if the number of equal findings has changed."""
         found = {}
         by_fingerprint: dict[str, list[Finding]] = defaultdict(list)
         for finding in findings:
             by_fingerprint[finding.fingerprint].append(finding)
         for fingerprint, same in by_fingerprint.items():
             kept = self._by_key.get((path, fingerprint), [])
-            other = "" if len(kept) == len(same) else f"there were {len(same)} findings like it"
+            other = "" if len(kept) == len(same) else f"there are now {len(same)} findings like it"
             for finding, one in zip(same, kept, strict=False):
                 found[finding] = Shown(one, other or self._changed(one))
         return found
 
     def _changed(self, kept: Kept) -> str:
-        """What is not as it was, in a few words."""
+        """What has changed, in a few words."""
         for path, digest in kept.content.items():
             if path not in self._digests:
                 self._digests[path] = digest_of(self._folder, path)
             if not digest or self._digests[path] != digest:
-                return f"{path} was changed"
+                return f"{path} has changed"
         if not kept.content:
-            return "what was run was noted"
+            return "the files that were run are not recorded"
         for name, version in kept.libraries.items():
             here = _installed(name)
             if here is not None and here != version:
-                return f"{name} {version} became {here}"
+                return f"{name} changed from {version} to {here}"
         return ""
 
 
 def _installed(name: str) -> str | None:
-    """The version of a library here; None if it is not here: then nothing says that it is another one."""
+    """The installed version of a library; None if it is not installed, and so cannot be compared."""
     try:
         return metadata.version(name)
     except (metadata.PackageNotFoundError, ValueError):

@@ -30,7 +30,7 @@ if __name__ == "__main__":
         print(batch)
 """
 LATENT = "latent: nothing in this library loads it with workers"
-ONLY_IF_ASKED = "only with more workers than the default of none"
+ONLY_IF_ASKED = "only if the number of workers, 0 by default, is raised"
 
 
 def found(folder: Path, files: dict[str, str]) -> Finding:
@@ -83,7 +83,7 @@ def test_what_may_be_loaded_weighs_in_full(tmp_path: Path, files: dict[str, str]
 def test_loaders_without_workers(tmp_path: Path) -> None:
     finding = found(tmp_path, {"train.py": LOADS.replace("args.workers", "0").replace("NUMBER", "0")})
     assert finding.severity is Severity.INFO
-    assert finding.message.endswith("(once a loader has workers: none here has)")
+    assert finding.message.endswith("(only once a loader has workers: none in this project has)")
 
 
 def test_workers_that_must_be_asked_for(tmp_path: Path) -> None:

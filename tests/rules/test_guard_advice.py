@@ -61,5 +61,5 @@ def test_what_a_class_body_starts_is_left_to_its_author(tmp_path: Path) -> None:
     text = "print('statistics')\n" + LOOP.replace("for batch", "class Batches:\n  for batch")
     (tmp_path / "train.py").write_text(text, encoding="utf-8")
     said = report(tmp_path)
-    assert "guard it by hand: it stands in the body of a class" in said
+    assert "add the guard by hand: it is in the body of a class" in said
     assert "unsafe fix" not in said

@@ -63,8 +63,8 @@ def test_few_open_files_are_a_risk_and_an_exit_code(tmp_path: Path) -> None:
     [
         ({"shm_bytes": {"total": 64 * 2**20, "free": 2**20}}, "/dev/shm has 64 MiB"),
         ({"openmp_runtimes": ["libgomp.so.1", "libiomp5.so"]}, "2 OpenMP runtimes"),
-        ({"numpy__torch_speaks": False}, "cannot speak to numpy"),
-        ({"torch__cuda_runtime": "12.8", "torch__cuda_driver": "12.4"}, "the driver is for CUDA 12.4"),
+        ({"numpy__torch_speaks": False}, "does not work with numpy"),
+        ({"torch__cuda_runtime": "12.8", "torch__cuda_driver": "12.4"}, "the driver supports CUDA 12.4"),
         ({"start_methods__preset": "spawn"}, "already spawn"),
     ],
 )
@@ -92,7 +92,7 @@ def test_what_prints_anything_is_one_line_too(forklint, tmp_path: Path) -> None:
     program.chmod(0o755)
     done = forklint("doctor", "--python", program, cwd=tmp_path)
     assert (done.returncode, len(done.stderr.strip().splitlines())) == (2, 1)
-    assert "is no Python that can be asked" in done.stderr
+    assert "not a working Python interpreter" in done.stderr
 
 
 def test_a_program_is_found_as_a_shell_finds_it(tmp_path: Path, monkeypatch) -> None:

@@ -141,7 +141,7 @@ def test_a_rule_without_a_script_says_so(command, tmp_path: Path) -> None:
     name = next(line.split()[0] for line in plan.splitlines() if line.startswith("    fkl501"))
     done = command("verify", "data.py", "--isolated", "--repro", name, cwd=tmp_path)
     assert done.returncode == 2
-    assert "there is no small script for FKL501: forklint rule FKL501 has an example" in done.stderr
+    assert "no script for FKL501; `forklint rule FKL501` shows an example" in done.stderr
     done = command("verify", "data.py", "--isolated", "--repro", name[:-1] + "x", cwd=tmp_path)
     assert done.returncode == 2
     assert "--plan lists them" in done.stderr

@@ -162,7 +162,7 @@ def test_what_cannot_be_run_is_said_in_one_line(workplace, tmp_path):
     trial = make("", tmp_path)
     with Runner(not_python, workplace=workplace) as runner, pytest.raises(CannotRunError, match="could not be started"):
         runner.run_all([trial, trial])
-    with Runner(PYTHON, workplace=workplace) as runner, pytest.raises(CannotRunError, match="no such folder"):
+    with Runner(PYTHON, workplace=workplace) as runner, pytest.raises(CannotRunError, match="no such directory"):
         runner.run(make("", tmp_path / "nowhere"))
 
 

@@ -96,10 +96,10 @@ def test_after_an_edit_it_is_stale_and_counted(edited: str, project: Path, comma
     done = command("train.py", *OPTIONS, "--only-confirmed", cwd=project)
     assert done.returncode == 0
     assert "FKL101" not in done.stdout
-    last = "Not shown: 1 finding whose verdict is stale; forklint verify --save-verdicts gives them one."
+    last = "Not shown: 1 finding with an outdated verdict. Run `forklint verify --save-verdicts` to get verdicts."
     assert done.stdout.splitlines()[-1] == last
     full = " ".join(command("train.py", *OPTIONS, cwd=project).stdout.split())
-    assert f", before {edited} was changed" in full
+    assert f", outdated: {edited} has changed" in full
 
 
 def test_another_version_of_a_library_makes_it_stale(project: Path, command) -> None:
@@ -107,7 +107,7 @@ def test_another_version_of_a_library_makes_it_stale(project: Path, command) -> 
     done = command("train.py", *OPTIONS, "--output-format", "json", cwd=project)
     (found,) = json.loads(done.stdout)
     assert not found["verdict"]["holds"]
-    assert found["verdict"]["stale"].startswith("torch 1.0 became ")
+    assert found["verdict"]["stale"].startswith("torch changed from 1.0 to ")
 
 
 def test_a_library_that_is_not_here_says_nothing(project: Path, command) -> None:
@@ -162,7 +162,7 @@ def test_what_forklint_would_not_write_is_refused(change: dict[str, Any], projec
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
     assert NAME in line
-    assert "entry 1 is not one that forklint writes" in line
+    assert "entry 1 is not valid" in line
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"version": 2, "verdicts": []}', "[" * 100_000, "\udcff"])
@@ -179,10 +179,10 @@ def test_a_link_out_of_the_folder_and_a_pipe_are_not_read(project: Path, command
     os.mkfifo(project / "pipe.py")
     edit(project, lambda row: row["content"].update({"link.py": "0" * 16}))
     (found,) = json.loads(command("train.py", *OPTIONS, "--output-format", "json", cwd=project).stdout)
-    assert found["verdict"]["stale"] == "link.py was changed"
+    assert found["verdict"]["stale"] == "link.py has changed"
     edit(project, lambda row: row.update(content={"pipe.py": "0" * 16}))
     (found,) = json.loads(command("train.py", *OPTIONS, "--output-format", "json", cwd=project).stdout)
-    assert found["verdict"]["stale"] == "pipe.py was changed"
+    assert found["verdict"]["stale"] == "pipe.py has changed"
 
 
 def test_control_characters_are_spelt_out(project: Path, command) -> None:

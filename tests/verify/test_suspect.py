@@ -156,7 +156,7 @@ def test_an_experiment_that_cannot_be_aimed_says_so(suspect) -> None:
     [
         ("train.py:7", "is written PATH:LINE:CODE"),
         ("train.py:0:FKL301", "is written PATH:LINE:CODE"),
-        ("train.py:7:FKL999", "there is no rule FKL999"),
+        ("train.py:7:FKL999", "unknown rule FKL999"),
         ("other.py:7:FKL301", "no such file: other.py"),
     ],
 )

@@ -118,7 +118,7 @@ def test_ctrl_c_is_one_line_and_leaves_nothing(project: Path) -> None:
     assert f"FKL301 records.py:{ROW}: 0 workers".encode() in told
     assert b"0/4" in told
     last = told.decode(errors="replace").splitlines()[-1]
-    assert last.endswith("forklint: interrupted; what ran was ended and cleared away")
+    assert last.endswith("forklint: interrupted: all processes were ended, and temporary files removed")
 
 
 def _read(terminal: int) -> bytes:
@@ -215,7 +215,7 @@ def test_a_python_without_torch_is_told_of_before_anything_runs(command, tmp_pat
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", environment], check=True)
     done = command("verify", "train.py", "--python", environment / "bin" / "python", cwd=tmp_path)
     assert done.returncode == 2
-    assert "cannot import torch: name the project's Python with --python" in done.stderr
+    assert "cannot import torch: pass the project's interpreter with --python" in done.stderr
 
 
 def test_verdicts_as_sarif(command, project: Path) -> None:

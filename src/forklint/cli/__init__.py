@@ -1,4 +1,4 @@
-"""The command ``forklint``: linting and fixing with no sub-command, the others beside it."""
+"""The command ``forklint``. It lints if no sub-command is named."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ COMMANDS = {
     "init": "forklint.cli.init",
     "clean": "forklint.cli.clean",
 }
-"""Each command's module, imported when the command is called; the function has the command's name."""
+"""The module of each command, imported when the command is called; its function has the command's name."""
 
 
 class Commands(click.Group):
-    """A group whose commands lie in modules of their own; ``lint`` is meant when none is named."""
+    """A group that imports its commands lazily; ``lint`` is the default command."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Name the commands."""
+        """The names of all commands."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -34,13 +34,13 @@ class Commands(click.Group):
         return command
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put ``lint`` before arguments that name no command; the version is said without it, and sooner."""
+        """Insert ``lint`` if the first argument is no command; ``--version`` needs no command."""
         if not args or args[0] not in {*COMMANDS, "--version", "-V"}:
             args = ["lint", *args]
         return super().parse_args(ctx, args)
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, "--version", "-V", message="forklint %(version)s")
 def main() -> None:
-    """Find, fix and prove the hazards of PyTorch worker processes."""
+    """Find, fix and prove hazards of PyTorch DataLoader workers."""

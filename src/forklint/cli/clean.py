@@ -1,4 +1,4 @@
-"""The command ``forklint clean``: removes the findings that were kept for later runs."""
+"""The command ``forklint clean``: removes caches."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from forklint.source.roots import find_extent
 from forklint.store import folder
 
 
-@click.command(options_metavar="[OPTIONS]")
+@click.command(options_metavar="[OPTIONS]", short_help="Remove caches.")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path, exists=True))
 @click.option(
     "--cache-dir",
     type=click.Path(path_type=Path, file_okay=False),
     envvar="FORKLINT_CACHE_DIR",
-    help="The folder, if it is none that the settings name.",
+    help="Path to the cache directory, if no configuration names it.",
 )
 def clean(paths: tuple[Path, ...], cache_dir: Path | None) -> None:
-    """Remove what runs have kept of the projects of PATHS (by default the current folder), and of those below."""
+    """Remove the caches of all projects in PATHS (default: the current directory)."""
     with one_line_errors(verbose=False):
         found = dict.fromkeys(path.absolute() for path in _caches(paths or (Path(),), cache_dir))
         removed = [path for path in found if folder.is_cache(path)]
@@ -38,14 +38,14 @@ def clean(paths: tuple[Path, ...], cache_dir: Path | None) -> None:
 
 
 def _caches(paths: tuple[Path, ...], named: Path | None) -> list[Path]:
-    """The folders in which runs on these paths may have kept something."""
+    """The cache directories that runs on these paths may have used."""
     found = [named] if named is not None else []
     for path in paths:
         inside = path / "x" if path.is_dir() else path
         extent = find_extent(inside)
         try:
             configured = folder.folder_of(extent, SettingsFinder().for_file(inside))
-        except ConfigError:  # settings that are wrong are no reason to keep anything
+        except ConfigError:  # caches are removed even if the settings are invalid
             configured = None
         found += [configured] if configured else []
         found += [*(folder.below(extent.root) if extent.is_marked else ()), *folder.below(path)]

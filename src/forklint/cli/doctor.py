@@ -1,4 +1,4 @@
-"""The command ``forklint doctor``: the environment, and what in it is risky."""
+"""The command ``forklint doctor``: the environment and its risks for worker processes."""
 
 from __future__ import annotations
 
@@ -12,18 +12,20 @@ from forklint.cli.ending import CLEAN, FOUND, Failure, one_line_errors
 from forklint.cli.files import interpreter
 
 
-@click.command()
+@click.command(short_help="Show the environment and its risks for worker processes.")
 @click.option(
     "--python",
     type=click.Path(path_type=Path),
     default=Path(sys.executable),
-    help="The project's interpreter; the one that runs forklint by default.",
+    help="Python interpreter of the project.  [default: the one that runs forklint]",
 )
-@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option(
+    "--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Output format."
+)
 def doctor(python: Path, output_format: str) -> None:
-    """Print the environment and what in it makes worker processes crash or hang.
+    """Show the environment and what in it can make worker processes crash or hang.
 
-    Exits with 1 if there is a risk, with 2 if the interpreter could not be asked.
+    Exit codes: 0 if there is no risk, 1 if there is one, 2 if the interpreter could not be run.
     """
     from forklint.knowledge.environment import Environment as Variables  # noqa: PLC0415
     from forklint.verify.doctor import ProbeError, probe  # noqa: PLC0415
@@ -45,5 +47,5 @@ def doctor(python: Path, output_format: str) -> None:
             for risk in risks:
                 click.echo(f"\n{click.style('risk', fg='yellow', bold=True)}: {risk}")
             if not risks:
-                click.echo("\nNothing risky found.")
+                click.echo("\nNo risks found.")
         sys.exit(FOUND if risks else CLEAN)

@@ -1,4 +1,4 @@
-"""How the command ends: exit codes, and what goes wrong as one line."""
+"""Exit codes, and errors as one line."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from forklint.config import ConfigError
 
 CLEAN, FOUND, FAILED = 0, 1, 2
 INTERRUPTED = 130
-"""What a shell says of a command that Ctrl-C has ended."""
+"""The exit code of a command that was ended by Ctrl-C."""
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG)
-"""What a stream says that takes no more."""
+"""Error numbers of a stream that cannot be written to, for example because the disk is full."""
 
 
 class Failure(click.ClickException):
-    """Ends the command with one line and the exit code that says that it could not do its work."""
+    """Ends the command with one line of text and exit code 2."""
 
     exit_code = FAILED
 
 
 @contextmanager
 def one_line_errors(*, verbose: bool) -> Iterator[None]:
-    """Turn what goes wrong within into one line and exit code 2: a crash must not look like findings.
+    """Turn any error into one line and exit code 2, so that a crash cannot be mistaken for findings.
 
-    With ``verbose`` an error of forklint's own comes as it is, with its traceback.
+    With ``verbose``, internal errors are raised with their traceback.
     """
     try:
         yield
@@ -47,11 +47,11 @@ def one_line_errors(*, verbose: bool) -> Iterator[None]:
         if verbose:
             raise
         raise Failure(
-            f"forklint itself failed ({type(error).__name__}: {error}); -v shows where, please report it"
+            f"internal error ({type(error).__name__}: {error}); run with -v for a traceback, and please report it"
         ) from None
 
 
 def _silence_stdout() -> None:
-    """Let what is still buffered go nowhere: Python writes it at its end, and would fail again."""
+    """Discard what is still buffered: Python would flush it at exit, and fail again."""
     with Path(os.devnull).open("wb") as nowhere:
         os.dup2(nowhere.fileno(), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""``--explain-cache``: why a file would be linted again, though findings of an earlier run are stored."""
+"""``--explain-cache``: why a file would be linted again instead of being read from the cache."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def explain_cache(job: Job, path: Path) -> None:
-    """Print why a file would be linted again by a run with the same options; raises ConfigError."""
+    """Print why a run with the same options would lint a file again; raises ConfigError."""
     from forklint.incremental.explaining import reasons, told  # noqa: PLC0415
     from forklint.incremental.lookup import Lookup  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""The files that the paths of a command mean."""
+"""The files that the paths on the command line stand for."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from forklint.source.roots import ROOT_MARKS, Roots
 
 
 def find(finder: SettingsFinder, paths: Sequence[Path]) -> tuple[list[Path], list[Missing]]:
-    """The files below the paths, and what was named and cannot be linted, of which it speaks; raises ConfigError."""
+    """The files at and below the paths, and the paths that cannot be linted, which are reported; raises ConfigError."""
     found = list(
         find_files(paths, lambda path: finder.for_file(path).excludes(path), lambda path: left_out(finder, path))
     )
@@ -25,7 +25,7 @@ def find(finder: SettingsFinder, paths: Sequence[Path]) -> tuple[list[Path], lis
 
 
 def say_what_is_bounded(finder: SettingsFinder, files: Sequence[Path]) -> None:
-    """Say of which projects not all files are read, since nothing marks where they end; raises ConfigError."""
+    """Report directories that belong to no project, of which only some files are read; raises ConfigError."""
     roots = Roots()
     named = {path.parent: path for path in files}
     extents = {extent.walked: (extent, path) for path in named.values() if (extent := roots.of(path)).is_bounded}
@@ -33,21 +33,21 @@ def say_what_is_bounded(finder: SettingsFinder, files: Sequence[Path]) -> None:
     for folder, (extent, path) in extents.items():
         if not discovery.walk(extent, finder.for_file(path).excludes).is_whole:
             say(
-                f"{shown(folder)}: no {', '.join(others)} or {last} marks a project here, "
-                f"so at most {discovery.MOST_FILES:,} files are read together, and what they import"
+                f"{shown(folder)}: no project found (no {', '.join(others)} or {last}), "
+                f"so only the first {discovery.MOST_FILES:,} files and their imports are analyzed together"
             )
 
 
 def interpreter(python: Path) -> Path:
-    """The program that a user names, if need be looked for as a shell does."""
+    """The interpreter that the user named; a bare name is looked up on PATH."""
     if python.exists() or python.parent != Path():
         return python
-    import shutil  # noqa: PLC0415 - a linter of files needs it not
+    import shutil  # noqa: PLC0415 - linting does not need it
 
     return Path(shutil.which(python) or python)
 
 
 def left_out(finder: SettingsFinder, path: Path) -> bool:
-    """Whether a path is left out though it is named."""
+    """Whether a path is excluded even if it is passed on the command line."""
     settings = finder.for_file(path)
     return settings.force_exclude and (settings.excludes(path) or never_walked(path, settings.base))

@@ -1,4 +1,4 @@
-"""The command ``forklint init``: shows what it would add to a project, asks, and writes it."""
+"""The command ``forklint init``: shows the changes that set up forklint in a project, asks, and writes them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``--baseline`` and ``--update-baseline``: findings that are known are not reported."""
+"""``--baseline`` and ``--update-baseline``: findings that are already recorded are not reported."""
 
 from __future__ import annotations
 
@@ -18,16 +18,18 @@ if TYPE_CHECKING:
 
 
 class Baselines:
-    """The baselines that the settings of some files name; most often there is one."""
+    """The baselines that the settings of some files name; usually there is one."""
 
     def __init__(self, finder: SettingsFinder, files: Sequence[Path], options: dict[str, Any]) -> None:
-        """Read them; raises Failure for one that is missing or broken, unless it is to be written."""
+        """Read them; raises Failure if one is missing or invalid, unless it is about to be written."""
         self._finder = finder
         self._updates: bool = options["update_baseline"]
         self._says = not options["quiet"] and (self._updates or not options["fix_only"])
         paths = {path for file in files for path in [self._of(file)] if path}
         if self._updates and files and not paths:
-            raise Failure("--update-baseline writes the file of --baseline, or of the key `baseline`: name it there")
+            raise Failure(
+                "--update-baseline needs a file: pass --baseline FILE, or set `baseline` in the configuration"
+            )
         self._counts = {path: {} if self._updates and not path.exists() else _read(path) for path in sorted(paths)}
 
     def _of(self, file: Path) -> Path | None:
@@ -35,7 +37,7 @@ class Baselines:
         return Path(shown(path)) if path else None
 
     def sift(self, reports: Sequence[FileReport]) -> list[FileReport]:
-        """Take out what is known, update the baselines first if asked, and say how many; raises Failure."""
+        """Remove recorded findings, after updating the baselines if requested, and print how many; raises Failure."""
         sifted = list(reports)
         if not self._counts:
             return sifted
@@ -53,10 +55,10 @@ class Baselines:
             for place, report in zip(places, done.reports, strict=True):
                 sifted[place] = report
             if self._says and done.known and not self._updates:
-                say(f"{count(done.known, 'finding')} in {path} {'is' if done.known == 1 else 'are'} not shown")
+                say(f"{count(done.known, 'finding')} hidden by the baseline {path}")
             if self._says and done.gone:
                 what = f"{count(done.gone, 'finding')} in {path} no longer {'occurs' if done.gone == 1 else 'occur'}"
-                say(f"{what}; --update-baseline drops {'it' if done.gone == 1 else 'them'}")
+                say(f"{what}; run with --update-baseline to remove {'it' if done.gone == 1 else 'them'}")
         return sifted
 
     def _update(self, path: Path, reports: Sequence[FileReport], scope: Scope) -> None:
@@ -69,10 +71,10 @@ class Baselines:
             raise Failure(str(error)) from None
         self._counts[path] = dict(found)
         if self._says:
-            say(f"{path}: {count(change.added, 'finding')} added, {change.dropped} dropped, {change.total} in all")
+            say(f"{path}: {count(change.added, 'finding')} added, {change.dropped} removed, {change.total} in total")
 
     def _judged(self, report: FileReport) -> frozenset[str]:
-        """Codes of the rules that had their say in a file."""
+        """Codes of the rules that ran to the end in a file."""
         from forklint.rules import registry  # noqa: PLC0415 - it imports all rules
         from forklint.rules.syntax_error import SyntaxFault  # noqa: PLC0415
 

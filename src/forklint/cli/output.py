@@ -1,4 +1,4 @@
-"""What a run prints: findings, notes, figures, differences."""
+"""What a run prints: findings, notes, statistics, diffs."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from forklint.fixing import Fixed
 
 SKIPPED = ("skipped", "cannot be read")
-"""How a note begins that says that a file was not linted."""
+"""A note that begins with one of these says that a file was not linted."""
 
 
 def say(line: str) -> None:
-    """Print to standard error, with characters that cannot be printed made visible."""
+    """Print to standard error, with unprintable characters escaped."""
     click.echo(f"forklint: {visible(line)}", err=True)
 
 
 def print_findings(outcome: Outcome, options: dict[str, Any]) -> None:
-    """Print all findings in the chosen format, or how many there are of each rule."""
+    """Print all findings in the chosen format, or the number of findings for each rule."""
     form = FORMATS[options["output_format"]]
     if options["statistics"]:
         _print_statistics(outcome.findings, form.statistics)
@@ -58,7 +58,7 @@ def print_summary(findings: Sequence[Finding], reports: Sequence[FileReport]) ->
 
 
 def print_fixed(results: Sequence[Fixed], findings: Sequence[Finding], options: dict[str, Any]) -> None:
-    """Print what was fixed and what is left."""
+    """Print what was fixed and how many findings remain."""
     applied = [finding for result in results for finding in result.applied]
     for_people = FORMATS[options["output_format"]].for_people
     if options["show_fixes"]:
@@ -72,17 +72,17 @@ def print_fixed(results: Sequence[Fixed], findings: Sequence[Finding], options: 
         click.echo(f"{len(applied)} fixed")
         return
     summary = Summary.of(findings)
-    tail = f", {summary.unsafe} more with --unsafe-fixes" if summary.unsafe and not options["unsafe_fixes"] else ""
-    click.echo(f"{len(applied)} fixed{tail}, {summary.findings} left")
+    tail = f" ({summary.unsafe} fixable with --unsafe-fixes)" if summary.unsafe and not options["unsafe_fixes"] else ""
+    click.echo(f"{len(applied)} fixed, {summary.findings} remaining{tail}")
 
 
 def print_notes(
     reports: Sequence[FileReport], named: Collection[str] | None, *, verbose: bool, stopped: bool = False
 ) -> None:
-    """Print the notes that a user must see: failures, and files without a finding that were passed over.
+    """Print the notes that a user must see: failures, and skipped files without findings.
 
-    ``named`` are the paths that the user gave, as shown; None for every note on a file that is not meant for us.
-    ``stopped``: also those on rules whose budgets ran out.
+    ``named`` are the paths on the command line, as shown; None prints the notes on every file that is not Python, too.
+    ``stopped`` also prints the notes on rules that ran out of their budget.
     """
     for report in reports:
         for note in report.notes:
@@ -97,7 +97,7 @@ def print_notes(
 
 
 def print_difference(before: str, after: str, name: str, *, new: bool = False) -> None:
-    """Print what becomes of a file as a unified difference; ``new`` if there is none so far."""
+    """Print the change of a file as a unified diff; ``new`` if the file does not exist yet."""
     import difflib  # noqa: PLC0415 - most runs show no difference
 
     from forklint.source.lines import split_lines  # noqa: PLC0415
@@ -110,7 +110,7 @@ def print_difference(before: str, after: str, name: str, *, new: bool = False) -
 
 
 def print_differences(results: Sequence[Fixed]) -> None:
-    """Print what the fixes change, as unified differences, and in how many files."""
+    """Print what the fixes change as unified diffs, and the number of files."""
     changed = 0
     for result in results:
         changed += result.changed

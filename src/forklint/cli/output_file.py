@@ -14,36 +14,36 @@ from forklint.source.paths import from_root
 from forklint.source.writing import replace
 
 STREAMS = ("/dev/", "/proc/")
-"""Below these stands what is written into, never replaced, though it lead to a regular file."""
+"""Files below these are written in place and never replaced, even if they are links to regular files."""
 
 
 def check(path: Path | None) -> None:
-    """Raise Failure if the file can be seen not to be writable; said before any work is done."""
+    """Raise Failure if the file is not writable, before any work is done."""
     if path is None:
         return
     target = Path(os.path.realpath(path))
     reason = ""
     if path.is_dir():
-        reason = "it is a folder; name a file"
+        reason = "this is a directory; name a file"
     elif path.suffix in (".py", ".pyi", ".ipynb"):
-        reason = "that is the name of a source file; name another"
+        reason = "refusing to overwrite a source file; choose another name"
     elif path.exists():
         reason = "" if os.access(path, os.W_OK) else "the file is not writable"
     elif target.is_symlink():
-        reason = "a loop of links"
+        reason = "too many levels of symbolic links"
     elif not target.parent.is_dir():
-        reason = f"there is no folder {target.parent}; make it first"
+        reason = f"the directory {target.parent} does not exist; create it first"
     elif not os.access(target.parent, os.W_OK | os.X_OK):
-        reason = f"the folder {target.parent} is not writable"
+        reason = f"the directory {target.parent} is not writable"
     if reason:
         raise _failure(path, reason)
 
 
 @contextlib.contextmanager
 def output_to(path: Path | None) -> Iterator[None]:
-    """Gather what is printed within and write it to a file in one step; None: print it as ever.
+    """Collect everything that is printed and write it to a file at once; with None, print as usual.
 
-    Nothing is written if an exception comes. Raises Failure if the file cannot be written.
+    Nothing is written if an exception is raised. Raises Failure if the file cannot be written.
     """
     if path is None:
         yield
@@ -70,7 +70,7 @@ def _write(path: Path, data: bytes) -> None:
 
 
 def _must_stay(path: Path, target: Path) -> bool:
-    """Whether a file must be written into: a device, a pipe, or one in a folder where no other can be made."""
+    """Whether a file must be written in place: a device, a pipe, or a file in a read-only directory."""
     if not path.exists():
         return False
     regular = stat.S_ISREG(path.stat().st_mode) and not from_root(path).as_posix().startswith(STREAMS)

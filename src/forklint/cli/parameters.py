@@ -1,4 +1,4 @@
-"""What the values of options mean: checked, completed in a shell, and as settings."""
+"""The types of option values: parsed, completed in a shell, and turned into settings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Checked(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.2 on alone
-    """A parameter read by one of the readers of the configuration, so that both accept the same."""
+    """An option value that is parsed like a key of the configuration, so that both accept the same values."""
 
     def __init__(
         self, name: str, reader: Any, *, split: bool = False, words: Callable[[], Iterable[tuple[str, str]]] = tuple
@@ -28,7 +28,7 @@ class Checked(click.ParamType):  # type: ignore[type-arg]  # generic from click 
         self._words = words
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Read the text; a wrong one ends the command with a line that says why."""
+        """Parse the text; an invalid one ends the command with a usage error."""
         if not isinstance(value, str):
             return value
         try:
@@ -36,13 +36,13 @@ class Checked(click.ParamType):  # type: ignore[type-arg]  # generic from click 
                 return self._reader(value)
             parts = [part for part in value.replace(" ", "").split(",") if part]
             if not parts:
-                raise ValueError("it is empty: name at least one, or drop the option")
+                raise ValueError("expected at least one value")
             return self._reader(parts)
         except ValueError as error:
             self.fail(str(error), param, ctx)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """Offer the words that may be meant, after those of a list that stand already."""
+        """Complete the word, or the last word of a comma-separated list."""
         head, comma, last = incomplete.rpartition(",") if self._split else ("", "", incomplete)
         taken = head.split(",")
         return _offered(
@@ -53,7 +53,7 @@ class Checked(click.ParamType):  # type: ignore[type-arg]  # generic from click 
 
 
 def codes() -> list[tuple[str, str]]:
-    """The codes and the names of all rules, each with the other."""
+    """All rule codes with their names, and all rule names with their codes."""
     from forklint.rules import registry  # noqa: PLC0415
 
     rows = [(code, name) for code, (name, _) in registry.codes().items()]
@@ -66,28 +66,28 @@ SEVERITY = Checked("severity", config.severity, words=lambda: [(one.value, "") f
 
 
 def complete_rule(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Offer the codes and names of rules."""
+    """Complete the code or name of a rule."""
     return _offered(row for row in codes() if row[0].lower().startswith(incomplete.lower()))
 
 
 def complete_paths(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Offer files, and the commands where one may stand."""
+    """Complete a path, and the name of a command if it is the first argument."""
     group = ctx.find_root().command
     first = not ctx.params.get("paths") and isinstance(group, click.Group)
     names = group.list_commands(ctx) if first and isinstance(group, click.Group) else []
     commands = _offered((name, "") for name in names if name.startswith(incomplete))
-    return [*_offered([(incomplete, "")], "file"), *commands]  # a file clears what bash had before
+    return [*_offered([(incomplete, "")], "file"), *commands]  # bash drops what comes before a file
 
 
 def _offered(rows: Iterable[tuple[str, str]], kind: str = "plain") -> list[CompletionItem]:
-    """Words with what they mean, as click offers them to a shell."""
+    """Completions with their descriptions."""
     from click.shell_completion import CompletionItem  # noqa: PLC0415 - only a shell that completes needs it
 
     return [CompletionItem(word, type=kind, help=meaning or None) for word, meaning in rows]
 
 
 def overrides(options: dict[str, Any]) -> dict[str, Any]:
-    """Settings that the command line gives, by the names of Settings' fields; a command may lack some options."""
+    """The settings given on the command line, by field name of Settings; a command need not have all options."""
     values: dict[str, Any] = {}
     for name, key in (
         ("select", "select"),
@@ -116,7 +116,7 @@ def _per_file_ignores(pairs: Sequence[str]) -> dict[str, tuple[str, ...]]:
         pattern, colon, words = pair.rpartition(":")
         try:
             if not colon or not pattern:
-                raise ValueError("write PATTERN:CODES, for example tests/*:FKL201")
+                raise ValueError("expected PATTERN:CODES, for example tests/*:FKL201")
             codes = config.selectors([word.strip() for word in words.split(",") if word.strip()])
         except ValueError as error:
             raise Failure(f"--per-file-ignores '{pair}': {error}") from None

@@ -1,4 +1,4 @@
-"""The fixes of findings that ``forklint verify`` has proved: tried together, and written."""
+"""Fixes of confirmed findings: applied to a copy by ``verify --fix``, and written by ``verify --apply``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def _fixed(findings: Sequence[Finding], finder: config.SettingsFinder, *, write: bool) -> Iterator[tuple[Path, Fixed]]:
-    """Give the files of some findings with the fixes of these, and no others."""
+    """Yield each file of some findings with the fixes of these findings, and no others."""
     from forklint.engine import Options  # noqa: PLC0415 - seldom asked
     from forklint.fixing import fix  # noqa: PLC0415
     from forklint.linters import Linters  # noqa: PLC0415
@@ -29,13 +29,13 @@ def _fixed(findings: Sequence[Finding], finder: config.SettingsFinder, *, write:
 
 
 def mended(findings: Sequence[Finding], finder: config.SettingsFinder) -> dict[str, str]:
-    """By path, the text of each file with the fixes of some findings."""
+    """The text of each file with the fixes of some findings, by path."""
     done = _fixed(findings, finder, write=False)
     return {str(from_root(path).resolve()): fixed.after for path, fixed in done if fixed.changed}
 
 
 def write(cures: Sequence[Cure], finder: config.SettingsFinder) -> list[Finding]:
-    """Write the fixes that were proved; gives the findings that they mend, and says which could not be written."""
+    """Write the proved fixes; returns the findings that they fix, and reports those that could not be written."""
     proved = [one.result.finding for one in cures if one.is_proved]
     done = [fixed for _, fixed in _fixed(proved, finder, write=True)]
     print_notes([fixed.report for fixed in done], (), verbose=False)

@@ -1,4 +1,4 @@
-"""One run over the paths: files found, linted or fixed, and the outcome printed."""
+"""One run of the linter: find the files, lint or fix them, and print the result."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def run(options: dict[str, Any]) -> int:
-    """Do what the options of ``lint`` say; gives the exit code; raises ConfigError."""
+    """Run ``lint`` with these options; returns the exit code; raises ConfigError."""
     options["fix"] |= options["fix_only"]
     name = stdin.named(options)
     check_together(options, from_stdin=name is not None)
@@ -47,11 +47,11 @@ def run(options: dict[str, Any]) -> int:
         click.echo("".join(f"{path}\n" for path in files), nl=False)
         return FAILED if missing else CLEAN
     for path in files:
-        finder.for_file(path)  # a wrong configuration is said before any work is done
+        finder.for_file(path)  # an invalid configuration is reported before any work is done
     if options["verbose"]:
         say_what_is_bounded(finder, files)
     if options["explain_cache"]:
-        from forklint.cli.explain_cache import explain_cache  # noqa: PLC0415 - seldom asked
+        from forklint.cli.explain_cache import explain_cache  # noqa: PLC0415 - seldom used
 
         explain_cache(job, options["explain_cache"])
         return CLEAN
@@ -62,7 +62,7 @@ def run(options: dict[str, Any]) -> int:
 
 
 def _job(options: dict[str, Any], name: Path | None) -> Job:
-    """How to lint, as the options say; ``name`` is that of the text on standard input, if that is what to lint."""
+    """How to lint; ``name`` is the file name for standard input, if that is linted."""
     changes = options["fix"] or options["diff"]
     return Job(
         overrides=overrides(options),

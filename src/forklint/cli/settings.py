@@ -1,4 +1,4 @@
-"""The settings of a path, printed as they could be written."""
+"""``--show-settings``: the settings for a path, as TOML."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from forklint.source.paths import from_root
 
 
 def show_settings(finder: config.SettingsFinder, path: Path) -> None:
-    """Print the settings for a path, the rules that run and the cells that count."""
+    """Print the settings for a path, the enabled rules, and the platforms and start methods that are checked."""
     from forklint.rules import registry  # noqa: PLC0415
 
     settings = finder.for_folder(from_root(path)) if path.is_dir() else finder.for_file(path)
@@ -29,8 +29,8 @@ def show_settings(finder: config.SettingsFinder, path: Path) -> None:
         first, last = (".".join(map(str, version)) for version in settings.target_torch)
         is_open = settings.target_torch[1] == config.NEWEST_TORCH
         click.echo(f'target-torch = "{f">={first}" if is_open else f"{first}-{last}"}"')
-    click.echo(f"# rules that run: {', '.join(sorted(enabled))}")
-    click.echo(f"# cells: {', '.join(map(str, settings.cells))}")
+    click.echo(f"# enabled rules: {', '.join(sorted(enabled))}")
+    click.echo(f"# platforms and start methods: {', '.join(map(str, settings.cells))}")
 
 
 def _as_toml(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""Text from standard input: linted as the content of a file that need not exist, and fixed on its way through."""
+"""Standard input: linted as the content of a file that need not exist, and printed with its fixes."""
 
 from __future__ import annotations
 
@@ -21,39 +21,39 @@ STDIN = Path("-")
 
 @dataclass(frozen=True)
 class Passed:
-    """What came in, what became of it, and what goes out."""
+    """The report on standard input, and the text to print."""
 
     report: FileReport
     data: bytes
-    """The text as fixed, in its own encoding and line ends; what came in, if nothing was fixed."""
+    """The fixed text, in its own encoding and with its own line endings; unchanged if nothing was fixed."""
     fixed: Fixed | None = None
-    """What was fixed, if it was to be."""
+    """What was fixed, with ``--fix`` or ``--diff``."""
 
 
 def named(options: dict[str, Any]) -> Path | None:
-    """The name of the text on standard input, if that is what to lint; raises Failure if it cannot be that."""
+    """The file name for standard input; None if files are linted; raises Failure for options that contradict."""
     paths: Sequence[Path] = options["paths"]
     name: Path | None = options["stdin_filename"]
     if STDIN not in paths and not (name and not paths):
         if name:
-            raise Failure(f"--stdin-filename names the text of `-`: pass `-` in place of {paths[0]}")
+            raise Failure(f"--stdin-filename cannot be used with files: pass `-` instead of {paths[0]}")
         return None
     if any(path != STDIN for path in paths):
-        raise Failure("`-` is standard input and stands alone: pass no other path beside it (a file `-` is ./-)")
+        raise Failure("`-` (standard input) cannot be combined with other paths; for a file named `-`, write ./-")
     if name and name.is_dir():
-        raise Failure(f"--stdin-filename {name}: it is a folder; name a file, which need not exist")
+        raise Failure(f"--stdin-filename {name}: this is a directory; name a file, which need not exist")
     return name or STDIN
 
 
 def read() -> bytes:
     """All of standard input; raises Failure if it is closed."""
     if sys.stdin is None:
-        raise Failure("standard input is closed: pass the text to lint, or name files")
+        raise Failure("standard input is closed: pipe code into forklint, or name files")
     return sys.stdin.buffer.read()
 
 
 def lint(job: Job, name: Path, data: bytes, *, fix: bool, unsafe: bool) -> Passed:
-    """Lint the text as the content of ``name``, and fix it if asked; writes nothing; raises ConfigError."""
+    """Lint the text as the content of ``name``, and fix it with ``fix``; writes no file; raises ConfigError."""
     if not fix and job.clears(name, data):
         return Passed(FileReport(shown(name)), data)
     linter = job.linters().of(name)

@@ -1,4 +1,4 @@
-"""``--add-noqa``: comments for all findings there are, so that only new ones are reported from then on."""
+"""``--add-noqa``: comments for all current findings, so that only new ones are reported."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from forklint.suppressing import suppress
 def add_noqa(
     job: Job, files: Sequence[Path], reports: Sequence[FileReport], reason: str
 ) -> tuple[list[FileReport], str]:
-    """Write a comment for each finding of these files; gives what is left, and a line that says how many."""
+    """Add a comment for each finding; returns the reports with the remaining findings, and a summary line."""
     linters, words = job.linters(), " ".join(reason.split())
     done = [
         suppress(linters.of(path), path, report, words) if report.findings else None
@@ -23,5 +23,5 @@ def add_noqa(
     left = [one.report if one else report for one, report in zip(done, reports, strict=True)]
     silenced = sum(one.silenced for one in done if one)
     mended = sum(one.mended for one in done if one)
-    tail = f", {count(mended, 'idle comment')} mended" if mended else ""
-    return left, f"{count(silenced, 'finding')} silenced by comments{tail}"
+    tail = f", {count(mended, 'unused comment')} corrected" if mended else ""
+    return left, f"Added comments for {count(silenced, 'finding')}{tail}."

@@ -1,4 +1,4 @@
-"""What came of a run: printed in the chosen form, and as an exit code."""
+"""The result of a run: printed in the chosen format, and as an exit code."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Ran:
-    """What came of a run."""
+    """The result of a run."""
 
     reports: Sequence[FileReport]
     fixed: Sequence[Fixed] = ()
     missing: Sequence[Missing] = ()
     named: Collection[str] | None = None
-    """Paths that the user gave, as shown; None for every note on a file that is not meant for us."""
+    """Paths on the command line, as shown; None prints the notes on every file that is not Python, too."""
     overlay: Mapping[str, bytes] = field(default_factory=dict)
     """As in Sources."""
     closing: str = ""
-    """A line that closes the output in place of the summary."""
+    """A line that replaces the summary."""
     verdicts: Mapping[Finding, Shown] = field(default_factory=dict)
-    """What ``forklint verify`` has said of findings, as it was kept."""
+    """Saved verdicts of ``forklint verify``."""
     left_aside: str = ""
-    """A line on findings that are not shown, which closes the output."""
+    """A last line about findings that are not shown."""
 
     @property
     def failed(self) -> bool:
-        """Whether forklint could not do all of its work."""
+        """Whether some files could not be linted."""
         return bool(self.missing) or any(note.failure for report in self.reports for note in report.notes)
 
 
@@ -65,7 +65,7 @@ def tell(ran: Ran, finder: SettingsFinder, options: dict[str, Any]) -> int:
         elif options["quiet"] or not FORMATS[options["output_format"]].for_people:
             pass
         elif not ran.reports and not ran.missing:
-            say("warning: no files to lint found under the given paths")
+            say("warning: no Python files found under the given paths")
         elif options["update_baseline"]:
             pass
         elif ran.closing:

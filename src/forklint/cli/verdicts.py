@@ -1,4 +1,4 @@
-"""``--only-confirmed``, and what lint says of verdicts that ``forklint verify --save-verdicts`` has kept."""
+"""Verdicts saved by ``forklint verify --save-verdicts``: shown by lint, and used by ``--only-confirmed``."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ NAME = "forklint-verdicts.json"
 
 
 def file_for(path: Path, finder: SettingsFinder, roots: Roots) -> Path:
-    """Where verdicts on a file are kept: beside a baseline above it, else in the root of the project."""
+    """Where verdicts on a file are saved: next to the baseline if there is one above it, else in the project's root."""
     baseline = finder.for_file(path).baseline_file
     is_above = baseline is not None and from_root(path).is_relative_to(baseline.parent)
     return (baseline.parent if baseline and is_above else roots.of(from_root(path)).root) / NAME
 
 
 class SavedVerdicts:
-    """The verdicts on the findings of a run."""
+    """The saved verdicts on the findings of a run."""
 
     def __init__(self, finder: SettingsFinder) -> None:
         self._finder = finder
@@ -38,7 +38,7 @@ class SavedVerdicts:
         self._matchers: dict[Path, Matcher | None] = {}
 
     def of(self, reports: Sequence[FileReport]) -> dict[Finding, Shown]:
-        """The verdict on each finding that has one; raises Failure for a file that is broken."""
+        """The verdict on each finding that has one; raises Failure for an invalid file."""
         found: dict[Finding, Shown] = {}
         for report in reports:
             if report.findings:
@@ -72,7 +72,7 @@ def _read(file: Path) -> Matcher:
 
 
 def only_confirmed(reports: Sequence[FileReport], verdicts: dict[Finding, Shown]) -> tuple[list[FileReport], str]:
-    """The reports with the findings alone whose verdict is ``confirmed`` and holds; and what to say of the others."""
+    """The reports with only the findings that have an up-to-date verdict ``confirmed``, and a line about the others."""
     left, missing, stale, others = [], 0, 0, 0
     for report in reports:
         kept = []
@@ -84,7 +84,7 @@ def only_confirmed(reports: Sequence[FileReport], verdicts: dict[Finding, Shown]
             stale += shown is not None and bool(shown.stale)
             others += shown is not None and not shown.stale and not shown.is_confirmed
         left.append(replace(report, findings=tuple(kept)))
-    parts = [(missing, "without a verdict"), (stale, "whose verdict is stale"), (others, "that was not confirmed")]
+    parts = [(missing, "without a verdict"), (stale, "with an outdated verdict"), (others, "not confirmed")]
     words = ", ".join(f"{count(number, 'finding')} {what}" for number, what in parts if number)
-    advice = "; forklint verify --save-verdicts gives them one" if missing or stale else ""
+    advice = ". Run `forklint verify --save-verdicts` to get verdicts" if missing or stale else ""
     return left, f"Not shown: {words}{advice}." if words else ""

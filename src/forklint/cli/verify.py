@@ -1,4 +1,4 @@
-"""The command ``forklint verify``: proves findings by running them."""
+"""The command ``forklint verify``: proves findings by running code of the project."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ if TYPE_CHECKING:
     from forklint.verify.words import Observation, Trial
 
 UNDECIDED = 3
-"""Exit code: nothing was confirmed, and something is inconclusive."""
+"""Exit code: no finding was confirmed, and at least one is inconclusive."""
 METHODS = ("fork", "forkserver", "spawn")
 
 
 class VerifyCommand(click.Command):
-    """What stands behind ``--`` are the arguments of the entry, whatever they look like."""
+    """Passes everything after ``--`` to the script."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Keep them aside in ``ctx.obj``; None if there is no ``--``."""
+        """Store the arguments after ``--`` in ``ctx.obj``; None if there is no ``--``."""
         ctx.obj = None
         if "--" in args:
             place = args.index("--")
@@ -54,63 +54,77 @@ class VerifyCommand(click.Command):
         return super().parse_args(ctx, args)
 
 
-@click.command(cls=VerifyCommand, options_metavar="[OPTIONS]", epilog="Runs code of the project: see --plan first.")
+@click.command(
+    cls=VerifyCommand,
+    short_help="Confirm or refute findings by running code.",
+    options_metavar="[OPTIONS]",
+    epilog="This command runs code of your project. Use --plan to see first what it would run.",
+)
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--plan", is_flag=True, help="Show what would be run, and run nothing.")
+@click.option("--plan", is_flag=True, help="Show what would be run, without running it.")
 @click.option(
     "--suspect",
     multiple=True,
     metavar="PATH:LINE:CODE",
-    help="Run a rule's experiment at a line where lint is silent. May be repeated.",
+    help="Run the experiment of a rule on a line without a finding. Can be repeated.",
 )
-@click.option("--replay", metavar="ID", help="Run the one trial of this name, and show what it printed.")
-@click.option("--repro", metavar="ID", help="Print a stand-alone script that shows the hazard of this trial.")
-@click.option("--fix", is_flag=True, help="Try the fixes on a copy, and show what each way out costs.")
-@click.option("--apply", is_flag=True, help="Write the fixes that were proved, and only those. Implies --fix.")
-@click.option("--python", type=click.Path(path_type=Path), help="The project's interpreter, which has torch.")
+@click.option("--replay", metavar="ID", help="Run a single trial again and show its output.")
+@click.option("--repro", metavar="ID", help="Print a stand-alone script that reproduces the hazard of a trial.")
+@click.option("--fix", is_flag=True, help="Test the fixes on a copy of the files, and compare their cost.")
+@click.option("--apply", is_flag=True, help="Apply the fixes that passed the test. Implies --fix.")
+@click.option("--python", type=click.Path(path_type=Path), help="Python interpreter of the project, with torch.")
 @click.option(
-    "--timeout", type=click.FloatRange(min=1), default=60, show_default=True, help="Seconds for one trial at most."
+    "--timeout", type=click.FloatRange(min=1), default=60, show_default=True, help="Time limit of a trial in seconds."
 )
-@click.option("--workers", type=click.IntRange(min=1), default=4, show_default=True, help="Worker processes to try.")
+@click.option(
+    "--workers", type=click.IntRange(min=1), default=4, show_default=True, help="Number of DataLoader workers."
+)
 @click.option(
     "--budget",
     type=click.FloatRange(min=0),
     default=2,
     show_default=True,
-    help="Seconds to provoke one race, longer on a busy machine.",
+    help="Seconds to spend on provoking a race.",
 )
-@click.option("--start-method", type=click.Choice(METHODS), multiple=True, help="Start methods to try: all by default.")
-@click.option("--until-loader", is_flag=True, help="Run scripts on to the loader, checkpoints included.")
-@click.option("--select", type=CODES, multiple=True, help="Rules whose findings are proved.")
-@click.option("--ignore", type=CODES, multiple=True, help="Rules to leave out.")
-@click.option("--config", "config_file", type=click.Path(path_type=Path), help="Use this file and no other.")
-@click.option("--isolated", is_flag=True, help="Read no configuration.")
-@click.option("--allow-inconclusive", is_flag=True, help="Exit with 0 though something be inconclusive.")
-@click.option("--save-verdicts", is_flag=True, help="Keep the verdicts in forklint-verdicts.json, for lint to show.")
-@click.option("--output-format", type=click.Choice(["text", "json", "sarif"]), default="text", show_default=True)
+@click.option("--start-method", type=click.Choice(METHODS), multiple=True, help="Start method to try.  [default: all]")
+@click.option("--until-loader", is_flag=True, help="Run scripts up to the loader, even past training and checkpoints.")
+@click.option("--select", type=CODES, multiple=True, help="Rules to enable: codes, prefixes, names or ALL.")
+@click.option("--ignore", type=CODES, multiple=True, help="Rules to disable.")
+@click.option("--config", "config_file", type=click.Path(path_type=Path), help="Configuration file to use.")
+@click.option("--isolated", is_flag=True, help="Ignore all configuration files.")
+@click.option("--allow-inconclusive", is_flag=True, help="Exit with 0 even if verdicts are inconclusive.")
+@click.option("--save-verdicts", is_flag=True, help="Save the verdicts to forklint-verdicts.json, for lint to show.")
+@click.option(
+    "--output-format",
+    type=click.Choice(["text", "json", "sarif"]),
+    default="text",
+    show_default=True,
+    help="Output format.",
+)
 @click.option("--output-file", type=click.Path(path_type=Path), help="Write the report to this file.")
-@click.option("-q", "--quiet", is_flag=True, help="Print verdicts alone, and no progress.")
-@click.option("-v", "--verbose", is_flag=True, help="Show where forklint itself failed.")
+@click.option("-q", "--quiet", is_flag=True, help="Print verdicts, but nothing else.")
+@click.option("-v", "--verbose", is_flag=True, help="Show the traceback of internal errors.")
 @click.pass_context
 def verify(ctx: click.Context, /, **options: Any) -> None:
-    """Prove the findings in PATHS by running them.
+    """Confirm or refute the findings in PATHS by running the code in question.
 
-    With -- ARGS the first of PATHS is a script that is run with them, from here; what it imports is looked at, too.
+    To pass arguments to a script, write them after `--`: forklint verify train.py -- --epochs 1. The findings in the
+    modules that it imports are then verified, too.
 
-    Exits with 0 if all ended and none was confirmed, 1 if one was, 2 if it could not do its work, 3 if none was
-    confirmed and one is inconclusive.
+    Exit codes: 0 if no finding was confirmed, 1 if one was, 2 if forklint failed, 3 if none was confirmed but some
+    are inconclusive.
     """
     with one_line_errors(verbose=options["verbose"]):
         try:
             code = run(options, ctx.obj)
         except KeyboardInterrupt:
-            say("interrupted; what ran was ended and cleared away")
+            say("interrupted: all processes were ended, and temporary files removed")
             raise
         sys.exit(code)
 
 
 def run(options: dict[str, Any], arguments: Sequence[str] | None) -> int:
-    """Do what the options say; gives the exit code; raises ConfigError and Failure."""
+    """Run ``verify`` with these options; returns the exit code; raises ConfigError and Failure."""
     from forklint.report import all_findings, verdicts  # noqa: PLC0415 - `--help` needs none of it
     from forklint.verify import proving  # noqa: PLC0415
     from forklint.verify.doctor import ProbeError, probe  # noqa: PLC0415
@@ -165,7 +179,7 @@ def run(options: dict[str, Any], arguments: Sequence[str] | None) -> int:
         click.echo(verdicts.plan(planned, _isolation(planned)) + verdicts.untried(untried), nl=False)
         return FAILED if ran.failed else CLEAN
     if not environment.torch:
-        raise Failure(f"{python} cannot import torch: name the project's Python with --python")
+        raise Failure(f"{python} cannot import torch: pass the project's interpreter with --python")
     try:
         if options["replay"]:
             return _replay(options["replay"], planned, python)
@@ -182,14 +196,14 @@ def run(options: dict[str, Any], arguments: Sequence[str] | None) -> int:
 
 
 def _check(options: dict[str, Any]) -> None:
-    """Raise Failure for a report that cannot be written, before anything is run."""
+    """Raise Failure if the report could not be written, before anything is run."""
     if options["output_file"] and (options["plan"] or options["replay"]):
-        raise Failure("--output-file takes a report, and --plan and --replay give none: drop one")
+        raise Failure("--output-file cannot be used with --plan or --replay, which print no report")
     check(options["output_file"])
 
 
 def _save(planned: Sequence[Planned], results: Sequence[Result], python: Path, finder: config.SettingsFinder) -> None:
-    """Keep the verdicts where lint finds them; raises Failure."""
+    """Save the verdicts where lint reads them; raises Failure."""
     from forklint import saved_verdicts  # noqa: PLC0415 - seldom asked
     from forklint.verify.saving import kept  # noqa: PLC0415
 
@@ -204,7 +218,7 @@ def _save(planned: Sequence[Planned], results: Sequence[Result], python: Path, f
 
 
 def _isolation(planned: Sequence[Planned]) -> str:
-    """What becomes of what the trials write here."""
+    """How files that trials write are isolated on this machine."""
     from forklint.verify.isolation import Isolations  # noqa: PLC0415 - `--help` needs none of it
 
     folders = [folder for one in planned for trial in one.trials for folder in trial.folders]
@@ -212,7 +226,7 @@ def _isolation(planned: Sequence[Planned]) -> str:
 
 
 class Proofs(NamedTuple):
-    """What came of a run."""
+    """The results of a run."""
 
     results: Sequence[Result]
     untried: Sequence[Finding]
@@ -222,7 +236,7 @@ class Proofs(NamedTuple):
 
 
 def _tell(done: Proofs, environment: Environment, linted: Outcome, options: dict[str, Any]) -> None:
-    """Print what came of the experiments in the chosen form."""
+    """Print the results in the chosen format."""
     from forklint.report import cures as curing  # noqa: PLC0415
     from forklint.report import sarif, verdicts  # noqa: PLC0415
 
@@ -246,22 +260,22 @@ def _tell(done: Proofs, environment: Environment, linted: Outcome, options: dict
 
 
 def _entry(paths: Sequence[Path], arguments: Sequence[str] | None) -> tuple[tuple[str, ...], tuple[Path, ...]]:
-    """The command of the entry, if there is one: the first of PATHS, with what stands behind ``--``.
+    """The command of the script, if there is one: the first of PATHS, with the arguments after ``--``.
 
-    Beside it the folders that it needs on PYTHONPATH.
+    The second value holds the directories that it needs on PYTHONPATH.
     """
     from forklint.verify.subjects import command_of  # noqa: PLC0415 - `--help` needs none of it
 
     if arguments is None:
         return (), ()
     if not paths or not paths[0].is_file():
-        raise Failure("what stands behind -- is for a script: forklint verify train.py -- --config x.yaml")
+        raise Failure("arguments after `--` need a script: forklint verify train.py -- --config x.yaml")
     command, importable = command_of(from_root(paths[0]))
     return (*command, *arguments), importable
 
 
 def _suspicions(texts: Sequence[str]) -> list[Suspicion]:
-    """What the user suspects; raises Failure."""
+    """The values of ``--suspect``; raises Failure."""
     from forklint.verify import suspects  # noqa: PLC0415 - `--help` needs none of it
 
     try:
@@ -273,7 +287,7 @@ def _suspicions(texts: Sequence[str]) -> list[Suspicion]:
 def _plan_suspects(
     suspicions: Sequence[Suspicion], findings: Sequence[Finding], context_of: Callable[[Finding], Context]
 ) -> list[Planned]:
-    """An experiment for each, at what lint found there or at what stands there."""
+    """An experiment for each suspected line, based on the finding there, if there is one."""
     from forklint.verify import proving, suspects  # noqa: PLC0415 - `--help` needs none of it
 
     planned: list[Planned] = []
@@ -295,9 +309,9 @@ def _lint(
     entry: Path | None,
     suspicions: Sequence[Suspicion],
 ) -> Ran:
-    """Find what is to be proved, in what an entry imports, too; says what could not be read.
+    """Find what to prove, including the modules that a script imports; reports files that cannot be read.
 
-    Where a line is suspected, its file alone is looked at.
+    With ``--suspect``, only the files of the suspected lines are linted.
     """
     from forklint.engine import Options  # noqa: PLC0415
     from forklint.linters import Linters  # noqa: PLC0415
@@ -320,7 +334,7 @@ def _prove(
     options: dict[str, Any],
     mended: Callable[[Sequence[Finding]], dict[str, str]],
 ) -> tuple[list[Result], list[Cure]]:
-    """Run all experiments, and try fixes if that is asked for, with progress on standard error if it is a terminal."""
+    """Run all experiments, test fixes if requested, and show progress if standard error is a terminal."""
     from rich.console import Console  # noqa: PLC0415
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
 
@@ -344,7 +358,7 @@ def _prove(
 
 
 def _repro(name: str, planned: Sequence[Planned]) -> str:
-    """The script for one trial's hazard; nothing is run. Raises Failure."""
+    """The script that reproduces the hazard of a trial; nothing is run. Raises Failure."""
     from forklint.verify import repro  # noqa: PLC0415 - seldom asked
 
     found = repro.find(name, planned)
@@ -358,11 +372,11 @@ def _repro(name: str, planned: Sequence[Planned]) -> str:
 
 def _no_trial(name: str, planned: Sequence[Planned]) -> str:
     names = [trial.name for one in planned for trial in one.trials]
-    return f"no trial '{name}'{config.nearest(name, names)}: --plan lists them"
+    return f"unknown trial '{name}'{config.nearest(name, names)}; --plan lists all trials"
 
 
 def _replay(name: str, planned: Sequence[Planned], python: Path) -> int:
-    """Run one trial and print what it printed and what was seen of it; exits as the trial's first process did."""
+    """Run one trial and print its output and its records."""
     from forklint.report.verdicts import ended  # noqa: PLC0415
     from forklint.verify.runner import Runner  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""``--watch``: a run now, and again whenever a file changes that may matter to it."""
+"""``--watch``: run now, and again whenever a file changes."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ States = dict[Path, tuple[int, int]]
 def watch(
     paths: Sequence[Path], finder: Callable[[], SettingsFinder], run: Callable[[], object], report: Path | None
 ) -> int:
-    """Call ``run`` now and after each change below the projects of ``paths``, until Ctrl-C; gives the exit code.
+    """Call ``run`` now and after each change in the projects of ``paths``, until Ctrl-C; returns the exit code.
 
-    All is linted again each time, since a change of one file may make or mend a finding in another; ``report`` is
-    what the runs themselves write. Raises Failure if nothing can be watched.
+    Everything is linted again each time, since a change in one file may add or remove a finding in another.
+    Changes of ``report``, which the runs write, are ignored. Raises Failure if nothing can be watched.
     """
     import watchfiles  # noqa: PLC0415 - only needed here
 
@@ -45,7 +45,7 @@ def watch(
     try:
         seen = state(finder())
         _again(run)
-        say(f"watching {', '.join(map(str, folders))}; Ctrl-C ends")
+        say(f"watching {', '.join(map(str, folders))}; press Ctrl-C to stop")
         events = watchfiles.watch(
             *folders,
             watch_filter=_Names(folders, named),
@@ -65,7 +65,7 @@ def watch(
                 _again(run)
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:  # who read the output is gone
+    except BrokenPipeError:  # the reader of the output has ended
         raise
     except OSError as error:
         raise Failure(f"cannot watch {', '.join(map(str, folders))}: {error}") from None
@@ -73,17 +73,17 @@ def watch(
 
 
 def _extents(paths: Sequence[Path]) -> list[Extent]:
-    """The project of each path, without those that lie in another: imports and settings come from there."""
+    """The project of each path, without projects inside others: imports and settings come from there."""
     for path in paths:
         if not path.exists():
-            raise Failure(f"{path}: no such file or folder, so it cannot be watched")
+            raise Failure(f"{path}: no such file or directory")
     found = {extent.walked: extent for extent in map(_extent, paths)}
     deep = {folder for folder, extent in found.items() if not extent.is_flat}
     return [found[folder] for folder in sorted(found) if deep.isdisjoint(folder.parents)]
 
 
 def _extent(path: Path) -> Extent:
-    """The project that a path belongs to; a folder that no project claims is watched as a whole, since it was named."""
+    """The project that a path belongs to; a directory outside of any project is watched as a whole."""
     if not path.is_dir():
         return find_extent(path)
     extent = find_extent(path / "x")
@@ -92,7 +92,7 @@ def _extent(path: Path) -> Extent:
 
 @dataclass(frozen=True)
 class _Names:
-    """Passes over what no run reads, by its name alone: training may write thousands of files a minute."""
+    """Filters by name what a run may read: training may write thousands of other files a minute."""
 
     folders: Sequence[Path]
     named: Sequence[Path]
@@ -114,7 +114,7 @@ def _settings(finder: Callable[[], SettingsFinder]) -> SettingsFinder | None:
 
 
 def _files(extents: Sequence[Extent], named: Iterable[Path], finder: SettingsFinder | None) -> States:
-    """The files that a run may read, with what shows that they changed."""
+    """The files that a run may read, with their modification times and sizes."""
     discovery.forget_ignore_files()
 
     def excluded(path: Path) -> bool:
@@ -148,7 +148,7 @@ def _settings_of(folder: Path, finder: SettingsFinder | None) -> list[Path]:
 
 
 def _again(run: Callable[[], object]) -> None:
-    """One run on a clean screen; what it cannot do is said, and the watch goes on."""
+    """One run on a cleared screen; errors are printed, and watching continues."""
     if sys.stdout.isatty():
         click.clear()
     try:
@@ -158,5 +158,5 @@ def _again(run: Callable[[], object]) -> None:
     except click.ClickException as error:
         say(error.format_message())
     sys.stdout.flush()
-    gc.enable()  # a run leaves its trees to the end of the process, which is far away here
+    gc.enable()  # a run relies on the process ending soon, which this one does not
     gc.collect()

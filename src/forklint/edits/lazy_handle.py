@@ -55,7 +55,7 @@ def proposals(project: Project, carried: Carried, module: Module, tree: Tree) ->
     try:
         found = plan(project, carried, module)
     except NotLazyError as reason:
-        yield Proposal(f"{what}; by hand, since {reason}", Applicability.DISPLAY)
+        yield Proposal(f"{what} (no automatic fix: {reason})", Applicability.DISPLAY)
         return
     applicability = Applicability.SAFE if found.safe else Applicability.UNSAFE
     yield Proposal(what, applicability, _Rewriting(found, module, tree).tree())

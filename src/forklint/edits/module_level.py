@@ -109,7 +109,7 @@ def _named(definition: ast.Lambda, top: ast.stmt, part: str, module: Module, tre
     name = _free_name(definition, part, module)
     line = tree.replace(node, cst.Name(name))
     return Proposal(
-        f"make it the function `{name}` of the module",
+        f"make it the module-level function `{name}`",
         Applicability.SAFE,
         _put_above(line, module.ordinals[top], _function(name, node, tree)),
     )

@@ -75,7 +75,7 @@ def _words(late: Sequence[Late]) -> Iterator[Proposal]:
     for one in late:
         if one.row.threads and one.event is not None and "torch" in one.event.loaded:
             call = f"torch.set_num_threads({_number(one.setting.value)})"
-            yield Proposal(f"call `{call}`, which torch heeds after its import", Applicability.DISPLAY)
+            yield Proposal(f"call `{call}`, which also works after torch is imported", Applicability.DISPLAY)
             return
 
 

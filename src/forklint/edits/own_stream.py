@@ -47,7 +47,7 @@ def of_generator(project: Project, kept: KeptGenerator, module: Module, tree: Tr
         init = _constructor(project, kept)
         fresh = kept.made.row.fresh.format(call=_constructor_text(kept, module, init))
     except _NotSoError as reason:
-        yield Proposal(f"{OWN}; by hand, since {reason}", Applicability.DISPLAY)
+        yield Proposal(f"{OWN} (no automatic fix: {reason})", Applicability.DISPLAY)
         return
     attribute = kept.name.rpartition(".")[2]
     text = PROPERTY.format(
@@ -69,21 +69,21 @@ def _constructor(project: Project, kept: KeptGenerator) -> Function:
         raise _NotSoError("it does not belong to one object")
     init = facts.methods.get("__init__")
     if init is None or kept.statement not in init.body or len(init.body) < 2:
-        raise _NotSoError("it is not made by a statement of `__init__` itself")
+        raise _NotSoError("it is not created by a statement of `__init__` itself")
     if any(other is not kept.statement and other.lineno == kept.statement.lineno for other in (init, *init.body)):
-        raise _NotSoError("it shares its line with another statement")
+        raise _NotSoError("it shares a line with another statement")
     value = kept.statement.value if isinstance(kept.statement, (ast.Assign, ast.AnnAssign)) else None
     if value is None or not any(node is kept.made.node for node in ast.walk(value)):
-        raise _NotSoError("a caller gives it, or it is made in several steps")
+        raise _NotSoError("it comes from a caller, or is created in several steps")
     if isinstance(value, SEVERAL):
         raise _NotSoError("it is one of several")
     if isinstance(value, (ast.BoolOp, ast.IfExp)) or (
         isinstance(kept.statement, ast.Assign) and len(kept.statement.targets) > 1
     ):
-        raise _NotSoError("a caller may give it")
+        raise _NotSoError("it may come from a caller")
     _check_family(project, facts, kept.statement, attribute)
     if _is_stored_outside(project, attribute):
-        raise _NotSoError("other code puts one in its place")
+        raise _NotSoError("other code replaces it")
     for one in init_path(project, facts):
         if any(node.attr == attribute for node in attribute_nodes(one.node)):
             raise _NotSoError("`__init__` draws from it, too")
@@ -100,7 +100,7 @@ def _check_family(project: Project, facts: ClassFacts, statement: ast.stmt, attr
             if is_it and owner.module.statement_of(node) is not statement:
                 raise _NotSoError("it is stored elsewhere, too")
         if names & set(owner.scope.bindings):
-            raise _NotSoError("the class has something of that name")
+            raise _NotSoError("the class already uses a name that the fix needs")
 
 
 def _is_stored_outside(project: Project, attribute: str) -> bool:
@@ -122,9 +122,9 @@ def _constructor_text(kept: KeptGenerator, module: Module, init: Function) -> st
         name = name.value
     found = module.scope_of[init].find(name.id) if isinstance(name, ast.Name) else None
     if func is None or found is None or found[0] is not module.scope or module is not kept.made.module:
-        raise _NotSoError("what makes it is a local name")
+        raise _NotSoError("it is created with a local name")
     if not kept.made.row.fresh:
-        raise _NotSoError("it is made of more than a seed")
+        raise _NotSoError("it is created from more than a seed")
     return ast.unparse(func)
 
 
@@ -170,10 +170,10 @@ def of_seeds(seeds: WorkerSeeds, module: Module, tree: Tree) -> Iterator[Proposa
     applicability = Applicability.SAFE if seeds.too_large else Applicability.UNSAFE
     what = f"seed with `{FRESH}`, which differs in each worker and each epoch"
     if seeds.too_large:
-        what = "bring the seed below 2**32"
+        what = "reduce the seed modulo 2**32"
     changes = _changes(seeds, module, tree)
     if changes is None:
-        words = "leave it out: torch seeds each worker of each epoch differently" if not seeds.too_large else what
+        words = "remove it: torch seeds each worker differently in each epoch" if not seeds.too_large else what
         yield Proposal(words, Applicability.DISPLAY)
         return
     yield Proposal(what, applicability, tree.replace_all(changes))

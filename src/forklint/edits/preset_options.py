@@ -59,11 +59,11 @@ def fixes(project: Project, preset: Preset, count: PresetCount) -> Iterator[Fix]
         new = without_workers(preset, count, readers.strict(frozenset(last_part(entry.key) for entry in options)))
     if new is not None:
         names = ", ".join(entry.key for entry in options)
-        message = "load in the main process" + (f", without {names}" if names else "")
+        message = "load in the main process" + (f" and remove {names}" if names else "")
         certain = all(map(is_literal, (entry.value for entry in options))) and not count.has_options_elsewhere(preset)
         safe = certain and not readers.sets_options() and not options_in_other_files(project, preset)
         applicability = Applicability.SAFE if safe else Applicability.UNSAFE
         yield Fix(message, applicability, edits_between(preset.text, new))
     elif count.shared:
-        yield Fix("give the Mac a count of 0 of its own: other machines share this one", Applicability.DISPLAY)
+        yield Fix("set a separate count of 0 for macOS: other platforms share this one", Applicability.DISPLAY)
     yield Fix(f"keep the workers and start them with `{FORK[preset.format]}`", Applicability.DISPLAY)

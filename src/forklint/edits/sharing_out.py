@@ -14,7 +14,7 @@ from forklint.model import Applicability
 from forklint.project.module import Module
 from forklint.project.spelling import last_name
 
-SHARE = "let each worker take its share: every n-th of the samples, by `get_worker_info()`"
+SHARE = "let each worker yield only its share of the samples, using `get_worker_info()`"
 TAKEN = ("worker", "first", "step")
 
 
@@ -22,25 +22,25 @@ def proposals(whole: Whole, module: Module, tree: Tree) -> Iterator[Proposal]:
     """Wrap what is iterated in ``islice``, where one statement at the top of ``__iter__`` gives all samples."""
     reason = _why_not(whole, module)
     if reason:
-        yield Proposal(f"{SHARE}; by hand, since {reason}", Applicability.DISPLAY)
+        yield Proposal(f"{SHARE} (no automatic fix: {reason})", Applicability.DISPLAY)
         return
     yield Proposal(SHARE, Applicability.UNSAFE, _shared(whole, module, tree))
 
 
 def _why_not(whole: Whole, module: Module) -> str:
     if not whole.alone:
-        return "several statements give samples"
+        return "several statements yield samples"
     if _is_shuffled(whole):
-        return "each worker shuffles, so that their shares would overlap"
+        return "each worker shuffles by itself, so their shares would overlap"
     for above in module.above(whole.giving):
         if above is whole.function:
             break
         if not isinstance(above, ast.With):
-            return "samples are given within a condition"
+            return "samples are yielded under a condition"
     if any(isinstance(node, ast.Name) and node.id in {*TAKEN, "islice"} for node in ast.walk(whole.function)):
-        return "a name that it would need is taken"
+        return "a name that the fix needs is already used"
     others = [node for node in ast.walk(whole.function) if isinstance(node, ast.stmt) and node is not whole.giving]
-    return "it shares its line with another" if whole.giving.lineno in {one.lineno for one in others} else ""
+    return "it shares a line with another statement" if whole.giving.lineno in {one.lineno for one in others} else ""
 
 
 def _is_shuffled(whole: Whole) -> bool:

@@ -75,16 +75,16 @@ KNOWN_KEYS: dict[str, frozenset[str]] = {
         ]
     ),
 }
-"""What such a row may have; a test holds them to what the readers know."""
+"""The keys that a row may have; a test compares them with what the readers use."""
 
 
 def check_row(kind: str, row: Mapping[str, Any]) -> None:
-    """Raise ValueError if a row that a project adds to a table lacks a key or has one of the wrong type."""
+    """Raise ValueError if a row that a project adds to a table has an unknown, missing or invalid key."""
     for key in row:
         if key not in KNOWN_KEYS[kind]:
-            raise ValueError(f"unknown key '{key}' in a row; known are {', '.join(sorted(KNOWN_KEYS[kind]))}")
+            raise ValueError(f"unknown key '{key}' in a row; choose from {', '.join(sorted(KNOWN_KEYS[kind]))}")
     for key, wanted in REQUIRED_KEYS[kind].items():
         if key not in row:
-            raise ValueError(f"a row needs '{key}'")
+            raise ValueError(f"the key '{key}' is missing in a row")
         if not isinstance(row[key], wanted):
-            raise ValueError(f"'{key}' must be a {'list' if wanted is list else 'string'}")
+            raise ValueError(f"'{key}': expected a {'list' if wanted is list else 'string'}")

@@ -26,7 +26,7 @@ PLATFORMS = {"mps": ("darwin",)}
 """Where an accelerator is, if not on Linux and Windows."""
 ELSEWHERE = ("linux", "windows")
 NAMES = {"cuda": "CUDA", "mps": "MPS", "xpu": "XPU", "hpu": "HPU"}
-MOVE_LATER = "give tensors of the CPU, and move each batch in the training loop: `batch.to(device, non_blocking=True)`"
+MOVE_LATER = "return CPU tensors, and move each batch in the training loop: `batch.to(device, non_blocking=True)`"
 
 
 class AcceleratorInWorker(Rule):
@@ -131,7 +131,7 @@ class AcceleratorInWorker(Rule):
 
     def _chain(self, use: WorkerUse) -> Iterator[Link]:
         loading = use.loading
-        yield self.link(loading.module, loading.call, f"workers of this loader run it, by its `{loading.part}`")
+        yield self.link(loading.module, loading.call, f"workers of this loader run it through `{loading.part}`")
 
     def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterable[Proposal]:
         """Say where it belongs."""
@@ -161,14 +161,14 @@ def _message(use: WorkerUse, cells: tuple[Cell, ...]) -> str:
     text = ast.unparse(use.node)
     what = f"`{text if len(text) <= 50 else text[:47] + '...'}`"
     where = (
-        f"`self.{use.attribute}` is put on {name} and used in workers"
+        f"`self.{use.attribute}` is put on {name} and used in worker processes"
         if use.attribute
         else (f"{what} uses {name} in worker processes")
     )
     effects = []
     if any(not cell.pickles for cell in cells):
-        effects.append(f"under fork: a worker cannot initialize {name} again")
+        effects.append(f"under fork, a worker cannot re-initialize {name}")
     if any(cell.pickles for cell in cells):
         methods = " and ".join(sorted({cell.start_method for cell in cells if cell.pickles}))
-        effects.append(f"under {methods}: each worker opens {name} for itself")
+        effects.append(f"under {methods}, each worker creates its own {name} context")
     return f"{where}: {'; '.join(effects)}"

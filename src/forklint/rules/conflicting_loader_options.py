@@ -176,14 +176,14 @@ class ConflictingLoaderOptions(Rule):
 
         for conflict in preset_conflicts(self.project, preset):
             key, refusal = conflict.entry.key, conflict.refusal
-            told = f"`{key}` {refusal.words}, and `num_workers` is 0"
+            told = f"`{key}` {refusal.words}, but `num_workers` is 0"
             yield PresetSuspect(
                 span=preset.span(conflict.entry.start, conflict.entry.end),
                 subject=key,
                 message=f"{told}: the `{conflict.row.name}` raises {refusal.error} when it is {refusal.when}",
                 cells=self.settings.cells,
                 qualname=".".join(map(str, (*conflict.address[1:], key))),
-                chain=(self.link(conflict.module, conflict.call, "this loader gets it"),),
+                chain=(self.link(conflict.module, conflict.call, "it is passed to this loader"),),
                 facts=conflict,
                 proof=shown.proof_of_preset(conflict),
             )
@@ -195,19 +195,19 @@ class ConflictingLoaderOptions(Rule):
         conflict: PresetConflict = suspect.facts
         edits = preset_removal.removed(self.project, preset, conflict)
         if edits is not None:
-            yield Fix(f"take `{conflict.entry.key}` out", Applicability.UNSAFE, edits)
-        yield Fix("or give the loader workers: `num_workers: 2`", Applicability.DISPLAY)
+            yield Fix(f"remove `{conflict.entry.key}`", Applicability.UNSAFE, edits)
+        yield Fix("or use workers: `num_workers: 2`", Applicability.DISPLAY)
 
     def _chain(self, module: Module, conflict: Conflict) -> Iterator[Link]:
         call, option, beside = conflict.loader.call, conflict.option, conflict.beside
         place = _place(module, conflict)
         if option.home is not call:
             if place is call:
-                yield self.link(option.module, option.value, f"`{option.name}` comes from here")
+                yield self.link(option.module, option.value, f"`{option.name}` is set here")
             else:
-                yield self.link(module, call, "this makes the loader")
+                yield self.link(module, call, "the loader is created here")
         if beside is not None and abs(beside.value.lineno - getattr(place, "lineno", 1)) > 1:
-            yield self.link(beside.module, beside.value, f"`{beside.name}` is given here")
+            yield self.link(beside.module, beside.value, f"`{beside.name}` is set here")
 
     def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterator[Proposal]:
         """Take the option out; for one of workers, say that workers would do as well."""
@@ -216,17 +216,17 @@ class ConflictingLoaderOptions(Rule):
         conflict: Conflict = suspect.facts
         name, refusal = conflict.option.name, conflict.refusal
         if conflict.where:
-            yield Proposal(f"give `{name}` only where the loader gets workers", Applicability.DISPLAY)
+            yield Proposal(f"pass `{name}` only if the loader has workers", Applicability.DISPLAY)
             return
         changed = option_removal.removed(tree, module, conflict.option, refusal.neutral)
         if changed is not None:
             safety = Applicability.SAFE if refusal.plain else Applicability.UNSAFE
-            yield Proposal(f"take `{name}` out", safety, changed)
+            yield Proposal(f"remove `{name}`", safety, changed)
         else:
-            yield Proposal(f"give `{name}` to loaders only that take it", Applicability.DISPLAY)
+            yield Proposal(f"pass `{name}` only to loaders that accept it", Applicability.DISPLAY)
         if refusal.beside == "num_workers":
             workers = f"{conflict.loader.row.prefix}num_workers"
-            yield Proposal(f"or give the loader workers: `{workers}=2`", Applicability.DISPLAY)
+            yield Proposal(f"or use workers: `{workers}=2`", Applicability.DISPLAY)
 
 
 def _place(module: Module, conflict: Conflict) -> ast.AST:
@@ -241,7 +241,7 @@ def _message(conflict: Conflict) -> str:
     maker = row.built_by or f"the `{row.name}`"
     reason = refusal.words
     if refusal.beside == "num_workers":
-        count = f"`{row.prefix}num_workers` is {'0' if conflict.beside else 'not given'}"
-        count = f"the loader gets none {conflict.where}" if conflict.where else count
-        reason = f"{refusal.words}, and {count}"
+        count = f"`{row.prefix}num_workers` is {'0' if conflict.beside else 'not set'}"
+        count = f"the loader has none {conflict.where}" if conflict.where else count
+        reason = f"{refusal.words}, but {count}"
     return f"`{written}` {reason}: {maker} raises {refusal.error} when it is {refusal.when}"

@@ -106,11 +106,13 @@ class DaftUdfProcess(Rule):
             new = old.with_changes(args=[*old.args, option])
         else:
             new = cst.Call(func=old, args=[option])
-        yield Proposal("keep it in this process: `use_process=False`", Applicability.UNSAFE, tree.replace(old, new))
+        yield Proposal("run it in this process: `use_process=False`", Applicability.UNSAFE, tree.replace(old, new))
 
 
 def _message(found: Undecided) -> str:
     name = found.facts.name
     if found.name == "daft.udf":
-        return f"`{name}` loads a torch model, and Daft may build it more than once, in processes of its choice"
-    return f"`{name}` loads a torch model, and Daft chooses while it runs whether that happens in a process of its own"
+        return (
+            f"`{name}` loads a torch model, but lets Daft choose how many instances to create, and in which processes"
+        )
+    return f"`{name}` loads a torch model, but lets Daft choose at run time whether to use a separate process"

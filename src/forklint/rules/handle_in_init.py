@@ -195,10 +195,10 @@ class HandleInInit(Rule):
         from forklint.facts.loading.telling import loading_of
 
         if carried.dataset != carried.keeper:
-            how = f"`{carried.dataset.name}` carries it into the workers"
+            how = f"`{carried.dataset.name}` passes it on to the workers"
             yield self.link(carried.dataset.module, carried.dataset.node, how)
         if carried.early is not None:
-            how = f"`{carried.early.method}` opens it here, before a loader is made"
+            how = f"`{carried.early.method}` opens it here, before the loader is created"
             yield self.link(carried.early.module, carried.early.node, how)
         if carried.opened.module is not module:
             yield self.link(carried.opened.module, carried.opened.node, "it is opened here")
@@ -210,11 +210,11 @@ class HandleInInit(Rule):
         from forklint.facts.handles.carried import Carried
 
         if isinstance(suspect.facts, Carried) and suspect.facts.early is not None:
-            what = "close it before the loader is made, or open it anew where the process id differs"
+            what = "close it before the loader is created, or reopen it if the process id has changed"
             return (Proposal(what, Applicability.DISPLAY),)
         if isinstance(suspect.facts, Carried):
             return lazy_handle.proposals(self.project, suspect.facts, module, tree)
-        what = "hand the path over and open it" if suspect.facts.keeps else "open it"
+        what = "pass the path and open it" if suspect.facts.keeps else "open it"
         return (Proposal(f"{what} on first use, in the process that uses it", Applicability.DISPLAY),)
 
 
@@ -240,11 +240,10 @@ def _severity(row: Handle, cells: tuple[Cell, ...], doubt: str) -> Severity:
 def _message(name: str, row: Handle, cells: tuple[Cell, ...], doubt: str) -> str:
     effects = []
     if any(not cell.pickles for cell in cells):
-        effects.append(f"under fork: {row.fork_effect}")
+        effects.append(f"under fork, {row.fork_effect}")
     if any(cell.pickles for cell in cells):
-        effects.append(f"under {_methods(cells)}: {row.spawn_effect}")
-    article = "an" if re.match(r"[aeio]|[AEFHILMNORSX](?=[A-Z])", row.kind) else "a"
-    told = f"{name} keeps {article} {row.kind} open across the start of workers: {'; '.join(effects)}"
+        effects.append(f"under {_methods(cells)}, {row.spawn_effect}")
+    told = f"{name} holds an open {row.kind} when workers start: {'; '.join(effects)}"
     return f"{told} ({doubt})" if doubt else told
 
 

@@ -177,7 +177,7 @@ def _message(late: Sequence[Late], module: Module) -> str:
     names = [one.setting.name for one in late]
     several = len(set(names)) > 1
     if first.event is None:
-        effect = f"set from Python, {first.row.effect}"
+        effect = f"if it is set in Python, {first.row.effect}"
         return f"{moving.listed(names)} is read by {first.reader.what} when the process starts: {effect}"
     verb, pronoun = ("are", "them") if several else ("is", "it")
     when = _when(first.event, first.reader.modules, module)
@@ -201,4 +201,4 @@ def _when(event: Reads, modules: Sequence[str], module: Module) -> str:
     loaded = next((name for name in modules if name in event.loaded), "")
     calls = f", which calls `{event.cause}`" if len(event.chain) > 1 else ""
     led = f", which loads {loaded}" if loaded else calls
-    return f"when `{what}` was {done} in {place}{'' if loaded and what.startswith(loaded) else led}"
+    return f"when `{what}` was {done} on {place}{'' if loaded and what.startswith(loaded) else led}"

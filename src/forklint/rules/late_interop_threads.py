@@ -100,11 +100,11 @@ class LateInteropThreads(Rule):
 
     def _chain(self, late: LateCall) -> Iterator[Link]:
         first = late.before.place
-        words = "the number is set here" if SETS in first.text else "inter-op work is done here"
+        words = "the number is set here" if SETS in first.text else "inter-op work starts here"
         yield self.link(first.module, first.node, words)
         last = late.late[-1]
         if last.node is not late.node:
-            yield self.link(last.module, last.node, "and set here again" if SETS in first.text else "and set here")
+            yield self.link(last.module, last.node, "and set again here" if SETS in first.text else "and set here")
 
     def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
         """Where the call that raises stands, and whether a child makes it."""
@@ -116,7 +116,7 @@ class LateInteropThreads(Rule):
         """Take the second call away, or move the late one up."""
         late: LateCall = suspect.facts
         if late.site is not None:
-            yield Proposal("leave it out of the child: it has its parent's number", Applicability.DISPLAY)
+            yield Proposal("remove it from the child, which inherits the number of its parent", Applicability.DISPLAY)
             return
         first, last = late.before.place, late.late[-1]
         if SETS not in first.text:
@@ -141,20 +141,20 @@ class LateInteropThreads(Rule):
         if move is None or moved is None:
             return None
         safety = Applicability.SAFE if move.pure and move.top_level else Applicability.UNSAFE
-        return Proposal(f"set it above {module.line_named(work.node)}", safety, moved)
+        return Proposal(f"move it above {module.line_named(work.node)}", safety, moved)
 
 
 def _message(late: LateCall, module: Module) -> str:
     first = late.before.place
     where = "" if first.module is module else f" of {first.module.path.name}"
-    done = "set the number" if SETS in first.text else "done inter-op work"
-    before = f"`{first.text}` in {first.module.line_named(first.node)}{where} has {done}"
+    done = "already set the number" if SETS in first.text else "already started inter-op work"
+    before = f"`{first.text}` on {first.module.line_named(first.node)}{where} has {done}"
     raises = "raises RuntimeError: cannot set number of interop threads"
     if late.site is not None:
-        return f"a forked child calls `{late.late[-1].text}` and inherits that {before}: the call {raises}"
+        return f"{before}, and a forked child inherits that: its call `{late.late[-1].text}` {raises}"
     if late.late[-1].node is late.node:
         return f"{before}, so this call {raises}"
-    return f"{before}; this leads to `{late.late[-1].text}` once more, which {raises}"
+    return f"{before}; this leads to another call `{late.late[-1].text}`, which {raises}"
 
 
 def _is_same(first: ast.AST, second: ast.AST) -> bool:
@@ -180,7 +180,7 @@ def _is_always_before(first: Place, late: LateCall, module: Module) -> bool:
 def _without(late: LateCall, module: Module, tree: Tree, safety: Applicability) -> Proposal:
     """The statement taken away, with its line if it is alone on it."""
     statement = module.statement_of(late.node)
-    words = "take it away: the number is set already"
+    words = "remove it: the number is already set"
     if not isinstance(statement, ast.Expr) or statement.value is not late.node:
         return Proposal(words, Applicability.DISPLAY)
     small = tree.statements[module.ordinals[statement]]

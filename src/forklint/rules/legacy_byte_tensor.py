@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from forklint.facts.legacy.byte_tensors import ByteTensor
     from forklint.project.module import Module
 
-MESSAGE = "a `torch.ByteStorage` is a TypedStorage, which torch warns of and will remove; use `torch.frombuffer`"
+MESSAGE = "`torch.ByteStorage` is deprecated and will be removed from torch: use `torch.frombuffer`"
 
 
 class LegacyByteTensor(Rule):
@@ -72,7 +72,7 @@ class LegacyByteTensor(Rule):
         from forklint.facts.legacy.byte_tensors import byte_tensors
 
         for found in byte_tensors(self.project, module):
-            chain = (self.link(module, found.storage, "the storage is made here"),) if found.assigned else ()
+            chain = (self.link(module, found.storage, "the storage is created here"),) if found.assigned else ()
             yield Suspect(found.call, ast.unparse(found.call.func), MESSAGE, self.settings.cells, chain, facts=found)
 
     def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterator[Proposal]:
@@ -82,7 +82,7 @@ class LegacyByteTensor(Rule):
         found: ByteTensor = suspect.facts
         changed = byte_tensor.without_storage(tree, module, found)
         if changed is not None:
-            yield Proposal("make it by `torch.frombuffer`", Applicability.UNSAFE, changed)
+            yield Proposal("use `torch.frombuffer`", Applicability.UNSAFE, changed)
         else:
-            advice = "make it by `torch.frombuffer(bytearray(...), dtype=torch.uint8)`"
+            advice = "use `torch.frombuffer(bytearray(...), dtype=torch.uint8)`"
             yield Proposal(advice, Applicability.DISPLAY)

@@ -84,12 +84,12 @@ class LostDatasetUpdate(Rule):
         for lost in self._updates.in_module(module):
             if lost.node not in seen and self.settings.cells:
                 seen.add(lost.node)
-                chain = (self.link(module, lost.loader.call, "its workers are started once"),)
+                chain = (self.link(module, lost.loader.call, "the workers of this loader are started only once"),)
                 yield Suspect(lost.node, lost.attribute, _message(lost), self.settings.cells, chain, facts=lost)
 
     def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterable[Proposal]:
         """Say what helps."""
-        words = "keep it in a `multiprocessing.Value` or a shared tensor, or leave `persistent_workers` out"
+        words = "store it in a `multiprocessing.Value` or a shared tensor, or remove `persistent_workers`"
         return (Proposal(words, Applicability.DISPLAY),)
 
     def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
@@ -105,4 +105,4 @@ class LostDatasetUpdate(Rule):
 
 def _message(lost: Lost) -> str:
     what = f"`{lost.attribute}` of `{lost.dataset.name}`"
-    return f"{what} is changed here, and the persistent workers of `{lost.loader.name}` go on with what they began with"
+    return f"{what} is changed here, but the persistent workers of `{lost.loader.name}` keep their old copy"

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from forklint.project.module import Module
 
 SEVERITIES = {"integers": Severity.ERROR, "added": Severity.ERROR}
-BY_HAND = "where its ones mark what is hidden, `.bool()`; where they mark what is seen, `== 0`"
-OTHER_WAY = {"blocked": BY_HAND, "allowed": "where its ones mark what is seen, `.bool()`; else `== 0`"}
+BY_HAND = "use `.bool()` if its ones mark hidden positions, `== 0` if they mark visible ones"
+OTHER_WAY = {"blocked": BY_HAND, "allowed": "use `.bool()` if its ones mark visible positions, else `== 0`"}
 
 
 class MaskDtypeMismatch(Rule):
@@ -108,7 +108,7 @@ class MaskDtypeMismatch(Rule):
         for mask in wrong.masks:
             if isinstance(mask.node, ast.Name):
                 for value in given(module, mask.node, mask.node.id) or ():
-                    yield self.link(module, value, f"`{mask.node.id}` is made here")
+                    yield self.link(module, value, f"`{mask.node.id}` is created here")
 
     def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
         """The function or class, and what its masks are."""
@@ -120,9 +120,7 @@ class MaskDtypeMismatch(Rule):
         """Make the mask bool, if it is plain what it marks; else say what to choose from."""
         wrong: Wrong = suspect.facts
         if wrong.kind == "causal":
-            words = (
-                "leave out `is_causal=True`, and let the mask hide the future too; or the mask, if that is all it does"
-            )
+            words = "remove `is_causal=True` and hide future positions in the mask; or remove the mask, if it does only that"
             yield Proposal(words, Applicability.DISPLAY)
         elif wrong.kind == "mixed":
             yield _agreeing(wrong, module, tree)
@@ -135,13 +133,13 @@ def _message(wrong: Wrong) -> str:
     plural = len(wrong.masks) > 1
     if wrong.kind == "integers":
         what = "are int tensors" if plural else "is an int tensor"
-        return f"{names} {what}: {wrong.row.name} takes bool and float masks alone, and raises"
+        return f"{names} {what}: {wrong.row.name} accepts only bool and float masks, and raises"
     if wrong.kind == "added":
         what = "are float masks" if plural else "is a float mask"
-        later = "" if wrong.row.adds else "; in evaluation it may read it as bool"
-        return f"{names} {what} of zeros and ones: {wrong.row.name} adds it to the scores, which hides nothing{later}"
+        later = "" if wrong.row.adds else "; in evaluation mode it may be read as a bool mask"
+        return f"{names} {what} of zeros and ones: {wrong.row.name} adds it to the scores, so nothing is hidden{later}"
     if wrong.kind == "causal":
-        return f"{names} beside `is_causal=True`: torch's math kernel raises, others apply both"
+        return f"{names} together with `is_causal=True`: torch's math kernel raises, other kernels apply both"
     second = wrong.masks[1]
     return (
         f"`{first.parameter}` is {first.tensor.kind} and `{second.parameter}` is {second.tensor.kind}: "
@@ -157,7 +155,7 @@ def _agreeing(wrong: Wrong, module: Module, tree: Tree) -> Proposal:
     other = next(mask for mask in wrong.masks if mask.tensor.kind == "bool")
     if mask.tensor.values != BLOCKING or mask.tensor.optional:
         words = (
-            f"give `{other.parameter}` as float, too: "
+            f"make `{other.parameter}` a float mask, too: "
             "`torch.zeros_like(mask, dtype=torch.float).masked_fill(mask, float('-inf'))`"
         )
         return Proposal(words, Applicability.DISPLAY)

@@ -44,7 +44,7 @@ MACOS = (
     'on macOS, `multiprocessing.set_start_method("spawn", force=True)` as the first line under the guard keeps '
     "workers off fork, whatever started the script"
 )
-IN_SCRIPT, IN_PACKAGE = "guard it by hand", "start it on first use, inside a function"
+IN_SCRIPT, IN_PACKAGE = "add the guard by hand", "start it on first use, inside a function"
 FORCE = "`force=True` lets a child that imports this file set its start method again"
 
 
@@ -158,7 +158,7 @@ class MissingMainGuard(Rule):
             if advice == IN_PACKAGE:
                 return
         else:
-            message = 'put it and what follows under `if __name__ == "__main__":`'
+            message = 'move it and the statements after it under `if __name__ == "__main__":`'
             yield Proposal(message, Applicability.UNSAFE, _guard(module, tree, plan.moved))
         if suspect.facts.sets_method:
             yield Proposal(FORCE, Applicability.DISPLAY)
@@ -206,7 +206,9 @@ def _made_for_others(project: Project, module: Module, suspect: Suspect) -> guar
     for statement in module.tree.body:
         if isinstance(statement, (ast.Assign, ast.AnnAssign)) and suspect.node in nodes_below(statement):
             target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
-            return guarding.Refusal(f"under a guard, who imports this module would not find `{ast.unparse(target)}`")
+            return guarding.Refusal(
+                f"modules that import this one would not find `{ast.unparse(target)}` under a guard"
+            )
     return None
 
 
@@ -214,13 +216,13 @@ def _message(reach: Reach, module: Module) -> str:
     methods = " or ".join(sorted({cell.start_method for cell in reach.cells}, reverse=True))
     if reach.sets_method:
         return (
-            f"set_start_method() at the top level: a child started by {methods} imports this file again, where it "
-            "raises 'context has already been set'"
+            f"set_start_method() is called without a main guard: a child started by {methods} imports this file "
+            "again and raises 'context has already been set'"
         )
     text = ast.get_source_segment(module.document.text, reach.node) or ""
-    subject = f"`{text}`" if text and len(text) <= 40 and "\n" not in text else "this"
-    doing = f"{subject} at the top level {reach.what}" if reach.steps else f"the top level {reach.what}"
-    return f"{doing} with no main guard: a child started by {methods} imports this file again and fails at this place"
+    subject = f"`{text}`" if text and len(text) <= 40 and "\n" not in text else "this statement"
+    doing = f"{subject if reach.steps else 'top-level code'} {reach.what}"
+    return f"{doing} without a main guard: a child started by {methods} imports this file again and fails here"
 
 
 def _guard(module: Module, tree: Tree, moved: Sequence[ast.stmt]) -> Tree:

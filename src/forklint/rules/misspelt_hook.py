@@ -156,9 +156,7 @@ class MisspeltHook(Rule):
         for keyword in misspelt_keywords(self.project, module):
             given = keyword.given
             is_here = given.module is module and given.is_own
-            message = (
-                f"`{keyword.row.name}` has no `{given.name}`, and raises TypeError; did you mean `{keyword.meant}`?"
-            )
+            message = f"`{keyword.row.name}` has no parameter `{given.name}` and raises TypeError; did you mean `{keyword.meant}`?"
             yield Suspect(
                 node=given.value if is_here else keyword.call,
                 subject=given.name,
@@ -171,9 +169,9 @@ class MisspeltHook(Rule):
     def _chain(self, module: Module, keyword: MisspeltKeyword, *, is_here: bool) -> Iterator[Link]:
         given = keyword.given
         if not is_here:
-            yield self.link(given.module, given.value, f"`{given.name}` comes from here")
+            yield self.link(given.module, given.value, f"`{given.name}` is set here")
         elif given.is_unpacked:
-            yield self.link(module, keyword.call, "this makes the loader")
+            yield self.link(module, keyword.call, "the loader is created here")
 
     def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
         """The class, the method and the hook; or the loader, the keyword and the one that is meant."""
@@ -205,14 +203,12 @@ class MisspeltHook(Rule):
         if changed is not None:
             yield Proposal(f"rename `{name}` to `{wrong.meant}`", Applicability.SAFE, changed)
         else:
-            advice = (
-                f"rename `{name}` to `{wrong.meant}` where it is written" if wrong.is_free else f"leave `{name}` out"
-            )
+            advice = f"rename `{name}` to `{wrong.meant}` where it is written" if wrong.is_free else f"remove `{name}`"
             yield Proposal(advice, Applicability.DISPLAY)
 
 
 def _method_message(wrong: MisspeltMethod) -> str:
     role = wrong.role
-    asked = f"{role.asker} asks a {role.kind} for `{wrong.hook}`"
+    asked = f"{role.asker} looks for `{wrong.hook}` in a {role.kind}"
     told = f"`{wrong.owner.name}.{wrong.method.name}` is never called: {asked}"
     return f"{told}; without it {wrong.effect}" if wrong.effect else told

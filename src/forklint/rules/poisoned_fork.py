@@ -127,13 +127,13 @@ class PoisonedFork(Rule):
         what = found.poison.what.format(who=found.before.who)
         yield from self._way(found.before, f"starts {what}")
         yield from self._way(
-            found.within, "the child needs them here" if found.poison.name != "cuda" else "in the child"
+            found.within, "the child needs them here" if found.poison.name != "cuda" else "the child uses CUDA here"
         )
 
     def _way(self, use: Use, words: str) -> Iterator[Link]:
         *way, last = use.chain
         for place in way:
-            yield self.link(place.module, place.node, "leads there")
+            yield self.link(place.module, place.node, "on the way there")
         yield self.link(last.module, last.node, words)
 
     def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
@@ -154,21 +154,21 @@ class PoisonedFork(Rule):
         found: Poisoned = suspect.facts
         spawned = _spawned(found, module, tree)
         if spawned is not None:
-            words = "start it by spawn, which needs a main guard and what can be pickled"
+            words = "use spawn, which needs a main guard and picklable arguments"
             yield Proposal(words, Applicability.UNSAFE, spawned)
         else:
             how = 'multiprocessing_context="spawn"' if found.site.is_loader else 'multiprocessing.get_context("spawn")'
-            yield Proposal(f"start it by spawn: `{how}`", Applicability.DISPLAY)
+            yield Proposal(f"use spawn: `{how}`", Applicability.DISPLAY)
         if found.poison.name == "openmp":
-            yield Proposal("call `torch.set_num_threads(1)` first thing in the child", Applicability.DISPLAY)
+            yield Proposal("call `torch.set_num_threads(1)` first in the child", Applicability.DISPLAY)
 
 
 def _message(found: Poisoned, module: Module) -> str:
     before, within = found.before.place, found.within.place
     where = "" if before.module is module else f" of {before.module.path.name}"
     what = found.poison.what.format(who=found.before.who)
-    started = f"`{before.text}` in {before.module.line_named(before.node)}{where} has started {what}"
-    return f"forks after {started}: the child, at `{within.text}` in `{found.target.qualname}`, {found.poison.effect}"
+    started = f"`{before.text}` on {before.module.line_named(before.node)}{where} has started {what}"
+    return f"fork after {started}: in the child, `{within.text}` in `{found.target.qualname}` {found.poison.effect}"
 
 
 def _spawned(found: Poisoned, module: Module, tree: Tree) -> Tree | None:

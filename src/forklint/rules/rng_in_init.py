@@ -210,20 +210,18 @@ class RngInInit(Rule):
 
 
 def _kept_message(kept: KeptGenerator) -> str:
-    made = f"`{kept.name}` is made before workers start"
-    again = ", and draws them again in every epoch" if kept.every_epoch else ""
-    return (
-        f"{made}, and each gets a copy of it: every worker draws the same numbers from this {kept.made.row.kind}{again}"
-    )
+    again = ", and again in every epoch" if kept.every_epoch else ""
+    made = f"`{kept.name}` is created before workers start, so each worker gets a copy"
+    return f"{made}: all workers draw the same numbers from this {kept.made.row.kind}{again}"
 
 
 def _seeds_message(seeds: WorkerSeeds) -> str:
     if seeds.too_large:
-        return "a worker's seed has 64 bits, and numpy takes 32: `np.random.seed` raises ValueError in each worker"
+        return "the worker's seed has 64 bits, but NumPy accepts 32: `np.random.seed` raises ValueError in each worker"
     names = {"python": "`random`", "numpy": "`numpy.random`", "torch": "torch"}
     *most, last = (names[stream] for stream in seeds.streams)
     streams = f"{', '.join(most)} and {last}" if most else last
     if seeds.by_worker:
-        return f"workers begin each epoch with the same seeds: the numbers of {streams} come again in every epoch"
-    again = ", and come again in every epoch" if seeds.repeats else ""
-    return f"every worker begins with the same seed: the numbers of {streams} are the same in all of them{again}"
+        return f"workers start each epoch with the same seeds: the numbers of {streams} repeat in every epoch"
+    again = ", and repeat in every epoch" if seeds.repeats else ""
+    return f"all workers start with the same seed: the numbers of {streams} are the same in all workers{again}"

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from forklint.project.module import Module
 
 ADVICE = {
-    "twice": "keep one of the two, as the first line under the main guard; `force=True` hides which of them counts",
-    "settled": "move it above what uses multiprocessing, or make that from `get_context(...)`",
+    "twice": "keep one of the two calls, as the first line under the main guard; `force=True` hides which one counts",
+    "settled": "move it above the first use of multiprocessing, or use `get_context(...)` there",
     "import": "leave it to the script: call it as the first line under its main guard, or use `get_context(...)`",
-    "environment": "set it before the first process starts, or hand the value to the process as an argument",
-    "fork": 'use spawn, or ask for fork where it is needed alone: `get_context("fork")`',
+    "environment": "set it before the first process starts, or pass the value to the process as an argument",
+    "fork": 'use spawn, or use fork only where it is needed: `get_context("fork")`',
 }
 
 
@@ -112,7 +112,9 @@ class StartMethodMisuse(Rule):
     def _before(self, misuse: Misuse) -> Iterator[Link]:
         first = misuse.first
         if first is not None:
-            what = {"set": "it is set here", "start": "the fork server begins here"}.get(first.kind, "settled here")
+            what = {"set": "it is set here", "start": "the fork server starts here"}.get(
+                first.kind, "the start method is fixed here"
+            )
             yield self.link(first.module, first.node, what)
         if misuse.importer is not None:
             yield self.link(misuse.importer, misuse.importer.tree, "this module imports it")
@@ -123,7 +125,7 @@ class StartMethodMisuse(Rule):
         return {"kind": misuse.kind, "method": misuse.event.method, "forced": misuse.event.forced}
 
     def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterator[Proposal]:
-        """Take a repeated call out, or ask for spawn; then words."""
+        """Take a repeated call out, or use spawn; then words."""
         misuse: Misuse = suspect.facts
         if misuse.kind == "fork":
             yield _spawning(misuse, module, tree)
@@ -132,7 +134,7 @@ class StartMethodMisuse(Rule):
             import libcst
 
             removed = tree.replace(line, libcst.RemovalSentinel.REMOVE)
-            yield Proposal("take out the second call", Applicability.UNSAFE, removed)
+            yield Proposal("remove the second call", Applicability.UNSAFE, removed)
         yield Proposal(ADVICE[misuse.kind], Applicability.DISPLAY)
 
 
@@ -140,20 +142,20 @@ def _message(misuse: Misuse) -> str:
     event, first = misuse.event, misuse.first
     name = ast.unparse(first.node.func) if first is not None and isinstance(first.node, ast.Call) else ""
     return {
-        "twice": "set_start_method() a second time raises 'context has already been set'",
-        "settled": f"set_start_method() after {name}() has settled the start method: 'context has already been set'",
-        "import": "this module sets the start method of whatever imports it"
-        + ("" if event.forced or event.way.caught else ", and raises if that has set its own"),
-        "fork": f"the start method is set to fork: {_where_it_harms(misuse)}",
-        "environment": f"{event.method} is set after the fork server began, so later workers never see it",
+        "twice": "set_start_method() is called a second time and raises 'context has already been set'",
+        "settled": f"set_start_method() raises 'context has already been set', since {name}() has fixed the start method",
+        "import": "importing this module sets the start method of the whole program"
+        + ("" if event.forced or event.way.caught else ", or raises if it is already set"),
+        "fork": f"the start method is set to fork, which is {_where_it_harms(misuse)}",
+        "environment": f"{event.method} is set after the fork server has started, so later workers never see it",
     }[misuse.kind]
 
 
 def _where_it_harms(misuse: Misuse) -> str:
     from forklint.facts.starting.misuse import platforms_of
 
-    words = {"darwin": "unsafe on macOS", "windows": "not to be had on Windows"}
-    return ", and ".join(text for platform, text in words.items() if platform in platforms_of(misuse.worlds))
+    words = {"darwin": "unsafe on macOS", "windows": "not available on Windows"}
+    return " and ".join(text for platform, text in words.items() if platform in platforms_of(misuse.worlds))
 
 
 def _is_repeated(misuse: Misuse) -> bool:
@@ -179,8 +181,8 @@ def _spawning(misuse: Misuse, module: Module, tree: Tree) -> Proposal:
     call = misuse.event.node
     given = argument(call, "method", 0) if isinstance(call, ast.Call) else None
     if not isinstance(given, ast.Constant):
-        return Proposal("ask for spawn", Applicability.DISPLAY)
+        return Proposal("use spawn", Applicability.DISPLAY)
     old = Places(tree, module).expression(given)
     text = tree.module.code_for_node(old)
     changed = tree.replace(old, cst.SimpleString(text.replace("fork", "spawn")))
-    return Proposal('ask for "spawn"', Applicability.UNSAFE, changed)
+    return Proposal('use "spawn"', Applicability.UNSAFE, changed)

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from forklint.project.module import Module
 
 ADVICE = {
-    "memmap": "let the tasks return their rows, and write them where `imap` or `as_completed` gives them back",
-    "offset": "open the file in the task, use `os.pread` with its descriptor, or hold a lock around both",
-    "text": "let the tasks return their lines and write them in one thread, or hold a lock around the write",
+    "memmap": "return the rows from the tasks, and write them in one thread as `imap` or `as_completed` yields them",
+    "offset": "open the file in the task, use `os.pread` with its descriptor, or hold a lock for both calls",
+    "text": "return the lines from the tasks and write them in one thread, or hold a lock while writing",
 }
 
 
@@ -110,11 +110,11 @@ class ThreadsShareMemmap(Rule):
 
 
 def _message(sharing: Sharing) -> str:
-    many = ", one thread for each processor," if sharing.tasks.by_processors else ""
+    many = " (one thread per CPU)" if sharing.tasks.by_processors else ""
     if sharing.kind == "memmap":
-        return f"the tasks of this pool{many} write one mapped file, `{sharing.name}`: a bus error on macOS"
+        return f"the tasks of this pool{many} write to the mapped file `{sharing.name}` at the same time, which can cause a bus error on macOS"
     if sharing.kind == "offset":
-        return (
-            f"the tasks of this pool{many} share one offset in `{sharing.name}`: they read or write each other's places"
-        )
-    return f"the tasks of this pool{many} write one text file, `{sharing.name}`: lines come out torn"
+        return f"the tasks of this pool{many} share the file offset of `{sharing.name}`: they read or write at the wrong position"
+    return (
+        f"the tasks of this pool{many} write to the text file `{sharing.name}` at the same time: lines can get mixed up"
+    )

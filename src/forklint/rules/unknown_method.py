@@ -179,7 +179,7 @@ def _method_message(lacking: Lacking) -> str:
 
     owner = lacking.owner
     if isinstance(owner, ApiNames):
-        hint = "; what it wraps does, under `.module`" if lacking.wrapped else _hint(lacking.near)
+        hint = "; the wrapped object has it, under `.module`" if lacking.wrapped else _hint(lacking.near)
         return f"`{owner.path}` has no `{lacking.name}`{hint}"
     hidden = "; the `except` around it hides the error" if lacking.hidden else ""
     return f"`{owner.name}` has no method `{lacking.name}`{_hint(lacking.near)}{hidden}"
@@ -188,7 +188,7 @@ def _method_message(lacking: Lacking) -> str:
 def _hint(near: Nearest) -> str:
     if near.outstanding:
         return f"; did you mean `{near.outstanding}`?"
-    return f"; alike are {_listed(near.names)}" if near.names else ""
+    return f"; similar names are {_listed(near.names)}" if near.names else ""
 
 
 def _listed(names: Iterable[str]) -> str:

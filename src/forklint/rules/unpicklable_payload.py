@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from forklint.facts.sending.sites import Sent
     from forklint.project.module import Module
 
-CLOSURE = "give a function of the module what it needs with `functools.partial`, or make it a class with `__call__`"
-LEAVE_OUT = "make it on first use, in the process that uses it, and leave it out in `__getstate__`"
+CLOSURE = "use a module-level function with `functools.partial`, or a class with `__call__`"
+LEAVE_OUT = "create it on first use, in the process that uses it, and drop it in `__getstate__`"
 ADVICE = {
     "LAMBDA": CLOSURE,
     "LOCAL_FUNCTION": CLOSURE,
     "LOCAL_CLASS": "move the class to the top of the module",
     "GUARDED": "define it above the guard",
-    "GENERATOR": "make the generator where it is read, in `__iter__` or `__getitem__`",
-    "MODULE": "import the module where it is used, and keep nothing of it",
-    "VIEW": "keep a list of it: `list(...)`",
+    "GENERATOR": "create the generator where it is used, in `__iter__` or `__getitem__`",
+    "MODULE": "import the module where it is used, and do not store it",
+    "VIEW": "store a list instead: `list(...)`",
     "OBJECT": LEAVE_OUT,
     "NOTEBOOK": "move it to a module that the notebook imports",
 }
@@ -181,7 +181,7 @@ class UnpicklablePayload(Rule):
         if sent is not None and sent.value is not payload.node:
             yield self.link(sent.module, sent.call, f"it is sent as `{sent.part}` here")
         if culprit.module is not module:
-            yield self.link(culprit.module, culprit.node, "it stands here")
+            yield self.link(culprit.module, culprit.node, "it is here")
         elif culprit.definition not in {culprit.node, payload.node} and culprit.definition is not None:
             yield self.link(module, culprit.definition, "it is defined here")
 
@@ -216,7 +216,7 @@ def _message(payload: Payload) -> str:
     methods = " and ".join(sorted({cell.start_method for cell in payload.cells}))
     if culprit.is_lost:
         where = "in a notebook" if culprit.why.name == "NOTEBOOK" else "under the main guard"
-        return f"{culprit.name} is defined {where}, where a process started by {methods} does not find it"
+        return f"{culprit.name} is defined {where}, where a process started by {methods} cannot find it"
     if sent is not None and sent.piped:
         path = f" in `{'.'.join(culprit.path)}`" if culprit.path else ""
         words = f"{culprit.name}{path} cannot be sent through `{_pipe(sent)}`"

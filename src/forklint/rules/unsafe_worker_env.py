@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from forklint.facts.forking.tokenizing import Kept
     from forklint.project.module import Module
 
-LEAVE_OUT = "leave it out: unset, tokenizers is parallel here and goes over to one thread in forked children by itself"
+LEAVE_OUT = "or remove it: by default, tokenizers runs in parallel, and uses one thread in forked children"
 
 
 class UnsafeWorkerEnv(Rule):
@@ -94,7 +94,7 @@ class UnsafeWorkerEnv(Rule):
             )
 
     def _chain(self, kept: Kept) -> Iterator[Link]:
-        yield self.link(*kept.made, "a fast tokenizer is made here")
+        yield self.link(*kept.made, "a fast tokenizer is created here")
         home, site = kept.site
         yield self.link(home, site.call, "children are forked here")
         if kept.use is not None:
@@ -127,9 +127,9 @@ class UnsafeWorkerEnv(Rule):
 def _message(kept: Kept, module: Module) -> str:
     home, site = kept.site
     file = "" if home is module else f" of {home.path.name}"
-    where = f"the {site.what} in {home.line_named(site.call)}{file}"
+    where = f"the {site.what} on {home.line_named(site.call)}{file}"
     if kept.use is not None and kept.task is not None:
         doing = f"`{kept.use.text}` in `{kept.task.qualname}`, run by children of {where},"
         return f"{VARIABLE} is true: {doing} hangs if this process has tokenized before the fork"
-    kept_off = "keeps tokenizers from going over to one thread after a fork"
+    kept_off = "keeps tokenizers from using one thread after a fork"
     return f"{VARIABLE} is true, which {kept_off}: a child of {where} that tokenizes a batch may hang"

@@ -114,7 +114,7 @@ class UnshardedIterable(Rule):
                 subject=whole.dataset.name,
                 message=_message(whole, sure=sure),
                 cells=self.settings.cells,
-                chain=(self.link(whole.loaded.module, whole.loaded.call, "the loader that gives it workers"),),
+                chain=(self.link(whole.loaded.module, whole.loaded.call, "this loader reads it with workers"),),
                 severity=None if sure else Severity.INFO,
                 facts=whole,
             )
@@ -136,5 +136,5 @@ def _may_give(data: bytes) -> bool:
 
 
 def _message(whole: Whole, *, sure: bool) -> str:
-    number = "as there are workers" if sure else "as there are workers, if there are several"
-    return f"every worker of `{whole.dataset.name}` gives all of its samples: each comes as many times {number}"
+    several = "" if sure else " if there are several"
+    return f"every worker yields all samples of `{whole.dataset.name}`: each sample comes once per worker{several}"

@@ -98,7 +98,7 @@ class UnusedSuppression(Rule):
                 severity=cls.severity,
                 path="",
                 span=Span(comment.row, comment.column, comment.row, comment.end_column),
-                message=f"nothing to suppress {'in this file' if comment.whole_file else 'here'} for {words}",
+                message=f"unused suppression: no finding of {words} {'in this file' if comment.whole_file else 'here'}",
                 subject=words,
                 fixes=(Fix(f"remove {words}", Applicability.SAFE, (without(lines, comment, codes),)),),
                 text=comment.text,

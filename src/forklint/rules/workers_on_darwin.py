@@ -256,8 +256,8 @@ class WorkersOnDarwin(Rule):
         if plan is not None and changed is not None:
             gone = ", ".join(option.name for option in plan.options)
             following = ", ".join(dict.fromkeys(option.name for option, _ in plan.guarded))
-            message = "load in the main process" + (f", without {gone}" if gone else "")
-            message += f"; {following} then follows the count" if following else ""
+            message = "load in the main process" + (f" and remove {gone}" if gone else "")
+            message += f"; {following} then depends on the count" if following else ""
             yield Proposal(message, Applicability.SAFE if certain else Applicability.UNSAFE, changed)
         yield Proposal('keep the workers and start them with multiprocessing_context="fork"', Applicability.DISPLAY)
 
@@ -265,6 +265,6 @@ class WorkersOnDarwin(Rule):
 def _message(key: str, value: str, why: str) -> str:
     where = f" {why}".removeprefix(f" in `{key}`").rstrip()
     return (
-        f"`{key}` is {value}{where}: workers here cost a spawn, "
-        "a pickled dataset and memory each, and are a common cause of crashes with MPS"
+        f"`{key}` is {value}{where}: each worker is spawned and gets its own copy of the dataset, "
+        "and workers are a common cause of crashes with MPS"
     )

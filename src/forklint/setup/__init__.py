@@ -1,4 +1,4 @@
-"""What ``forklint init`` proposes for a project: a section of its configuration and a commit hook.
+"""The changes that ``forklint init`` proposes for a project, one module for each kind of file.
 
-Nothing is written here: a text goes in, a text comes out.
+The functions take the text of a file and return the new text; nothing is written here.
 """

@@ -1,4 +1,4 @@
-"""What the settings of other linters should say so that they get on with forklint: advice, never written."""
+"""Advice about settings of other linters that conflict with forklint. They are never changed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CODES = "FKL"
 
 
 def advice(folder: Path) -> Iterator[str]:
-    """Give one line for each linter of a project whose settings work against forklint's."""
+    """Yield one line for each linter whose settings conflict with forklint's."""
     for name in ("ruff.toml", ".ruff.toml", "pyproject.toml"):
         settings = _table(folder / name)
         if name == "pyproject.toml":
@@ -26,12 +26,12 @@ def advice(folder: Path) -> Iterator[str]:
         if isinstance(settings, dict) and settings:
             if not _external(settings):
                 key = "tool.ruff.lint.external" if name == "pyproject.toml" else "lint.external"
-                yield f'{name}: set {key} = ["{CODES}"], so that Ruff keeps comments such as `# noqa: {CODES}301`'
+                yield f'{name}: set {key} = ["{CODES}"], so that Ruff accepts comments such as `# noqa: {CODES}301`'
             break
     for name in (".flake8", "setup.cfg", "tox.ini"):
         chosen = _flake8_selection(folder / name)
         if chosen and not any(CODES.startswith(word[:3]) for word in chosen):
-            yield f"{name}: flake8's `select` leaves out {CODES}; add it there to see the findings in flake8, too"
+            yield f"{name}: add {CODES} to flake8's `select` to see forklint's findings in flake8"
 
 
 def _table(path: Path) -> Any:

@@ -19,7 +19,7 @@ REPOSITORY = "https://github.com/forklint/forklint"
 """Where the hooks are published."""
 NAME = ".pre-commit-config.yaml"
 HOOKS = ("forklint", "forklint-fix")
-ALTERNATIVE = "  # or forklint-fix, which also mends what is safe to mend"
+ALTERNATIVE = "  # or forklint-fix, to apply safe fixes"
 Events = Sequence[Any]
 
 
@@ -54,16 +54,18 @@ def propose(project: Project) -> Proposal | None:
     try:
         events = _parse(text)
     except ValueError as error:
-        raise ConfigError(f"{path}: not valid YAML: {error}; mend it, or pass --no-hook") from None
+        raise ConfigError(f"{path}: not valid YAML: {error}; fix it, or pass --no-hook") from None
     if _has_hook(events):
-        return Proposal(path, before, note="has a forklint hook already; left as it is")
+        return Proposal(path, before, note="already has a forklint hook; not changed")
     if not any(_is(event, "Scalar", "MappingStart", "SequenceStart", "Alias") for event in events):
         end = line_end(text)
         gap = "" if not text or text.endswith("\n") else end
         return Proposal(path, before, (text + gap + f"repos:\n{Style().entry()}".replace("\n", end)).encode())
     bounds = _repos(events)
     if bounds is None:
-        raise ConfigError(f"{path}: has no list `repos`, so pre-commit cannot read it; mend it, or pass --no-hook")
+        raise ConfigError(
+            f"{path}: `repos` is missing or not a list, so pre-commit rejects it; fix it, or pass --no-hook"
+        )
     after = _with_entry(text, events, *bounds)
     if after is None or not _adds_an_entry(after, events, bounds[1]):
         return Proposal(path, before, by_hand=Style().entry())

@@ -17,11 +17,11 @@ else:
 
 HEADER = "[tool.forklint]\n"
 SUGGESTIONS = """\
-# Remove a "#" to use a line; `forklint --show-settings .` prints what holds.
-# platforms = ["linux"]        # where the project runs; unset: linux, darwin and windows
-# target-python = "3.10-3.13"  # unset: {unset}
-# extend-ignore = ["FKL401"]   # codes, prefixes or names of rules
-# exclude = ["third_party/"]   # like the lines of a .gitignore
+# Uncomment the settings you need; `forklint --show-settings .` shows the current values.
+# platforms = ["linux"]        # platforms the code runs on; default: linux, darwin and windows
+# target-python = "3.10-3.13"  # Python versions the code runs on; default: {default}
+# extend-ignore = ["FKL401"]   # rules to disable: codes, prefixes or names
+# exclude = ["third_party/"]   # patterns as in a .gitignore
 """
 
 
@@ -32,11 +32,11 @@ def propose(project: Project) -> Proposal:
     data = _parse(path, there[1]) if there else {}
     governing = _governing(project.folder)
     if governing is not None:
-        return Proposal(governing, note="configures forklint already; left as it is")
+        return Proposal(governing, note="already configures forklint; not changed")
     wanted = data.get("project")
     requires = wanted.get("requires-python") if isinstance(wanted, dict) else None
-    unset = f'from requires-python, "{requires}"' if isinstance(requires, str) else "3.10 to the newest known"
-    lines = SUGGESTIONS.format(unset=unset)
+    default = f'requires-python, "{requires}"' if isinstance(requires, str) else "3.10 or newer"
+    lines = SUGGESTIONS.format(default=default)
     if there is None:
         return Proposal(project.folder / "forklint.toml", after=lines.encode())
     before, text = there
@@ -52,7 +52,7 @@ def _parse(path: Path, text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path}: not valid TOML: {error}; mend it, or pass --no-config") from None
+        raise ConfigError(f"{path}: not valid TOML: {error}; fix it, or pass --no-config") from None
 
 
 def _governing(folder: Path) -> Path | None:

@@ -124,7 +124,7 @@ def _expand(path: Path, excluded: Excluded, forced: Excluded) -> Iterator[Path |
         found = _walk(str(path), nothing if outright else excluded, _rules_for(path), LINTED_SUFFIXES)
         yield from (one if isinstance(one, Missing) else Path(one) for one in found)
     elif not exists:
-        yield Missing(path, "a broken link" if path.is_symlink() else "no such file or folder")
+        yield Missing(path, "a broken link" if path.is_symlink() else "no such file or directory")
     elif path.is_file():
         yield path
     else:

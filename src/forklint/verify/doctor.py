@@ -80,32 +80,32 @@ class Environment:
         """What in the environment makes workers crash or hang, each with what to do about it."""
         facts, torch = self.facts, self.torch
         if not torch:
-            yield f"torch cannot be imported here ({facts['torch_error']}): name the project's Python with --python"
+            yield f"torch cannot be imported ({facts['torch_error']}): pass the project's interpreter with --python"
         shm = facts["shm_bytes"]
         if shm and shm["total"] < SMALL_SHM:
             yield (
-                f"/dev/shm has {_size(shm['total'])}: workers that hand over more die of SIGBUS; "
-                "give the container --shm-size=8g or --ipc=host"
+                f"/dev/shm has only {_size(shm['total'])}: workers that share larger batches are killed by SIGBUS; "
+                "start the container with --shm-size=8g or --ipc=host"
             )
         files = facts["open_files"]
         if files is not None and 0 < files < FEW_FILES and torch.get("sharing") == "file_descriptor":
             yield (
-                f"{files} open files at most: 'Too many open files' with many tensors in flight; "
-                "raise it with ulimit -n"
+                f"the limit of open files is {files}: many tensors in flight lead to 'Too many open files'; "
+                "raise the limit with `ulimit -n`"
             )
         runtimes = facts["openmp_runtimes"] or ()
         if len(runtimes) > 1:
-            yield f"{len(runtimes)} OpenMP runtimes in one process ({', '.join(runtimes)}): they can hang or crash it"
+            yield f"{len(runtimes)} OpenMP runtimes are loaded ({', '.join(runtimes)}): the process can hang or crash"
         numpy = facts["numpy"]
         if numpy and numpy["torch_speaks"] is False:
             version = torch.get("version")
-            yield f"torch {version} cannot speak to numpy {numpy['version']}: install the numpy it was built for"
+            yield f"torch {version} does not work with numpy {numpy['version']}: install the numpy it was built for"
         runtime, driver = torch.get("cuda_runtime"), torch.get("cuda_driver")
         if runtime and driver and _version(driver) < _version(runtime):
-            yield f"the driver is for CUDA {driver}, torch for {runtime}: update the driver, or install torch for it"
+            yield f"the driver supports CUDA {driver}, torch needs {runtime}: update the driver, or install another torch"
         preset = (facts["start_methods"] or {}).get("preset")
         if preset:
-            yield f"the start method is already {preset} before the program runs: something at start-up set it"
+            yield f"the start method is {preset} before the program runs: it was set when the interpreter started"
 
 
 def probe(python: Path, variables: tuple[str, ...] = ()) -> Environment:
@@ -123,17 +123,17 @@ def probe(python: Path, variables: tuple[str, ...] = ()) -> Environment:
     except OSError as error:
         raise ProbeError(f"{python}: {error.strerror or error}") from None
     except subprocess.TimeoutExpired:
-        raise ProbeError(f"{python}: no answer within {PROBE_SECONDS} seconds") from None
+        raise ProbeError(f"{python}: did not answer within {PROBE_SECONDS} seconds") from None
     try:
         return Environment(json.loads(done.stdout.splitlines()[-1]))
     except (IndexError, ValueError):
         last = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
-        raise ProbeError(f"{python}: is no Python that can be asked ({last})") from None
+        raise ProbeError(f"{python}: not a working Python interpreter ({last})") from None
 
 
 def _cuda(torch: Mapping[str, Any]) -> str:
     if not torch["cuda_runtime"]:
-        return "torch was built without it"
+        return "torch was built without CUDA"
     gpus = ", ".join(torch["gpus"]) or "no GPU"
     return f"{torch['cuda_runtime']}, driver for {torch['cuda_driver'] or 'none'}: {gpus}"
 

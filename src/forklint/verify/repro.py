@@ -34,7 +34,7 @@ def script(finding: Finding, trial: Trial) -> str:
     """The script for a finding in the cell of one of its trials; raises NoScriptError."""
     find = SCRIPTS.get(finding.code)
     if find is None:
-        raise NoScriptError(f"there is no small script for {finding.code}: forklint rule {finding.code} has an example")
+        raise NoScriptError(f"no script for {finding.code}; `forklint rule {finding.code}` shows an example")
     name, given = find(finding)
     text = (TEMPLATES / f"{name}.template").read_text(encoding="utf-8")
     where = f"forklint {__version__} reported {finding.code} ({finding.name}) at {finding.path}:{finding.span.row}."
@@ -57,7 +57,7 @@ def _handle(finding: Finding) -> Found:
     kind = next((name for name in ("lmdb", "h5py") if name in openers), "file")
     if kind == "file" and not {"open", "io", "builtins", "codecs", "gzip", "bz2"} & set(openers):
         library = openers[0] if openers else "this handle"
-        raise NoScriptError(f"there is no small script for {library}: there are ones for open(), lmdb and h5py")
+        raise NoScriptError(f"no script for {library}; there are scripts for open(), lmdb and h5py")
     return kind, {}
 
 
@@ -73,7 +73,7 @@ def _variable(finding: Finding) -> Found:
         row = row_of(name, finding.proof.get("value"), finding.proof.get("readers", ()), Environment())
         values = [probe for _, probe in row.probes if probe.startswith("value:")] if row else []
         if row is None or not values:
-            raise NoScriptError(f"there is no small script for {name}: one expression does not show its effect")
+            raise NoScriptError(f"no script for {name}: its effect does not show in a single expression")
         expression, value = values[0].partition(":")[2].replace("{name}", name), row.value
         module = next((one for reader in row.readers for one in reader.modules if one in expression), "sys")
     return "variable", {"variable": name, "value": value, "expression": expression, "module": module}
@@ -85,7 +85,7 @@ def _same(name: str) -> Callable[[Finding], Found]:
 
 def _generator(finding: Finding) -> Found:
     if "function" in finding.proof:
-        raise NoScriptError("there is no small script for a worker_init_fn that seeds all workers alike")
+        raise NoScriptError("no script for a worker_init_fn that gives all workers the same seed")
     return "generator", {}
 
 

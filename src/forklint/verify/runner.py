@@ -64,7 +64,7 @@ class Runner:
         that multiprocessing makes in TMPDIR may have no more than 107 bytes. Raises CannotRunError.
         """
         if not os.access(python, os.X_OK):
-            raise CannotRunError(f"{python}: no Python interpreter that can be run")
+            raise CannotRunError(f"{python}: not a working Python interpreter")
         self.python = python.absolute()  # not resolved: a link is what makes a virtual environment
         self.limits = limits or Limits()
         self._workplace = (workplace or Path(tempfile.gettempdir())).absolute()
@@ -183,7 +183,7 @@ class Runner:
             return None
         report: dict[str, Any] = json.loads(line)
         if "error" in report:
-            raise CannotRunError(f"a trial could not be started: {report['error']}")
+            raise CannotRunError(f"cannot start a trial: {report['error']}")
         return report
 
     def _end(self, supervisor: subprocess.Popen[bytes]) -> str:
@@ -202,7 +202,9 @@ class Runner:
     def _order(self, trial: Trial, prefix: str, folder: Path, side_by_side: int, copies: Copies) -> Order:
         subject = trial.subject
         if not subject.folder.is_dir():
-            raise CannotRunError(f"{subject.folder}: no such folder to run {' '.join(subject.command)} in")
+            raise CannotRunError(
+                f"{subject.folder}: no such directory, so {' '.join(subject.command)} cannot run there"
+            )
         return Order(
             command=[str(self.python), *copies.named(subject.command)],
             environment=copies.named(self._environment(trial, folder)),

@@ -45,9 +45,9 @@ def read(text: str) -> Suspicion:
     rest, _, code = text.rpartition(":")
     path, _, row = rest.rpartition(":")
     if not path or not row.isdigit() or not int(row):
-        raise SuspectError(f"--suspect {text}: what is suspected is written PATH:LINE:CODE, as in data.py:12:FKL301")
+        raise SuspectError(f"--suspect {text}: expected PATH:LINE:CODE, for example data.py:12:FKL301")
     if code.upper() not in registry.codes():
-        raise SuspectError(f"--suspect {text}: there is no rule {code}")
+        raise SuspectError(f"--suspect {text}: unknown rule {code}")
     if not Path(path).is_file():
         raise SuspectError(f"--suspect {text}: no such file: {path}")
     return Suspicion(Path(path), int(row), code.upper())

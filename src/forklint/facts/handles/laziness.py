@@ -81,7 +81,7 @@ class _Planner:
         self._attribute = carried.kept[0].attribute
         owner = self._enclosing_class(carried.kept[0].statement)
         if owner is None or len(carried.attributes) != 1 or self._attribute.startswith("__"):
-            raise NotLazyError("more than one attribute holds it")
+            raise NotLazyError("several attributes hold it")
         self._owner = owner
 
     def plan(self) -> Plan:
@@ -94,7 +94,7 @@ class _Planner:
         anchor = self._owner.methods.get("__init__") or self._owner.methods.get("__post_init__")
         self._check_position(anchor)
         if reopening.handed_on(self._path, self._attribute, self._carried.opened.row):
-            raise NotLazyError("the constructor keeps an object that is made from it")
+            raise NotLazyError("the constructor stores an object that uses it")
         split = self._split(openings)
         return Plan(
             owner=self._owner,
@@ -158,32 +158,32 @@ class _Planner:
         if self._carried.opened.module is not self._module:
             raise NotLazyError("it is opened in another module")
         if self._carried.opened.row.write_modes and writes(call):
-            raise NotLazyError("it is open for writing, and each process would open it anew")
+            raise NotLazyError("it is open for writing, and each process would reopen it")
         for argument in [*call.args, *(keyword.value for keyword in call.keywords)]:
             for node in nodes_below(argument):
                 if isinstance(node, (ast.Lambda, ast.Await, ast.NamedExpr, ast.Yield, ast.YieldFrom)):
-                    raise NotLazyError("its arguments cannot be kept for later")
+                    raise NotLazyError("its arguments cannot be stored for later")
                 if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "fileno":
-                    raise NotLazyError("it is made from another open file")
+                    raise NotLazyError("it uses another open file")
                 if isinstance(node, ast.Constant) and node.value == ":memory:":
                     raise NotLazyError("it lives in memory and cannot be opened twice")
 
     def _check_class(self) -> None:
         names = {name for owner in (self._owner, *self._bases) for name in owner.methods}
         if names & OPAQUE or "__slots__" in self._owner.scope.bindings:
-            raise NotLazyError("the class governs its attributes itself")
+            raise NotLazyError("the class customizes attribute access")
         if names & {"__reduce__", "__reduce_ex__"} or any("DataPipe" in base for base in self._external):
-            raise NotLazyError("the class is pickled by a __reduce__ of its own")
+            raise NotLazyError("the class defines __reduce__")
         subclasses = list(self._project.subclasses(self._owner))
         if any(name in sub.methods for sub in subclasses for name in PICKLING):
-            raise NotLazyError("a subclass pickles itself in its own way")
+            raise NotLazyError("a subclass customizes pickling")
         if self._attribute in names:
-            raise NotLazyError("a method has the attribute's name")
+            raise NotLazyError("a method has the same name as the attribute")
         stem = self._attribute.lstrip("_")
         taken = {f"_{stem}_source", f"_{stem}_handle", f"_{stem}_pid", f"_close_{stem}"}
         words = {n.attr for n in nodes_below(self._owner.node) if isinstance(n, ast.Attribute)} | names
         if words & taken:
-            raise NotLazyError("a name that it would need is taken")
+            raise NotLazyError("a name that the fix needs is already used")
         for other in (*subclasses, *self._bases):
             if any(self._is_attribute(node, ast.Store) for node in nodes_below(other.node)):
                 raise NotLazyError("another class of the family assigns the attribute")
@@ -195,13 +195,13 @@ class _Planner:
         others = (method for method in self._owner.methods.values() if method is not constructor)
         calls = (node for method in others for node in nodes_below(method) if isinstance(node, ast.Call))
         if not any(getattr(call.func, "attr", "") in SEEKING for call in calls):
-            raise NotLazyError("what is read from it depends on how far the constructor has read")
+            raise NotLazyError("reads continue where the constructor stopped")
 
     def _check_strings(self, forgets: tuple[ast.stmt, ...]) -> None:
         allowed = {id(node) for statement in forgets for node in nodes_below(statement)}
         for node in nodes_below(self._owner.node):
             if isinstance(node, ast.Constant) and node.value == self._attribute and id(node) not in allowed:
-                raise NotLazyError("the attribute is also looked up by its name in a string")
+                raise NotLazyError("the attribute is also accessed by its name as a string")
 
     # What it touches
 
@@ -226,12 +226,12 @@ class _Planner:
             elif value is not None and self._opens(statement, value):
                 openings.append(statement)
             else:
-                raise NotLazyError("the attribute is assigned other values, too")
+                raise NotLazyError("other values are assigned to the attribute, too")
         for node in nodes_below(self._owner.node):
             if (self._is_attribute(node, ast.Store) and node not in targets) or self._is_attribute(node, ast.Del):
                 raise NotLazyError("the attribute is assigned in a way that a property does not allow")
         if not openings:
-            raise NotLazyError("it is not assigned where it is opened")
+            raise NotLazyError("it is not assigned in the statement that opens it")
         return openings, resets
 
     def _split(self, statements_: list[ast.stmt]) -> tuple[Opening, ...]:
@@ -288,7 +288,7 @@ class _Planner:
         for block in (getattr(above, name, None) for name in ("body", "orelse", "finalbody")):
             for other in block if isinstance(block, list) and statement in block else ():
                 if other is not statement and other.lineno == statement.lineno:
-                    raise NotLazyError("a statement that has to go shares its line with another")
+                    raise NotLazyError("a statement that must be removed shares a line with another one")
 
     def _forgets(self, getstate: Function) -> Iterator[ast.stmt]:
         for statement in statements(getstate.body):

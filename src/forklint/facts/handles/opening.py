@@ -45,7 +45,7 @@ class Splitter:
         call = value.elt if isinstance(value, ast.ListComp) else value
         assert isinstance(call, ast.Call)  # noqa: S101 - the planner looked
         if isinstance(call.func, ast.Name) and not self._is_free(call.func):
-            raise NotLazyError("what opens it is a local name")
+            raise NotLazyError("it is opened with a local name")
         if each is not None:
             self._own |= {node.id for node in nodes_below(each.target) if isinstance(node, ast.Name)}
         parts = [
@@ -55,7 +55,7 @@ class Splitter:
         ]
         captured = [part for part in parts if not self._is_free(part)]
         if any(isinstance(n, ast.Name) and n.id in self._own for part in captured for n in nodes_below(part)):
-            raise NotLazyError("its arguments cannot be kept for later")
+            raise NotLazyError("its arguments cannot be stored for later")
         if each is not None and not self._is_free(each.iter):
             captured.append(each.iter)
         opening = self._later(call, each, captured)

@@ -19,8 +19,8 @@ from forklint.summaries.terms import WORD
 from forklint.values.numbers import Workers
 
 LATENT = "latent: nothing in this library loads it with workers"
-ONLY_WITH_OPTION = "only with more workers than the default of none"
-WITHOUT_WORKERS = "once a loader has workers: none here has"
+ONLY_WITH_OPTION = "only if the number of workers, 0 by default, is raised"
+WITHOUT_WORKERS = "only once a loader has workers: none in this project has"
 ASIDE = frozenset({"tests", "test", "docs", "doc", "examples", "benchmarks"})
 """Folders whose programs are no users of a library."""
 DECLARING = ("setup.py", "setup.cfg")

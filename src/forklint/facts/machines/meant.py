@@ -52,13 +52,13 @@ class Machines:
         parents = self.module.parents
         while node in parents:
             above = parents[node]
-            yield self.regions.within(above, node), f"in a branch that only a Mac takes{_test_of(above)}", above
+            yield self.regions.within(above, node), f"in a branch for macOS only{_test_of(above)}", above
             if isinstance(node, (ast.stmt, ast.match_case)):
-                yield self.regions.before(above, node), "where only a Mac gets", above
+                yield self.regions.before(above, node), "in code for macOS only", above
             for name, words in _names_of(above, node):
                 yield _by_name(name), words, above
             worlds, device = self._beside(above, node)
-            yield worlds, "beside the device `mps`", device
+            yield worlds, "with the device `mps`", device
             node = above
         yield _by_name(self.module.path.stem), f"in `{self.module.path.name}`, named for a Mac", None
 

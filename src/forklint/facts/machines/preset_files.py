@@ -110,7 +110,7 @@ class PresetCount:
         row = preset.place(self.shown_at.start)[0]
         told = [(self.place.evidence, "this is for a Mac")]
         if self.through is not None:
-            told.append((self.entry, f"`{self.key}` comes from here"))
+            told.append((self.entry, f"`{self.key}` is set here"))
         for entry, message in told:
             if entry is not None and abs(preset.place(entry.start)[0] - row) > 1:
                 yield Link(str(preset.path), *preset.place(entry.start), message)

@@ -82,17 +82,17 @@ def within(place: Place, mapping: Node, tree: Node, *, is_row: bool) -> Place:
     told: Worlds | None = None
     for chosen in _chosen(mapping):
         group = text_of(chosen.value)
-        place = place.narrowed(by_name(group), f"beside `{chosen.key}: {group}`", chosen)
+        place = place.narrowed(by_name(group), f"with `{chosen.key}: {group}`", chosen)
     for key, entry in mapping.effective().items():
         worlds = device_worlds(key, entry.value)
         if worlds is not None:
             told = worlds
             device = text_of(entry.value) or key
-            place = place.narrowed(worlds, f"beside the device `{device}`", entry)
+            place = place.narrowed(worlds, f"with the device `{device}`", entry)
         elif key.lower() in presets.listed("files", "platform") or (is_row and key in presets.listed("files", "row")):
-            place = place.narrowed(by_name(text_of(entry.value)), f"beside `{key}: {text_of(entry.value)}`", entry)
+            place = place.narrowed(by_name(text_of(entry.value)), f"with `{key}: {text_of(entry.value)}`", entry)
     if told is None and not place.is_mac and (found := _device_of_program(mapping, tree)):
-        place = place.narrowed(MPS, f"beside the device `{text_of(found.value) or found.key}`", found)
+        place = place.narrowed(MPS, f"with the device `{text_of(found.value) or found.key}`", found)
     return place
 
 

@@ -67,7 +67,7 @@ class Unit:
 def plan(project: Project, module: Module, node: ast.AST) -> Plan | Refusal:
     """Decide what to move so that ``node``, an expression of the module's top level, comes to stand under a guard."""
     if any(isinstance(statement, ast.ClassDef) and node in nodes_below(statement) for statement in module.tree.body):
-        return Refusal("it stands in the body of a class, which workers may need")
+        return Refusal("it is in the body of a class that workers may need")
     return _Sorting(project, module, node).result()
 
 
@@ -130,17 +130,17 @@ class _Sorting:
     def _objection(self, names: set[str]) -> str:
         """What would be missing if ``names`` were bound under the guard; empty if nothing."""
         for name in sorted(names & self.outside.keys()):
-            return f"`{name}` is imported by {self.outside[name]} and would vanish"
+            return f"`{name}` is imported by {self.outside[name]}, which would not find it"
         for statement in (statement for unit in self.staying for statement in unit.body):
             late = _read_when_defined(statement) & names
             if late:
-                return f"the definition in line {statement.lineno} needs '{min(late)}' when it is made"
+                return f"the definition on line {statement.lineno} needs '{min(late)}'"
             imports = isinstance(statement, IMPORTS) or _only_imports(statement)
             again = {name for name in _bound([statement]) if name in names or (name in self.before and not imports)}
             if again:
-                return f"`{min(again)}` is bound more than once"
+                return f"`{min(again)}` is assigned more than once"
         for name in sorted(names & self.in_workers):
-            return f"`{name}` is read by code that workers may run, which would not find it"
+            return f"`{name}` is used by code that workers may run, which would not find it"
         return ""
 
 

@@ -141,7 +141,7 @@ def _steps(event: Event, what: str) -> list[Step]:
 def _conclude(event: Starts, cells: tuple[Cell, ...], again: SetsMethod | None) -> Reach:
     steps, made = _steps(event, event.what), event.made_at
     if made is not None and made.node is not event.place.node:
-        steps.append(Step(made.module, made.node, "the loader or process is made here"))
+        steps.append(Step(made.module, made.node, "the loader or process is created here"))
     if again is not None:
         first, *rest = _steps(again, "sets the start method")
         return Reach(first.node, event.what, cells, (*rest, *steps), sets_method=True)
