@@ -106,7 +106,7 @@ EXACT = 100
 
 
 def _strength(selector: str, code: str, name: str) -> int:
-    """How specific a selector is for a rule: 0 for no match, 1 for ALL, more for a longer prefix, EXACT for its code."""
+    """How specific a selector is: 0 for no match, 1 for ALL, more for a longer prefix, EXACT for the code."""
     if selector == "ALL":
         return 1
     if selector in {code, name}:

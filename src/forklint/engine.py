@@ -122,9 +122,7 @@ class Linter:
     def lint_bytes(self, path: Path, data: bytes) -> FileReport:
         """Lint one file as ``data`` has it; the rest of the project sees it that way from now on."""
         if kind_of(path) is Kind.FOREIGN:
-            note = Note(
-                shown(path), "skipped: neither Python, a notebook nor settings of a program", only_if_named=True
-            )
+            note = Note(shown(path), "skipped: not a Python file, a notebook or a settings file", only_if_named=True)
             return FileReport(shown(path), notes=(note,))
         self._screen, self._screened = Screen(self.project.resolver), {}  # of one file, and the project as it is now
         absolute = from_root(path)
@@ -197,7 +195,7 @@ class Linter:
                     notes += rule.stopped(shown(path), cuts)
             except RecursionError:
                 ran.discard(card.code)
-                notes.append(Note(shown(path), f"{card.code} was left out: it nests too deeply to be followed"))
+                notes.append(Note(shown(path), f"{card.code} was skipped: the code is nested too deeply"))
             except Exception as error:  # noqa: BLE001 - a fault in one rule is said and costs that rule alone
                 ran.discard(card.code)
                 what = f"{card.code} failed: {type(error).__name__}: {error}; please report it"
@@ -214,7 +212,7 @@ class Linter:
             try:
                 findings = _with_fixes(kept, module, propose=self.options.with_fixes)
             except UnfixableError as error:
-                notes.append(Note(shown(path), f"never fixed: {error}"))
+                notes.append(Note(shown(path), f"cannot be fixed: {error}"))
             except UnparsableError as error:
                 notes.append(Note(shown(path), f"skipped: LibCST cannot parse it: {error}"))
                 findings = []
@@ -290,7 +288,7 @@ class Linter:
         for fault in notebook.faults:
             excuse = _excuse(fault.source, fault.error)
             if excuse:
-                yield Note(shown(path), f"cell {fault.number} was passed over: {excuse}")
+                yield Note(shown(path), f"cell {fault.number} was skipped: {excuse}")
             elif (
                 isinstance(fault.error, SyntaxError)
                 and SyntaxFault.code in self._enabled
@@ -338,12 +336,12 @@ def _excuse(text: str, error: Exception) -> str:
     from forklint.source import nesting  # noqa: PLC0415
 
     if not isinstance(error, SyntaxError) or nesting.may_be_too_deep(text):
-        return "it nests too deeply to be parsed"
+        return "the code is nested too deeply"
     try:
         parse_tree(text)
     except UnparsableError:
         return ""
-    return "its syntax is newer than the Python that runs forklint"
+    return "its syntax is newer than the Python version that runs forklint"
 
 
 def _with_fixes(kept: list[tuple[Rule, Suspect, Finding]], module: Module, *, propose: bool) -> list[Finding]:
@@ -356,13 +354,13 @@ def _with_fixes(kept: list[tuple[Rule, Suspect, Finding]], module: Module, *, pr
     from forklint.source import nesting  # noqa: PLC0415
 
     if nesting.too_deep(module.tree):
-        raise UnfixableError("it nests too deeply")
+        raise UnfixableError("the code is nested too deeply")
     text = without_blank_tail(module.document.text)
     findings = []
     try:
         tree = parse_tree(text)
         if tree.code != text or len(tree.statements) != len(module.ordinals):
-            raise UnfixableError("LibCST does not give it back as it is")
+            raise UnfixableError("LibCST does not reproduce it exactly")
         for rule, suspect, finding in kept if propose else ():
             fixes = tuple(
                 Fix(p.message, p.applicability, tree.edits_to(p.tree) if p.tree else ())
@@ -370,5 +368,5 @@ def _with_fixes(kept: list[tuple[Rule, Suspect, Finding]], module: Module, *, pr
             )
             findings.append(replace(finding, fixes=fixes))
     except RecursionError:
-        raise UnfixableError("it nests too deeply") from None
+        raise UnfixableError("the code is nested too deeply") from None
     return findings if propose else [finding for _, _, finding in kept]

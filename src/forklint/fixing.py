@@ -85,7 +85,7 @@ def fix(  # noqa: PLR0913 - what is fixed, and how
             if len(chosen) > 1:
                 alone = True
                 continue
-            words = f"the fix of {finding.code} in {line_named(finding)} did not hold and was left out"
+            words = f"the fix of {finding.code} on {line_named(finding)} was skipped: the finding is still there"
             note = Note(shown(path), words)
             report = FileReport(report.path, report.findings, (*report.notes, note), report.suppressed)
             break
@@ -194,7 +194,7 @@ def write_atomically(path: Path, data: bytes, expected: bytes) -> str:
         if not status.st_mode & WRITABLE or not os.access(target, os.W_OK):
             return "the file is read-only"
         if target.read_bytes() != expected:
-            return "another program changed it meanwhile"
+            return "another program has changed the file"
         replace(target, data)
     except OSError as error:
         return error.strerror or str(error)

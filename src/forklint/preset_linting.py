@@ -23,7 +23,7 @@ LARGEST_CHECKED = 100_000
 """Bytes of the largest file that is read for no more than to say whether it can be; YAML takes a second for so many."""
 MOST_MENDED = 50
 """Findings of a file for which fixes are made; each costs a reading of the file, and people do not write as many."""
-TOO_LARGE = "it is larger than settings that people write"
+TOO_LARGE = "it is too large for a settings file"
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class PresetLinter:
         kept = [item for item in found if not suppressions.silenced(item[2], rows, whole)]
         is_mended = self.with_fixes and len(kept) <= MOST_MENDED
         if self.with_fixes and not is_mended:
-            notes.append(Note(shown(path), f"never fixed: it has more than {MOST_MENDED} findings"))
+            notes.append(Note(shown(path), f"cannot be fixed: it has more than {MOST_MENDED} findings"))
         findings = {_fixed(item, preset, notes) if is_mended else item[2] for item in kept}
         if UnusedSuppression.code in ran:
             idle = UnusedSuppression.findings(preset.text, comments, ran, registry.names())

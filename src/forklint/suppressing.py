@@ -52,7 +52,7 @@ def suppress(linter: Linter, path: Path, report: FileReport, reason: str) -> Sup
         return Suppressed(report)
     try:
         if kind_of(path) is Kind.PRESET and presets.format_of(path) == "json":
-            return Suppressed(_noted(report, report, ["JSON has no comments: silence it with per-file-ignores"]))
+            return Suppressed(_noted(report, report, ["JSON has no comments: use per-file-ignores"]))
         absolute = from_root(path)
         doc = document.decode(absolute, linter.project.data(absolute))
         return _suppress(linter, path, doc, report, reason)
@@ -70,7 +70,7 @@ def _suppress(linter: Linter, path: Path, doc: Document, report: FileReport, rea
         )
         data = clean.encode(text)
         if not _same_meaning(doc, document.decode(doc.path, data)):
-            raise NoPlaceError("they would change what the code means")
+            raise NoPlaceError("they would change the meaning of the code")
         after = linter.lint_bytes(path, data)
         failure = write_atomically(path, data, doc.data) if data != doc.data else ""
         if failure:
@@ -81,7 +81,7 @@ def _suppress(linter: Linter, path: Path, doc: Document, report: FileReport, rea
     except (NoPlaceError, UnreadableError):
         linter.project.replace(doc.path, doc.data)
         raise
-    notes = [f"{_place(one, clean)} has no place for a comment: {one.code} stays" for one in nowhere]
+    notes = [f"no comment can be added at {_place(one, clean)}: {one.code} is still reported" for one in nowhere]
     return Suppressed(_noted(after, report, notes), len(before.findings) - len(after.findings), mended)
 
 
@@ -209,7 +209,7 @@ def _ends_of_rows(text: str, lines: Sequence[str]) -> tuple[set[int], dict[int, 
             elif token.type == tokenize.COMMENT:
                 comments[token.start[0]] = token.start[1]
     except (tokenize.TokenError, SyntaxError):
-        raise NoPlaceError("it cannot be cut into tokens") from None
+        raise NoPlaceError("it cannot be tokenized") from None
     backslashes = {row for row, line in enumerate(lines, 1) if line.rstrip("\r\n").endswith("\\")}
     return closed | (backslashes - comments.keys()), comments
 

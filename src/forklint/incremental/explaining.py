@@ -12,13 +12,13 @@ from forklint.source.paths import from_root, shown
 from forklint.summaries.parts import BASES, DECORATORS, DEFINITION, EXPORTS, HEAD, METHODS, NAMED, ORDER, TOP
 
 TERMS = {
-    "word": "the word `{}` has come or gone",
-    "class": "a class `{}` has come or gone",
-    "base": "a class derived from `{}` has come or gone",
-    "call": "calls of `{}` have come or gone",
-    "renamed": "another name for `{}` has come or gone",
-    "imported": "imports that name `{}` have come or gone",
-    "bound": "`{}` is defined at the top level of another file than before",
+    "word": "the word `{}` was added or removed",
+    "class": "a class `{}` was added or removed",
+    "base": "a subclass of `{}` was added or removed",
+    "call": "calls of `{}` were added or removed",
+    "renamed": "an alias of `{}` was added or removed",
+    "imported": "imports of `{}` were added or removed",
+    "bound": "`{}` moved to the top level of another file",
 }
 FILES = {
     "text": "the text of {} changed",
@@ -27,39 +27,39 @@ FILES = {
     "imports": "the imports of {} changed",
     "path roots": "what {} adds to sys.path changed",
     "size": "the size of {} changed",
-    "file": "{} has come or gone",
-    "folder": "{} has come or gone",
+    "file": "{} was added or removed",
+    "folder": "{} was added or removed",
 }
 PARTS = {
     NAMED.name: "what `{1}` is in {0} changed",
     DEFINITION.name: "what `{1}` in {0} calls, reads or stores changed",
     HEAD.name: "what `{1}` in {0} is changed",
-    METHODS.name: "`{1}` in {0} has other methods",
+    METHODS.name: "the methods of `{1}` in {0} changed",
     BASES.name: "the classes of {0} or their bases changed",
     DECORATORS.name: "a decorator at the top level of {0} changed",
     EXPORTS.name: "the names in __all__ of {0} changed",
     TOP.name: "what {0} does when it is imported changed",
-    ORDER: "definitions of {0} changed places, or it could not be parsed",
+    ORDER: "the order of definitions in {0} changed, or it could not be parsed",
 }
 """Parts of summaries."""
 PROJECT = {
-    "files": "a Python file has come or gone",
-    "presets": "a settings file has come or gone",
-    "left out": "other files are excluded than before",
-    "everything": "too much changed at once, or too long ago, to say what",
+    "files": "a Python file was added or removed",
+    "presets": "a settings file was added or removed",
+    "left out": "the excluded files changed",
+    "everything": "too many changes, or too long ago, to list them",
 }
 
 
 def reasons(session: Session | None, path: Path) -> list[str]:
     """Why a file would be linted again, most telling first; nothing if its stored report holds."""
     if session is None:
-        return ["nothing is stored for this project"]
+        return ["there is no cache for this project"]
     absolute = str(from_root(path))
     changed = session.why(absolute)
     if changed is None:
-        return ["no report of it is stored, for these options and settings"]
+        return ["there is no cached result for these options and settings"]
     if ("text", absolute) in changed:
-        return ["its own text changed"]
+        return ["the file itself changed"]
     return sorted({_in_words(fact) for fact in changed})
 
 
@@ -67,22 +67,22 @@ def told(path: Path, why: Iterable[str]) -> str:
     """The reasons as lines to print."""
     listed = list(why)
     if not listed:
-        return f"{shown(path)}: its stored report holds; it would not be linted again\n"
+        return f"{shown(path)}: the cached result is up to date\n"
     return "".join([f"{shown(path)} would be linted again:\n", *(f"- {one}\n" for one in listed)])
 
 
 def _in_words(fact: Fact) -> str:
     kind, *details = fact
     if kind == "holds":
-        return TERMS.get(details[0], "a name `{}` has come or gone").format(details[1])
+        return TERMS.get(details[0], "a name `{}` was added or removed").format(details[1])
     if kind in FILES:
         return FILES[kind].format(shown(Path(details[0])))
     if kind in PARTS:
         return PARTS[kind].format(shown(Path(details[0])), *details[1:])
     if kind == "entry":
-        return f"{details[1]} has come or gone in {shown(Path(details[0]))}{os.sep}"
+        return f"{details[1]} was added or removed in {shown(Path(details[0]))}{os.sep}"
     if kind == "contains":
-        return f"the text {details[0]!r} has come or gone in a file"
+        return f"the text {details[0]!r} was added to or removed from a file"
     if kind == "matches":
-        return f"a text that a rule looks for has come or gone in {shown(Path(details[0]))}"
+        return f"a text that a rule looks for was added or removed in {shown(Path(details[0]))}"
     return PROJECT.get(kind, kind)

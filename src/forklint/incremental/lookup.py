@@ -143,9 +143,9 @@ class Lookup:
             if fresh or session.is_changed():
                 session.keep(fresh, seen, gathered)
         except UnsteadyError:
-            self._tell(f"{extent.walked}: files changed while they were linted, so their findings are not kept")
+            self._tell(f"{extent.walked}: files changed while they were linted, so the results are not cached")
         except StoreError as error:
-            self._tell(f"{extent.walked}: findings are not kept: {error}")
+            self._tell(f"{extent.walked}: the results are not cached: {error}")
 
     def _place(self, path: Path) -> tuple[str, _Shelf]:
         """A file's path from the root, and where it belongs; there are thousands."""
@@ -181,4 +181,4 @@ class Lookup:
 
 def is_lasting(report: FileReport) -> bool:
     """Whether a report would be the same in the next run: a failure may pass, and depth depends on who asks."""
-    return not any(note.failure or "was left out" in note.message for note in report.notes)
+    return not any(note.failure or "was skipped" in note.message for note in report.notes)

@@ -1,4 +1,4 @@
-"""What became of confirmed findings with their fixes: before and after, and what each way out costs."""
+"""What became of confirmed findings with their fixes: before and after, and what each solution costs."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def _cure(cure: Cure) -> list[str]:
 
 
 def _table(cure: Cure) -> list[str]:
-    """What each way out costs, as far as it was measured."""
+    """What each solution costs, as far as it was measured."""
     rows = [(way.name, *_figures(way.seen)) for way in cure.ways]
     if not rows:
         return []
-    heads = ("way out", "first batch", "samples/s", "memory")
+    heads = ("solution", "first batch", "samples/s", "memory")
     widths = [max(len(row[column]) for row in (heads, *rows)) for column in range(len(heads))]
     return [
         "    " + "  ".join([name.ljust(widths[0]), *map(str.rjust, figures, widths[1:])])

@@ -30,10 +30,10 @@ COLORS = {
 }
 ON_THE_WAY = {
     "one": (
-        "Of loaders that it iterates first it gets one batch each; it is ended where it begins a second round of one, "
-        "or would save a model."
+        "Loaders that it iterates before yield one batch each; the script is stopped when it starts a second epoch of "
+        "one of them, or would save a model."
     ),
-    "all": "Loaders that it iterates first are read in full, and models that it saves are saved.",
+    "all": "Loaders that it iterates before are read to the end, and models are saved.",
 }
 """What becomes of the rest of a script, by ``Context.others``."""
 RISK = style("risk", fg="yellow", bold=True)
@@ -62,17 +62,19 @@ def plan(planned: Sequence[Planned], isolation: str) -> str:
             otherwise = "" if attempt is one.outcome else "otherwise, "
             for subject in dict.fromkeys(_told(trial.subject) for trial in attempt.trials):
                 lines.append(
-                    _wrapped(f"{otherwise}{subject}, {attempt.trials[0].seconds:.0f} s at most for each of", "  ")
+                    _wrapped(
+                        f"{otherwise}{subject}, with a limit of {attempt.trials[0].seconds:.0f} s for each of", "  "
+                    )
                 )
             width = max(len(trial.name) for trial in attempt.trials)
             lines += [f"    {trial.name.ljust(width)}  {trial.factors}" for trial in attempt.trials]
     scripts = [one for one in planned if any(trial.subject.kind == "entry" for trial in one.trials)]
     if scripts:
         lines.append(
-            _wrapped(f"A script is run up to the loader in question: what stands before it does run. {isolation}", "")
+            _wrapped(f"Scripts are run up to the loader in question, including all code before it. {isolation}", "")
         )
         lines.append(_wrapped(ON_THE_WAY[scripts[0].context.others], ""))
-    return "\n".join(lines or ["Nothing was found that could be proved."]) + "\n"
+    return "\n".join(lines or ["No findings to verify."]) + "\n"
 
 
 def _place(finding: Finding) -> str:
@@ -94,8 +96,8 @@ def _told(subject: Subject) -> str:
     if subject.kind == "entry":
         return f"python {' '.join(words)}{folder}"
     if subject.kind == "made":
-        return f"the class, with arguments and data made up{folder}"
-    return f"an import, to look at the class{folder}"
+        return f"the class, with generated arguments and data{folder}"
+    return f"an import of the class{folder}"
 
 
 def _short(word: str) -> str:
@@ -205,7 +207,7 @@ def untried(findings: Sequence[Finding]) -> str:
     if not findings:
         return ""
     places = ", ".join(f"{one.code} {visible(one.path)}:{one.span.row}" for one in findings)
-    return _wrapped(f"Not tried, since there is no experiment for the rule: {places}", "") + "\n"
+    return _wrapped(f"Not verified (no experiment for the rule): {places}", "") + "\n"
 
 
 def summary(results: Sequence[Result], untried: Sequence[Finding] = ()) -> str:
@@ -213,8 +215,10 @@ def summary(results: Sequence[Result], untried: Sequence[Finding] = ()) -> str:
     decided = sum(result.judgement.verdict in DECIDED for result in results)
     counts = [(verdict, sum(result.judgement.verdict is verdict for result in results)) for verdict in Verdict]
     parts = ", ".join(f"{number} {verdict.value}" for verdict, number in counts if number)
-    left = f"; {len(untried)} not tried" if untried else ""
-    return f"{decided} of {count(len(results), 'finding')} proved or refuted" + (f": {parts}" if parts else "") + left
+    left = f"; {len(untried)} not verified" if untried else ""
+    return (
+        f"{decided} of {count(len(results), 'finding')} confirmed or refuted" + (f": {parts}" if parts else "") + left
+    )
 
 
 def to_json(

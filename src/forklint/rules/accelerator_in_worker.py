@@ -30,23 +30,23 @@ MOVE_LATER = "return CPU tensors, and move each batch in the training loop: `bat
 
 
 class AcceleratorInWorker(Rule):
-    """Code that worker processes run puts tensors on an accelerator.
+    """Worker processes put tensors on an accelerator.
 
     ## What it does
-    Looks for `.cuda()`, `.to(device)` and `device=...` in what the workers of a loader run: `__getitem__` and
-    `__iter__` of its dataset, `collate_fn`, `worker_init_fn`, and the methods and functions of the project that these
-    call. What a dataset puts on an accelerator in `__init__`, or a module at its top level, counts as well where a
-    worker reads it. The device must be an accelerator for certain, or one chosen by `is_available()`, also where a
-    program hands it over; the loader must be seen, and have workers.
+    Looks for `.cuda()`, `.to(device)` and `device=...` in code that the workers of a loader run: `__getitem__` and
+    `__iter__` of its dataset, `collate_fn`, `worker_init_fn`, and all functions and methods of the project that these
+    call. It also reports tensors that a dataset puts on an accelerator in `__init__`, or a module at its top level, if
+    a worker reads them. The device must be known to be an accelerator, or be chosen by `is_available()`, possibly in
+    another function. The loader must be known, and must have workers.
 
-    It is silent where the device is the user's choice, where the loader's workers are surely 0 or nothing gives a
-    number, and in functions that ask `get_worker_info()`.
+    The rule reports nothing if the user chooses the device, if the number of workers is 0 or unknown, or in functions
+    that call `get_worker_info()`.
 
     ## Why is this bad?
-    A forked worker cannot use CUDA once its parent has: `RuntimeError: Cannot re-initialize CUDA in forked
-    subprocess`. A spawned worker can, and opens a context of its own, which takes several hundred MB of the
-    accelerator's memory and seconds to begin; its tensors must be handed over by handles that die with it, which
-    Windows and MPS do not support. The copy gains nothing: the batch could be moved while the accelerator works.
+    A forked worker cannot use CUDA if its parent has used it: `RuntimeError: Cannot re-initialize CUDA in forked
+    subprocess`. A spawned worker can, but creates its own CUDA context, which takes several seconds and several hundred
+    MB of GPU memory. Its tensors are sent to the parent as handles that become invalid when the worker ends, and that
+    Windows and MPS do not support. Nothing is gained: the training loop can move batches while the accelerator is busy.
 
     ## Example
     ```python
@@ -65,17 +65,17 @@ class AcceleratorInWorker(Rule):
     ```
 
     ## Fix safety
-    No fix is applied: where the batch is to be moved, only the training loop can tell.
+    There is no automatic fix: batches should be moved in the training loop, which only its author can change.
 
     ## How it is proved
-    On a machine with CUDA the loader is read with no workers, and then with workers by each start method, CUDA being
-    in use in the parent as it is in training. Elsewhere the answer is `unsupported here: needs CUDA`.
+    On a machine with CUDA, the loader is read without workers, and then with workers and each start method, after the
+    parent has used CUDA, as in training. On other machines, the verdict is `unsupported here: needs CUDA`.
 
     ## Known limits
-    Transforms that are objects, and functions that a parameter brings, are not followed, nor are the collators of
-    transformers' Trainer. A device is not known in a dataset that is made with several kinds of it, and one that
-    `torch.set_default_device` or `with torch.device(...)` sets is not looked for. `set_device` and `pin_memory()` in a
-    worker open a context, too, and are silent. More is told in [further ways](../recall/FKL304.md).
+    Transforms that are objects, functions passed as parameters, and the collators of transformers' Trainer are not
+    followed. The device is unknown if a dataset is created with different devices; `torch.set_default_device` and `with
+    torch.device(...)` are not considered. `set_device` and `pin_memory()` in a worker also create a context, but are
+    not reported. See [further ways](../recall/FKL304.md).
 
     ## References
     - [CUDA in multiprocessing](https://docs.pytorch.org/docs/stable/notes/multiprocessing.html#cuda-in-multiprocessing)

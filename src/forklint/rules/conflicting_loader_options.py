@@ -27,30 +27,29 @@ DARWIN = Cell("darwin", "spawn")
 
 
 class ConflictingLoaderOptions(Rule):
-    """A DataLoader gets options that it refuses beside each other, mostly those of workers that it does not have.
+    """A DataLoader gets options that cannot be combined, such as `persistent_workers=True` without workers.
 
     ## What it does
-    Looks at each call that surely makes a `DataLoader`, a plain subclass of one, or `TrainingArguments`, with what
-    `**kwargs` of a literal bring, and reports an option whose value is certain and that is refused beside the others:
+    Looks at calls that create a `DataLoader`, a plain subclass of it, or `TrainingArguments`, including options from
+    `**kwargs` of a literal, and reports options with a known value that cannot be combined with the others:
 
-    - `persistent_workers`, `prefetch_factor`, `multiprocessing_context` and `timeout` where `num_workers` is 0 or
-      not given;
-    - `shuffle=True` beside a `sampler`;
-    - `shuffle`, `sampler`, `batch_size` and `drop_last` beside a `batch_sampler`;
+    - `persistent_workers`, `prefetch_factor`, `multiprocessing_context` and `timeout` if `num_workers` is 0 or not set;
+    - `shuffle=True` with a `sampler`;
+    - `shuffle`, `sampler`, `batch_size` and `drop_last` with a `batch_sampler`;
     - `drop_last=True` with `batch_size=None`;
     - `shuffle=True`, `sampler` and `batch_sampler` for an `IterableDataset`;
-    - `pin_memory=True` in a program whose only accelerator is MPS: that does not raise, but does nothing (info).
+    - `pin_memory=True` in a program whose only accelerator is MPS: this raises no error, but has no effect (info).
 
-    In files of settings (YAML, TOML, JSON) the first kind is looked for beside `num_workers: 0`, where Python code
-    names the file, reads it, and hands the mapping to a loader as it is.
+    In settings files (YAML, TOML, JSON), the first kind is looked for next to `num_workers: 0`, if Python code names
+    the file, reads it, and passes the mapping to a loader unchanged.
 
-    It is silent where a value cannot be known, and where the error is expected: under `pytest.raises`, or in a `try`
-    that catches it.
+    The rule reports nothing if a value is unknown or the error is expected: under `pytest.raises`, or in a `try` that
+    catches it.
 
     ## Why is this bad?
-    The loader raises `ValueError` when it is made, in each run that comes there. With `timeout` it is made, and raises
-    `AssertionError` once it is iterated, which may be long after the start: when the first validation begins. Such
-    calls come into being when someone sets `num_workers=0` to look for a fault.
+    The loader raises `ValueError` as soon as it is created. With `timeout`, it can be created, but raises
+    `AssertionError` when it is iterated, which may be much later, for example when the first validation starts. Such
+    calls often appear when someone sets `num_workers=0` for debugging.
 
     ## Example
     ```python
@@ -68,23 +67,23 @@ class ConflictingLoaderOptions(Rule):
     ```
 
     ## Fix safety
-    The fix takes the option out, or, where it is given without its name, sets it to what it is by default. For options
-    of workers that is safe: the call raises as it stands, and without workers there is nothing that they could mean.
-    For the others it is unsafe, since only a person knows whether the order or the sampler was meant. Options in a
-    mapping that several calls unpack are left to a person. In files of settings it is unsafe, since other code may
-    read them; an entry that code expects is set to the value that does not raise.
+    The fix removes the option, or sets it to its default if it is passed by position. For options of workers this is
+    safe: the call raises an error as it is, and without workers these options have no meaning. For the others it is
+    unsafe, since only the author knows whether the order or the sampler was intended. Options in a mapping that several
+    calls unpack are not fixed. In settings files the fix is unsafe, since other code may read them; entries that code
+    expects are set to a value that raises no error.
 
     ## How it is proved
-    Such a loader is made for a dataset of a few numbers, with the option and without, and asked for a batch.
+    A loader for a small list of numbers is created with the option and without it, and a batch is read.
 
     ## Known limits
-    Subclasses with an `__init__` of their own are not judged where they are called, nor is
-    `functools.partial(DataLoader, ...)` where another module calls it. Not followed are values that the command line
-    or an argument decides, and mappings that are filled step by step, kept by a class or returned by a function,
-    unless the machine decides whether there are workers: then the finding is a warning for the machines without.
-    More is told in [further ways](../recall/FKL402.md). A single value that is refused by itself (`num_workers=-1`,
-    `batch_size=0`) is not reported. Before 2.0 torch took `prefetch_factor=2` without workers, since that was its
-    default: it is spared where `target-torch` names older ones alone.
+    Subclasses with their own `__init__` are not checked where they are created, and neither is
+    `functools.partial(DataLoader, ...)` if another module calls it. Values from the command line or from arguments are
+    not followed, nor are mappings that are filled step by step, stored in a class or returned by a function, unless the
+    machine decides whether there are workers: then the finding is a warning for machines without workers. Invalid
+    single values (`num_workers=-1`, `batch_size=0`) are not reported. Before torch 2.0, `prefetch_factor=2` without
+    workers was accepted, since it was the default: it is not reported if `target-torch` only allows older versions. See
+    [further ways](../recall/FKL402.md).
 
     ## References
     - [torch.utils.data.DataLoader](https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.DataLoader)

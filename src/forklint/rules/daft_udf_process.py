@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 
 class DaftUdfProcess(Rule):
-    """A Daft class loads a torch model, and nobody has said in which process it runs.
+    """A Daft class loads a torch model without saying in which process it runs.
 
     ## What it does
-    Looks at classes under `@daft.cls` (and the deprecated `@daft.udf`) that load a model: by `from_pretrained`,
-    `torch.load`, `torch.hub.load`, `SentenceTransformer`, `timm.create_model`, an `nn.Module` of the project. It
-    reports those that give none of `use_process`, `max_concurrency`, `gpus` and `ray_options`.
+    Looks at classes with `@daft.cls` (or the deprecated `@daft.udf`) that load a model: with `from_pretrained`,
+    `torch.load`, `torch.hub.load`, `SentenceTransformer`, `timm.create_model`, or an `nn.Module` of the project. It
+    reports those that set none of `use_process`, `max_concurrency`, `gpus` and `ray_options`.
 
     ## Why is this bad?
-    Left alone, Daft chooses by what it measures while the query runs (so its documentation): the class runs in a thread
-    of the calling process, or in a process of its own, which imports torch and loads the model again, with as many
-    threads as there are cores. What a run costs and holds then depends on its rows. A class under `@daft.udf` was built
-    twice where its rows came in several batches (measured on two cores).
+    By default, Daft measures while the query runs and then chooses (according to its documentation): the class runs in
+    a thread of the calling process, or in a separate process, which imports torch and loads the model again, with one
+    thread per CPU core. Memory use and run time then depend on the number of rows. A class with `@daft.udf` was created
+    twice when its rows came in several batches (measured on two cores).
 
     ## Example
     ```python
@@ -48,19 +48,18 @@ class DaftUdfProcess(Rule):
     ```
 
     ## Fix safety
-    Unsafe: `use_process=False` keeps the class in the calling process, which is slower where the class holds the
-    interpreter's lock. For a class that should have its own process, `max_concurrency=1` says so: measured with daft
-    0.7.26, any `max_concurrency` means processes, `use_process=False` beside it or not.
+    Unsafe: `use_process=False` keeps the class in the calling process, which is slower if the class holds the GIL. If
+    the class should have its own process, set `max_concurrency=1`: measured with daft 0.7.26, any `max_concurrency`
+    uses processes, with or without `use_process=False`.
 
     ## How it is proved
-    With daft installed, the program runs, and each process that builds the class is counted; where there is no entry, a
-    small class is run in its place, with `use_process=False` and without.
+    With daft installed, the program runs, and the processes that create the class are counted. Without a script to run,
+    a small class is used instead, with `use_process=False` and without it.
 
     ## Known limits
-    Classes whose options are unpacked from a dict, or that are decorated elsewhere, are passed over, and so are plain
-    functions under `daft.func`, and models that come out of a table. The start method of multiprocessing plays no part:
-    daft 0.7.26 starts the processes of its classes as programs of their own. More is told in
-    [further ways](../recall/FKL602.md).
+    Classes whose options are unpacked from a dict, or that are decorated elsewhere, are not checked, nor are plain
+    functions with `daft.func`, and models from a table. The start method of multiprocessing does not matter: daft
+    0.7.26 starts the processes of its classes as separate programs. See [further ways](../recall/FKL602.md).
 
     ## References
     - [Daft: classes as user-defined functions](https://docs.daft.ai/en/stable/custom-code/)

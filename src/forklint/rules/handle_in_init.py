@@ -27,25 +27,26 @@ NESTED = re.compile(rb"\([^()]*\w\s*\(")
 
 
 class HandleInInit(Rule):
-    """A dataset opens a file, database or archive on its way through `__init__` and keeps it.
+    """A dataset opens a file, database or archive in `__init__` and stores the handle.
 
     ## What it does
-    Follows handles through `__init__`, the methods it calls, base classes, `__post_init__`, `__len__`, lists and
-    dicts of handles, and reader objects, and reports the statement that stores one which is still open when
-    workers start. Handles that a module or class opens once, or that a caller hands over, count as well, and so do
-    those of a transform, reader or `collate_fn` made for a dataset or loader, and those opened on first use where
-    the program reads the dataset, or calls a method of it, before it makes the loader. Literal arguments decide
-    which branch of a helper is followed. What opens a handle, and what each kind meets, stands in `handles.toml`; a
-    project adds its own under `handles`.
-    Where one or two loaders of the project get the dataset, the finding names them, with their number of workers and
-    the file where that is set. Where the loaders of the project surely have no workers, or have some only
-    when the user asks, and in a library that loads the dataset nowhere, it is info, and the message says why.
+    Follows handles through `__init__`, the methods it calls, base classes, `__post_init__`, `__len__`, lists and dicts
+    of handles, and reader objects. It reports the statement that stores a handle that is still open when workers start.
+    It also finds handles that a module or class opens once, that a caller passes in, that belong to a transform, reader
+    or `collate_fn` of a dataset or loader, and handles opened on first use if the program reads the dataset, or calls
+    one of its methods, before it creates the loader. Literal arguments decide which branch of a function is followed.
+    The functions that open handles, and what happens to each kind, are listed in `handles.toml`; a project can add its
+    own with the setting `handles`.
+
+    If one or two loaders of the project use the dataset, the finding names them, with their number of workers and the
+    file that sets it. The severity is info, with the reason, if the loaders of the project never have workers, if they
+    have workers only when the user asks for them, or in a library that never loads the dataset itself.
 
     ## Why is this bad?
-    A forked worker inherits the handle and shares its file offset, lock or reader slot with the parent and
-    with every other worker: samples come out wrong with exit code 0, reading fails, or workers hang. A spawned
-    worker gets the dataset by pickle, which an open handle refuses. `__getstate__` cures only the second, since
-    nothing is pickled under fork.
+    A forked worker inherits the handle and shares its file offset, lock or reader slot with the parent and all other
+    workers: samples are wrong although the exit code is 0, reading fails, or workers hang. A spawned worker receives
+    the dataset by pickle, which fails for open handles. `__getstate__` solves only the second problem, since nothing is
+    pickled under fork.
 
     ## Example
     ```python
@@ -76,25 +77,25 @@ class HandleInInit(Rule):
     ```
 
     ## Fix safety
-    The fix makes the attribute a property that opens on first use and remembers the process, drops the handle
-    in `__getstate__`, and closes at the end of `__init__` what was opened there. It is safe when the attribute
-    is assigned once and used only through `self` in the class, `__init__` does no more with the handle than read
-    plain values from it, and nothing there can change what its arguments name; else unsafe. It is left to a
-    person where a machine would guess: a handle open for writing, one that `__init__` has read from and that is
-    read on from there, one made from another open file, one of which `__init__` makes another object that it
-    keeps, one that several attributes hold, one that comes from elsewhere.
+    The fix turns the attribute into a property that opens the handle on first use in each process, drops the handle in
+    `__getstate__`, and closes at the end of `__init__` what was opened there. It is safe if the attribute is assigned
+    once and used only through `self` in the class, `__init__` only reads plain values from the handle, and nothing
+    there can change what its arguments refer to; otherwise it is unsafe. There is no automatic fix where it would be a
+    guess: for handles that are open for writing, that `__init__` has read from and that are read further, that use
+    another open file, from which `__init__` creates another object that it stores, that several attributes hold, or
+    that come from elsewhere.
 
     ## How it is proved
-    The dataset is read with no workers and with several under each start method, its samples compared by index,
-    and each handle remembers the process that opened it.
+    The dataset is read without workers and with several workers under each start method. Its samples are compared by
+    index, and each handle records the process that opened it.
 
     ## Known limits
-    What the program runs of a dataset before it loads is seen in the function that makes the loader, and in one that
-    hands the dataset to it; not in other methods of an object that keeps it. Not judged is what is opened by a
-    function that keeps it (`lru_cache`), or into a global or class attribute that the constructor sets. Nor are
-    handles followed that a closure or a generator holds, temporary files, `os.fdopen`, and datasets of installed
-    packages (`torchvision.datasets.LSUN`).
-    `xarray.open_dataset` opens its file anew when it is pickled; under fork it was not measured.
+    What the program does with a dataset before loading is seen in the function that creates the loader and in functions
+    that pass the dataset to it, but not in other methods of an object that stores it. Handles opened by a cached
+    function (`lru_cache`), or stored in a global or class attribute by the constructor, are not checked. Handles held
+    by a closure or a generator, temporary files, `os.fdopen`, and datasets of installed packages
+    (`torchvision.datasets.LSUN`) are not followed. `xarray.open_dataset` reopens its file when it is unpickled; under
+    fork it has not been measured.
 
     ## References
     - [LMDB: an environment must not be used after a fork](http://www.lmdb.tech/doc/)

@@ -23,25 +23,25 @@ if TYPE_CHECKING:
 
 
 class LateEnvVar(Rule):
-    """An environment variable is set after the library that reads it has read it.
+    """An environment variable is set after the library that reads it has already read it.
 
     ## What it does
-    Knows which library reads a variable and when: as it is imported, when CUDA is initialised, or when the
-    process starts. Follows what has certainly run before the assignment: imports, packages that import others
-    (torchvision imports torch), modules of the project, functions called. `CUDA_VISIBLE_DEVICES` after
-    `import torch` is in time; after `torch.cuda.is_available()` it is not.
+    Knows which library reads a variable and when: when it is imported, when CUDA is initialized, or when the process
+    starts. It follows what has certainly run before the assignment: imports, packages that import others (torchvision
+    imports torch), modules of the project, and function calls. `CUDA_VISIBLE_DEVICES` after `import torch` is in time;
+    after `torch.cuda.is_available()` it is too late.
 
-    In a notebook the cells count in their order, and `%env NAME=value` and `%set_env` set a variable, too.
+    In a notebook, cells are checked in their order, and `%env NAME=value` and `%set_env` set a variable, too.
 
-    A function or method that its own module does not run is looked at from the programs that call it, or that make
-    the object whose constructor runs it: all that are known must come to it too late.
+    A function or method that is not called in its own module is checked in the programs that call it, or that create
+    the object whose constructor calls it: it is reported if it is too late in all of them.
 
-    It is silent where the reader is never loaded, where the variable is for a program that is started in the same run,
-    where it is put back afterwards, and where the order is not certain.
+    The rule reports nothing if the library is never loaded, if the variable is meant for a program that is started in
+    the same run, if the variable is reset afterwards, or if the order is not certain.
 
     ## Why is this bad?
-    Nothing happens, and nothing says so. The script that was to use one thread uses all, on every worker; the
-    run that was to stay offline goes to the network; the process takes a card that belongs to someone else.
+    The assignment has no effect, and there is no error. A script that should use one thread uses all of them, in every
+    worker; a run that should be offline accesses the network; a process uses a GPU that belongs to someone else.
 
     ## Example
     ```python
@@ -70,25 +70,24 @@ class LateEnvVar(Rule):
     ```
 
     ## Fix safety
-    The statement moves, with its comment and with `import os`, above the import that loads the reader. That is
-    safe at the top of a module when its right side depends only on literals, on the machine and on names that
-    stay as they are (one that reads the environment: when only imports and literals stand between), and when the
-    variable, once it takes effect, can break no run: a thread count cannot, an empty cache or a hidden device can.
-    Otherwise it is unsafe, or words only: `torch.set_num_threads(n)` does for torch what comes too late for
-    `OMP_NUM_THREADS`.
+    The fix moves the statement, with its comment and `import os`, above the import that loads the library. It is safe
+    at the top of a module if the value depends only on literals, the machine and names that do not change (or, if it
+    reads the environment, if only imports and literals are in between), and if the variable cannot break a run once it
+    takes effect: a number of threads cannot, an empty cache or a hidden device can. Otherwise the fix is unsafe, or
+    only advice: `torch.set_num_threads(n)` has the effect in torch that a late `OMP_NUM_THREADS` does not have.
 
     ## How it is proved
-    The module is run up to that line in a process of its own and the effect is read there, against the same with
-    the variable set before the interpreter starts.
+    The module is run up to the line in a separate process, and the effect is compared with a process in which the
+    variable is set before the interpreter starts.
 
     ## Known limits
-    The top level of a file is judged by what it runs itself. Where a program imports torch first and this module after
-    it, the variable is late however this module is ordered: the order in the importing program is not judged, and the
-    fix within this module changes nothing there. Set the variable at the top of the program.
+    The top level of a file is checked by what the file itself runs. If a program imports torch first and this module
+    later, the variable is late regardless of the order in this module: this is not reported, and the fix within the
+    module does not help. Set the variable at the top of the program.
 
-    Variables whose names stand in a file (`load_dotenv()`, a configuration) or are bytes (`os.environb`) are not known.
-    Where a run that sets a variable may also start programs or spawn processes, it is left alone, since what it sets
-    may be for them, although a spawned rank has imported torch by the time it sets a variable for itself.
+    Variables whose names come from a file (`load_dotenv()`, a configuration) or are bytes (`os.environb`) are unknown.
+    If a run that sets a variable may also start programs or spawn processes, nothing is reported, since the variable
+    may be meant for them, although a spawned rank has imported torch by the time it sets a variable for itself.
 
     ## References
     - [threadpoolctl: setting the maximum size of thread pools](https://github.com/joblib/threadpoolctl#readme)

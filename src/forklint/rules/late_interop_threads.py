@@ -26,19 +26,19 @@ class LateInteropThreads(Rule):
     """`torch.set_num_interop_threads` is called when the number can no longer be set.
 
     ## What it does
-    Finds a call that certainly comes after another one in the same process: further down, in a function that is called
-    twice, in a module that is imported. Also one that comes after a scripted function with `torch.jit.fork` has run,
-    and one in a forked worker whose parent has set the number.
+    Finds a call that certainly comes after another one in the same process: later in the code, in a function that is
+    called twice, or in a module that is imported. It also finds a call after a scripted function with `torch.jit.fork`
+    has run, and a call in a forked worker whose parent has set the number.
 
-    It is silent where an earlier call stands in a branch that need not run, and where the error is caught.
+    The rule reports nothing if the earlier call is in a branch that may not run, or if the error is caught.
 
     ## Why is this bad?
-    torch sets the number once in a process. The second call raises "cannot set number of interop threads after parallel
-    work has started or set_num_interop_threads called", even with the same number. A forked worker inherits what its
-    parent has set, so a call in `worker_init_fn` raises there, and the same program runs where workers are spawned.
+    torch sets the number once per process. A second call raises "cannot set number of interop threads after parallel
+    work has started or set_num_interop_threads called", even with the same number. A forked worker inherits the setting
+    of its parent, so a call in `worker_init_fn` raises there, while the same program works if workers are spawned.
 
-    Other work does not close the door: products, models, `backward`, optimizers, `torch.compile` and a `DataLoader`
-    before the call do no harm (measured with torch 2.13).
+    Other work before the call is fine: matrix products, models, `backward`, optimizers, `torch.compile` and a
+    `DataLoader` (measured with torch 2.13).
 
     ## Example
     ```python
@@ -54,18 +54,19 @@ class LateInteropThreads(Rule):
     ```
 
     ## Fix safety
-    A second call with the same literal goes. That is safe where the first one always comes before it, in the same
-    function or when the file is imported; elsewhere it is unsafe, for another program may reach the second alone.
-    A call that is late for `torch.jit.fork` moves above it, if all that it needs is there by then: safe at the top
-    level, unsafe in a function. Where the numbers differ, or a function is called twice, a person must choose.
+    A second call with the same literal is removed. This is safe if the first one always runs before it, in the same
+    function or when the file is imported; otherwise it is unsafe, since another program may reach only the second one.
+    A call that is late because of `torch.jit.fork` is moved above it, if everything it needs is available there: safe
+    at the top level, unsafe in a function. If the numbers differ, or a function is called twice, there is no automatic
+    fix.
 
     ## How it is proved
-    The program runs up to the call, where the error is seen; in the control the number is set as soon as torch has been
-    imported, which does not raise.
+    The program runs up to the call, which must raise the error; in the control, the number is set right after torch is
+    imported, and the error must not appear.
 
     ## Known limits
-    A call in a loop counts once. A function that a variable, a partial or `getattr` names, or that a thread is given,
-    is not followed, nor is what a framework calls again: a handler of requests, a plugin that is opened twice.
+    A call in a loop counts once. Functions behind a variable, a partial or `getattr`, or passed to a thread, are not
+    followed, nor are functions that a framework calls repeatedly: request handlers, or plugins that are loaded twice.
 
     ## References
     - [torch.set_num_interop_threads](https://docs.pytorch.org/docs/stable/generated/torch.set_num_interop_threads.html)

@@ -19,16 +19,16 @@ MESSAGE = "`torch.ByteStorage` is deprecated and will be removed from torch: use
 
 
 class LegacyByteTensor(Rule):
-    """Bytes become a tensor by way of a storage that torch will remove.
+    """Bytes are turned into a tensor with a storage class that torch will remove.
 
     ## What it does
-    Looks for `torch.ByteTensor(torch.ByteStorage.from_buffer(data))`, also where the storage has a name of its own in
-    between. People write it to make tensors of pictures or of pickled objects without numpy. It is silent in branches
-    for a torch that has no `frombuffer`, and for `_from_buffer`, which torch itself uses.
+    Looks for `torch.ByteTensor(torch.ByteStorage.from_buffer(data))`, also if the storage is stored in a variable
+    first. This is an old way to turn images or pickled objects into tensors without NumPy. The rule reports nothing in
+    branches for a torch without `frombuffer`, and for `_from_buffer`, which torch uses itself.
 
     ## Why is this bad?
-    `ByteStorage` is a `TypedStorage`: torch says "TypedStorage is deprecated. It will be removed in the future" once in
-    each process that makes one, so in every worker of a loader, and one day raises in its place.
+    `ByteStorage` is a `TypedStorage`: torch warns "TypedStorage is deprecated. It will be removed in the future" in
+    each process that creates one, so in every worker of a loader, and a future version will raise an error.
 
     ## Example
     ```python
@@ -45,17 +45,17 @@ class LegacyByteTensor(Rule):
     or faster (2 µs against 5 µs for a picture of 224 x 224), where `torch.tensor(bytearray(data))` takes 25 ms.
 
     ## Fix safety
-    The fix is unsafe for two corners. Of no bytes at all the storage makes an empty tensor, and `frombuffer` raises
-    `ValueError`. A tensor on memory that is not torch's cannot be made larger by `resize_`; where the file uses that,
-    the fix adds `.clone()`. Otherwise the tensor is the same, in workers as well.
+    The fix is unsafe for two special cases. For empty data, the storage creates an empty tensor, while `frombuffer`
+    raises `ValueError`. A tensor on memory that torch does not own cannot be enlarged with `resize_`; if the file uses
+    that, the fix adds `.clone()`. In all other cases the tensor is the same, also in workers.
 
     ## How it is proved
-    The call is made with the torch at hand, and what it warns of is read; against `torch.frombuffer`.
+    The call is made with the installed torch, and its warnings are compared with those of `torch.frombuffer`.
 
     ## Known limits
-    Storages of other types (`FloatStorage`), those that are made in one function and used in another, kept on an
-    object, bound in two branches or put into a tensor by `set_`, are not looked at. More is told in
-    [further ways](../recall/FKL603.md).
+    Storages of other types (`FloatStorage`), and storages that are created in one function and used in another, stored
+    in an object, assigned in two branches or put into a tensor with `set_`, are not checked. See [further
+    ways](../recall/FKL603.md).
 
     ## References
     - [torch.frombuffer](https://docs.pytorch.org/docs/stable/generated/torch.frombuffer.html)

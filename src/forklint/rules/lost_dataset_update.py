@@ -20,20 +20,20 @@ LOOPS = (b"for ", b"while ")
 
 
 class LostDatasetUpdate(Rule):
-    """An attribute of a dataset is changed in a loop, and persistent workers never see it.
+    """An attribute of a dataset is changed in a loop, but persistent workers never see the change.
 
     ## What it does
-    Looks for a loader with workers and `persistent_workers=True` that is made once and iterated in a loop, in which an
-    attribute of its dataset is changed: `dataset.epoch = epoch`, `loader.dataset.epoch = epoch`, a method of the class
-    that stores it, or `append` and the like on a list that it keeps. The class must be the project's own, and the
-    methods that workers run must read the attribute. It is silent for properties, for what is shared (`share_memory_`,
-    `multiprocessing.Value`), where the loader holds the dataset inside another one, and where workers are started
-    anew for each epoch, which then see the change.
+    Looks for a loader with workers and `persistent_workers=True` that is created once and iterated in a loop, in which
+    an attribute of its dataset is changed: by `dataset.epoch = epoch`, by `loader.dataset.epoch = epoch`, by a method
+    of the class, or by `append` and similar methods of a list. The class must be defined in the project, and the
+    methods that workers run must read the attribute. The rule reports nothing for properties, for shared values
+    (`share_memory_`, `multiprocessing.Value`), if the loader holds the dataset inside another one, and if workers are
+    started again for each epoch, since they then see the change.
 
     ## Why is this bad?
-    Each worker has a copy of the dataset from when it was started. With `persistent_workers=True` it is started
-    once, so that a curriculum, an image size or the epoch of a random seed stays for all epochs what it was in the
-    first, without an error.
+    Each worker has a copy of the dataset from when it was started. With `persistent_workers=True` it is started once,
+    so a curriculum, an image size or the epoch of a random seed never changes after the first epoch, and there is no
+    error.
 
     ## Example
     ```python
@@ -49,17 +49,17 @@ class LostDatasetUpdate(Rule):
     changed by its `value`; or leave `persistent_workers` out.
 
     ## Fix safety
-    No fix is applied: starting workers anew for each epoch costs time, and sharing a value changes the class.
+    There is no automatic fix: starting workers for each epoch takes time, and sharing a value changes the class.
 
     ## How it is proved
-    The loader is read for an epoch, the attribute is changed, and it is read again: which value do workers have? The
-    same with no workers.
+    The loader is read for an epoch, the attribute is changed, and the loader is read again to see which value workers
+    have. The control does the same without workers.
 
     ## Known limits
-    The loader and the change must stand in one function, or in methods of one class, and the loop over the loader
-    there or in a function that is called with it. Options in a mapping, a transform, a collator or a part
-    (`Subset`) that is changed, and hooks of trainers are not followed. A change within an epoch that workers started
-    anew do not see before the next one is not reported. More is told in [further ways](../recall/FKL306.md).
+    The loader and the change must be in the same function, or in methods of one class, and the loop over the loader
+    there or in a function that is called with it. Options in a mapping, changes of a transform, a collator or a part
+    (`Subset`), and hooks of trainers are not followed. A change within an epoch, which workers see only in the next
+    one, is not reported. See [further ways](../recall/FKL306.md).
 
     ## References
     - [torch.utils.data.DataLoader](https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.DataLoader)

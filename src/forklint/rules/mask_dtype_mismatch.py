@@ -22,26 +22,26 @@ OTHER_WAY = {"blocked": BY_HAND, "allowed": "use `.bool()` if its ones mark visi
 
 
 class MaskDtypeMismatch(Rule):
-    """An attention mask has a dtype that torch refuses, deprecates beside the other mask, or silently adds.
+    """An attention mask has a dtype that torch rejects, deprecates, or adds to the scores.
 
     ## What it does
     Looks at calls of `nn.MultiheadAttention`, the layers of `nn.Transformer` and their stacks,
-    `F.multi_head_attention_forward` and `F.scaled_dot_product_attention` whose masks are made plainly: by
-    `torch.ones`, `torch.triu`, a comparison, `.bool()`, `generate_square_subsequent_mask`, a function of the project.
-    It reports
+    `F.multi_head_attention_forward` and `F.scaled_dot_product_attention` whose masks are created in a known way: with
+    `torch.ones`, `torch.triu`, a comparison, `.bool()`, `generate_square_subsequent_mask`, or a function of the
+    project. It reports
 
     - an int mask (`.long()`, `.byte()`, `torch.tensor([[1, 0]])`),
     - a float mask of zeros and ones,
-    - a bool mask beside a float one for the same scores,
-    - `is_causal=True` beside a mask in `scaled_dot_product_attention`.
+    - a bool mask together with a float one for the same scores,
+    - `is_causal=True` together with a mask in `scaled_dot_product_attention`.
 
     ## Why is this bad?
-    A bool mask hides what it marks; a float mask is added to the scores. An int mask raises. A float mask of zeros and
-    ones adds 1 where it should hide, so the model reads the padding and the future and nobody is told; the encoder's
-    fused kernel, which runs in evaluation alone, reads the same mask as bool, so there the model is another one than
-    in training. A bool and a float mask together are merged with a warning that this is deprecated. With
-    `is_causal=True` beside a mask the math kernel raises (it runs with dropout, for one), and the CPU's fused one
-    applies both. All of this was measured with torch 2.13 on the CPU.
+    A bool mask hides the positions it marks; a float mask is added to the scores. An int mask raises an error. A float
+    mask of zeros and ones adds 1 to positions that should be hidden, so the model sees the padding and the future
+    without an error; the fused kernel of the encoder, which runs only in evaluation mode, interprets the same mask as
+    bool, so the model behaves differently than in training. Mixing a bool and a float mask is deprecated and leads to a
+    warning. With `is_causal=True` and a mask, the math kernel raises an error (it is used with dropout, for example),
+    and the fused CPU kernel applies both. All of this was measured with torch 2.13 on CPU.
 
     ## Example
     ```python
@@ -58,20 +58,22 @@ class MaskDtypeMismatch(Rule):
     ```
 
     ## Fix safety
-    A float mask that holds zeros and minus infinity gets `.bool()` beside a bool one: safe for attention itself, which
-    gives the same numbers, unsafe for the encoder, which may then take its fused kernel. For masks of ones the fix is
-    unsafe, since the model computes something else afterwards, and only offered where it is plain what the ones mark.
+    A float mask of zeros and minus infinity that is used with a bool one gets `.bool()`: this is safe for attention
+    itself, which returns the same numbers, and unsafe for the encoder, which may then use its fused kernel. For masks
+    of ones the fix is unsafe, since the model computes something else afterwards, and it is only offered if the meaning
+    of the ones is clear.
 
-    The start method does not matter, so a finding names every cell.
+    The start method does not matter, so a finding names all platforms and start methods.
 
     ## How it is proved
-    Where there is an entry, the call itself is watched as it runs: the dtypes and values of its masks, what torch says,
-    and how the result differs from that with bool masks. Else the same call is made with small tensors of those dtypes.
+    With a script to run, the call itself is observed: the dtypes and values of its masks, the errors and warnings of
+    torch, and the difference to the result with bool masks. Otherwise the same call is made with small tensors of these
+    dtypes.
 
     ## Known limits
-    Masks that come from outside the class (arguments, a batch, NumPy), masks like a tensor that is not known, and
-    products of masks are not followed, nor are layers that are taken from a list, subclasses of layers, and calls of
-    `forward` by name. More is told in [further ways](../recall/FKL601.md).
+    Masks from outside the class (arguments, a batch, NumPy), masks shaped like an unknown tensor, products of masks,
+    layers from a list, subclasses of layers, and explicit calls of `forward` are not followed. See [further
+    ways](../recall/FKL601.md).
 
     ## References
     - [torch.nn.MultiheadAttention](https://docs.pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html)
@@ -120,7 +122,7 @@ class MaskDtypeMismatch(Rule):
         """Make the mask bool, if it is plain what it marks; else say what to choose from."""
         wrong: Wrong = suspect.facts
         if wrong.kind == "causal":
-            words = "remove `is_causal=True` and hide future positions in the mask; or remove the mask, if it does only that"
+            words = "remove `is_causal=True` and hide the future in the mask; or remove a mask that only does this"
             yield Proposal(words, Applicability.DISPLAY)
         elif wrong.kind == "mixed":
             yield _agreeing(wrong, module, tree)

@@ -49,33 +49,33 @@ FORCE = "`force=True` lets a child that imports this file set its start method a
 
 
 class MissingMainGuard(Rule):
-    """Top-level code of a script starts worker processes with no main guard around it.
+    """Top-level code of a script starts worker processes without a main guard.
 
     ## What it does
     Finds top-level code that iterates a `DataLoader` with workers, starts a `Process` or a `Pool`, or calls a function
-    that gets there, in this file or through other modules of the project. Also finds `set_start_method` at the top
-    level of a script that starts processes.
+    that does, in this file or in other modules of the project. It also finds `set_start_method` at the top level of a
+    script that starts processes.
 
     ## Why is this bad?
-    A child that is spawned (macOS, Windows) or comes from the fork server (Linux from Python 3.14 on) imports the
-    script again before it does its work. Whatever the top level starts, it would start too, so Python refuses with
-    "An attempt has been made to start a new process before the current process has finished its bootstrapping phase"
-    and the parent sees "DataLoader worker exited unexpectedly", waits, or replaces dying workers without end.
+    A child process that is spawned (macOS, Windows) or started by the fork server (Linux from Python 3.14 on) imports
+    the script again before it does its work. It would start everything again that the top level starts, so Python
+    raises "An attempt has been made to start a new process before the current process has finished its bootstrapping
+    phase", and the parent reports "DataLoader worker exited unexpectedly", waits, or replaces workers forever.
     `set_start_method` without `force=True` raises "context has already been set" in the child.
 
-    Building a loader starts nothing, only iterating it does. A package's `__main__.py` and a notebook are spared: no
-    child imports them again. Nor does any under fork, so the same script runs well on Linux up to Python 3.13, unless
-    it asks for spawn itself.
+    Creating a loader starts no processes; iterating it does. A package's `__main__.py` and notebooks are not reported,
+    since child processes do not import them again. Neither do forked processes import the script, so it works on Linux
+    up to Python 3.13, unless it uses spawn.
 
-    The number of workers is followed to where it is written down: a constant, an option's default, a field of
-    settings, a file that the project reads. An option whose default is above zero counts, since the script fails
-    when it is run as it stands; the message then says "by default". What is known only at run time says nothing.
+    The number of workers is traced to where it is set: a constant, the default of an option, a field of a settings
+    class, a file that the project reads. An option with a default above zero counts, since the script fails when it is
+    run without options; the message then says "by default". A number that is only known at run time is not reported.
 
-    `multiprocessing.parent_process() is None` guards nothing: it holds in a child too, for as long as that imports the
-    script (measured with Python 3.10 to 3.13).
+    `multiprocessing.parent_process() is None` is no replacement for a guard: it is also true in a child while it
+    imports the script (measured with Python 3.10 to 3.13).
 
     On macOS, where Python spawns by default, `set_start_method("spawn", force=True)` as the first line under the guard
-    keeps workers off fork whatever started the script; a script that has to do with start methods is told so.
+    makes sure that workers are not forked; scripts that set start methods get this advice.
 
     ## Example
     ```python
@@ -94,18 +94,18 @@ class MissingMainGuard(Rule):
     ```
 
     ## Fix safety
-    Always unsafe. The statements from the first that starts processes, and those after it, move under the guard;
-    definitions, imports and the constants they need stay. A tool that imports the script to run it would no longer
-    run it. There is no fix where another module imports a name that would move, or where code that workers run reads
-    one.
+    Always unsafe. The first statement that starts processes and the statements after it move under the guard;
+    definitions, imports and the constants they need stay. A tool that imports the script in order to run it would no
+    longer run it. There is no automatic fix if another module imports a name that would move, or if code that workers
+    run reads one.
 
     ## How it is proved
-    The script runs under spawn, on Linux too, and under fork; "bootstrapping phase" in the first and its absence from
-    the second confirm the finding.
+    The script runs under spawn, also on Linux, and under fork. The finding is confirmed if "bootstrapping phase"
+    appears in the first run and not in the second.
 
     ## Known limits
-    What vLLM starts for tensor parallelism is not seen, nor what a function starts that a decorator calls by itself, a
-    thread runs or a library calls back. A command of a click group is found in the file of its group.
+    Processes that vLLM starts for tensor parallelism are not seen, nor are those started by a function that a decorator
+    calls itself, a thread runs or a library calls back. A command of a click group is found in the file of its group.
 
     ## References
     - [multiprocessing: safe importing of main module](https://docs.python.org/3/library/multiprocessing.html#the-spawn-and-forkserver-start-methods)

@@ -48,26 +48,26 @@ def keyword_meant(name: bytes) -> bool:
 
 
 class MisspeltHook(Rule):
-    """A method or keyword by which torch asks is misspelt, so that it never finds it.
+    """A method or keyword has a misspelled name, so torch never uses it.
 
     ## What it does
-    In datasets, streams and samplers (classes that derive from torch's, across files) it looks for methods whose names
-    are a slip away from `__getitem__`, `__getitems__`, `__len__`, `__iter__`, `__getstate__`, `__setstate__` and
-    `__init__`: `__get_item__`, `__length__`, `__itr__`, `_len_`, `__getitems_`; and for `get_item`, `length` and the
-    like where the class has nothing else to answer with. In a LightningModule, a LightningDataModule and a Callback it
-    looks for what is a slip away from their hooks: `val_dataloaders`, `configure_optimizer`. In calls that surely make
-    a `DataLoader`, or a subclass that hands its `**kwargs` on, it looks for keywords: `worker_init=`, `num_worker=`,
-    `collate=`, `pin_mem=`.
+    In datasets, iterable datasets and samplers (classes that derive from torch's, across files) it looks for methods
+    whose names are one typo away from `__getitem__`, `__getitems__`, `__len__`, `__iter__`, `__getstate__`,
+    `__setstate__` and `__init__`: `__get_item__`, `__length__`, `__itr__`, `_len_`, `__getitems_`; and for `get_item`,
+    `length` and similar names if the class defines nothing else for the purpose. In a LightningModule, a
+    LightningDataModule and a Callback, it looks for names that are one typo away from their hooks: `val_dataloaders`,
+    `configure_optimizer`. In calls that create a `DataLoader`, or a subclass that passes its `**kwargs` on, it looks
+    for keywords: `worker_init=`, `num_worker=`, `collate=`, `pin_mem=`.
 
-    It is silent where anything in the project uses the misspelt name, where a subclass has the right one, where the
-    method cannot be called as the hook is, and where a `TypeError` is expected.
+    The rule reports nothing if code in the project uses the misspelled name, if a subclass has the right one, if the
+    method has a signature that does not fit the hook, or if a `TypeError` is expected.
 
     ## Why is this bad?
-    Python calls no method of such a name. A dataset without `__getitem__` raises `NotImplementedError` when the first
-    sample is read, with workers in a process of its own; one without `__len__` raises `TypeError` when its loader is
-    read, or made with `shuffle=True`. Without `__getitems__` or `__getstate__` nothing raises: batches are slow, or
-    handles are pickled. Lightning leaves validation out if there is no `val_dataloader`. A keyword that the loader
-    does not know raises `TypeError` where it is given, which may be late in a run.
+    Python never calls a method with such a name. A dataset without `__getitem__` raises `NotImplementedError` when the
+    first sample is read, possibly in a worker process; one without `__len__` raises `TypeError` when its loader is
+    read, or created with `shuffle=True`. Without `__getitems__` or `__getstate__` there is no error, but batches are
+    slow, or handles are pickled. Lightning skips validation if there is no `val_dataloader`. An unknown keyword of the
+    loader raises `TypeError` when the loader is created, which may be late in a run.
 
     ## Example
     ```python
@@ -90,20 +90,19 @@ class MisspeltHook(Rule):
     ```
 
     ## Fix safety
-    The fix gives the name that is meant. It is safe for keywords, since the call raises as it stands, and for
-    `__getitem__` and `__iter__` of classes that derive from torch's alone, which only raise without them. It is unsafe
-    for methods that change what works now: a `__len__` decides whether the object counts as true, `__getitems__` and
-    `__getstate__` come into use, and a plain `get_item` may be called from outside the project.
+    The fix uses the correct name. It is safe for keywords, since the call raises an error as it is, and for
+    `__getitem__` and `__iter__` of classes that derive only from torch's, which raise without them. It is unsafe for
+    methods that change working behavior: a `__len__` decides whether the object is truthy, `__getitems__` and
+    `__getstate__` are used from then on, and a plain `get_item` may be called from outside of the project.
 
     ## How it is proved
-    The class is imported and asked as torch asks it. A loader is made with the keyword, and with the right one.
+    The class is imported and used as torch uses it. A loader is created with the keyword, and with the correct one.
 
     ## Known limits
-    A class outside torch's families counts as a dataset only if an object of it is seen to go to a loader, and has one
-    of the right names at least. Two slips in one name are too many, and a hook of Lightning under another name
-    (`train_step`) may be meant. Not looked at are functions within `__init__`, the arguments of transformers, loaders
-    that are not known, and attributes of a loader that are set later. More is told in
-    [further ways](../recall/FKL502.md).
+    A class that does not derive from torch's counts as a dataset only if an object of it is passed to a loader, and if
+    it has at least one of the correct names. Names with two typos are not reported, and a Lightning hook with a
+    different name (`train_step`) may be intended. Functions inside of `__init__`, arguments of transformers, unknown
+    loaders, and attributes of a loader that are set later are not checked. See [further ways](../recall/FKL502.md).
 
     ## References
     - [torch.utils.data.Dataset](https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.Dataset)
@@ -156,7 +155,8 @@ class MisspeltHook(Rule):
         for keyword in misspelt_keywords(self.project, module):
             given = keyword.given
             is_here = given.module is module and given.is_own
-            message = f"`{keyword.row.name}` has no parameter `{given.name}` and raises TypeError; did you mean `{keyword.meant}`?"
+            raises = f"`{keyword.row.name}` has no parameter `{given.name}` and raises TypeError"
+            message = f"{raises}; did you mean `{keyword.meant}`?"
             yield Suspect(
                 node=given.value if is_here else keyword.call,
                 subject=given.name,

@@ -27,24 +27,26 @@ STARTS = (b"Process", b"Pool", b"num_proc", b"oader", b"TrainingArguments")
 
 
 class PoisonedFork(Rule):
-    """A process is forked after something whose threads, or whose driver, the child then needs and does not have.
+    """A process is forked after a library has started threads or CUDA that the child needs but does not have.
 
     ## What it does
-    Follows a script, or a function, up to a `Process`, `Pool`, `ProcessPoolExecutor` or `DataLoader` whose children are
-    forked, and then the function that the children run. Reports the fork where the same library has computed before it
-    and computes again in the child: models of torch, scikit-learn's clusterings and histogram boosting, polars, jax,
-    `parallel=True` functions of numba, CUDA. Which calls start threads, and which want them, stands in `poisons.toml`.
+    Follows a script or a function up to a `Process`, `Pool`, `ProcessPoolExecutor` or `DataLoader` whose child
+    processes are forked, and then the function that they run. It reports the fork if the same library computes before
+    it and again in the child: torch models, scikit-learn's clustering and histogram boosting, polars, jax, numba
+    functions with `parallel=True`, CUDA. The calls that start threads, and those that need them, are listed in
+    `poisons.toml`.
 
-    Only where children are forked: on Linux up to Python 3.13, and wherever the code asks for fork. It is silent where
-    the program sets another start method, and where the start method is not known from its text.
+    This concerns only forked processes: on Linux up to Python 3.13, and wherever the code asks for fork. The rule
+    reports nothing if the program sets another start method, or if the start method is unknown.
 
-    The workers of a `DataLoader` get one OpenMP thread from torch before they run anything, so models and
+    The workers of a `DataLoader` are limited to one OpenMP thread by torch before they run any code, so models and
     scikit-learn are safe there (measured); polars, jax and numba are not.
 
     ## Why is this bad?
-    A fork copies the memory and one thread. The pool's threads stay in the parent, while the child's copy of the memory
-    says that they run: it gives them work and waits for ever. Nothing is printed, and no core is busy. numba's OpenMP
-    kills the child instead, and CUDA raises "Cannot re-initialize CUDA in forked subprocess".
+    A fork copies the memory, but only one thread. The threads of a pool exist only in the parent, while the memory of
+    the child says that they are running: the child gives them work and waits forever. Nothing is printed, and no CPU is
+    busy. With numba's OpenMP threads, the child is killed; CUDA raises "Cannot re-initialize CUDA in forked
+    subprocess".
 
     ## Example
     ```python
@@ -62,24 +64,24 @@ class PoisonedFork(Rule):
     ```
 
     ## Fix safety
-    Unsafe, and only where the start method is named by a literal or the module: it becomes spawn. A spawned child
-    imports the script again, which needs a main guard, and gets its function and arguments by pickle; what it found in
-    the parent's globals it finds no more. Otherwise, and as well: start the children before the first use in the
-    parent, or `torch.set_num_threads(1)` in the child, which makes torch's and scikit-learn's threads unnecessary.
+    Unsafe, and only available if the start method is named by a literal or by the module: it becomes spawn. A spawned
+    child imports the script again, which needs a main guard, and receives its function and arguments by pickle; global
+    variables that the parent has changed are not available. Alternatives: start the child processes before the first
+    use in the parent, or call `torch.set_num_threads(1)` in the child, so that torch and scikit-learn need no threads.
 
     ## How it is proved
-    The program runs as it is under fork and, for control, under spawn, until the child has done its task once. A hang
-    or death under fork, and none under spawn, confirms the finding. Without a card the answer for CUDA is
+    The program runs under fork and, as a control, under spawn, until the child has finished its task once. A hang or
+    crash under fork that does not occur under spawn confirms the finding. Without a GPU, the verdict for CUDA is
     `unsupported here: needs CUDA`.
 
     ## Known limits
-    The parent must certainly have computed before the fork: on the way from the top of the file, or in the same
-    function; a branch counts only for what stands in it, and what callers in other files did is not known. How large an
-    operation is decides in torch whether it uses threads, and is judged only for models of small `Linear` layers: hence
-    a warning there, and an error elsewhere. Products and sums of plain tensors are not judged at all.
+    The parent must certainly have computed before the fork: at the top level of the file, or in the same function. A
+    branch counts only for the code in it, and what callers in other files did is unknown. In torch, the size of an
+    operation decides whether threads are used, which is only estimated for models of small `Linear` layers: findings
+    there are warnings, and all others errors. Products and sums of plain tensors are not checked.
 
-    `os.fork`, joblib's `multiprocessing` backend and what a library's trainer computes are not seen. LightGBM and
-    tensorstore say of themselves that they do not survive a fork; they were not measured, and are not in the table.
+    `os.fork`, joblib's `multiprocessing` backend and computations of a library's trainer are not seen. LightGBM and
+    tensorstore are documented not to survive a fork; they have not been measured, and are not in the table.
 
     ## References
     - [torch: multiprocessing best practices](https://docs.pytorch.org/docs/stable/notes/multiprocessing.html)

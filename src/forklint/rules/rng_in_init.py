@@ -30,27 +30,25 @@ SEEDING = re.compile(rb"seed\w*[\s)]*\(")
 
 
 class RngInInit(Rule):
-    """Workers draw the same random numbers, or draw them again in every epoch.
+    """Workers draw the same random numbers, or repeat them in every epoch.
 
     ## What it does
-    Looks for a generator of NumPy, `random` or torch that is made before workers start and that they draw from:
-    kept on a dataset, on its class, in a module, or on a transform or helper that a dataset keeps, be it in a list, by
-    way of a function, or inside of another object. It also reads
-    what workers begin with, `worker_init_fn`: a seed that is a constant, one that differs by worker and not by
-    epoch, and torch's seed of 64 bits given to `np.random.seed`.
+    Looks for a generator of NumPy, `random` or torch that is created before workers start and that workers draw from:
+    an attribute of a dataset or of its class, a global variable, or an attribute of a transform or other object that a
+    dataset holds, directly, in a list, or through a function. It also checks how `worker_init_fn` seeds workers: with a
+    constant, with a seed that depends on the worker but not on the epoch, or with torch's 64-bit seed passed to
+    `np.random.seed`.
 
-    It is silent where the generator is started anew in the worker, by the index of the sample or by the worker's
-    number; where the class looks at `get_worker_info()` or the process id; where all loaders of the dataset have no
-    workers; where a loader is named for evaluation; and for samplers, `random_split` and `DataLoader(generator=...)`,
-    which draw in the parent.
+    The rule reports nothing if the generator is reseeded in the worker, by the index of the sample or by the worker id;
+    if the class uses `get_worker_info()` or the process id; if no loader of the dataset has workers; if a loader is
+    named for evaluation; and for samplers, `random_split` and `DataLoader(generator=...)`, which draw in the parent.
 
     ## Why is this bad?
-    Each worker gets a copy of the generator in the state in which the parent has it, by fork or by pickle. With
-    four workers one set of numbers is drawn four times. The parent itself never draws, so the workers of the next
-    epoch begin where those of the last did, and each epoch is augmented like the one before: training sees a part
-    of the variety that the code describes, and nothing says so. `np.random`, `random` and `torch.rand` have no
-    such fault: since torch 1.9 each worker of each epoch begins with seeds of its own, until a `worker_init_fn`
-    with a seed of its own takes them away.
+    Each worker gets a copy of the generator in the state it has in the parent, by fork or by pickle. With four workers,
+    the same numbers are drawn four times. The parent never draws itself, so the workers of the next epoch start in the
+    same state again, and each epoch is augmented like the one before: training sees only part of the intended variety,
+    without an error. `np.random`, `random` and `torch.rand` do not have this problem: since torch 1.9, workers get new
+    seeds for each worker and epoch, unless a `worker_init_fn` overrides them.
 
     ## Example
     ```python
@@ -83,30 +81,30 @@ class RngInInit(Rule):
     In a `worker_init_fn`: `np.random.seed(torch.initial_seed() % 2**32)`.
 
     ## Fix safety
-    The fix makes the attribute such a property. It is unsafe, for the numbers are others from then on: runs are
-    repeated by `torch.manual_seed` instead of the seed that the constructor gets. It is left to a person where
-    `__init__` itself draws from the generator, where a caller may hand it over, and where it belongs to a class or
-    a module. A seed in a `worker_init_fn` becomes the worker's own, unsafe for the same reason. `% 2**32` behind a
-    seed that is too large is safe: without it every worker ends with an error.
+    The fix turns the attribute into such a property. It is unsafe, since it changes the numbers: runs are then
+    reproduced with `torch.manual_seed` instead of the seed passed to the constructor. There is no automatic fix if
+    `__init__` itself draws from the generator, if a caller may pass it in, or if it belongs to a class or a module. A
+    seed in a `worker_init_fn` is replaced by the worker's own seed, which is unsafe for the same reason. Adding `%
+    2**32` to a seed that is too large is safe: without it, every worker ends with an error.
 
     ## How it is proved
-    Two epochs are read without workers and with several under each start method, and the state of the stream is
-    compared after each sample: where two workers come to the same state, or the second epoch to one of the first,
+    Two epochs are read without workers and with several under each start method, and the state of the generator is
+    compared after each sample: if two workers reach the same state, or the second epoch reaches a state of the first,
     the same numbers were drawn twice.
 
     ## Known limits
-    A `torch.Generator` on a dataset bites under fork alone; under spawn and forkserver torch 2.13 on Linux cannot give
-    one to a worker at all, which is FKL204's. With `persistent_workers=True` workers live on, and their numbers do not
-    come again in the next epoch; the message does not know of it for a generator. A generator without a seed in a
-    module or a class body is made anew in each spawned worker, so it bites under fork alone. `np.random.seed(seed +
-    worker_id)` is reported only where its loaders are seen with all their options, the stream may end, and something
-    may draw from what is seeded. Closures, `partial`, lambdas that a function returns, plain functions given as
-    `collate_fn`, and what a registry makes are not followed. A generator that is handed to an object in another file is
-    seen where that file has to do with datasets. A class that looks at `get_worker_info()` is trusted, though it may
-    share out files by it and draw alike. A generator that each worker makes for itself from the constructor's seed, and
-    a seed that is the time in seconds, are the same in all workers and are missed, as are seeds of imgaug and other
-    libraries. More is told in
-    [further ways](../recall/FKL302.md).
+    A `torch.Generator` of a dataset is reported only for fork; under spawn and forkserver, torch 2.13 on Linux cannot
+    send one to a worker at all, see FKL204. With `persistent_workers=True` workers keep running, and numbers do not
+    repeat in the next epoch; the message for generators does not consider this. An unseeded generator in a module or a
+    class body is created again in each spawned worker, so it is reported only for fork. `np.random.seed(seed +
+    worker_id)` is reported only if all options of its loaders are known, the dataset may end, and something may draw
+    from the seeded generator.
+
+    Closures, `partial`, lambdas returned by a function, plain functions passed as `collate_fn`, and objects created by
+    a registry are not followed. A generator that is passed to an object in another file is seen only if that file deals
+    with datasets. A class that uses `get_worker_info()` is trusted, even if it only splits files with it. A generator
+    that each worker creates from the constructor's seed, a seed that is the time in seconds, and seeds of imgaug and
+    other libraries are missed. See [further ways](../recall/FKL302.md).
 
     ## References
     - [torch.utils.data: randomness in multi-process data loading](https://docs.pytorch.org/docs/stable/data.html#randomness-in-multi-process-data-loading)

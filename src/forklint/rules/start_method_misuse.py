@@ -26,27 +26,27 @@ ADVICE = {
 
 
 class StartMethodMisuse(Rule):
-    """The start method is set twice, too late, on import, or to fork for platforms where that is unsafe.
+    """The start method is set twice, too late, on import, or to fork on platforms where that is unsafe.
 
     ## What it does
-    Follows the code of a script, or of a function, in the order in which it runs, into functions and methods of the
-    project and the modules that it imports. It reports `set_start_method`
+    Follows the code of a script or a function in the order in which it runs, into functions and methods of the project
+    and imported modules. It reports `set_start_method`
 
     - without `force=True` after another `set_start_method`,
-    - without it after something that settles the method unasked: a `Queue`, `Lock`, `Manager`, `Pool` or `Value` of
-      multiprocessing, a `ProcessPoolExecutor`, `get_context()`, `get_start_method()`,
+    - without `force=True` after something that fixes the start method: a `Queue`, `Lock`, `Manager`, `Pool` or `Value`
+      of multiprocessing, a `ProcessPoolExecutor`, `get_context()`, `get_start_method()`,
     - at the top level of a module that others import,
-    - with `"fork"`, where macOS or Windows are among the platforms and no branch leaves them out; the default of a
-      parameter counts, unless each call gives another;
+    - with `"fork"`, if macOS or Windows are among the platforms and no branch excludes them; the default of a parameter
+      counts, unless every call passes another value;
 
-    and a variable of `os.environ` that is set between two starts of processes from a fork server.
+    and a variable of `os.environ` that is set between two starts of processes by a fork server.
 
     ## Why is this bad?
-    The first two raise "context has already been set". A module that sets the method when it is imported decides for
-    every program that imports it, or raises in those that have decided. Fork on macOS can crash the child, since the
-    system's libraries have threads, and Windows has no fork: there the call is a ValueError. The fork server keeps the
-    environment that it began with, so later changes never reach its workers (measured: a variable set after the first
-    process is None in the next; with fork and spawn it is there).
+    The first two raise "context has already been set". A module that sets the method on import decides for every
+    program that imports it, or raises an error in those that have set it already. Fork can crash child processes on
+    macOS, since system libraries use threads, and Windows has no fork: the call raises `ValueError`. The fork server
+    keeps the environment that it was started with, so later changes never reach its workers (measured: a variable that
+    is set after the first process started is None in the next; with fork and spawn it is set).
 
     ## Example
     ```python
@@ -63,19 +63,19 @@ class StartMethodMisuse(Rule):
     ```
 
     ## Fix safety
-    Unsafe: a second call that asks for what the first did is taken out; `"fork"` becomes `"spawn"`, under which what
-    workers get must be picklable and the script needs its main guard. For the rest there are words alone.
+    Unsafe: a second call with the same value is removed; `"fork"` becomes `"spawn"`, which needs picklable arguments
+    and a main guard. For the others there is only advice.
 
     ## How it is proved
-    The script runs, and each call of `set_start_method` is watched: does the one in question raise? A module is
-    imported by a program that has set its own method. For variables, what the workers of the fork server hold is read.
-    For fork the answer is `unsupported here: needs darwin or windows` on Linux.
+    The script runs, and each call of `set_start_method` is observed: does the one in question raise an error? A module
+    is imported by a program that has set its own method. For variables, the workers of the fork server are asked for
+    the value. For fork, the verdict on Linux is `unsupported here: needs darwin or windows`.
 
     ## Known limits
-    What stands under a condition is passed over unless that is the main guard or a test of the platform, and so is
-    what stands in a loop, in a handler, or in methods of objects that are not known. What settles the method inside a
-    library (a loader's workers, `load_dataset`) is not counted. `set_start_method` at the top level of a script that
-    starts processes is FKL201's.
+    Code in conditions is skipped, except for the main guard and platform checks, and so is code in loops, exception
+    handlers, and methods of unknown objects. Libraries that fix the start method (the workers of a loader,
+    `load_dataset`) are not considered. `set_start_method` at the top level of a script that starts processes is
+    reported by FKL201.
 
     ## References
     - [multiprocessing: contexts and start methods](https://docs.python.org/3/library/multiprocessing.html#contexts-and-start-methods)
@@ -143,7 +143,7 @@ def _message(misuse: Misuse) -> str:
     name = ast.unparse(first.node.func) if first is not None and isinstance(first.node, ast.Call) else ""
     return {
         "twice": "set_start_method() is called a second time and raises 'context has already been set'",
-        "settled": f"set_start_method() raises 'context has already been set', since {name}() has fixed the start method",
+        "settled": f"set_start_method() raises 'context has already been set': {name}() has fixed the start method",
         "import": "importing this module sets the start method of the whole program"
         + ("" if event.forced or event.way.caught else ", or raises if it is already set"),
         "fork": f"the start method is set to fork, which is {_where_it_harms(misuse)}",

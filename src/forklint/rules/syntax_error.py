@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 
 class SyntaxFault(Rule):
-    """A file is not valid Python, so nothing in it could be judged.
+    """A file is not valid Python, so it cannot be checked.
 
     ## What it does
-    Reports a file that both of forklint's parsers refuse: the one of the Python that runs forklint, and
-    LibCST's. A file that only the first refuses has newer syntax than that Python; it is passed over with a note.
+    Reports a file that both of forklint's parsers reject: that of the Python that runs forklint, and LibCST. A file
+    that only the first rejects uses newer syntax than that Python; it is skipped with a note.
 
-    In a notebook it reports the cell, and the other cells are judged without it. A notebook that is not JSON, with the
-    marks of a merge in it for example, is reported at the place where that shows.
+    In a notebook it reports the cell, and checks the other cells. A notebook that is not valid JSON, for example
+    because of merge conflict markers, is reported at the position of the error.
 
     ## Why is this bad?
-    The file cannot be imported, and none of the other rules can look at it.
+    The file cannot be imported, and no other rule can check it.
 
     ## Example
     ```python
@@ -40,8 +40,8 @@ class SyntaxFault(Rule):
     ```
 
     ## Known limits
-    Text that only the running program could refuse, such as code in strings, is not looked at. What a newer Python than
-    the one that runs forklint allows is passed over, even where the project names an older one.
+    Code that only fails at run time, such as code in strings, is not checked. Syntax that is too new for the Python
+    that runs forklint is skipped, even if the project targets an older one.
     """
 
     code = "FKL002"

@@ -22,21 +22,22 @@ ADVICE = {
 
 
 class ThreadsShareMemmap(Rule):
-    """The tasks of a thread pool write one mapped file, or use one open file, at the same time.
+    """The tasks of a thread pool write to one mapped file, or use one open file, at the same time.
 
     ## What it does
-    Looks at the functions that are given to a `ThreadPool` or `ThreadPoolExecutor` (also by `partial`, as a lambda, as
-    a method). It reports those that, without a lock,
+    Looks at functions that are passed to a `ThreadPool` or `ThreadPoolExecutor` (also with `partial`, as a lambda, or
+    as a method). It reports those that, without a lock,
 
-    - store into a `np.memmap`, `open_memmap` or `np.load(..., mmap_mode="r+")` that was opened outside them,
-    - seek in an open file and then read or write, or write to a text file, that was opened outside them.
+    - store into a `np.memmap`, `open_memmap` or `np.load(..., mmap_mode="r+")` that was opened outside of them,
+    - seek in an open file and then read or write, or write to a text file, that was opened outside of them.
 
     ## Why is this bad?
-    Threads that write one mapped file have ended with a bus error on macOS, where the file's pages are extended while
-    another thread touches them; on Linux the rows came out right, so the finding is macOS's alone. An open file has one
-    offset: between one thread's seek and its read another may seek. Measured on Linux with 8 threads and 20,000 tasks:
-    up to 14 reads and 167 writes at the wrong place. A text file's buffer is no safer: lines came out torn, some as
-    bytes that no one wrote. Whole writes to a binary file were right.
+    Threads that write to one mapped file have caused a bus error on macOS, where pages of the file are extended while
+    another thread accesses them; on Linux the result was correct, so the finding is only for macOS. An open file has
+    one offset: another thread may seek between the seek and the read of the first. Measured on Linux with 8 threads and
+    20,000 tasks: up to 14 reads and 167 writes at the wrong position. The buffer of a text file is not safe either:
+    lines got mixed up, and some contained bytes that no thread had written. Single writes to a binary file were
+    correct.
 
     ## Example
     ```python
@@ -56,18 +57,18 @@ class ThreadsShareMemmap(Rule):
     ```
 
     ## Fix safety
-    No fix is applied: what a task gives back is its author's to say.
+    There is no automatic fix: what a task should return is up to its author.
 
     ## How it is proved
-    The program runs, and who writes what is watched. A read after another thread's seek is seen as such, and confirms
-    the finding. For a mapped file the threads that wrote it are counted; the bus error itself is seen on macOS, and
-    elsewhere the answer is `unsupported here: needs darwin`.
+    The program runs, and all writes are observed. A read after another thread's seek confirms the finding. For a mapped
+    file, the threads that write to it are counted; the bus error itself occurs on macOS, and on other platforms the
+    verdict is `unsupported here: needs darwin`.
 
     ## Known limits
-    A `with` around the use is taken for a lock. Threads that are started by hand, by joblib or by an event loop are
-    passed over, and so are arrays in a list, a dictionary or a view of another, files that are handed on through
-    objects other than `self`, a `csv.writer`, and compressed files. That a pool has a thread for each processor is
-    told, and no finding by itself. More is told in [further ways](../recall/FKL305.md).
+    Any `with` around the use is assumed to be a lock. Threads started by hand, by joblib or by an event loop are not
+    checked, nor are arrays in a list, a dictionary or a view, files passed through objects other than `self`, a
+    `csv.writer`, and compressed files. That a pool has one thread per CPU is mentioned, but not reported by itself. See
+    [further ways](../recall/FKL305.md).
 
     ## References
     - [numpy.memmap](https://numpy.org/doc/stable/reference/generated/numpy.memmap.html)
@@ -112,9 +113,7 @@ class ThreadsShareMemmap(Rule):
 def _message(sharing: Sharing) -> str:
     many = " (one thread per CPU)" if sharing.tasks.by_processors else ""
     if sharing.kind == "memmap":
-        return f"the tasks of this pool{many} write to the mapped file `{sharing.name}` at the same time, which can cause a bus error on macOS"
+        return f"the tasks of this pool{many} write to the mapped file `{sharing.name}`: a bus error on macOS"
     if sharing.kind == "offset":
-        return f"the tasks of this pool{many} share the file offset of `{sharing.name}`: they read or write at the wrong position"
-    return (
-        f"the tasks of this pool{many} write to the text file `{sharing.name}` at the same time: lines can get mixed up"
-    )
+        return f"the tasks of this pool{many} share the offset of `{sharing.name}`: reads or writes can go wrong"
+    return f"the tasks of this pool{many} write to the text file `{sharing.name}`: lines can get mixed up"

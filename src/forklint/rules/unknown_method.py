@@ -25,23 +25,22 @@ if TYPE_CHECKING:
 
 
 class UnknownMethod(Rule):
-    """A method is called that neither the object's class nor any of its bases has.
+    """A method is called that neither the object's class nor any of its bases defines.
 
     ## What it does
-    Looks at calls on `self`, on variables and attributes whose only value is a call of a class, on such objects of
-    another file of the project, on classes themselves, and at the names taken from torch's own modules. It reports a
-    name that is not there. It is silent where anything could supply it: a base that cannot be followed, `__getattr__`,
-    `setattr` with a computed name, a decorator that does more than list the class, code that stores the attribute on
-    an object that is not its own. A class that others derive from is judged with all of them: a mixin if every class
-    that has it lacks the name, an abstract class if the name stands nowhere in the project.
+    Looks at calls on `self`, on variables and attributes that only ever hold an object of one class, on such objects
+    from other files of the project, on classes themselves, and at names of torch's modules. It reports a name that does
+    not exist. It reports nothing if the name could come from elsewhere: a base class that is unknown, `__getattr__`,
+    `setattr` with a computed name, a decorator that may change the class, or code that sets the attribute on another
+    object. A class with subclasses is checked together with them: a mixin is reported if every class that uses it lacks
+    the name, an abstract class if the name is not defined anywhere in the project.
 
-    Files that use torch are looked at, and those of a project that does which belong to a package or import another
-    file. Where an `except` around several statements hides the error, the finding is an info.
+    The rule checks files that use torch, and the files of such a project that belong to a package or import another
+    file. If an `except` around several statements hides the error, the severity is info.
 
     ## Why is this bad?
-    Python finds out when the line runs: after the epoch whose samples were to be drawn, or in a worker
-    process, where the traceback is all that comes back. A script that was changed in one file and not in the
-    other trains for hours before it fails.
+    Python raises the error only when the line runs: after an epoch, or in a worker process, where the traceback is all
+    you get. A script that was changed in one file but not in another can train for hours before it fails.
 
     ## Example
     ```python
@@ -56,22 +55,24 @@ class UnknownMethod(Rule):
     ```
 
     ## Fix safety
-    Unsafe: the name that stands out among those that exist need not be the one that was meant. Offered are names
-    that can be called for certain (methods, and attributes that hold torch's modules), the project's own before
-    torch's, and no private name for another public one. Where several are alike they are only listed.
+    Unsafe: the most similar name may not be the intended one. Only names that can be called are offered (methods, and
+    attributes that hold torch modules), names of the project before those of torch, and no private name of another
+    class. If several names are similar, they are only listed.
 
-    The start method does not matter: the call raises wherever it runs, so a finding names every cell.
+    The start method does not matter: the call raises an error wherever it runs, so a finding names all platforms and
+    start methods.
 
     ## How it is proved
-    A subprocess imports the class and asks it for the attribute.
+    A subprocess imports the class and looks up the attribute.
 
     ## Known limits
-    Calls alone are judged, not attributes that are read, set or handed on. An object is known by the call that makes
-    it: not by an annotation, a function that returns it, a list or table, `with ... as`, a choice of two classes,
-    `torch.compile` or the `module` of a wrapper. `super()`, attributes of other objects (`trainer.meter.reset()`),
-    functions of a module and tensors are not looked at. Of an object of torch's own, names of four letters are too
-    short to be told apart. A module that imports nothing of the project, lies in no package and does not name torch is
-    not looked at, though what trains may import it. Nor is a class below one of a library that is not known here.
+    Only calls are checked, not attributes that are read, set or passed on. The class of an object is known only from
+    the call that creates it: not from an annotation, a function that returns it, a list or table, `with ... as`, a
+    choice between two classes, `torch.compile` or the `module` of a wrapper. `super()`, attributes of other objects
+    (`trainer.meter.reset()`), functions of a module and tensors are not checked. For objects of torch, names of up to
+    four letters are too short to compare. A module that imports nothing of the project, is not in a package and does
+    not mention torch is not checked, even if a training script imports it, and neither are subclasses of classes from
+    unknown libraries.
 
     ## References
     - [torch.nn.Module](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html)

@@ -35,31 +35,30 @@ ADVICE = {
 
 
 class UnpicklablePayload(Rule):
-    """What a worker process is sent holds something that pickle refuses.
+    """Something that is sent to a worker process cannot be pickled.
 
     ## What it does
-    Looks at what calls send to processes: `dataset`, `collate_fn` and `worker_init_fn` of a loader that may have
-    workers, `target` and `args` of a `Process`, the function for a pool or an executor and their `initializer`, the
-    function for `torch.multiprocessing.spawn`. It follows names, functions that return functions,
-    `functools.partial`, `transforms.Compose` and the like, attributes that `__init__` stores, stages of streams
-    (webdataset, torch's pipes), the transform of a table of Hugging Face's `datasets`, and datasets made of others,
-    and reports a lambda, a function or class defined in a function, a generator, a lock, thread, queue of threads,
-    executor or pool, a module, a view of a dictionary, a `torch.Generator` (on Linux), or an open handle outside a
-    dataset (in one it is FKL301). Datasets of the project that keep such a thing are reported wherever they are
-    loaded. In a notebook it reports functions and classes that the notebook itself defines. `sampler`,
-    `batch_sampler` and `generator` stay with the parent.
+    Looks at everything that is sent to processes: `dataset`, `collate_fn` and `worker_init_fn` of a loader that may
+    have workers, `target` and `args` of a `Process`, the function and `initializer` of a pool or executor, the function
+    passed to `torch.multiprocessing.spawn`. It follows names, functions that return functions, `functools.partial`,
+    `transforms.Compose` and similar classes, attributes set in `__init__`, stages of pipelines (webdataset, torch's
+    DataPipes), the transform of a Hugging Face dataset, and datasets composed of others. It reports lambdas, functions
+    and classes defined in a function, generators, locks, threads, queues of threads, executors and pools, modules,
+    views of a dictionary, `torch.Generator` (on Linux), and open handles outside of a dataset (those in a dataset are
+    reported by FKL301). Datasets of the project with such an attribute are reported wherever they are loaded. In a
+    notebook, it reports functions and classes defined in the notebook itself. `sampler`, `batch_sampler` and
+    `generator` stay in the parent.
 
-    It is silent where the number of workers is surely 0 or nothing gives one, where the start method is fork, where
-    `__getstate__` or `__reduce__` leaves the attribute out, and for libraries that pickle with dill or cloudpickle
-    (`multiprocess`, `pathos`, joblib).
+    The rule reports nothing if the number of workers is 0 or unknown, if the start method is fork, if `__getstate__` or
+    `__reduce__` drops the attribute, and for libraries that use dill or cloudpickle (`multiprocess`, `pathos`, joblib).
 
     ## Why is this bad?
-    A worker that is started by spawn (macOS, Windows) or forkserver (Linux from Python 3.14 on) gets everything by
-    pickle. Iterating the loader then raises `PicklingError`, `AttributeError: Can't pickle local object` or
-    `TypeError: cannot pickle '_thread.lock' object`, in a program that ran before on Linux. What a pool's method is
-    given goes through a pipe, and fails under fork, too. A function or class of a notebook pickles by its name, which
-    the new process does not find: it dies, and the loader with it. So does a worker on Linux that is sent a
-    `torch.Generator`, whose state is gone from shared memory when it arrives.
+    A worker that is started by spawn (macOS, Windows) or forkserver (Linux from Python 3.14 on) receives everything by
+    pickle. Iterating the loader then raises `PicklingError`, `AttributeError: Can't pickle local object` or `TypeError:
+    cannot pickle '_thread.lock' object`, in a program that used to work on Linux. Arguments of a pool's methods are
+    sent through a pipe and fail under fork, too. Functions and classes of a notebook are pickled by name, which the new
+    process cannot find: it ends, and the loader fails. A worker on Linux also fails if it is sent a `torch.Generator`,
+    whose state is no longer in shared memory when it arrives.
 
     ## Example
     ```python
@@ -76,18 +75,18 @@ class UnpicklablePayload(Rule):
     ```
 
     ## Fix safety
-    A lambda or a local function that uses nothing of the functions around it moves to the top of the module; that is
-    safe. One that does is left to a person, as are objects, for which the finding says what to do.
+    A lambda or a local function that uses no variables of the functions around it is moved to the top of the module,
+    which is safe. For other functions and for objects there is only advice.
 
     ## How it is proved
-    The program is run up to the call, and what it sends is pickled as multiprocessing does it. A loader is read
-    with no workers and with workers of each start method; the attribute that pickle refuses is named.
+    The program is run up to the call, and its arguments are pickled as multiprocessing does it. A loader is read
+    without workers and with workers under each start method; the verdict names the attribute that cannot be pickled.
 
     ## Known limits
-    What a function is given by its callers is known where it hands a lambda or a local function to a loader, one call
-    up, and not otherwise. A lambda of another module is reported where it is sent, but for one that a loader class of
-    the project adds, which is reported in that class. A loader's iterator that is kept is not reported. Where only
-    platforms are hit of which the project shows no sign, and no Python from 3.14 on is named, the finding is info.
+    Arguments passed in by callers are known only if a caller passes a lambda or a local function on to a loader, one
+    call up. A lambda of another module is reported where it is sent, except for one that a loader class of the project
+    adds, which is reported in that class. A stored iterator of a loader is not reported. If only platforms are affected
+    that the project shows no sign of using, and no Python from 3.14 on is configured, the severity is info.
 
     ## References
     - [multiprocessing: the spawn and forkserver start methods](https://docs.python.org/3/library/multiprocessing.html#the-spawn-and-forkserver-start-methods)

@@ -26,22 +26,22 @@ class UnsafeWorkerEnv(Rule):
     """`TOKENIZERS_PARALLELISM` is set to true in a program that forks workers.
 
     ## What it does
-    Reports the statement that sets `TOKENIZERS_PARALLELISM` to true, in a program that makes a fast tokenizer and forks
-    children: workers of a `DataLoader`, `Process`, `Pool`, `ProcessPoolExecutor`, `dataset.map(num_proc=...)`. It is a
-    warning where children tokenize several texts at once, and info where they are not seen to: there the value does no
-    harm yet.
+    Reports the statement that sets `TOKENIZERS_PARALLELISM` to true in a program that creates a fast tokenizer and
+    forks child processes: workers of a `DataLoader`, `Process`, `Pool`, `ProcessPoolExecutor`,
+    `dataset.map(num_proc=...)`. It is a warning if child processes tokenize several texts at once, and info if that is
+    not known: then the value does no harm yet.
 
-    The program is the file with what it imports, and the files that import it. It is silent where the value is not
-    written out, where it is set in a branch, where another place sets it to false, where children are spawned, and
-    where all that children run is code of the project that speaks of no tokens.
+    The program consists of the file, the files it imports, and the files that import it. The rule reports nothing if
+    the value is not a literal, if it is set in a branch, if it is set to false elsewhere, if child processes are
+    spawned, and if they only run code of the project that does not mention tokens.
 
     ## Why is this bad?
-    Left alone, tokenizers notices a fork and tokenizes with one thread in the child ("The current process just got
-    forked, after parallelism has already been used. Disabling parallelism to avoid deadlocks..."). An explicit true
-    switches that off, and brings the deadlock back: a child that tokenizes a batch waits for threads that stayed in the
+    By default, tokenizers detects a fork and uses one thread in the child ("The current process just got forked, after
+    parallelism has already been used. Disabling parallelism to avoid deadlocks..."). Setting the variable to true
+    disables this, and brings the deadlock back: a child that tokenizes a batch waits for threads that exist only in the
     parent. Measured with tokenizers 0.23.3: it hangs if the parent has called `encode_batch` before the fork, as
-    transformers does even for one text. A child that tokenizes one text at a time does not wait; unset and false are
-    safe.
+    transformers does even for a single text. A child that tokenizes one text at a time does not wait; unset and false
+    are safe.
 
     ## Example
     ```python
@@ -54,17 +54,17 @@ class UnsafeWorkerEnv(Rule):
     ```
 
     ## Fix safety
-    The value becomes false. That is safe where children tokenize: the tokens are the same, only batches in the parent
-    take longer. Where they are not seen to, it is unsafe, for it would cost speed and might mend nothing. A line of a
-    notebook's magic is left to a person.
+    The value is set to false. This is safe if child processes tokenize: the tokens are the same, only batches in the
+    parent take longer. If that is not known, it is unsafe, since it would be slower and might solve nothing. A magic
+    command of a notebook is not changed.
 
     ## How it is proved
-    The program runs as it is and, for control, with the variable held at false, until a forked child has tokenized
-    once. A hang in the first alone confirms the finding.
+    The program runs unchanged and, as a control, with the variable set to false, until a forked child has tokenized
+    once. A hang in the first run only confirms the finding.
 
     ## Known limits
-    A value that is put together (`str(True).lower()`), that stands in a branch or in a file, is not known. Nor are
-    children that a trainer forks by a number in its settings (`dataset_num_proc`), and tokenizers inside a `pipeline`.
+    A computed value (`str(True).lower()`), or one in a branch or in a file, is unknown, and so are child processes that
+    a trainer forks because of a setting (`dataset_num_proc`), and tokenizers inside a `pipeline`.
 
     ## References
     - [tokenizers: the variable and the fork, in the source](https://github.com/huggingface/tokenizers/blob/main/bindings/python/src/lib.rs)

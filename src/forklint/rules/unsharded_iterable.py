@@ -22,24 +22,23 @@ SPOKEN_OF = (b"Iterable", b"Dataset")
 
 
 class UnshardedIterable(Rule):
-    """Every worker gives all samples of an iterable dataset, so each comes as many times as there are workers.
+    """Every worker yields all samples of an iterable dataset, so each sample comes once per worker.
 
     ## What it does
-    Looks for an `IterableDataset` whose `__iter__` goes through all of something that ends and that each worker has
-    whole: a list, a range, the lines of a file, the files of a folder. It reports one that a loader with workers is
-    given, at the statement that gives the samples. Where the number of workers is not known from the text, the
-    finding is info.
+    Looks for an `IterableDataset` whose `__iter__` goes through all of a finite collection that each worker has: a
+    list, a range, the lines of a file, the files of a directory. If a loader with workers uses it, the rule reports the
+    statement that yields the samples. If the number of workers is unknown, the severity is info.
 
-    It is silent where the class, or a base of it, speaks of workers, ranks or shards; where a `worker_init_fn` gives
-    each worker its part; where `__iter__` passes on another iterable that may share itself out; for streams without an
-    end, and those that draw each sample; where accelerate prepares the loader, and for webdataset, torchdata and
+    The rule reports nothing if the class or a base class mentions workers, ranks or shards; if a `worker_init_fn`
+    assigns each worker its part; if `__iter__` passes on another iterable that may split itself; for infinite streams,
+    and those that draw each sample at random; if accelerate prepares the loader; and for webdataset, torchdata and
     `split_dataset_by_node`.
 
     ## Why is this bad?
-    A loader shares indices out among its workers, and an iterable dataset has none: each worker gets a copy of the
-    dataset and runs `__iter__` from the first sample to the last. With four workers an epoch has each sample four
-    times. It takes four times as long, what is counted over an epoch is wrong, and a validation loss looks right
-    and is not: no error says so.
+    A loader distributes indices to its workers, but an iterable dataset has no indices: each worker gets a copy of the
+    dataset and runs `__iter__` from the first sample to the last. With four workers, an epoch has each sample four
+    times. It takes four times as long, anything counted over an epoch is wrong, and a validation loss looks right but
+    is not. There is no error.
 
     ## Example
     ```python
@@ -70,20 +69,20 @@ class UnshardedIterable(Rule):
     ```
 
     ## Fix safety
-    The fix puts what is iterated into `islice(..., worker.id, None, worker.num_workers)`, where one statement at the
-    top of `__iter__` gives all samples; elsewhere it says so in words. It is unsafe: an epoch then has fewer batches,
-    so what was set by their number, such as a learning-rate schedule, changes, and samples come in another order.
-    Every worker still reads all and passes over what is not its own; files are better shared out by name.
+    The fix wraps the iterable into `islice(..., worker.id, None, worker.num_workers)` if one statement at the top of
+    `__iter__` yields all samples; otherwise there is only advice. It is unsafe: an epoch then has fewer batches, so
+    everything that depends on their number, such as a learning-rate schedule, changes, and samples come in a different
+    order. Every worker still reads all samples and skips those of the others; it is better to split files by name.
 
     ## How it is proved
-    The samples that a loader gives are counted by their digests, without workers and with several.
+    The samples of a loader are counted by their digests, without workers and with several.
 
     ## Known limits
-    Processes of a distributed run must share the samples out as well, which the fix does not do. A class that knows of
-    its rank is trusted, though it may share out among processes and not among their workers. A dataset that
-    reaches its loader through a configuration is not followed.
-    One worker doubles nothing, so `num_workers=1` is silent. Not judged: loops with `while`, a dataset with
-    `__next__`, a loop over epochs that draws. More is told in [further ways](../recall/FKL303.md).
+    Processes of a distributed run must split the samples as well, which the fix does not do. A class that knows its
+    rank is trusted, even if it splits samples among processes but not among their workers. A dataset that reaches its
+    loader through a configuration is not followed. `num_workers=1` is not reported, since one worker duplicates
+    nothing. `while` loops, datasets with `__next__`, and a loop over epochs that draws samples are not checked. See
+    [further ways](../recall/FKL303.md).
 
     ## References
     - [torch.utils.data: IterableDataset](https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.IterableDataset)

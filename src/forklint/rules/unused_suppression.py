@@ -18,16 +18,16 @@ UNKNOWN = re.compile(r"FKL\d*")
 
 
 class UnusedSuppression(Rule):
-    """A comment silences a forklint code that has nothing to report there.
+    """A comment suppresses a rule that reports nothing there.
 
     ## What it does
-    Reports each FKL code in `# noqa: ...` or `# forklint: ignore[...]` under which no finding falls, and in
-    `# flake8: noqa: ...` or `# forklint: ignore-file[...]` if none falls in the whole file.
-    It speaks only of codes whose rules ran and of codes that no rule has (a prefix such as FKL3 is none), never of a
-    blanket `# noqa`, and never of other tools' codes. A comment that names FKL001 itself is left alone.
+    Reports each FKL code in `# noqa: ...` or `# forklint: ignore[...]` without a finding on that line, and in `#
+    flake8: noqa: ...` or `# forklint: ignore-file[...]` without a finding in the whole file. It checks only codes whose
+    rules are enabled and codes of no rule (other than prefixes such as FKL3), never a blanket `# noqa`, and never codes
+    of other tools. A comment that names FKL001 itself is not reported.
 
     ## Why is this bad?
-    The hazard is gone, or was never there. A comment left behind hides the next one.
+    The hazard is gone, or was never there. A comment that stays hides the next one.
 
     ## Example
     ```python
@@ -40,12 +40,12 @@ class UnusedSuppression(Rule):
     ```
 
     ## Fix safety
-    Safe: only a comment changes. Unused codes are taken out, and the comment with its last code; other tools' codes
-    and the reason stay. What is unused is judged for the platforms, the Pythons and the rules of the run.
+    Safe: only a comment changes. Unused codes are removed, and the comment if no code is left; codes of other tools and
+    the reason stay. Whether a code is unused depends on the platforms, Python versions and rules of the run.
 
     ## Known limits
-    A comment is judged by one run: what another run would report, with other platforms, Pythons or rules, is not asked
-    for. Within flake8 the rule is silent, for flake8 itself takes `# noqa` away.
+    A comment is checked in one run, which does not consider runs with other platforms, Python versions or rules. The
+    rule is disabled in flake8, which handles `# noqa` itself.
     """
 
     code = "FKL001"

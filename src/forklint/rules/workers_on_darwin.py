@@ -40,26 +40,25 @@ Reason = tuple[str, tuple[Link, ...]]
 
 
 class WorkersOnDarwin(Rule):
-    """A preset for a Mac starts worker processes.
+    """Settings for macOS start worker processes.
 
     ## What it does
-    Looks for a number of workers above 0 (`num_workers`, `dataloader_num_workers`; `workers` and `n_workers` where a
-    loader gets them) in code that is meant for macOS or MPS alone: a branch on `sys.platform`, `platform.system()`,
-    `torch.backends.mps.is_available()` or `device == "mps"`; a dictionary, class, function, constant or file that is
-    named or keyed for a Mac; settings that also say `device="mps"`; a program whose only accelerator is MPS.
-    In files of settings (YAML, TOML, JSON) the same is looked for below such a key, beside such a device, and in a
-    file or folder that is named so; the finding points to the code that reads the file, where that can be seen. A
-    file's name with other words in it (`mps_quick.yaml`) counts beside settings of a training, in a program that asks
-    for MPS.
+    Looks for a number of workers above 0 (`num_workers`, `dataloader_num_workers`; `workers` and `n_workers` if a
+    loader gets them) in code for macOS or MPS only: a branch on `sys.platform`, `platform.system()`,
+    `torch.backends.mps.is_available()` or `device == "mps"`; a dictionary, class, function, constant or file with a
+    name or key for macOS; settings that also say `device="mps"`; a program whose only accelerator is MPS. In settings
+    files (YAML, TOML, JSON) the same is looked for below such a key, next to such a device, and in a file or directory
+    with such a name; the finding points to the code that reads the file, if it is known. A file name that also contains
+    other words (`mps_quick.yaml`) counts for settings of a training, in a program that uses MPS.
 
-    It is silent where the branch excludes the Mac, where a `multiprocessing_context` is given beside the count, where
-    the number cannot be known, where nobody reads the name for a Mac that it has, and in tests (`test_*.py`,
-    `conftest.py`, functions named `test_*`), which may start workers to see that they work.
+    The rule reports nothing if the branch excludes macOS, if a `multiprocessing_context` is set with the number, if the
+    number is unknown, if nothing uses the name as one for macOS, and in tests (`test_*.py`, `conftest.py`, functions
+    named `test_*`), which may start workers to test them.
 
     ## Why is this bad?
-    On macOS a worker is started by spawn. Each one starts a new interpreter, imports the program again, gets the
-    dataset by pickle and keeps its own copy in the memory that the GPU uses as well. Often that costs more than it
-    saves, and with MPS it is a common cause of crashes ("Python quit unexpectedly").
+    On macOS, workers are spawned. Each one starts a new interpreter, imports the program again, unpickles the dataset
+    and keeps its own copy in the memory that the GPU uses as well. Often this costs more than it saves, and with MPS it
+    is a common cause of crashes ("Python quit unexpectedly").
 
     ## Example
     ```python
@@ -77,22 +76,22 @@ class WorkersOnDarwin(Rule):
     maintainers gave for MPS. forklint shows it and does not apply it: fork on macOS has hazards of its own, see FKL202.
 
     ## Fix safety
-    The count becomes 0. `persistent_workers`, `prefetch_factor` and `multiprocessing_context` raise ValueError
-    without workers, and `timeout` fails when the loader is iterated, so these go as well: they are removed from the
-    call of a loader, and set to their neutral value in settings that others may read. The fix is safe where they
-    stand as literals beside the count. It is unsafe where their value is not known, where `**kwargs` may bring them,
-    and where a loader elsewhere sets them; in the same file such a loader is made to follow the count. In settings
-    the options go too, unless code reads them as if they were always there; where other machines share the count
-    by an anchor of YAML, the Mac's mapping gets one of its own, or the fix is only shown.
+    The number is set to 0. `persistent_workers`, `prefetch_factor` and `multiprocessing_context` raise ValueError
+    without workers, and `timeout` fails when the loader is iterated, so these are removed as well: from the call of a
+    loader, or by a neutral value in settings that others may read. The fix is safe if they are literals next to the
+    number. It is unsafe if their value is unknown, if `**kwargs` may contain them, and if a loader elsewhere sets them;
+    in the same file, such a loader is changed to depend on the number. In settings the options are removed, too, unless
+    code always reads them; if other platforms share the number through a YAML anchor, macOS gets a separate mapping, or
+    the fix is only shown.
 
     ## How it is proved
-    On macOS the loader is run with its workers and without. Elsewhere the answer is `unsupported here: needs darwin`,
-    with what spawn alone shows.
+    On macOS, the loader is run with its workers and without them. On other platforms, the verdict is `unsupported here:
+    needs darwin`, with measurements for spawn.
 
     ## Known limits
-    Counts that the command line, a variable of the environment, a list of overrides or a shell script gives are not
-    seen, nor are those in a `Namespace`. `platform.processor() == "arm"` may be Linux as well. A file of settings is
-    judged by itself and by its `defaults`: that another file takes it over for a Mac is not followed.
+    Numbers from the command line, an environment variable, a list of overrides or a shell script are not seen, nor are
+    those in a `Namespace`. `platform.processor() == "arm"` may be Linux as well. A settings file is checked on its own
+    and with its `defaults`; if another file includes it for macOS, this is not followed.
 
     ## References
     - [Platform-specific behaviours of the DataLoader](https://docs.pytorch.org/docs/stable/data.html#platform-specific-behaviors)

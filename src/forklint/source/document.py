@@ -85,7 +85,7 @@ class Document:
             return self.encode_whole(text)
         edits = self.notebook.edits_to(text)
         if edits is None:
-            raise UnreadableError("its program cannot be cut into cells")
+            raise UnreadableError("its code cannot be split into cells")
         return self.encode_whole(self.notebook.edited(edits))
 
     def encode_whole(self, text: str) -> bytes:
@@ -123,8 +123,8 @@ def _encoding_fault(message: str) -> str:
     if message.startswith("unknown encoding"):
         return message
     if message.startswith("encoding problem"):
-        return "unknown encoding: its byte order mark says utf-8 and its cookie does not"
-    return "not text in utf-8"
+        return "unknown encoding: the byte order mark says utf-8, but the encoding declaration does not"
+    return "not valid UTF-8"
 
 
 def decode(path: Path, data: bytes) -> Document:
@@ -145,9 +145,9 @@ def decode(path: Path, data: bytes) -> Document:
     except LookupError:  # a codec that is none for text
         raise UnreadableError(f"unknown encoding: {encoding}") from None
     except UnicodeError:
-        raise UnreadableError(f"not text in {encoding}") from None
+        raise UnreadableError(f"not valid {encoding}") from None
     if "\0" in text:
-        raise UnreadableError("not text: it holds null bytes")
+        raise UnreadableError("not a text file: it contains null bytes")
     return Document(path, data, text, encoding)
 
 
@@ -160,11 +160,11 @@ def _decode_notebook(path: Path, data: bytes) -> Document:
         text = data.removeprefix(BOM).decode()
         found = notebook.read(text)
     except UnicodeError:
-        raise UnreadableError("not text in utf-8") from None
+        raise UnreadableError("not valid UTF-8") from None
     except NotebookError as error:
         raise UnreadableError(str(error), foreign=isinstance(error, ForeignError)) from None
     except DepthError:
-        raise UnreadableError("its JSON nests too deeply") from None
+        raise UnreadableError("its JSON is nested too deeply") from None
     except JsonError as error:
         raise BrokenError(f"the notebook is not JSON: {error.reason}", error.row, error.column) from None
     return Document(path, data, found.program, "utf-8", found)

@@ -32,7 +32,7 @@ class DepthError(JsonError):
     """A text whose brackets nest more deeply than anything that people write."""
 
     def __init__(self, text: str, place: int) -> None:
-        super().__init__("it nests too deeply", text, place)
+        super().__init__("it is nested too deeply", text, place)
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def parse(text: str, closed: Collection[str] = ()) -> Node:
     node = reader.value(_blank(text, 0), 0)
     end = _blank(text, node.end)
     if end != len(text):
-        raise JsonError("something stands after its end", text, end)
+        raise JsonError("unexpected content after the end", text, end)
     return node
 
 
@@ -108,7 +108,7 @@ class _Reader:
 
     def _string(self, start: int) -> Node:
         if self._text[start : start + 1] != '"':
-            raise JsonError("a text in double quotes is missing", self._text, start)
+            raise JsonError("expected a string in double quotes", self._text, start)
         return self._whole(start)
 
     def _whole(self, start: int) -> Node:
@@ -154,7 +154,7 @@ class _Reader:
 
     def _past(self, mark: str, place: int) -> int:
         if self._text[place : place + 1] != mark:
-            raise JsonError(f"'{mark}' is missing", self._text, place)
+            raise JsonError(f"expected '{mark}'", self._text, place)
         return _blank(self._text, place + 1)
 
 

@@ -95,19 +95,19 @@ def read(text: str) -> RawNotebook:
         raise NotebookError("the notebook is empty")
     root = parse(text, CLOSED)
     if not isinstance(root.value, dict):
-        raise NotebookError("no notebook: its JSON is not an object")
+        raise NotebookError("not a notebook: its JSON is not an object")
     cells = root.get("cells")
     if cells is None and "worksheets" in root.value:
-        raise NotebookError("a notebook of the old form (nbformat 3); opened and saved in Jupyter it gets the new one")
+        raise NotebookError("a notebook in the old format (nbformat 3); open and save it in Jupyter to convert it")
     if cells is None or not isinstance(cells.value, list):
-        raise NotebookError("no notebook: it has no list of cells")
+        raise NotebookError("not a notebook: it has no list of cells")
     _check_language(root.value.get("metadata"))
     notes: list[str] = []
     found = tuple(_cells(cells, notes))
     double = next(root.doubles(), None)
     if double is not None:
         row = text.count("\n", 0, double.key.start) + 1
-        notes.append(f"never fixed: in its JSON the key '{double.key.value}' stands twice in one object (line {row})")
+        notes.append(f"cannot be fixed: its JSON has a duplicate key '{double.key.value}' (line {row})")
     return RawNotebook(found, tuple(notes), double is not None)
 
 
@@ -130,14 +130,14 @@ def _is_python(language: str) -> bool:
 def _cells(cells: Node, notes: list[str]) -> Iterator[RawCell]:
     for number, cell in enumerate(cells.items, 1):
         if not isinstance(cell.value, dict):
-            notes.append(f"cell {number} was passed over: it is no object")
+            notes.append(f"cell {number} was skipped: it is not an object")
             continue
         if cell.value.get("cell_type") != "code":
             continue
         source = cell.get("source")
         fault = _fault(source)
         if fault or source is None:
-            notes.append(f"cell {number} was passed over: {fault}")
+            notes.append(f"cell {number} was skipped: {fault}")
             continue
         items = source.items if isinstance(source.value, list) else None
         whole = source.value if items is None else "".join(source.value)
@@ -150,10 +150,10 @@ def _fault(source: Node | None) -> str:
         return "it has no source"
     texts = source.value if isinstance(source.value, list) else [source.value]
     if not all(isinstance(text, str) for text in texts):
-        return "its source is neither a text nor a list of texts"
+        return "its source is neither a string nor a list of strings"
     if any(SURROGATE.search(text) for text in texts):
-        return "its source holds half a character (a lone surrogate)"
-    return "its source holds a null character" if any("\0" in text for text in texts) else ""
+        return "its source contains a lone surrogate"
+    return "its source contains a null character" if any("\0" in text for text in texts) else ""
 
 
 def _cell_is_python(metadata: object) -> bool:

@@ -154,7 +154,9 @@ class Store:
                 tables.begin()
                 yield Transaction(tables)
                 if os.getpid() != process:
-                    raise StoreError(f"{tables.label} is written by the process that began to, not by its child")
+                    raise StoreError(
+                        f"{tables.label} can only be written by the process that opened it, not by a child process"
+                    )
                 tables.commit()
             except BaseException as error:
                 if os.getpid() == process:
@@ -213,7 +215,7 @@ class Store:
         """The tables of a file that is whole and can be written, made anew if need be; raises StoreError."""
         if self._tables is not None:
             if self._tables.is_reading:
-                raise StoreError(f"{self._tables.label} is being read or written already")
+                raise StoreError(f"{self._tables.label} is already being read or written")
             if self._disk is None or self._disk.is_changeable:
                 return self._tables
             self.close()
@@ -239,7 +241,7 @@ class Store:
             from forklint.store.disk import Disk  # noqa: PLC0415 - imports SQLite, which takes 3 ms
             from forklint.store.tables import Tables  # noqa: PLC0415
         except ImportError:
-            raise RefusedError("nothing is stored: this Python was built without SQLite") from None
+            raise RefusedError("this Python was built without SQLite") from None
         if self._file is None:
             return Tables.make(None, self._schema)
         self._disk = self._disk or Disk(self._file, self._schema)

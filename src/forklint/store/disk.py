@@ -79,11 +79,11 @@ class Disk:
                 if not stat.S_ISREG(status.st_mode):
                     raise DamagedError(f"{self.path.with_name(name)} is not a regular file")
                 if status.st_size > MOST * self._schema.limit:
-                    raise DamagedError(f"{self.path.with_name(name)} is too large to be one of forklint's")
+                    raise DamagedError(f"{self.path.with_name(name)} is too large for a cache of forklint")
         if git_index.tracks_any(self.path.parent, names):
             raise RefusedError(f"{self.path} is tracked by git, so it is not used")
         if _ends_with(self.path.with_name(self.path.name + "-journal"), SUPER_JOURNAL):
-            raise DamagedError(f"{self.path}-journal is not one of forklint's")
+            raise DamagedError(f"{self.path}-journal was not written by forklint")
 
     def renew(self, distrusted: bytes) -> bool:
         """Make the file, in place of one that is damaged or was born as ``distrusted``; raises StoreError.

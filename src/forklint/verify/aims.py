@@ -70,16 +70,16 @@ def variable(project: Project, module: Module, row: int) -> Aim | str:
     statement = nearest([one.statement for one in settings], row)
     setting = next((one for one in settings if one.statement is statement), None)
     if setting is None:
-        return "no variable of the environment is set there by its name"
+        return "no environment variable is set there by name"
     starts = bool(launches(project, module))
-    doubt = "the file starts other programs: the variable may be meant for them" if starts else ""
+    doubt = "the file starts other programs, and the variable may be meant for them" if starts else ""
     return Aim(setting.statement, {"variable": setting.name, "value": setting.literal}, setting.name, doubt)
 
 
 def start(_project: Project, module: Module, row: int) -> Aim | str:
     """FKL201: whatever statement there is; the script as a whole is run."""
     node = nearest([node for node in module.nodes if isinstance(node, ast.stmt)], row)
-    return Aim(node, {}) if node is not None else "there is no statement"
+    return Aim(node, {}) if node is not None else "there is no statement on that line"
 
 
 def handle(project: Project, module: Module, row: int) -> Aim | str:
@@ -87,7 +87,7 @@ def handle(project: Project, module: Module, row: int) -> Aim | str:
     stores = [node for node in module.nodes if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value]
     statement = nearest([node for node in stores if any(isinstance(one, ast.Call) for one in ast.walk(node))], row)
     if statement is None:
-        return "nothing is opened and stored there"
+        return "nothing is opened and stored on that line"
     facts = class_around(module, statement)
     table = Openers(project, facts, openers(project.settings.handles))
     calls = [node for node in nodes_below(statement) if isinstance(node, ast.Call)]
@@ -100,7 +100,7 @@ def handle(project: Project, module: Module, row: int) -> Aim | str:
     users = [user for use in module.reads.get(name, ()) if (user := class_around(module, use))]
     if users and rows and facts is None:
         return Aim(statement, {**proof, "dataset": users[0].place, "keeper": users[0].place, "name": name})
-    return "nothing that is opened is kept there by an object, or under a name that a class of the file uses"
+    return "no open handle is stored there, neither in an object nor in a variable that a class of the file uses"
 
 
 def _stored_in(statement: ast.Assign | ast.AnnAssign) -> tuple[str, str]:
@@ -124,7 +124,7 @@ def member(project: Project, module: Module, row: int) -> Aim | str:
         facts = _class_of(project, module, use.value)
         if facts is not None:
             return Aim(use, {"name": use.attr, "class": facts.place}, use.attr, _elsewhere(project, module, use, facts))
-    return "no name is looked up on an object whose class is known"
+    return "no method is called there on an object of a known class"
 
 
 def _class_of(project: Project, module: Module, receiver: ast.expr) -> ClassFacts | None:
@@ -141,13 +141,13 @@ def _elsewhere(project: Project, module: Module, use: ast.Attribute, facts: Clas
     if is_method_excused(module, use) or is_hidden(module, use):
         return "the use is guarded"
     if facts.node.decorator_list:
-        return f"`{facts.name}` is decorated, which may give it names"
+        return f"`{facts.name}` is decorated, which may add names"
     derived = list(project.subclasses(facts))
     family = [*project.ancestry(facts).classes, *derived]
     if any(use.attr in own_names(one) for one in family):
-        return f"an object of `{facts.name}`, or of a class derived from it, has `{use.attr}` of its own"
+        return f"an object of `{facts.name}` or of a subclass defines `{use.attr}` itself"
     if is_assigned_somewhere(project, use.attr, [module, *{one.module for one in family}]):
-        return f"objects get a `{use.attr}` elsewhere in the project"
+        return f"`{use.attr}` is set on objects elsewhere in the project"
     return ""
 
 
@@ -172,7 +172,7 @@ def hook(_project: Project, module: Module, row: int) -> Aim | str:
     node = nearest(methods, row)
     meant = meant_hook(node.name) if node is not None else None
     if node is None or facts is None or meant is None:
-        return "no method is there whose name is a slip away from one that torch calls"
+        return "no method is defined there whose name is one typo away from one that torch calls"
     return Aim(node, {"class": facts.place, "name": node.name, "meant": meant}, node.name)
 
 
@@ -182,12 +182,12 @@ def payload(project: Project, module: Module, row: int) -> Aim | str:
     call = nearest([one.call for one in sent], row)
     found = next((one for one in sent if one.call is call), None)
     if found is None:
-        return "no call there sends anything to a process"
+        return "no call on that line sends anything to a process"
     span = module.span(found.call)
     place = {"file": str(module.path), "first": span.row, "last": span.end_row}
     proof = {"call": place, "part": found.part, "to": found.to, "piped": found.piped}
     what = f"what {found.to} is given"
-    doubt = "" if found.cells else "it is sent to no process: there are no workers, or they are forked"
+    doubt = "" if found.cells else "nothing is pickled: there are no workers, or they are forked"
     return Aim(found.call, {**proof, "dataset": None, "path": "", "late": "", "what": what}, found.part, doubt)
 
 
@@ -199,12 +199,12 @@ def generator(project: Project, module: Module, row: int) -> Aim | str:
     ]
     statement = nearest(stores, row)
     if statement is None or facts is None:
-        return "no object keeps a generator there"
+        return "no generator is stored there"
     calls = [node for node in nodes_below(statement) if isinstance(node, ast.Call)]
     names = [project.qualified(module, module.scope_at(call), call.func) for call in calls]
     kinds = [generators()[name].kind for name in names if name in generators()]
     if not kinds:
-        return "what is kept there is no generator that is known"
+        return "what is stored there is not a known generator"
     attribute = _stored_in(statement)[0]
     proof = {"dataset": facts.place, "keeper": facts.place, "attribute": attribute, "kind": kinds[0]}
     return Aim(statement, {**proof, "file": str(module.path)}, attribute)
@@ -214,7 +214,7 @@ def stream(_project: Project, module: Module, row: int) -> Aim | str:
     """FKL303: a class that is iterated."""
     facts = class_at(module, row)
     if facts is None or "__iter__" not in facts.methods:
-        return "no class with `__iter__` is there"
+        return "no class with `__iter__` is defined there"
     return Aim(facts.node, {"dataset": facts.place, "keeper": facts.place}, facts.name)
 
 

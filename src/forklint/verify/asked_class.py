@@ -19,7 +19,7 @@ from forklint.verify.words import Experiment, Judgement, Observation, Trial, Ver
 
 DOTS = re.compile(rb"^\s*from\s+(\.+)", re.MULTILINE)
 WORD = re.compile(r"\w+")
-INSTALL = "install what is missing, or choose the project's own Python with --python"
+INSTALL = "install what is missing, or pass the project's interpreter with --python"
 
 
 def importing(place: tuple[str, str], root: Path) -> dict[str, Any]:
@@ -79,8 +79,8 @@ def not_asked(seen: Observation) -> Judgement:
     """The judgement for a trial in which the class was never asked."""
     for record in seen.of("not-imported"):
         where = f" ({record['place']})" if record["place"] else ""
-        return inconclusive(f"the import ends with {record['error']}{where}", "make the module importable here")
-    return not_ended(seen) or inconclusive(last_line(seen.output) or "it ended early", "see it with --replay")
+        return inconclusive(f"the import fails with {record['error']}{where}", "make the module importable here")
+    return not_ended(seen) or inconclusive(last_line(seen.output) or "it ended early", "see its output with --replay")
 
 
 def made_up(record: Mapping[str, Any], names: Sequence[str]) -> str:
@@ -89,14 +89,14 @@ def made_up(record: Mapping[str, Any], names: Sequence[str]) -> str:
     A base that is missing hides nothing if it is known to give none of them.
     """
     if record.get("stand_in"):
-        return f"the class itself is a stand-in ({record['stand_in']})"
+        return f"the class itself is replaced by a stand-in ({record['stand_in']})"
     for base in record.get("missing", ()):
         known = class_names(base)
         if known is None:
-            return f"its base {base} is missing, and it is not known what that gives"
+            return f"its base class {base} is missing, and its attributes are unknown"
         given = [name for name in names if name in known.every]
         if given:
-            return f"its base {base} is missing, and gives {given[0]}"
+            return f"its base class {base} is missing, and defines {given[0]}"
     return ""
 
 
@@ -108,7 +108,7 @@ def with_stand_ins(
     hidden = made_up(record, names)
     note = "; " + line(stood_in) if stood_in else ""
     if hidden:
-        words = f"in a tolerant run {hidden}: what a stand-in shows is no proof"
+        words = f"in a tolerant run {hidden}: results with a stand-in prove nothing"
         return Judgement(Verdict.INCONCLUSIVE, words + note, INSTALL, {"stood_in": stood_in})
     details = {**judgement.details, "stood_in": stood_in} if stood_in else judgement.details
     return replace(judgement, evidence=judgement.evidence + note, details=details)

@@ -84,12 +84,12 @@ def cure(planned: Planned, result: Result, runner: Runner, tell: Tell, texts: Ma
     """Run the experiment that confirmed a finding once more, on mended texts of files; empty if there is no fix."""
     finding, experiment = result.finding, result.experiment
     if not texts or experiment is None:
-        words = finding.fix.message if finding.fix is not None else "forklint does not know how to mend it"
-        return Cure(result, "no fix", f"to be mended by hand: {words}", tuple(_spared(result)))
+        words = finding.fix.message if finding.fix is not None else "forklint has no fix for it"
+        return Cure(result, "no fix", f"no automatic fix: {words}", tuple(_spared(result)))
     if _is_proved_by(result):
-        return Cure(result, FIXED, "the control of the proof was the fix", tuple(_spared(result)), texts)
+        return Cure(result, FIXED, "the fix was the control of the experiment", tuple(_spared(result)), texts)
     if not all(runner.can_lay_over(trial) for trial in experiment.trials):
-        why = "this system lets no trial see the project otherwise than it is"
+        why = "this system cannot run a trial with changed files"
         return Cure(result, UNDECIDED, why, tuple(_spared(result)), texts)
     moved = {path: Moved(Path(path).read_text(encoding="utf-8", errors="replace"), texts[path]) for path in texts}
     again = replace(experiment, trials=tuple(_on(trial, texts, moved) for trial in experiment.trials))

@@ -102,7 +102,7 @@ class Environment:
             yield f"torch {version} does not work with numpy {numpy['version']}: install the numpy it was built for"
         runtime, driver = torch.get("cuda_runtime"), torch.get("cuda_driver")
         if runtime and driver and _version(driver) < _version(runtime):
-            yield f"the driver supports CUDA {driver}, torch needs {runtime}: update the driver, or install another torch"
+            yield f"the driver supports CUDA {driver}, torch needs {runtime}: update it, or install another torch"
         preset = (facts["start_methods"] or {}).get("preset")
         if preset:
             yield f"the start method is {preset} before the program runs: it was set when the interpreter started"

@@ -21,12 +21,12 @@ MOST_NAMED = 8
 OPEN = "open"
 REINITIALIZED = "Cannot re-initialize CUDA in forked subprocess"
 ELSEWHERE = (
-    "that line does not name the handle: look as well for threads that the parent began before the fork, "
+    "the stack does not name the handle: also look for threads that the parent started before the fork, "
     "such as those of a parallel torch operation"
 )
 
-NAME_IT = "name an entry or a factory that finds real data"
-UNSENT = "look for what the script sets while it runs, in a module or a class: a spawned worker does not have it"
+NAME_IT = "pass a script, or a factory, that finds real data"
+UNSENT = "look for values that the script sets in a module or class at run time: a spawned worker does not have them"
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,8 @@ def cell_of(seen: Observation, controls: Sequence[Observation], known: Truth) ->
         return Cell(unreached.verdict, unreached.evidence, unreached.advice)
     held = seen.of("handle-held")
     if not held:
-        words = "the loader's dataset holds no object of the class that keeps the handle"
-        return Cell(Verdict.INCONCLUSIVE, words, "pass an entry that builds it")
+        words = "the loader's dataset contains no object of the class that stores the handle"
+        return Cell(Verdict.INCONCLUSIVE, words, "pass a script that creates it")
     decided = _unsendable(seen) or _another_cause(seen)
     if decided:
         return decided
@@ -83,7 +83,7 @@ def paired(cell: Cell, mended: Observation | None, known: Truth) -> Cell:
     """
     if cell.verdict is Verdict.REFUTED:
         return replace(
-            cell, verdict=Verdict.INCONCLUSIVE, evidence=f"with made-up data, {cell.evidence}", advice=NAME_IT
+            cell, verdict=Verdict.INCONCLUSIVE, evidence=f"with generated data, {cell.evidence}", advice=NAME_IT
         )
     if cell.verdict is not Verdict.CONFIRMED:
         return cell
@@ -91,13 +91,13 @@ def paired(cell: Cell, mended: Observation | None, known: Truth) -> Cell:
     if problem:
         return replace(cell, verdict=Verdict.INCONCLUSIVE, evidence=f"{cell.evidence}; {problem}", advice=NAME_IT)
     assert mended is not None  # noqa: S101 - there is no problem
-    return replace(cell, evidence=f"{cell.evidence}; {mended.trial.factors.code} none of it")
+    return replace(cell, evidence=f"{cell.evidence}; {mended.trial.factors.code} no harm")
 
 
 def _not_cured(mended: Observation | None, known: Truth) -> str:
     """Why the mended trial does not show that the harm was the handle's; empty if it does."""
     if mended is None:
-        return "it was not run mended"
+        return "it was not run with the fix"
     how = mended.trial.factors.code
     unreached = why_unreached(mended, "a loader of its dataset")
     if unreached:
@@ -106,19 +106,21 @@ def _not_cured(mended: Observation | None, known: Truth) -> str:
     if errors:
         return f"{how}, too: {errors[0]['type']}: {first_line(errors[0]['text'])}"
     if mended.of("worker-died") or not any(one["batches"] for one in mended.of("pass")):
-        return f"{how} no batch comes"
+        return f"{how} no batch is read"
     return f"{how} samples differ, too" if samples.wrong(mended, known) else ""
 
 
 def _another_cause(seen: Observation) -> Cell | None:
     """The cell of a program whose workers come to harm for a reason that is known, and is not the handle."""
     if BOOTSTRAPPING in seen.output or seen.of("runs-while-importing"):
-        words = "the script runs anew in every worker that imports it"
-        return Cell(Verdict.INCONCLUSIVE, words, 'put what it runs under `if __name__ == "__main__":` first')
+        words = "every worker that imports the script runs it again"
+        return Cell(Verdict.INCONCLUSIVE, words, 'add a main guard (`if __name__ == "__main__":`) first')
     for record in seen.of("error"):
         if REINITIALIZED in record["text"]:
-            words = f"workers use CUDA, which the program began before the fork: {record['type']}: {REINITIALIZED}"
-            advice = "leave tensors on the CPU in __getitem__, or start workers by spawn"
+            words = (
+                f"workers use CUDA, which the program initialized before the fork: {record['type']}: {REINITIALIZED}"
+            )
+            advice = "keep tensors on the CPU in __getitem__, or use spawn"
             return Cell(Verdict.INCONCLUSIVE, words, advice)
     return None
 
@@ -136,14 +138,14 @@ def _nothing_open(held: Sequence[Mapping[str, Any]], harm: Cell | None) -> Cell:
     words = {
         "closed": "it is closed",
         "none": "it is None",
-        "absent": "nothing is kept",
-        "array": f"it holds {held[0]['type']}, which shares no offset and no lock",
-        "plain": f"it holds {held[0]['type']}, no handle",
+        "absent": "nothing is stored",
+        "array": f"it holds {held[0]['type']}, which shares neither an offset nor a lock",
+        "plain": f"it holds {held[0]['type']}, not a handle",
     }[state]
     if harm is None:
         return Cell(Verdict.REFUTED, f"{words} when workers start")
-    advice = "look for another handle or other state that workers share"
-    return Cell(Verdict.INCONCLUSIVE, f"{words} when workers start, and yet: {harm.evidence}", advice, harm.wrong)
+    advice = "look for another handle or other shared state"
+    return Cell(Verdict.INCONCLUSIVE, f"{words} when workers start, but: {harm.evidence}", advice, harm.wrong)
 
 
 def _forked(seen: Observation, harm: Cell | None, known: Truth) -> Cell:
@@ -156,8 +158,8 @@ def _forked(seen: Observation, harm: Cell | None, known: Truth) -> Cell:
             own = {record["user"] for record in seen.of("handle-used")}
             words = f"each of {len(own)} workers opened its own" if own else "no worker used it"
             return Cell(Verdict.REFUTED, f"open when workers start, but {words}", passes=passes)
-        advice = "look for other state that workers share"
-        evidence = f"no worker was seen to use the handle, and yet: {harm.evidence}"
+        advice = "look for other shared state"
+        evidence = f"no worker was observed to use the handle, but: {harm.evidence}"
         return Cell(Verdict.INCONCLUSIVE, evidence, advice, harm.wrong, passes)
     over = f"over {_counted(passes)} " if len(users) > (seen.trial.factors.workers or 0) else ""
     witness = f"{opened}, used {over}in {len(users)} workers that did not open it" if users else opened
@@ -165,18 +167,18 @@ def _forked(seen: Observation, harm: Cell | None, known: Truth) -> Cell:
         witness += ", whose reads moved the parent's file offset"
     rival = _rival(seen) if harm is not None else ""
     if harm is not None and rival:
-        words = f"{harm.evidence} ({witness}), but `{rival}` is open as well, and what was seen points to it"
-        return Cell(Verdict.INCONCLUSIVE, words, f"mend `{rival}` first, then look again", harm.wrong, passes)
+        words = f"{harm.evidence} ({witness}), but `{rival}` is also open, and is the more likely cause"
+        return Cell(Verdict.INCONCLUSIVE, words, f"fix `{rival}` first, then verify again", harm.wrong, passes)
     if harm is not None:
         return Cell(Verdict.CONFIRMED, f"{harm.evidence} ({witness})", harm.advice, harm.wrong, passes, harm.stack)
     count = samples.compared(seen, known)
     if count and not samples.agreeing(seen, known):
         return _depending(passes)
     if not count:
-        words = "its samples depend on what was read before them or on the worker, so that they cannot be compared"
+        words = "its samples depend on previous reads or on the worker, so they cannot be compared"
         if known.undigestable and not known.stateful:
             words = "its samples cannot be compared"
-        advice = "make samples a function of their index, or name a factory that does"
+        advice = "make samples depend only on their index, or add a factory that does"
         return Cell(Verdict.INCONCLUSIVE, f"{witness}; no error in {_counted(passes)}, but {words}", advice, (), passes)
     words = f"{witness}; no harm in {_counted(passes)}, {count} samples compared"
     return Cell(Verdict.NOT_REPRODUCED, words, passes=passes)
@@ -212,8 +214,8 @@ def _line_of(frame: str) -> str:
 
 
 def _depending(passes: int) -> Cell:
-    words = "every sample differs, every time: they depend on the worker that reads them"
-    return Cell(Verdict.INCONCLUSIVE, words, "make samples a function of their index", (), passes)
+    words = "every sample differs every time: samples depend on the worker that reads them"
+    return Cell(Verdict.INCONCLUSIVE, words, "make samples depend only on their index", (), passes)
 
 
 def _pickled(seen: Observation, harm: Cell | None, known: Truth) -> Cell:
@@ -221,17 +223,17 @@ def _pickled(seen: Observation, harm: Cell | None, known: Truth) -> Cell:
     culprits = seen.of("unpicklable")
     if culprits:
         names = ", ".join(f"{one['path']} ({one['type']}: {first_line(one['text'])})" for one in culprits)
-        words = f"the dataset cannot be sent to a worker, but for another part: {names}"
+        words = f"another part of the dataset cannot be pickled: {names}"
         return Cell(Verdict.INCONCLUSIVE, words, f"make {culprits[0]['path']} picklable first")
     if harm is not None and _is_of_handle(seen):
         return Cell(Verdict.CONFIRMED, harm.evidence, harm.advice, harm.wrong, passes, harm.stack)
     if harm is not None:
-        words = f"the dataset is sent without it or it opens anew, and yet: {harm.evidence}"
+        words = f"the handle is dropped or reopened when it is pickled, but: {harm.evidence}"
         return Cell(Verdict.INCONCLUSIVE, words, UNSENT, harm.wrong, passes, harm.stack)
     count = samples.compared(seen, known)
     if count and not samples.agreeing(seen, known):
         return _depending(passes)
-    words = f"the dataset is sent without it or it opens anew, and {count} samples in {_counted(passes)} agree"
+    words = f"the handle is dropped or reopened when it is pickled, and {count} samples in {_counted(passes)} agree"
     return Cell(Verdict.REFUTED, words, passes=passes)
 
 
@@ -252,7 +254,7 @@ def _unsendable(seen: Observation) -> Cell | None:
             if culprit["path"] == attribute or culprit["path"].startswith((f"{attribute}.", f"{attribute}[")):
                 text = first_line(culprit["text"])
                 error = f"{culprit['type']}: {text} ({culprit['path']}{', closed' * (state == 'closed')})"
-                return Cell(Verdict.CONFIRMED, f"the dataset cannot be sent to a worker: {error}")
+                return Cell(Verdict.CONFIRMED, f"the dataset cannot be pickled for a worker: {error}")
     return None
 
 
@@ -270,9 +272,9 @@ def _harm(seen: Observation, controls: Sequence[Observation], known: Truth, *, h
     if wrong and samples.agreeing(seen, known):
         told.append(_differing(seen, wrong, known, quietly=not told))
     if seen.ending.signal:
-        told.append(f"the program died of {seen.ending.signal}")
+        told.append(f"the program was killed by {seen.ending.signal}")
     if hung:
-        told.append(f"hangs: no end after {seen.trial.seconds:g} s{_where(seen)}")
+        told.append(f"hangs: still running after {seen.trial.seconds:g} s{_where(seen)}")
     if not told:
         return None
     advice = ELSEWHERE if hung and len(told) == 1 and not _hangs_at_handle(seen) else ""
@@ -301,7 +303,7 @@ def _deaths(seen: Observation) -> Iterator[str]:
         name = record["signal"] or f"exit code {record['exit_code']}"
         found[name] = found.get(name, 0) + 1
     for name, count in found.items():
-        yield f"{'a worker' if count == 1 else f'{count} workers'} died of {name}"
+        yield f"{'a worker' if count == 1 else f'{count} workers'} killed by {name}"
 
 
 def _errors(seen: Observation, controls: Sequence[Observation]) -> Iterator[str]:
@@ -316,9 +318,9 @@ def _errors(seen: Observation, controls: Sequence[Observation]) -> Iterator[str]
 
 
 def _differing(seen: Observation, wrong: Sequence[Any], known: Truth, *, quietly: bool) -> str:
-    after = ", though every process exits 0" if quietly else ""
+    after = ", although every process exits with 0" if quietly else ""
     if known.stream is not None:
-        return f"{len(wrong)} samples of the stream are not those of the control{after}"
+        return f"{len(wrong)} samples of the stream differ from the control{after}"
     named = ", ".join(map(str, wrong[:MOST_NAMED])) + (", ..." if len(wrong) > MOST_NAMED else "")
     return (
         f"{len(wrong)} of {len(known.digests)} samples differ from the control in {_counted(_passes(seen))}"

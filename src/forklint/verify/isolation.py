@@ -24,10 +24,10 @@ PATIENCE = 30.0
 LARGEST_COPY = 512 * MIB
 MOST_FILES = 20_000
 """A folder with more in it is not copied for each trial."""
-THROWN_AWAY = "it is thrown away afterwards. What it writes elsewhere stays."
+THROWN_AWAY = "it is removed afterwards. Files written elsewhere stay."
 WORDS = {
-    "view": f"What it writes in the project goes into a layer of its own over it: {THROWN_AWAY}",
-    "copy": f"It runs in a copy of the project, and what it writes goes there: {THROWN_AWAY}",
+    "view": f"Files that it writes in the project go to an overlay: {THROWN_AWAY}",
+    "copy": f"It runs in a copy of the project, and files that it writes go there: {THROWN_AWAY}",
     "none": (
         "This system lets no program have a layer of its own over the project, which is too large to copy: "
         "what it writes stays, and trials run one after another."

@@ -26,7 +26,7 @@ SAMPLES = 64
 """Samples that are read of made-up data: fewer than of real data, for all of them are made first."""
 SECONDS = 15.0
 """For which is learnt what the data has to be."""
-CHANGED = "with a handle of its own in each process"
+CHANGED = "with a separate handle in each process"
 PLAIN = "a file"
 NAMES = {
     "lmdb": "an LMDB environment", "hdf5": "an HDF5 file", "sqlite": "an SQLite database", "zip": "a zip archive",
@@ -106,9 +106,9 @@ def stood_in(seen: Sequence[Observation]) -> Judgement | None:
     """The judgement where the claim is about a stand-in: there is none through it."""
     for one in seen:
         for record in one.of("claim-stood-in"):
-            words = f"what it is about is a stand-in: {record['what']}"
+            words = f"the object in question is replaced by a stand-in: {record['what']}"
             return Judgement(
-                Verdict.INCONCLUSIVE, words, "install what is missing, or choose an interpreter that has it"
+                Verdict.INCONCLUSIVE, words, "install what is missing, or pass an interpreter that has it with --python"
             )
     return None
 
@@ -119,8 +119,8 @@ def not_made(seen: Sequence[Observation]) -> Judgement | None:
         for record in one.of("made"):
             if record["error"]:
                 place = f" ({record['place']})" if record["place"] else ""
-                words = f"no sample comes out of made-up data: {first_line(record['error'])}{place}"
-                advice = "put the data there, or name an entry or a factory that finds it"
+                words = f"no sample can be read from generated data: {first_line(record['error'])}{place}"
+                advice = "provide the data, or pass a script or a factory that finds it"
                 return Judgement(Verdict.INCONCLUSIVE, words, advice)
     return None
 
@@ -130,5 +130,5 @@ def told(seen: Sequence[Observation]) -> str:
     for one in seen:
         for record in one.of("made"):
             stores = list(dict.fromkeys(NAMES.get(kind, kind) for kind, _ in record["stores"]))
-            return f"made up: {', '.join([*stores, *(f'`{name}`' for name in record['arguments'])]) or 'nothing'}"
+            return f"generated: {', '.join([*stores, *(f'`{name}`' for name in record['arguments'])]) or 'nothing'}"
     return ""

@@ -32,7 +32,7 @@ def unsupported(row: Variable, machine: Machine) -> Judgement | None:
         systems = " or ".join(SYSTEMS[name] for name in dict.fromkeys(p for one in row.readers for p in one.platforms))
         return Judgement(Verdict.UNSUPPORTED, f"needs {systems}: {row.readers[0].what} is not here")
     if not machine.has_cuda and all(_wants_cuda(one, row) for one in readers):
-        return Judgement(Verdict.UNSUPPORTED, "needs a CUDA device, and a torch that can use it")
+        return Judgement(Verdict.UNSUPPORTED, "needs a CUDA device and a torch with CUDA")
     return None
 
 
@@ -67,7 +67,7 @@ def judged(name: str, probes: Mapping[str, str], shown: Mapping[str, Mapping[str
     for verdict in (Verdict.CONFIRMED, Verdict.NOT_REPRODUCED, Verdict.REFUTED):
         if any(row["verdict"] == verdict.value for row in table.values()):
             return Judgement(verdict, words, details=details)
-    return inconclusive(f"nothing in this program follows {name}", "run it where its reader is installed")
+    return inconclusive(f"nothing in this program is affected by {name}", "run it where its reader is installed")
 
 
 def _row(reader: str, probe: str, shown: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
@@ -77,10 +77,14 @@ def _row(reader: str, probe: str, shown: Mapping[str, Mapping[str, str]]) -> dic
         return {}
     if probe.startswith(STARTED):
         began = late == early
-        told = "the process began with it" if began else "the process began without it, and its effect cannot be seen"
+        told = (
+            "it was set when the process started"
+            if began
+            else "it was not set when the process started, and its effect cannot be observed"
+        )
         return {"verdict": "refuted" if began else "not reproduced", "evidence": told}
     if late == early:
-        return {"verdict": "refuted", "evidence": f"{_cut(late)} though it was set late"}
+        return {"verdict": "refuted", "evidence": f"{_cut(late)} although it was set late"}
     if late == unset:
         return {"verdict": "confirmed", "evidence": f"{_cut(late)}, as without it, instead of {_cut(early)}"}
     return {}

@@ -16,8 +16,8 @@ from forklint.verify.words import Experiment, Judgement, Observation, Trial, Ver
 
 NOTEBOOK = Judgement(
     Verdict.INCONCLUSIVE,
-    "cells of a notebook are not run: a started process cannot import them",
-    "move the code to a module, or export it with jupyter nbconvert --to script",
+    "notebook cells cannot be run: a worker process cannot import them",
+    "move the code to a module, or export it with `jupyter nbconvert --to script`",
 )
 Tell = Callable[[Finding, Trial, Observation | None], None]
 """Called when a trial begins (no observation yet) and when it has ended."""

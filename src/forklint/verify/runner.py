@@ -202,9 +202,7 @@ class Runner:
     def _order(self, trial: Trial, prefix: str, folder: Path, side_by_side: int, copies: Copies) -> Order:
         subject = trial.subject
         if not subject.folder.is_dir():
-            raise CannotRunError(
-                f"{subject.folder}: no such directory, so {' '.join(subject.command)} cannot run there"
-            )
+            raise CannotRunError(f"{subject.folder}: no such directory to run {' '.join(subject.command)} in")
         return Order(
             command=[str(self.python), *copies.named(subject.command)],
             environment=copies.named(self._environment(trial, folder)),

@@ -27,7 +27,7 @@ WHEN_IMPORTED = re.compile(rb"^for\s|^while\s|^\w[\w.]*\(|^\w+\s*=\s*\w*DataLoad
 """Signs that it does so when it is imported, too."""
 RELATIVE = re.compile(rb"^\s*from\s+\.", re.MULTILINE)
 
-NO_WAY_OUT = "pass an entry (forklint verify SCRIPT -- ARGS) or name a factory under [tool.forklint.verify] loaders"
+NO_WAY_OUT = "pass a script (forklint verify SCRIPT -- ARGS), or add a factory to `loaders` in [tool.forklint.verify]"
 
 
 @dataclass(frozen=True)
@@ -159,4 +159,4 @@ def required(facts: ClassFacts, project: Project) -> list[str]:
 
 
 def _no_way(what: str) -> Judgement:
-    return Judgement(Verdict.INCONCLUSIVE, f"no way to build {what}", NO_WAY_OUT)
+    return Judgement(Verdict.INCONCLUSIVE, f"cannot create {what}", NO_WAY_OUT)

@@ -23,8 +23,8 @@ from forklint.verify.words import Judgement, Observation, Verdict
 DOUBT = "doubt"
 NEAR = 3
 """A line this far from one that lint flags is that one."""
-NO_WORKERS = "its loader starts no worker by itself, and no loader with workers is known to read it"
-ADVICE = "pass an entry whose loader has workers: forklint verify SCRIPT -- ARGUMENTS"
+NO_WORKERS = "its loader has no workers by default, and no other loader with workers is known to read it"
+ADVICE = "pass a script whose loader has workers: forklint verify SCRIPT -- ARGS"
 
 
 class SuspectError(ValueError):
@@ -61,14 +61,14 @@ def finding_for(suspicion: Suspicion, project: Project, found: Sequence[Finding]
     module = project.module(from_root(suspicion.path))
     if module is None or suspicion.row > len(module.document.lines):
         why = "the file cannot be parsed" if module is None else f"the file has {len(module.document.lines)} lines"
-        return bare(suspicion, project.root), _unaimed(suspicion, why, "look at the path and the line")
+        return bare(suspicion, project.root), _unaimed(suspicion, why, "check the path and the line")
     aim = AIMS.get(suspicion.code)
     if aim is None:
-        why = "what it runs is found by lint alone"
+        why = "its experiment needs a finding of lint"
         return bare(suspicion, project.root), _unaimed(suspicion, why, "run forklint on the file")
     aimed = aim(project, module, suspicion.row)
     if isinstance(aimed, str):
-        return bare(suspicion, project.root), _unaimed(suspicion, aimed, "name the line of what is suspected")
+        return bare(suspicion, project.root), _unaimed(suspicion, aimed, "pass the line of the suspected code")
     return _made(suspicion, project, module, aimed), None
 
 
@@ -76,7 +76,7 @@ def with_doubt(finding: Finding, judgement: Judgement, observations: Sequence[Ob
     """The judgement on a suspicion: what lint has a reason not to flag is not confirmed by an experiment alone."""
     if DOUBT not in finding.proof or judgement.verdict is not Verdict.CONFIRMED:
         return judgement
-    doubt, advice = finding.proof[DOUBT], "judge by hand whether that is so"
+    doubt, advice = finding.proof[DOUBT], "check by hand whether this is the case"
     loaders = [record for seen in observations for record in seen.of("target")]
     if not doubt and loaders and not any(record.get("workers") for record in loaders):
         doubt, advice = NO_WORKERS, ADVICE
@@ -87,7 +87,7 @@ def with_doubt(finding: Finding, judgement: Judgement, observations: Sequence[Ob
 
 
 def _unaimed(suspicion: Suspicion, why: str, advice: str) -> Judgement:
-    words = f"the experiment of {suspicion.code} cannot be aimed at line {suspicion.row}: {why}"
+    words = f"the experiment of {suspicion.code} does not apply to line {suspicion.row}: {why}"
     return Judgement(Verdict.INCONCLUSIVE, words, advice)
 
 

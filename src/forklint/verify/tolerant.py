@@ -26,7 +26,7 @@ COMMAND = ("-m", "forklint_harness.tolerance")
 """Runs a program in its tolerant form: what follows is its command."""
 GUARDED = "guarded"
 MENDED = "with the fix"
-CHANGED = "with the least change"
+CHANGED = "with a minimal change"
 MOST_NAMED = 4
 KINDS = {
     "package": "packages",
@@ -137,28 +137,28 @@ def judged(as_it_is: Shown, control: Shown, observations: Sequence[Observation])
     def verdict(kind: Verdict, words: str, advice: str = "") -> Judgement:
         return Judgement(kind, words + note, advice, details)
 
-    entry = "pass an entry, or name a factory under [tool.forklint.verify] loaders"
+    entry = "pass a script, or add a factory to `loaders` in [tool.forklint.verify]"
     if as_it_is.made_up:
-        words = f"in a tolerant run {' and '.join(as_it_is.made_up)}: what a stand-in shows is no proof"
+        words = f"in a tolerant run {' and '.join(as_it_is.made_up)}: results with a stand-in prove nothing"
         return verdict(Verdict.INCONCLUSIVE, words, "install what is missing, or " + entry)
     if as_it_is.reached is None:
-        why = as_it_is.why.evidence if as_it_is.why else "the place was not reached"
+        why = as_it_is.why.evidence if as_it_is.why else "the code in question was not reached"
         return verdict(
             Verdict.INCONCLUSIVE, f"in a tolerant run, {why}", as_it_is.why.advice if as_it_is.why else entry
         )
     if not as_it_is.harm:
         if as_it_is.other:
-            return verdict(Verdict.INCONCLUSIVE, f"it fails for another reason: {as_it_is.other}", "mend that first")
+            return verdict(Verdict.INCONCLUSIVE, f"it fails for another reason: {as_it_is.other}", "fix that first")
         if as_it_is.spared and not stood_in.get("statement"):
-            return verdict(Verdict.REFUTED, "in a tolerant run it came to the place, and no harm was seen")
-        return verdict(Verdict.NOT_REPRODUCED, "in a tolerant run it came to the place, and no harm was seen")
+            return verdict(Verdict.REFUTED, "in a tolerant run the code in question was reached without harm")
+        return verdict(Verdict.NOT_REPRODUCED, "in a tolerant run the code in question was reached without harm")
     how = next((seen.trial.factors.code or "" for seen in observations if seen.trial.is_control), MENDED)
     if control.harm:
-        return verdict(Verdict.INCONCLUSIVE, f"{as_it_is.harm}; {how}, too: {control.harm}", "mend it by hand")
+        return verdict(Verdict.INCONCLUSIVE, f"{as_it_is.harm}; {how}, too: {control.harm}", "fix it by hand")
     if control.reached != as_it_is.reached or not control.works:
-        why = control.other or (control.why.evidence if control.why else "it did not come to the same place")
+        why = control.other or (control.why.evidence if control.why else "it did not reach the same code")
         return verdict(Verdict.INCONCLUSIVE, f"{as_it_is.harm}; {how}, {why}", entry)
-    return verdict(Verdict.CONFIRMED, f"{as_it_is.harm}; {how} it is gone")
+    return verdict(Verdict.CONFIRMED, f"{as_it_is.harm}; {how} it does not occur")
 
 
 def stood_in_by(observations: Sequence[Observation]) -> dict[str, list[str]]:
@@ -195,6 +195,6 @@ def line(stood_in: Mapping[str, Sequence[str]]) -> str:
         if names:
             more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
             parts.append(f"{words} {', '.join(names[:MOST_NAMED])}{more}")
-    text = "stood in: " + "; ".join(parts) if parts else ""
+    text = "replaced: " + "; ".join(parts) if parts else ""
     refused = len(stood_in.get("refused", ()))
     return f"{text}; refused: {refused}".lstrip("; ") if refused else text

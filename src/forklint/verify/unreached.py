@@ -11,15 +11,15 @@ from forklint.source.paths import relative_to
 from forklint.verify.words import Judgement, Observation, Verdict
 
 SPENT = {
-    "time": ("took longer than {seconds:g} s", "raise --timeout, or name a factory that builds less"),
-    "memory": ("took more memory than there is", "free some, or name a factory that builds less"),
-    "processes": ("started too many processes", "look at what the program starts before its loader"),
-    "scratch": ("filled its temporary folder", "name a factory that writes less"),
-    "output": ("printed without end", "silence the program, or name a factory"),
+    "time": ("took longer than {seconds:g} s", "raise --timeout, or add a factory that needs less time"),
+    "memory": ("used more memory than available", "free some memory, or add a factory that needs less"),
+    "processes": ("started too many processes", "check which processes the program starts before its loader"),
+    "scratch": ("filled its temporary directory", "add a factory that writes less"),
+    "output": ("printed too much output", "make the program print less, or add a factory"),
 }
 GOES_ON = (
-    "name a factory under [tool.forklint.verify] loaders, or let the script run on to the loader, "
-    "with all its batches and whatever it saves: --until-loader"
+    "add a factory to `loaders` in [tool.forklint.verify], or pass --until-loader to run the script up to the loader, "
+    "with all batches and everything it saves"
 )
 TOO_FEW = (
     "if it failed since another loader gave it one batch alone, let that give all, with whatever the script saves: "
@@ -40,24 +40,26 @@ def why_unreached(seen: Observation, what: str) -> Judgement | None:
     elsewhere = seen.of("in-another-process")
     if elsewhere:
         place = elsewhere[0]["where"]
-        words = f"{_subject(seen)} iterates {what} in a process that it starts itself" + (
-            f" ({place})" if place else ""
+        words = f"{_subject(seen)} iterates {what} in a process that it starts" + (f" ({place})" if place else "")
+        return _open(
+            words, "add a factory to `loaders` in [tool.forklint.verify], or pass a script that starts no processes"
         )
-        return _open(words, "name a factory under [tool.forklint.verify] loaders, or an entry that starts none")
     return why_ended_early(seen, what) or _ended(seen, what)
 
 
 def why_ended_early(seen: Observation, what: str) -> Judgement | None:
     """A judgement if the trial's program was stopped, or died, before ``what``; None if it came to its own end."""
     if seen.of("out-of-bounds"):
-        return _open(f"{_went_past(seen)} before {what}{_made(seen)}, and was ended there", GOES_ON)
+        return _open(f"{_went_past(seen)} before {what}{_made(seen)}, and was stopped", GOES_ON)
     reason = seen.ending.stopped_for
     when = f"while {what} was read" if seen.of("target") else f"before {what}"
     if reason:
-        words, advice = SPENT.get(reason, (f"was ended ({reason})", "run it again"))
+        words, advice = SPENT.get(reason, (f"was stopped ({reason})", "run it again"))
         return _open(f"{_subject(seen)} {words.format(seconds=seen.trial.seconds)} {when}", advice)
     if seen.ending.signal:
-        return _open(f"{_subject(seen)} died of {seen.ending.signal} {when}", "make it run by itself first")
+        return _open(
+            f"{_subject(seen)} was killed by {seen.ending.signal} {when}", "make it run without forklint first"
+        )
     return None
 
 
@@ -79,7 +81,7 @@ def _ended(seen: Observation, what: str) -> Judgement:
     code = seen.ending.exit_code
     return _open(
         f"{_subject(seen)} ended with exit code {code} and never iterated {what}{_made(seen)}",
-        "pass an entry that iterates it, or name a factory under [tool.forklint.verify] loaders",
+        "pass a script that iterates it, or add a factory to `loaders` in [tool.forklint.verify]",
     )
 
 
@@ -87,7 +89,7 @@ def _cannot_build(seen: Observation, record: Mapping[str, Any]) -> str:
     """Which factory, or which class, raised what."""
     what = f"{_subject(seen)} {record['name']}" if seen.trial.subject.kind == "factory" else _subject(seen)
     where = f" ({_place(record['frame'])})" if record["frame"] else ""
-    return f"{what} cannot be built: {record['type']}: {first_line(record['text'])}{where}"
+    return f"{what} cannot be created: {record['type']}: {first_line(record['text'])}{where}"
 
 
 def first_line(text: str) -> str:
@@ -100,14 +102,14 @@ def _went_past(seen: Observation) -> str:
     record = seen.of("out-of-bounds")[0]
     at = f" at {_place(record['place'])}" if record["place"] else ""
     if record["why"] == "save":
-        return f"{_subject(seen)} came to save a model{at}"
-    return f"{_subject(seen)} went round again over a loader of {record['dataset']}{at}"
+        return f"{_subject(seen)} was about to save a model{at}"
+    return f"{_subject(seen)} started a second epoch over a loader of {record['dataset']}{at}"
 
 
 def _made(seen: Observation) -> str:
     """Where a loader was made that would have been the one, if there was one."""
     made = [record["where"] for record in seen.of("loader") if record["is_meant"] and record["where"]]
-    return f" (one is made at {_place(made[0])})" if made else ""
+    return f" (one is created at {_place(made[0])})" if made else ""
 
 
 def _place(place: str) -> str:
@@ -131,13 +133,13 @@ def _advice(kind: str, text: str, folder: Path) -> str:
         package = name[1].partition(".")[0] if name else ""
         own = _own(package, folder) if package else ""
         if own:
-            return f"{package} is the project's own: set PYTHONPATH={own}, or choose a Python that has it with --python"
-        return f"install {package}, or choose its interpreter with --python" if package else "mend the import"
+            return f"{package} belongs to the project: set PYTHONPATH={own}, or pass its interpreter with --python"
+        return f"install {package}, or pass its interpreter with --python" if package else "fix the import"
     if kind == "FileNotFoundError":
-        return "put the data there, or pass an entry or a factory that finds it"
+        return "provide the data, or pass a script or a factory that finds it"
     if kind == "TypeError" and "argument" in text:
-        return "pass an entry, or name a factory under [tool.forklint.verify] loaders"
-    return "make it run by itself first, or name a factory under [tool.forklint.verify] loaders"
+        return "pass a script, or add a factory to `loaders` in [tool.forklint.verify]"
+    return "make it run without forklint first, or add a factory to `loaders` in [tool.forklint.verify]"
 
 
 def _subject(seen: Observation) -> str:

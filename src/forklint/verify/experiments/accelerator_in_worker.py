@@ -38,7 +38,7 @@ class AcceleratorInWorker(Experimenter):
         path = from_root(Path(proof["call"]["file"]))
         subject = subject_of(path, self.context.sources, context.project())
         if subject is None:
-            return inconclusive(f"no script is known that makes the loader in {path.name}", NO_WAY_OUT)
+            return inconclusive(f"no script is known that creates the loader in {path.name}", NO_WAY_OUT)
         spec = {
             "call": proof["call"],
             "line": proof["line"],
@@ -52,7 +52,7 @@ class AcceleratorInWorker(Experimenter):
             for cell in self._cells(kind)
         ]
         if len(trials) == 1:
-            return inconclusive("no start method to try", "leave out --start-method")
+            return inconclusive("no start method to try", "run it without --start-method")
         return Experiment(finding, f"workers cannot share {name} with their parent", tuple(trials))
 
     def has(self, kind: str) -> bool:
@@ -93,21 +93,21 @@ def _cell(seen: Observation) -> Judgement:
     culprits = seen.of("unpicklable")
     if culprits:
         names = ", ".join(f"{one['path']} ({one['type']}: {one['text']})" for one in culprits)
-        return inconclusive(f"what is sent to the workers cannot be pickled: {names}", "mend that first")
+        return inconclusive(f"an object for the workers cannot be pickled: {names}", "fix that first")
     if errors and (reached or is_kept):
         return Judgement(Verdict.CONFIRMED, _words(errors[0]))
     if seen.ending.signal and (reached or is_kept):
-        return Judgement(Verdict.CONFIRMED, f"the program died of {seen.ending.signal}")
+        return Judgement(Verdict.CONFIRMED, f"the program was killed by {seen.ending.signal}")
     unreached = why_unreached(seen, "the loader")
     if unreached:
         return unreached
     if errors:
-        return inconclusive(f"it fails before that line: {_words(errors[0])}", "mend that first")
+        return inconclusive(f"it fails before that line: {_words(errors[0])}", "fix that first")
     if not reached and not is_kept:
-        return Judgement(Verdict.REFUTED, "workers read their batches and never came to that line")
+        return Judgement(Verdict.REFUTED, "workers read their batches without reaching that line")
     taken = next((record["taken"] for record in seen.of("read") if record["taken"]), 0)
     cost = f"; the workers took {taken / MIB:.0f} MiB of the accelerator's memory" if taken else ""
-    return Judgement(Verdict.NOT_REPRODUCED, f"workers used it and no error was seen{cost}")
+    return Judgement(Verdict.NOT_REPRODUCED, f"workers used it without an error{cost}")
 
 
 def _words(error: object) -> str:

@@ -143,7 +143,7 @@ def inconclusive(why: str, advice: str) -> Judgement:
 def worst_of(cells: Mapping[str, Judgement]) -> Judgement:
     """The judgement of a finding whose cells were judged one by one: the worst verdict, with all that led to it."""
     if not cells:
-        return inconclusive("no start method to try", "leave out --start-method")
+        return inconclusive("no start method to try", "run it without --start-method")
     verdict = min((cell.verdict for cell in cells.values()), key=WORST_FIRST.index)
     told: dict[str, list[str]] = {}
     for factors, cell in cells.items():
@@ -159,7 +159,7 @@ def worst_of(cells: Mapping[str, Judgement]) -> Judgement:
 
 def not_ended(seen: Observation) -> Judgement | None:
     """The judgement for a trial that was stopped, or died, before it showed anything; None if it ended by itself."""
-    return why_ended_early(seen, "it came to what is in question")
+    return why_ended_early(seen, "it reached the code in question")
 
 
 def last_line(output: str) -> str:

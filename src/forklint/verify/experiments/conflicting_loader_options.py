@@ -33,7 +33,7 @@ class ConflictingLoaderOptions(Experimenter):
             spec = {"loader": proof["loader"], "options": options, "iterable": proof["iterable"]}
             trial = self.trial(finding, subject, "options", spec, Factors(), is_control=is_control)
             trials.append(replace(trial, name=f"{trial.name}-{'without' if is_control else 'with'}"))
-        claim = f"`{proof['option']}` is refused beside the other options"
+        claim = f"`{proof['option']}` cannot be combined with the other options"
         return Experiment(finding, claim, tuple(trials))
 
     def imports(self, finding: Finding) -> bool:
@@ -46,13 +46,15 @@ class ConflictingLoaderOptions(Experimenter):
 
     def _failed(self, seen: Observation) -> Judgement | None:
         for record in seen.of("not-imported"):
-            return inconclusive(f"the import ends with {record['error']}", "install what the program uses")
+            return inconclusive(f"the import fails with {record['error']}", "install the packages of the program")
         for record in seen.of("refused"):
-            why = f"without it the loader is refused, too: {record['error']}"
-            return inconclusive(why, "mend the other findings of this call first")
+            why = f"without it the loader raises an error, too: {record['error']}"
+            return inconclusive(why, "fix the other findings of this call first")
         if seen.of("batch"):
             return None
-        return not_ended(seen) or inconclusive(last_line(seen.output) or "it ended early", "see it with --replay")
+        return not_ended(seen) or inconclusive(
+            last_line(seen.output) or "it ended early", "see its output with --replay"
+        )
 
     def judge(self, experiment: Experiment, observations: Sequence[Observation]) -> Judgement:
         """Confirmed by the error, or, of pinned memory, by the warning; refuted by a batch."""
@@ -65,11 +67,13 @@ class ConflictingLoaderOptions(Experimenter):
             return Judgement(Verdict.CONFIRMED, f"{record['error']} (when it is {record['when']})")
         for record in seen.of("batch"):
             return _of_batch(record, proof)
-        return not_ended(seen) or inconclusive(last_line(seen.output) or "it ended early", "see it with --replay")
+        return not_ended(seen) or inconclusive(
+            last_line(seen.output) or "it ended early", "see its output with --replay"
+        )
 
 
 def _of_batch(record: Mapping[str, Any], proof: Mapping[str, Any]) -> Judgement:
     told = [text for text in record["warnings"] if MPS in text]
     if proof["option"] == "pin_memory" and told:
         return Judgement(Verdict.CONFIRMED, told[0])
-    return Judgement(Verdict.REFUTED, "the loader is made and gives a batch with it")
+    return Judgement(Verdict.REFUTED, "with it, the loader is created and returns a batch")

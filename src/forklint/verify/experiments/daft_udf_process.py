@@ -23,7 +23,7 @@ class DaftUdfProcess(Experimenter):
     def plan(self, finding: Finding) -> Experiment | Judgement:
         """The program itself, or a small class with no options and with ``use_process=False``."""
         context, proof = self.context, finding.proof
-        claim = f"Daft builds `{proof['class']}` in processes of its choice, or more than once"
+        claim = f"Daft creates `{proof['class']}` in processes of its choice, or more than once"
         if context.entry:
             spec = {**proof, "file": str(from_root(Path(finding.path)))}
             subject = Subject("entry", context.entry, context.folder, environment=context.variables)
@@ -39,20 +39,20 @@ class DaftUdfProcess(Experimenter):
         seen = observations[-1]
         controls = [one for one in observations if one.trial.is_control]
         for record in seen.of("not-imported"):
-            return inconclusive(record["error"], "install daft, or choose its interpreter with --python")
+            return inconclusive(record["error"], "install daft, or pass an interpreter that has it with --python")
         built = seen.of("built")
         if not built:
-            ended = why_ended_early(seen, "the class was built")
-            why = ended.evidence if ended else f"the class was not built: {last_line(seen.output) or 'it ended'}"
-            return inconclusive(why, "name an entry that runs the query: forklint verify SCRIPT -- ARGUMENTS")
+            ended = why_ended_early(seen, "the class was created")
+            why = ended.evidence if ended else f"the class was not created: {last_line(seen.output) or 'it ended'}"
+            return inconclusive(why, "pass a script that runs the query: forklint verify SCRIPT -- ARGS")
         elsewhere = [record for record in built if not record["main"]]
-        who = "the class is" if seen.trial.subject.kind == "entry" else "a small class in its place is"
-        evidence = f"{who} built {_times(len(built))}, {_times(len(elsewhere))} in a process of its own"
+        who = "the class is" if seen.trial.subject.kind == "entry" else "a small class instead of it is"
+        evidence = f"{who} created {_times(len(built))}, {_times(len(elsewhere))} in a separate process"
         if not elsewhere and len(built) == 1:
-            return Judgement(Verdict.NOT_REPRODUCED, f"{evidence}; Daft chooses by how a query runs")
+            return Judgement(Verdict.NOT_REPRODUCED, f"{evidence}; Daft chooses depending on how a query runs")
         if any(len(one.of("built")) >= len(built) for one in controls):
             return inconclusive(
-                f"{evidence}, and so it is with use_process=False", "pass an entry: SCRIPT -- ARGUMENTS"
+                f"{evidence}, also with use_process=False", "pass a script: forklint verify SCRIPT -- ARGS"
             )
         return Judgement(Verdict.CONFIRMED, evidence)
 

@@ -74,7 +74,7 @@ class HandleInInit(Experimenter):
     ) -> Experiment:
         spec = {**self._spec(finding), **further}
         names = " and ".join(f"`{name}`" for name in spec["attributes"])
-        claim = f"{names}: the {finding.proof['kind']} is shared by workers, or cannot be sent to them"
+        claim = f"{names}: the {finding.proof['kind']} is shared by workers, or cannot be pickled for them"
         control = self.trial(
             finding, subject, "samples", {**spec, "mode": "control"}, Factors(workers=0), is_control=True
         )
@@ -218,7 +218,7 @@ class HandleInInit(Experimenter):
             factors: min(found, key=lambda cell: WORST_FIRST.index(cell.verdict)) for factors, found in cells.items()
         }
         if not judged:
-            return inconclusive("no start method to try", "leave out --start-method")
+            return inconclusive("no start method to try", "run it without --start-method")
         judgement = _whole(judged, known)
         if experiment.is_tolerant:
             words = "; ".join([judgement.evidence, *filter(None, [made_data.told(controls)])])
@@ -262,8 +262,10 @@ def _spared(judged: Mapping[str, Cell], verdict: Verdict) -> str:
     forked = [cell for factors, cell in judged.items() if factors.startswith("fork,") and cell.verdict in harmless]
     if verdict is not Verdict.CONFIRMED or not forked:
         return ""
-    where = "it bites where workers are spawned (macOS, Windows) or come from a fork server (Python 3.14 on Linux)"
-    return f"under fork no harm was seen: {where}"
+    where = (
+        "it fails where workers are spawned (macOS, Windows) or started by a fork server (Linux from Python 3.14 on)"
+    )
+    return f"under fork no harm was observed: {where}"
 
 
 def _shows_nothing(control: Observation) -> Judgement | None:
@@ -275,7 +277,7 @@ def _shows_nothing(control: Observation) -> Judgement | None:
     if not errors and any(record["digests"] for record in control.of("samples")):
         return None
     if not errors:
-        return inconclusive("the loader gives no sample", "put data there, or name an entry or a factory that finds it")
+        return inconclusive("the loader returns no sample", "provide data, or pass a script or a factory that finds it")
     error = errors[0]
     where = f" ({error['frame']})" if error["frame"] else ""
     return Judgement(

@@ -28,7 +28,7 @@ from forklint.verify.words import Experiment, Factors, Judgement, Observation, S
 
 COUNTS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "GOTO_NUM_THREADS")
 """Variables that size a pool which threadpoolctl can ask."""
-ENTRY = "name an entry that gets there: forklint verify SCRIPT -- ARGUMENTS"
+ENTRY = "pass a script that reaches it: forklint verify SCRIPT -- ARGS"
 RUNTIMES = {"openblas": "OpenBLAS", "openmp": "OpenMP", "mkl": "MKL", "blis": "BLIS"}
 
 
@@ -40,7 +40,7 @@ class LateEnvVar(Experimenter):
     def plan(self, finding: Finding) -> Experiment | Judgement:
         """A control with the variable in the environment of the process, and the program as it is."""
         variable, context = finding.proof["variable"], self.context
-        claim = f"{variable} is set after its reader has read it"
+        claim = f"{variable} is set after it has been read"
         if variable in COUNTS:
             value = "2" if context.environment.facts["cores"] == 1 else "1"  # pools take all cores by themselves
             trials = self._trials(finding, "threads", {"variable": variable, "value": value}, ("early", "late"))
@@ -53,13 +53,11 @@ class LateEnvVar(Experimenter):
             return missing
         if row is not None and all(reader.deadline == "use" for reader in row.readers):
             return inconclusive(
-                f"{variable} is read where it is used, for which no line is known to be late", "leave it"
+                f"{variable} is read on each use, so it is not known to be set too late", "nothing to do"
             )
         if row is None or not probes:
-            why = f"there is no way known to see what reads {variable}"
-            return inconclusive(
-                why, f"print what its reader holds after the import, with {variable} set early and late"
-            )
+            why = f"there is no experiment for {variable}"
+            return inconclusive(why, f"print the affected setting after the import, with {variable} set early and late")
         spec = {"variable": variable, "value": row.value, "probes": probes}
         return self._attempts(finding, claim, self._trials(finding, "variable", spec, probed.SHOWN))
 
@@ -131,7 +129,7 @@ class LateEnvVar(Experimenter):
                 why = f"line {row} was never reached" + " before a loader was" * is_cut
                 why = last_line(one.output) if one.ending.exit_code else why
                 return (None if is_cut else not_ended(one)) or inconclusive(
-                    why, f"name an entry that reaches {experiment.finding.path}:{row}"
+                    why, f"pass a script that reaches {experiment.finding.path}:{row}"
                 )
         if probes:
             shown = {str(when): probed.shown_in(one, probes) for when, one in seen.items()}
@@ -148,7 +146,7 @@ class LateEnvVar(Experimenter):
             return Judgement(Verdict.REFUTED, words, details=details)
         variable = experiment.finding.proof["variable"]
         return inconclusive(
-            f"no thread pool of this program follows {variable}", "run it where the reader is installed"
+            f"no thread pool of this program is affected by {variable}", "run it where its reader is installed"
         )
 
 
@@ -165,7 +163,7 @@ def _shown(seen: Observation, control: Observation) -> Shown:
     table = {name: _row(count, own.get(name), wanted) for name, count in sorted(follows.items())}
     late = [f"{name}: {row['evidence']}" for name, row in table.items() if row and row["verdict"] == "confirmed"]
     missing = stood_in_by([seen]).get("package", []) if not late else []
-    made_up = (f"{missing[0]} is missing, which may load a reader",) if missing else ()
+    made_up = (f"{missing[0]} is missing, which may load a library that reads it",) if missing else ()
     works = any(count == wanted for count in follows.values())
     return Shown(seen.trial.spec["variable"], "; ".join(late), "", made_up, works=works, spared=bool(table))
 
@@ -176,7 +174,7 @@ def _probed(seen: Observation, control: Observation, probes: Mapping[str, str]) 
     late = [f"{name}: {own[name]} instead of {text}" for name, text in sorted(follows.items()) if own.get(name) != text]
     variable = seen.trial.spec["variable"]
     if seen is not control and not late:
-        return Shown(why=inconclusive(f"nothing that was seen follows {variable}", ENTRY))
+        return Shown(why=inconclusive(f"nothing that was observed is affected by {variable}", ENTRY))
     return Shown(variable, "; ".join(late), works=any(follows.values()))
 
 
@@ -194,7 +192,7 @@ def _row(early: int, late: int | None, wanted: int) -> dict[str, str]:
     if early != wanted or late is None:
         return {}
     if late == wanted:
-        return {"verdict": "refuted", "evidence": f"{late} threads though it was set late"}
+        return {"verdict": "refuted", "evidence": f"{late} threads although it was set late"}
     return {"verdict": "confirmed", "evidence": f"{late} threads instead of {wanted}"}
 
 

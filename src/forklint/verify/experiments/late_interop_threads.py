@@ -21,7 +21,7 @@ class LateInteropThreads(Experimenter):
         """Run the script as it is run in life, up to the call."""
         in_child = finding.proof["in_child"]
         if in_child and not self.context.methods("fork"):
-            return Judgement(Verdict.UNSUPPORTED, "it needs fork", "leave out --start-method")
+            return Judgement(Verdict.UNSUPPORTED, "it needs fork", "run it without --start-method")
         subject = subject_of(Path(finding.path), self.context)
         if isinstance(subject, Judgement):
             return subject
@@ -31,7 +31,7 @@ class LateInteropThreads(Experimenter):
             self.trial(finding, subject, "interop", spec, Factors(method, environment=when), is_control=when == "early")
             for when in ("early", "late")
         )
-        return Experiment(finding, "torch refuses the number where it is set", trials, side_by_side=True)
+        return Experiment(finding, "torch raises an error when the number is set", trials, side_by_side=True)
 
     def judge(self, experiment: Experiment, observations: Sequence[Observation]) -> Judgement:
         """Confirmed if torch refuses the late call alone, refuted if it takes it."""
@@ -40,13 +40,13 @@ class LateInteropThreads(Experimenter):
         finding = experiment.finding
         if not early or early[0]["error"]:
             why = early[0]["error"] if early else last_line(seen["early"].output) or "torch was never imported"
-            return not_ended(seen["early"]) or inconclusive(f"early: {why}", "make it run by itself first")
+            return not_ended(seen["early"]) or inconclusive(f"early: {why}", "make it run without forklint first")
         refused = next((record for record in late if record["error"]), None)
         if refused is not None:
             path, _, row = refused["place"].rpartition(":")
             where = f"{relative_to(Path(path), self.context.root)}:{row}"
             return Judgement(Verdict.CONFIRMED, f"at {where} torch raises: {refused['error']}")
         if late:
-            return Judgement(Verdict.REFUTED, f"torch took the number, {len(late)} times, and did not raise")
+            return Judgement(Verdict.REFUTED, f"torch accepted the number {len(late)} times, without an error")
         why = last_line(seen["late"].output) or f"{finding.path}:{finding.span.row} was never reached"
-        return not_ended(seen["late"]) or inconclusive(why, f"name an entry that reaches {finding.path}")
+        return not_ended(seen["late"]) or inconclusive(why, f"pass a script that reaches {finding.path}")

@@ -25,7 +25,7 @@ class LegacyByteTensor(Experimenter):
             spec = {"storage": not is_control}
             trial = self.trial(finding, subject, "byte_tensor", spec, Factors(), is_control=is_control)
             trials.append(replace(trial, name=f"{trial.name}-{'frombuffer' if is_control else 'storage'}"))
-        return Experiment(finding, "torch warns of the storage, and not of `torch.frombuffer`", tuple(trials))
+        return Experiment(finding, "torch warns about the storage, but not about `torch.frombuffer`", tuple(trials))
 
     def imports(self, finding: Finding) -> bool:
         """Nothing of the project is run."""
@@ -42,8 +42,10 @@ class LegacyByteTensor(Experimenter):
             if record["same"] and not record["warnings"]:
                 return None
             said = "; ".join(record["warnings"]) or "other bytes"
-            return inconclusive(f"`torch.frombuffer` gives {said}", "see it with --replay")
-        return not_ended(seen) or inconclusive(last_line(seen.output) or "it ended early", "see it with --replay")
+            return inconclusive(f"`torch.frombuffer` returns {said}", "see its output with --replay")
+        return not_ended(seen) or inconclusive(
+            last_line(seen.output) or "it ended early", "see its output with --replay"
+        )
 
     def judge(self, experiment: Experiment, observations: Sequence[Observation]) -> Judgement:
         """Confirmed by the warning or by an error; refuted where torch says nothing."""
@@ -56,5 +58,7 @@ class LegacyByteTensor(Experimenter):
         for record in seen.of("made"):
             if record["warnings"]:
                 return Judgement(Verdict.CONFIRMED, " ".join(record["warnings"][0].split())[:120])
-            return Judgement(Verdict.REFUTED, "this torch makes it without a word")
-        return not_ended(seen) or inconclusive(last_line(seen.output) or "it ended early", "see it with --replay")
+            return Judgement(Verdict.REFUTED, "this torch creates it without a warning")
+        return not_ended(seen) or inconclusive(
+            last_line(seen.output) or "it ended early", "see its output with --replay"
+        )

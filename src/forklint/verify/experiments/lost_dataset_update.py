@@ -30,10 +30,10 @@ class LostDatasetUpdate(Experimenter):
         path = from_root(Path(proof["call"]["file"]))
         subject = subject_of(path, self.context.sources, context.project())
         if subject is None:
-            return inconclusive(f"no script is known that makes the loader in {path.name}", NO_WAY_OUT)
+            return inconclusive(f"no script is known that creates the loader in {path.name}", NO_WAY_OUT)
         methods = context.methods("fork", "spawn", "forkserver")
         if not methods:
-            return inconclusive("no start method to try", "leave out --start-method")
+            return inconclusive("no start method to try", "run it without --start-method")
         spec = {
             "call": proof["call"],
             "dataset": dict(zip(("file", "qualname"), proof["dataset"], strict=True)),
@@ -53,9 +53,9 @@ class LostDatasetUpdate(Experimenter):
             if unreached:
                 return unreached
             if seen.of("no-dataset"):
-                return inconclusive("the loader's dataset is of another class", "pass an entry that builds it")
+                return inconclusive("the loader's dataset is of another class", "pass a script that creates it")
             if _values(seen)[2] is not True:
-                return inconclusive("the change is not seen without workers, either", "look at how it is stored")
+                return inconclusive("the change is not seen without workers, either", "check how it is stored")
         return None
 
     def judge(self, experiment: Experiment, observations: Sequence[Observation]) -> Judgement:

@@ -29,7 +29,7 @@ class MaskDtypeMismatch(Experimenter):
         row = attention()[proof["call"]]
         spec: dict[str, Any] = {**proof, "true": row.true, "parameters": row.parameters}
         made = self.trial(finding, Subject("stand-in", PROGRAM, context.root), "masks", spec, Factors())
-        claim = f"torch does not take these masks of {row.name} for what they say"
+        claim = f"torch does not interpret these masks of {row.name} as intended"
         alone = Experiment(finding, claim, (made,))
         path = from_root(Path(finding.path))
         entry = context.entry or self._script(path)
@@ -52,10 +52,10 @@ class MaskDtypeMismatch(Experimenter):
         for record in seen.of("attended"):
             return self._judged(experiment.finding.proof, record)
         for record in seen.of("not-imported"):
-            return inconclusive(record["error"], "choose the project's interpreter with --python")
+            return inconclusive(record["error"], "pass the project's interpreter with --python")
         ended = why_ended_early(seen, CALL)
         why = ended.evidence if ended else f"{CALL} was not reached: {last_line(seen.output) or 'the program ended'}"
-        return inconclusive(why, "name an entry that gets there: forklint verify SCRIPT -- ARGUMENTS")
+        return inconclusive(why, "pass a script that reaches it: forklint verify SCRIPT -- ARGS")
 
     def _judged(self, proof: Mapping[str, Any], record: Mapping[str, Any]) -> Judgement:
         place = record["place"]
@@ -67,7 +67,9 @@ class MaskDtypeMismatch(Experimenter):
         if record["error"]:
             why = f"{where} the call fails with bool masks, too: {record['control']}"
             return inconclusive(why, "make the call work with bool masks first")
-        return Judgement(Verdict.REFUTED, f"{where} ({dtypes}) torch takes them, and gives what bool masks give")
+        return Judgement(
+            Verdict.REFUTED, f"{where} ({dtypes}) torch accepts them, and returns the same result as with bool masks"
+        )
 
 
 def _harm(kind: str, record: Mapping[str, Any]) -> str:
@@ -78,5 +80,5 @@ def _harm(kind: str, record: Mapping[str, Any]) -> str:
         return str(record["error"])
     if kind == "added":
         added = any(binary for _, binary in record["masks"].values())
-        return "the result is not that of the same masks as bool" if added and record["differs"] else ""
+        return "the result differs from that with the same masks as bool" if added and record["differs"] else ""
     return next((str(words) for words in record["said"]), "") if kind == "mixed" else ""

@@ -14,12 +14,12 @@ from forklint.verify.subjects import command_of
 from forklint.verify.tolerant import Shown, how_it_ended, judged, pair, tolerance, tolerant_subject
 from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Trial, Verdict
 
-CLAIM = "children start processes while they import the program"
+CLAIM = "child processes start processes while they import the program"
 REFUSED = (
     "RuntimeError: an attempt has been made to start a new process before the current process has finished its "
     "bootstrapping phase"
 )
-ENTRY = "name an entry that gets there: forklint verify SCRIPT -- ARGUMENTS"
+ENTRY = "pass a script that reaches it: forklint verify SCRIPT -- ARGS"
 DECIDES = ("num_workers", "multiprocessing_context")
 """Options of a loader that decide whether it starts processes, and how."""
 
@@ -34,7 +34,7 @@ class MissingMainGuard(Experimenter):
         context = self.context
         treatments = context.methods("spawn", "forkserver")
         if not treatments:
-            return Judgement(Verdict.UNSUPPORTED, "it needs spawn or forkserver", "leave out --start-method")
+            return Judgement(Verdict.UNSUPPORTED, "it needs spawn or forkserver", "run it without --start-method")
         path = from_root(Path(finding.path))
         command, importable = (context.entry, context.importable) if context.entry else command_of(path)
         folder = context.folder if context.entry else path.parent
@@ -72,11 +72,11 @@ class MissingMainGuard(Experimenter):
         unrun = [seen for seen in treatments for one in seen.of("child-works") if not one["has_run"]]
         if unrun:
             command = unrun[0].trial.subject.command[0]
-            why = f"the children of {command} do not come by {experiment.finding.path}"
-            return inconclusive(why, "name an entry that imports it: forklint verify SCRIPT -- ARGUMENTS")
+            why = f"the child processes of {command} do not import {experiment.finding.path}"
+            return inconclusive(why, "pass a script that imports it: forklint verify SCRIPT -- ARGS")
         if all(seen.of("child-works") for seen in treatments):
             methods = " and ".join(str(seen.trial.factors.start_method) for seen in treatments)
-            evidence = f"under {methods} the child came to its work without starting a process"
+            evidence = f"under {methods} the child did its work without starting a process"
             return Judgement(Verdict.REFUTED, evidence, details={"cells": cells})
         silent = next(seen for seen in treatments if not seen.of("child-works"))
         ended = not_ended(silent)
@@ -94,7 +94,9 @@ def _shown(seen: Observation) -> Shown:
     first = starts[0]
     refused = [one for one in seen.of("starts-while-importing") if _is_at(one, first, seen)]
     made_up = tuple(
-        f"the loader's {name} is a stand-in ({what})" for name, what in first["made_up"].items() if name in DECIDES
+        f"the loader's {name} is replaced by a stand-in ({what})"
+        for name, what in first["made_up"].items()
+        if name in DECIDES
     )
     harm = ""
     if refused:
@@ -108,7 +110,7 @@ def _shown(seen: Observation) -> Shown:
     )
     came = any(one["has_run"] for one in works)
     if works and not came:
-        other = other or f"the children do not come by {relative_to(Path(seen.trial.spec['file']), Path.cwd())}"
+        other = other or f"the child processes do not import {relative_to(Path(seen.trial.spec['file']), Path.cwd())}"
     return Shown((first["text"], first["workers"]), harm, other, made_up, works=came, spared=came)
 
 

@@ -26,14 +26,14 @@ class MisspeltHook(Experimenter):
         spec = {"name": proof["name"], "meant": proof["meant"]}
         if "loader" in proof:
             spec["loader"] = proof["loader"]
-            claim = f"a loader takes no `{proof['name']}`"
+            claim = f"a loader has no parameter `{proof['name']}`"
         else:
             qualname = proof["class"][1]
             if in_function(qualname):
-                why = f"`{qualname}` is made inside a function"
+                why = f"`{qualname}` is defined inside a function"
                 return inconclusive(why, "move the class to the top of its module")
             spec |= importing(proof["class"], self.context.root)
-            claim = f"nothing calls `{qualname}.{proof['name']}`, and `{proof['meant']}` is not there"
+            claim = f"nothing calls `{qualname}.{proof['name']}`, and `{proof['meant']}` does not exist"
         command = ("-m", "forklint_harness.tasks.hooks")
         subject = Subject("class", command, self.context.root, environment=self.context.variables)
         experiment = Experiment(finding, claim, (self.trial(finding, subject, "hooks", spec, Factors()),))
@@ -57,21 +57,25 @@ class MisspeltHook(Experimenter):
 
 def _of_keyword(error: str, control: str, proof: Mapping[str, Any]) -> Judgement:
     if not error:
-        return Judgement(Verdict.REFUTED, f"the loader takes `{proof['name']}`")
+        return Judgement(Verdict.REFUTED, f"the loader accepts `{proof['name']}`")
     if control:
-        return inconclusive(f"with `{proof['meant']}` the loader is refused, too: {control}", "see it with --replay")
+        return inconclusive(
+            f"with `{proof['meant']}` the loader raises an error, too: {control}", "see its output with --replay"
+        )
     return Judgement(Verdict.CONFIRMED, error)
 
 
 def _of_class(record: Mapping[str, Any], proof: Mapping[str, Any]) -> Judgement:
     hook, name = proof["meant"], proof["name"]
     if not record["misspelt"]:
-        return Judgement(Verdict.REFUTED, f"the class has no `{name}` once it is imported")
+        return Judgement(Verdict.REFUTED, f"the class has no `{name}` after the import")
     if record["supplied"]:
-        return Judgement(Verdict.REFUTED, f"`{hook}` is there: `{record['by']}` has it")
+        return Judgement(Verdict.REFUTED, f"`{hook}` exists: `{record['by']}` defines it")
     if record["error"].startswith(RAISES):
         return Judgement(Verdict.CONFIRMED, record["error"])
     if record["error"]:
-        return inconclusive(f"asked for `{hook}`, a bare object raises {record['error']}", "ask a real object")
-    holder = f"only `{record['by']}` has one" if record["by"] else "no base has one"
-    return Judgement(Verdict.CONFIRMED, f"the class has `{name}` and no `{hook}`: {holder}")
+        return inconclusive(
+            f"accessing `{hook}` on a bare object raises {record['error']}", "check it on a real object"
+        )
+    holder = f"only `{record['by']}` has one" if record["by"] else "no base class has one"
+    return Judgement(Verdict.CONFIRMED, f"the class has `{name}` but no `{hook}`: {holder}")

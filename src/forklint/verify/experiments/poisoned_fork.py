@@ -13,7 +13,7 @@ from forklint.verify.subjects import NEEDS_ARGUMENTS, RUNS_SOMETHING
 from forklint.verify.unreached import why_unreached
 from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Verdict
 
-ENTRY = "name an entry that gets there: forklint verify SCRIPT -- ARGUMENTS"
+ENTRY = "pass a script that reaches it: forklint verify SCRIPT -- ARGS"
 
 
 class PoisonedFork(Experimenter):
@@ -25,9 +25,11 @@ class PoisonedFork(Experimenter):
         """Run the script as it is run in life, up to the end of the first task in a child."""
         context = self.context
         if not {"fork", "spawn"} <= set(context.methods("fork", "spawn")):
-            return Judgement(Verdict.UNSUPPORTED, "it needs fork, and spawn for control", "leave out --start-method")
+            return Judgement(
+                Verdict.UNSUPPORTED, "it needs fork, and spawn for control", "run it without --start-method"
+            )
         if finding.proof["poison"] == "cuda" and not context.environment.torch.get("gpus"):
-            return Judgement(Verdict.UNSUPPORTED, "needs CUDA", "run forklint verify on a machine with a card")
+            return Judgement(Verdict.UNSUPPORTED, "needs CUDA", "run forklint verify on a machine with a GPU")
         subject = subject_of(Path(finding.path), context)
         if isinstance(subject, Judgement):
             return subject
@@ -36,7 +38,7 @@ class PoisonedFork(Experimenter):
             self.trial(finding, subject, "forked", spec, Factors(start_method=method), is_control=method == "spawn")
             for method in ("spawn", "fork")
         )
-        claim = f"a forked child at `{finding.proof['function']}` misses {finding.proof['what']}"
+        claim = f"a forked child needs {finding.proof['what']} in `{finding.proof['function']}`"
         return Experiment(finding, claim, trials)
 
     def unprovable(self, controls: Sequence[Observation]) -> Judgement | None:
@@ -53,7 +55,7 @@ def subject_of(finding: Path, context: Context) -> Subject | Judgement:
     path = from_root(finding)
     text = path.read_bytes()
     if not context.entry and (not RUNS_SOMETHING.search(text) or NEEDS_ARGUMENTS.search(text)):
-        return inconclusive(f"{finding} is not run by itself", ENTRY)
+        return inconclusive(f"{finding} cannot be run on its own", ENTRY)
     folder = context.folder if context.entry else path.parent
     return Subject("entry", context.entry or (str(path),), folder, environment=context.variables)
 
@@ -64,7 +66,7 @@ def unended(control: Observation, when: str) -> Judgement | None:
     if ends and not ends[0]["error"]:
         return None
     if ends:
-        return inconclusive(f"{when}, the task ends with {ends[0]['error']}", "make it run so first")
+        return inconclusive(f"{when}, the task ends with {ends[0]['error']}", "make this work first")
     function = control.trial.spec["function"]
     return why_unreached(control, f"a child had run `{function}`") or inconclusive("no task ended", ENTRY)
 
@@ -81,18 +83,18 @@ def judged(observations: Sequence[Observation], root: Path, when: str, otherwise
     if ended and not ended[0]["error"]:
         return _unharmed(treatment, function)
     if not begun:
-        return why_unreached(treatment, f"a child had run `{function}`") or inconclusive("no task began", ENTRY)
+        return why_unreached(treatment, f"a child had run `{function}`") or inconclusive("no task was started", ENTRY)
     stuck = stuck_in(treatment, {record["pid"] for record in begun})
     if ended:
         harm = f"`{function}` raises {ended[0]['error']}"
     elif stuck:
         frame = stuck[0][1]
         place = f"{relative_to(frame.file, root)}:{frame.row}, in {frame.name}"
-        harm = f"`{function}` hangs at {place}: no end after {treatment.trial.seconds:g} s"
+        harm = f"`{function}` hangs at {place}: still running after {treatment.trial.seconds:g} s"
     else:
-        harm = f"the child dies in `{function}`{_last_words(treatment)}"
+        harm = f"the child crashes in `{function}`{_last_words(treatment)}"
     cells = {str(control.trial.factors): "control", str(treatment.trial.factors): "confirmed"}
-    return Judgement(Verdict.CONFIRMED, f"{when} {harm}; {otherwise}, it ends", details={"cells": cells})
+    return Judgement(Verdict.CONFIRMED, f"{when} {harm}; {otherwise}, it ends normally", details={"cells": cells})
 
 
 def _unharmed(seen: Observation, function: str) -> Judgement:
@@ -100,7 +102,7 @@ def _unharmed(seen: Observation, function: str) -> Judgement:
     threads = [record["threads"] for record in seen.of("starts")]
     if threads and all(count == 0 for count in threads):
         return Judgement(Verdict.REFUTED, "no library had started a thread when the child was forked")
-    return Judgement(Verdict.NOT_REPRODUCED, f"the forked child came to the end of `{function}`")
+    return Judgement(Verdict.NOT_REPRODUCED, f"the forked child finished `{function}`")
 
 
 def _last_words(seen: Observation) -> str:

@@ -63,7 +63,7 @@ class RngInInit(Experimenter):
         if "function" in proof:
             subject = subject_of(Path(proof["file"]), self.context.sources, project)
             if subject is None:
-                return inconclusive(f"no loader that begins its workers with `{proof['function']}`", NO_WAY_OUT)
+                return inconclusive(f"no loader that uses `{proof['function']}`", NO_WAY_OUT)
             return self._experiment(finding, subject)
         dataset, qualname = proof["dataset"]
         found = subjects_for(Path(dataset), qualname, self.context.sources, project)
@@ -101,7 +101,7 @@ class RngInInit(Experimenter):
         is_alone = subject.kind in ("class", made_data.KIND)
         named = [replace(one, name=f"{one.name}-{subject.kind}") if is_alone else one for one in trials]
         what = finding.proof.get("attribute") or finding.proof["function"]
-        claim = f"`{what}`: workers draw the same random numbers, or draw them again in the next epoch"
+        claim = f"`{what}`: workers draw the same random numbers, or repeat them in the next epoch"
         return Experiment(finding, claim, tuple(replace(one, side_by_side=True) for one in named))
 
     def informed(self, trial: Trial, seen: Sequence[Observation]) -> Trial:
@@ -174,19 +174,19 @@ class RngInInit(Experimenter):
 def _paired(cell: Judgement, mended: Sequence[Observation], known: Draws, finding: Finding, told: str) -> Judgement:
     """The cell of made-up data, beside the same trial with the finding mended."""
     if cell.verdict is Verdict.REFUTED:
-        return inconclusive(f"with made-up data, {cell.evidence}", NO_WAY_OUT)
+        return inconclusive(f"with generated data, {cell.evidence}", NO_WAY_OUT)
     if cell.verdict is not Verdict.CONFIRMED:
         return cell
     if not mended:
-        return inconclusive(f"{cell.evidence}; it was not run mended", NO_WAY_OUT)
+        return inconclusive(f"{cell.evidence}; it was not run with the fix", NO_WAY_OUT)
     how, drawn = mended[0].trial.factors.code, draws_of(mended[0])
     failed = why_unreached(mended[0], "the loader in question") or _failed(mended[0], is_expected=False)
     if failed is not None:
         return inconclusive(f"{cell.evidence}; {how}: {failed.evidence}", NO_WAY_OUT)
     if not drawn.count or _cell(mended[0], known, finding).verdict is Verdict.CONFIRMED:
-        words = f"{drawn.between_workers + drawn.again} are drawn twice, too" if drawn.count else "no sample draws"
+        words = f"{drawn.between_workers + drawn.again} are also drawn twice" if drawn.count else "no sample draws"
         return inconclusive(f"{cell.evidence}; {how} {words}", NO_WAY_OUT)
-    return replace(cell, evidence=f"{cell.evidence}; {how} none did; {told}")
+    return replace(cell, evidence=f"{cell.evidence}; {how} none were; {told}")
 
 
 def _place(place: Sequence[str]) -> Mapping[str, str]:
@@ -225,22 +225,24 @@ def _cell(seen: Observation, control: Draws, finding: Finding) -> Judgement:
         return Judgement(Verdict.REFUTED, "every worker took the seed")
     found = draws_of(seen)
     if not found.watched:
-        return inconclusive("the loader's dataset holds no such generator", "pass an entry that builds it")
+        return inconclusive("the loader's dataset contains no such generator", "pass a script that creates it")
     if not found.count:
         return _undrawn(seen)
     if not found.repeat:
-        return Judgement(
-            Verdict.REFUTED, f"{found.count} samples drew, and no two came to the same point of the stream"
-        )
+        return Judgement(Verdict.REFUTED, f"{found.count} samples used random numbers, and all of them were different")
     if control.repeat:
-        words = "the same numbers come again without workers, too: each sample, or each epoch, begins the stream anew"
+        words = "the same numbers repeat without workers, too: the generator is seeded for each sample or each epoch"
         return Judgement(Verdict.REFUTED, words)
     told = []
     if found.between_workers:
-        told.append(f"{found.between_workers} of {found.first} samples got numbers that another worker drew, too")
+        told.append(f"{found.between_workers} of {found.first} samples got the same numbers as in another worker")
     if found.again:
-        told.append(f"{found.again} of {found.second} got those of the epoch before")
-    rest = f"of {control.count} samples without workers, none did" if control.count else "without workers none drew"
+        told.append(f"{found.again} of {found.second} got the numbers of the previous epoch")
+    rest = (
+        f"of {control.count} samples without workers, none did"
+        if control.count
+        else "without workers, no sample used random numbers"
+    )
     return Judgement(Verdict.CONFIRMED, f"{', and '.join(told)}; {rest}")
 
 
@@ -249,9 +251,9 @@ def _undrawn(seen: Observation) -> Judgement:
     begins = Counter(point for record in seen.of("begins") for point in record["points"])
     if begins and max(begins.values()) > 1:
         alike = max(begins.values())
-        words = f"{alike} workers begin with the same stream, and no sample draws from it"
+        words = f"{alike} workers start with the same seed, but no sample uses it"
         return Judgement(Verdict.NOT_REPRODUCED, words)
-    return Judgement(Verdict.REFUTED, "no sample draws from it in a worker")
+    return Judgement(Verdict.REFUTED, "no sample uses it in a worker")
 
 
 def _failed(seen: Observation, *, is_expected: bool) -> Judgement | None:
@@ -261,5 +263,5 @@ def _failed(seen: Observation, *, is_expected: bool) -> Judgement | None:
         words = f"{error['type']}: {next((line for line in reversed(lines) if 'Error' in line), lines[0])}"
         if is_expected and error["type"] == "ValueError" and "Seed must be between" in error["text"]:
             return Judgement(Verdict.CONFIRMED, f"no worker starts: {lines[-1]}")
-        return inconclusive(f"reading fails with workers, for another reason: {words}", "mend that first")
+        return inconclusive(f"reading fails with workers, for another reason: {words}", "fix that first")
     return None

@@ -17,9 +17,9 @@ CLAIMS = {
     "settled": "set_start_method raises",
     "import": "importing it changes the start method, or raises",
     "environment": "later workers of the fork server do not see the variable",
-    "fork": "fork cannot be had, or is unsafe",
+    "fork": "fork is not available, or is unsafe",
 }
-ENTRY = "name an entry that gets there: forklint verify SCRIPT -- ARGUMENTS"
+ENTRY = "pass a script that reaches it: forklint verify SCRIPT -- ARGS"
 
 
 class StartMethodMisuse(Experimenter):
@@ -52,7 +52,7 @@ class StartMethodMisuse(Experimenter):
         if judged is not None:
             return judged
         return not_ended(seen) or inconclusive(
-            f"the program never came there: {last_line(seen.output) or 'it ended by itself'}", ENTRY
+            f"the program did not reach it: {last_line(seen.output) or 'it ended by itself'}", ENTRY
         )
 
     def _set(self, seen: Observation) -> Judgement | None:
@@ -62,9 +62,9 @@ class StartMethodMisuse(Experimenter):
                 return Judgement(Verdict.CONFIRMED, f"at {place}: {record['error']}")
             if seen.trial.spec["kind"] == "fork":
                 return Judgement(
-                    Verdict.NOT_REPRODUCED, f"at {place} the method is set; whether a child crashes is luck"
+                    Verdict.NOT_REPRODUCED, f"at {place} the method is set; whether a child crashes depends on timing"
                 )
-            return Judgement(Verdict.REFUTED, f"at {place} the call raises nothing")
+            return Judgement(Verdict.REFUTED, f"at {place} the call raises no error")
         return None
 
     def _imported(self, seen: Observation) -> Judgement | None:
@@ -73,7 +73,7 @@ class StartMethodMisuse(Experimenter):
                 why = f"imported by a program that has set {record['own']}: {record['error']}"
                 return Judgement(Verdict.CONFIRMED, why)
             if record["error"]:
-                return inconclusive(f"the import ends with {record['error']}", "make the module importable here")
+                return inconclusive(f"the import fails with {record['error']}", "make the module importable here")
             if record["left"] != record["own"]:
                 why = f"a program that has set {record['own']} has {record['left']} after the import"
                 return Judgement(Verdict.CONFIRMED, why)

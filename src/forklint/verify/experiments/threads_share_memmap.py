@@ -29,11 +29,11 @@ class ThreadsShareMemmap(Experimenter):
             project = context.project()
             found = next(scripts_reaching(path, context.scripts, project, b"Thread"), None)
             if found is None:
-                return inconclusive(f"no script comes to {path.name}:{finding.span.row}", NO_WAY_OUT)
+                return inconclusive(f"no script is known that reaches {path.name}:{finding.span.row}", NO_WAY_OUT)
             entry = (str(found),)
         subject = Subject("entry", entry, context.folder, environment=context.variables)
         spec = {**finding.proof, "file": str(path)}
-        claim = f"several threads use `{finding.proof['name']}` at a time"
+        claim = f"several threads use `{finding.proof['name']}` at the same time"
         return Experiment(finding, claim, (self.trial(finding, subject, "thread_files", spec, Factors()),))
 
     def judge(self, experiment: Experiment, observations: Sequence[Observation]) -> Judgement:
@@ -46,8 +46,8 @@ class ThreadsShareMemmap(Experimenter):
         if judged is not None:
             return judged
         ended = why_ended_early(seen, POOL)
-        why = ended.evidence if ended else f"{POOL} never came there: {last_line(seen.output) or 'the program ended'}"
-        return inconclusive(why, "name an entry that gets there: forklint verify SCRIPT -- ARGUMENTS")
+        why = ended.evidence if ended else f"{POOL} did not reach it: {last_line(seen.output) or 'the program ended'}"
+        return inconclusive(why, "pass a script that reaches it: forklint verify SCRIPT -- ARGS")
 
     def _mapped(self, seen: Observation) -> Judgement | None:
         writers = seen.of("writes")
@@ -57,26 +57,28 @@ class ThreadsShareMemmap(Experimenter):
         if all(record["main"] for record in writers):
             return Judgement(Verdict.REFUTED, f"only the main thread writes at {place}")
         if len(writers) < 2:
-            return inconclusive(f"one thread did all the work at {place}", "give it more to do")
+            return inconclusive(f"one thread did all the work at {place}", "give it more tasks")
         witness = f"{len(writers)} threads write the mapped file at {place}"
         if self.context.environment.system != "darwin":
             return Judgement(Verdict.UNSUPPORTED, f"needs darwin; here {witness}", "run forklint verify on a Mac")
         if seen.ending.signal == "SIGBUS":
-            return Judgement(Verdict.CONFIRMED, f"{witness}, and the program died of SIGBUS")
+            return Judgement(Verdict.CONFIRMED, f"{witness}, and the program was killed by SIGBUS")
         return Judgement(Verdict.NOT_REPRODUCED, f"{witness}; no bus error in one run")
 
     def _handle(self, seen: Observation, kind: str) -> Judgement | None:
         for record in seen.of("crossed"):
             place = relative_to(Path(record["place"]), self.context.root)
-            evidence = f"at {place} a thread calls {record['name']}() where another has sought, in {record['handle']}"
+            evidence = (
+                f"at {place} a thread calls {record['name']}() after another one called seek, in {record['handle']}"
+            )
             return Judgement(Verdict.CONFIRMED, evidence)
         users = seen.of("uses")
         if not users:
             return None
         handle, count = Counter(record["handle"] for record in users).most_common(1)[0]
         if count > 1:
-            what = "lines seen torn" if kind == "text" else "seek of another's seen between"
+            what = "lines mixed up" if kind == "text" else "seek of another thread in between"
             return Judgement(Verdict.NOT_REPRODUCED, f"{count} threads use {handle}; no {what}")
         if all(record["main"] for record in users):
             return Judgement(Verdict.REFUTED, f"only the main thread uses {handle}")
-        return inconclusive(f"each file was used by one thread, {handle} too", "give the pool more to do")
+        return inconclusive(f"each file was used by one thread, {handle} too", "give the pool more tasks")

@@ -30,7 +30,7 @@ class UnknownMethod(Experimenter):
             owner = proof["torch"]
             spec["torch"] = owner
         elif in_function(place[1]):
-            return inconclusive(f"`{place[1]}` is made inside a function", "move the class to the top of its module")
+            return inconclusive(f"`{place[1]}` is defined inside a function", "move the class to the top of its module")
         else:
             owner = place[1]
             spec |= importing(place, self.context.root)
@@ -55,18 +55,18 @@ class UnknownMethod(Experimenter):
     def _judged(self, finding: Finding, record: Mapping[str, Any]) -> Judgement:
         name = finding.proof["name"]
         if record["found"] or not record["error"]:
-            where = f"on the {record['on']}" if record["found"] else "supplied when it is asked for"
-            return Judgement(Verdict.REFUTED, f"`{name}` is there, {where}")
+            where = f"on the {record['on']}" if record["found"] else "created on access"
+            return Judgement(Verdict.REFUTED, f"`{name}` exists, {where}")
         if record.get("supplier") and not record["error"].startswith("AttributeError"):
-            why = f"`{record['supplier']}.__getattr__` answers {record['error']} on an object that is not set up"
+            why = f"`{record['supplier']}.__getattr__` raises {record['error']} on an uninitialized object"
             return inconclusive(why, "call it on a real object")
         right = fixed_name(finding)
         if not right:
             return Judgement(Verdict.CONFIRMED, record["error"])
         if record["right"] or self._is_set(finding, right):
-            evidence = f"{record['error']}; with the fix, `{right}`, it is there"
+            evidence = f"{record['error']}; with the fix, `{right}`, it exists"
             return Judgement(Verdict.CONFIRMED, evidence, details={"control": "fix"})
-        why = f"{record['error']}; but neither is `{right}` there, which the fix names"
+        why = f"{record['error']}; but `{right}`, which the fix uses, does not exist either"
         return inconclusive(why, "call it on a real object")
 
     def _is_set(self, finding: Finding, name: str) -> bool:

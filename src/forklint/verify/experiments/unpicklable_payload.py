@@ -46,7 +46,7 @@ class UnpicklablePayload(Experimenter):
         if to == "loader":
             trials.insert(0, self.trial(finding, subject, "payload", spec, Factors(workers=0), is_control=True))
         if all(trial.is_control for trial in trials):
-            return Judgement(Verdict.UNSUPPORTED, "it needs spawn or forkserver", "leave out --start-method")
+            return Judgement(Verdict.UNSUPPORTED, "it needs spawn or forkserver", "run it without --start-method")
         claim = f"{proof['what']} cannot be sent to a process"
         ordinary = Experiment(finding, claim, tuple(trials), side_by_side=to != "loader")
         return one_after_another([ordinary, tolerant]) if tolerant else ordinary
@@ -93,7 +93,7 @@ class UnpicklablePayload(Experimenter):
     def _claimed(self, finding: Finding) -> dict[str, str]:
         """The name of the function or class that is sent, and its file."""
         named = BACKTICKED.search(finding.proof["what"])
-        links = [link.path for link in finding.chain if link.message == "it stands here"]
+        links = [link.path for link in finding.chain if link.message == "it is here"]
         file = links[0] if links else finding.path
         return {"name": named[1] if named else "<lambda>", "file": str(from_root(Path(file)))}
 
@@ -113,7 +113,7 @@ class UnpicklablePayload(Experimenter):
         subject = subject_of(path, self.context.sources, project)
         if subject is None and to != "loader":
             subject = Subject("entry", (str(path),), path.parent, environment=context.variables)
-        advice = "pass an entry that makes it: forklint verify SCRIPT -- ARGUMENTS"
+        advice = "pass a script that makes it: forklint verify SCRIPT -- ARGS"
         return subject or inconclusive(f"no script is known that makes the call in {path.name}", advice)
 
     def _spec(self, finding: Finding, to: str) -> dict[str, Any]:
@@ -160,7 +160,7 @@ def _shown(seen: Observation, proof: Mapping[str, Any]) -> Shown:
     is_harmed = cell.verdict is Verdict.CONFIRMED
     works = bool(seen.of("first-batch")) if seen.trial.spec["to"] == "loader" else bool(seen.of("sent"))
     methods = f"under {seen.trial.factors.start_method}, "
-    other = cell.evidence if cell.verdict is Verdict.INCONCLUSIVE else "" if works else "no batch came"
+    other = cell.evidence if cell.verdict is Verdict.INCONCLUSIVE else "" if works else "no batch was read"
     return Shown(
         reached[0].rpartition(".")[2],
         methods + cell.evidence if is_harmed else "",
@@ -190,7 +190,7 @@ def _unreached(seen: Observation) -> Judgement | None:
     if seen.of("sent") or seen.of("inherited"):
         return None
     return why_unreached(seen, "the call that sends it") or inconclusive(
-        "the call that sends it was not reached", "pass an entry that makes it: forklint verify SCRIPT -- ARGUMENTS"
+        "the call that sends it was not reached", "pass a script that makes it: forklint verify SCRIPT -- ARGS"
     )
 
 
@@ -204,15 +204,15 @@ def _cell(seen: Observation, proof: Mapping[str, Any]) -> Judgement:
         return Judgement(Verdict.CONFIRMED, f"{own[0]['type']}: {own[0]['text']} ({own[0]['path']})")
     if culprits:
         names = ", ".join(f"{one['path']} ({one['type']}: {one['text']})" for one in culprits)
-        return inconclusive(f"it is another part that cannot be pickled: {names}", "mend that first")
+        return inconclusive(f"another part cannot be pickled: {names}", "fix that first")
     line = next((line.strip() for line in seen.output.splitlines() if proof["late"] and proof["late"] in line), "")
     if line:
         return Judgement(Verdict.CONFIRMED, f"the new process ends with {line}")
     errors = seen.of("error")
     if errors:
         text = first_line(errors[0]["text"])
-        return inconclusive(f"it fails for another reason: {errors[0]['type']}: {text}", "mend that first")
-    return Judgement(Verdict.REFUTED, "it is pickled, and the process gets it")
+        return inconclusive(f"it fails for another reason: {errors[0]['type']}: {text}", "fix that first")
+    return Judgement(Verdict.REFUTED, "it can be pickled, and the process receives it")
 
 
 def _is_of(culprit: Mapping[str, Any], proof: Mapping[str, Any]) -> bool:

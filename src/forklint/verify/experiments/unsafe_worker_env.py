@@ -21,10 +21,12 @@ class UnsafeWorkerEnv(Experimenter):
     def plan(self, finding: Finding) -> Experiment | Judgement:
         """Run the script as it is run in life, up to the end of the first task in a child."""
         if not self.context.methods("fork"):
-            return Judgement(Verdict.UNSUPPORTED, "it needs fork", "leave out --start-method")
+            return Judgement(Verdict.UNSUPPORTED, "it needs fork", "run it without --start-method")
         function = finding.proof["function"]
         if not function:
-            return inconclusive("no code of a child is known that tokenizes", "name an entry whose workers tokenize")
+            return inconclusive(
+                "no code is known that tokenizes in a child process", "pass a script whose workers tokenize"
+            )
         subject = poisoned_fork.subject_of(Path(finding.path), self.context)
         if isinstance(subject, Judgement):
             return subject
@@ -41,7 +43,7 @@ class UnsafeWorkerEnv(Experimenter):
             ),
             self.trial(finding, subject, "forked", spec, Factors(start_method="fork")),
         )
-        return Experiment(finding, f"{variable}=true lets a forked child hang in `{function}`", trials)
+        return Experiment(finding, f"{variable}=true makes a forked child hang in `{function}`", trials)
 
     def unprovable(self, controls: Sequence[Observation]) -> Judgement | None:
         """A task that does not end with the variable at false shows nothing with it at true."""

@@ -72,7 +72,7 @@ class UnshardedIterable(Experimenter):
         trials += [self.trial(finding, subject, "ids", spec, factors) for factors in cells]
         suffix = "-class" if subject.kind == "class" else ""
         trials = [replace(one, name=f"{one.name}{suffix}", side_by_side=True) for one in trials]
-        return Experiment(finding, f"`{place['qualname']}`: every worker gives all of its samples", tuple(trials))
+        return Experiment(finding, f"`{place['qualname']}`: every worker yields all samples", tuple(trials))
 
     def unprovable(self, controls: Sequence[Observation]) -> Judgement | None:
         """A loader that is never reached, that cannot be read without workers, or that gives nothing to compare."""
@@ -82,12 +82,14 @@ class UnshardedIterable(Experimenter):
                 return found
             if not all(record["is_iterable"] for record in seen.of("dataset")):
                 return inconclusive(
-                    "the loader's dataset is not an iterable one", "pass an entry that loads it by itself"
+                    "the loader's dataset is not an iterable dataset", "pass a script that loads it on its own"
                 )
             given = streams_of(seen)
             if not given.counts:
-                what = "its samples cannot be compared" if given.undigestable else "it gives no samples without workers"
-                return inconclusive(what, "name a factory whose loader gives plain samples")
+                what = (
+                    "its samples cannot be compared" if given.undigestable else "it yields no samples without workers"
+                )
+                return inconclusive(what, "add a factory whose loader returns plain samples")
         return None
 
     def judge(self, experiment: Experiment, observations: Sequence[Observation]) -> Judgement:
@@ -130,13 +132,13 @@ def _cell(seen: Observation, control: Streams) -> Judgement:
             times = Counter(round(count / known[digest], 1) for digest, count in doubled.items()).most_common(1)[0][0]
             of = f"{len(doubled)} of {len(known)} samples"
             words = f"{of} come {times:g} times as often with {workers} workers as without"
-            return Judgement(Verdict.CONFIRMED, f"{words}: {counts.total()} in all, not {known.total()}")
+            return Judgement(Verdict.CONFIRMED, f"{words}: {counts.total()} in total instead of {known.total()}")
         return Judgement(Verdict.REFUTED, f"each of {len(known)} samples comes as often as without workers, or less")
     alike = [given for given in found.by_process if _begin_alike(given, control.by_process[0])]
     if len(alike) > 1:
-        words = f"{len(alike)} of {workers} workers give the samples that one process gives, in the same order"
-        return Judgement(Verdict.CONFIRMED, f"{words}: {min(map(len, alike))} were compared, and the stream goes on")
-    return Judgement(Verdict.REFUTED, f"no two of {workers} workers give what a single process gives")
+        words = f"{len(alike)} of {workers} workers yield the same samples as a single process, in the same order"
+        return Judgement(Verdict.CONFIRMED, f"{words}: {min(map(len, alike))} were compared, and the stream continues")
+    return Judgement(Verdict.REFUTED, f"no two of {workers} workers yield the same samples as a single process")
 
 
 def _begin_alike(one: Sequence[str], other: Sequence[str]) -> bool:
@@ -148,5 +150,5 @@ def _begin_alike(one: Sequence[str], other: Sequence[str]) -> bool:
 def _failed(seen: Observation, when: str) -> Judgement | None:
     for error in seen.of("error")[:1]:
         text = first_line(error["text"])
-        return inconclusive(f"reading fails {when}: {error['type']}: {text}", "mend that first")
+        return inconclusive(f"reading fails {when}: {error['type']}: {text}", "fix that first")
     return None

@@ -36,8 +36,8 @@ class WorkersOnDarwin(Experimenter):
         context = self.context
         subject = subject_of(from_root(Path(finding.path)), context.sources, context.project())
         if subject is None or not context.methods("spawn"):
-            what = "read a loader for this count" if subject is None else "start workers by spawn"
-            return inconclusive(f"no way to {what}", NO_WAY_OUT) if self._is_real else NEEDS_DARWIN
+            what = "read a loader for this count" if subject is None else "start workers with spawn"
+            return inconclusive(f"cannot {what}", NO_WAY_OUT) if self._is_real else NEEDS_DARWIN
         spec = {
             "batches": BATCHES,
             "device": "mps" if self._has_mps else "",
@@ -50,7 +50,7 @@ class WorkersOnDarwin(Experimenter):
         trials = [
             self.trial(finding, subject, "first_batch", spec, cell, is_control=not cell.workers) for cell in cells
         ]
-        claim = f"{count} workers started by spawn cost more than they save here, and may crash"
+        claim = f"{count} spawned workers cost more than they save here, and may crash"
         again = range(2, (ROUNDS if self._is_real else 1) + 1)
         trials += [replace(trials[-1], name=f"{trials[-1].name}-{number}") for number in again]
         return Experiment(finding, claim, tuple(trials))
@@ -96,15 +96,15 @@ class WorkersOnDarwin(Experimenter):
     def _harm(self, seen: Observation) -> Iterator[str]:
         """What went wrong with workers; the control was read to its end."""
         for one in seen.of("unpicklable"):
-            yield f"the dataset cannot be sent to a worker: {one['type']}: {one['text']} ({one['path']})"
+            yield f"the dataset cannot be pickled for a worker: {one['type']}: {one['text']} ({one['path']})"
         for record in seen.of("worker-died"):
-            yield f"a worker died of {record['signal'] or 'exit code {}'.format(record['exit_code'])}"
+            yield f"a worker was killed by {record['signal'] or 'exit code {}'.format(record['exit_code'])}"
         errors = seen.of("error")
         if errors and not seen.of("unpicklable") and not seen.of("worker-died"):
             where = f" ({_place(errors[0]['frame'], self.context.root)})" if errors[0]["frame"] else ""
             yield f"{errors[0]['type']}: {first_line(errors[0]['text'])}{where}"
         if seen.ending.signal:
-            yield f"the program died of {seen.ending.signal}"
+            yield f"the program was killed by {seen.ending.signal}"
         elif seen.ending.stopped_for:
             yield f"stopped for {seen.ending.stopped_for} after {seen.wall_seconds:.0f} s"
 
@@ -117,7 +117,7 @@ def _costs(seen: Observation, control: Observation) -> str:
         with_workers, without = figures["first_batch_seconds"], figures["first_batch_seconds_without_workers"]
         parts.append(f"first batch after {with_workers:.1f} s, without workers after {without:.1f} s")
     if any(figures["worker_bytes"]):
-        parts.append(f"each worker holds {max(figures['worker_bytes']) / MIB:.0f} MiB")
+        parts.append(f"each worker uses {max(figures['worker_bytes']) / MIB:.0f} MiB")
     return ", ".join(parts)
 
 
