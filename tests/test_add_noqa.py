@@ -177,7 +177,7 @@ def test_what_cannot_be_silenced_is_said(forklint, tmp_path: Path) -> None:
     (tmp_path / "stuck.py").write_text(text_of('x = """\n"""; ' + PLAIN + '; y = """\n"""'))
     result = forklint("--add-noqa", "--output-format", "concise", cwd=tmp_path)
     assert result.returncode == 1
-    assert "stuck.py: line 11 has no place for a comment: FKL301 stays" in result.stderr
+    assert "stuck.py: no comment can be added at line 11: FKL301 is still reported" in result.stderr
     assert "broken.py:1:12: FKL002" in result.stdout
     assert (tmp_path / "broken.py").read_text() == "def broken(:\n"
 
@@ -240,7 +240,7 @@ def test_a_file_without_comments_is_passed_over_with_a_line(forklint, tmp_path: 
     (tmp_path / "mac.json").write_text('{"num_workers": 2}')
     result = forklint("--add-noqa", cwd=tmp_path)
     assert result.returncode == 1
-    assert result.stderr == "forklint: mac.json: JSON has no comments: silence it with per-file-ignores\n"
+    assert result.stderr == "forklint: mac.json: JSON has no comments: use per-file-ignores\n"
     assert (tmp_path / "mac.json").read_text() == '{"num_workers": 2}'
 
 

@@ -231,7 +231,7 @@ def test_a_syntax_error_is_a_finding_and_the_rest_is_linted(folder: Path) -> Non
 NO_TEXT = {
     "bytes": (bytes(range(256)) * 40, "not text"),
     "elf": (b"\x7fELF\x02\x01\x01\x00" + bytes(400), "not text"),
-    "bad_utf8": (HAZARD.encode() + b"# \xff\xfe\n", "not text in utf-8"),
+    "bad_utf8": (HAZARD.encode() + b"# \xff\xfe\n", "not valid UTF-8"),
     "utf16": (HAZARD.encode("utf-16"), "not text"),
     "null": (HAZARD.encode() + b"\0", "null bytes"),
     "klingon": (b"# coding: klingon\n" + HAZARD.encode(), "unknown encoding: klingon"),

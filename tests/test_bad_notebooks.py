@@ -22,22 +22,25 @@ CODE = '{"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": 
     ("text", "message"),
     [
         (b"", "skipped: the notebook is empty"),
-        (b"[]", "skipped: no notebook: its JSON is not an object"),
-        (b"{}", "skipped: no notebook: it has no list of cells"),
-        (b'{"cells": {}}', "skipped: no notebook: it has no list of cells"),
+        (b"[]", "skipped: not a notebook: its JSON is not an object"),
+        (b"{}", "skipped: not a notebook: it has no list of cells"),
+        (b'{"cells": {}}', "skipped: not a notebook: it has no list of cells"),
         (b'{"worksheets": [], "nbformat": 3}', "skipped: a notebook of the old form (nbformat 3)"),
-        (b'{"cells": [1]}', "cell 1 was passed over: it is no object"),
-        (b'{"cells": [%s]}' % (CODE % "null").encode(), "cell 1 was passed over: its source is neither"),
-        (b'{"cells": [%s]}' % (CODE % '["a", 1]').encode(), "cell 1 was passed over: its source is neither"),
-        (b'{"cells": [%s]}' % (CODE % r'"\ud800"').encode(), "cell 1 was passed over: its source holds half a"),
-        (b'{"cells": [%s]}' % (CODE % r'"a\u0000"').encode(), "cell 1 was passed over: its source holds a null"),
-        (b'{"cells": [{"cell_type": "code"}]}', "cell 1 was passed over: it has no source"),
-        (b'{"cells": ["\xe9"]}', "skipped: not text in utf-8"),
-        ('{"cells": []}'.encode("utf-16"), "skipped: not text in utf-8"),
-        (b"[" * 100_000, "skipped: its JSON nests too deeply"),
+        (b'{"cells": [1]}', "cell 1 was skipped: it is not an object"),
+        (b'{"cells": [%s]}' % (CODE % "null").encode(), "cell 1 was skipped: its source is neither"),
+        (b'{"cells": [%s]}' % (CODE % '["a", 1]').encode(), "cell 1 was skipped: its source is neither"),
+        (
+            b'{"cells": [%s]}' % (CODE % r'"\ud800"').encode(),
+            "cell 1 was skipped: its source contains a lone surrogate",
+        ),
+        (b'{"cells": [%s]}' % (CODE % r'"a\u0000"').encode(), "cell 1 was skipped: its source contains a null"),
+        (b'{"cells": [{"cell_type": "code"}]}', "cell 1 was skipped: it has no source"),
+        (b'{"cells": ["\xe9"]}', "skipped: not valid UTF-8"),
+        ('{"cells": []}'.encode("utf-16"), "skipped: not valid UTF-8"),
+        (b"[" * 100_000, "skipped: its JSON is nested too deeply"),
         (
             b'{"cells": [%s]}' % (CODE % json.dumps("(" * 300 + ")" * 300)).encode(),
-            "cell 1 was passed over: it nests too",
+            "cell 1 was skipped: it is nested too",
         ),
     ],
 )
@@ -74,5 +77,5 @@ def test_a_key_that_stands_twice_is_never_fixed(forklint, folder: Path) -> None:
     path.write_text(text)
     result = forklint(".", "--fix", cwd=folder)
     assert result.returncode == 1
-    assert "words.ipynb: never fixed: in its JSON the key 'cells' stands twice in one object (line 3)" in result.stderr
+    assert "words.ipynb: cannot be fixed: its JSON has a duplicate key 'cells' (line 3)" in result.stderr
     assert path.read_text() == text

@@ -25,7 +25,7 @@ def project(tmp_path: Path) -> Path:
 def test_a_report_that_holds(forklint, project: Path) -> None:
     forklint(cwd=project)
     done = forklint("--explain-cache", "words.py", cwd=project)
-    assert done.stdout == "words.py: its stored report holds; it would not be linted again\n"
+    assert done.stdout == "words.py: the cached result is up to date\n"
     assert done.returncode == 0
 
 
@@ -35,21 +35,21 @@ def test_nothing_stored_yet(forklint, project: Path) -> None:
 
 def test_outside_a_project_nothing_is_stored(forklint, project: Path) -> None:
     (project / "pyproject.toml").unlink()
-    assert "nothing is stored for this project" in forklint("--explain-cache", "words.py", cwd=project).stdout
+    assert "there is no cache for this project" in forklint("--explain-cache", "words.py", cwd=project).stdout
 
 
 def test_other_options_have_reports_of_their_own(forklint, project: Path) -> None:
     forklint(cwd=project)
     done = forklint("--explain-cache", "words.py", "--no-screen", cwd=project)
-    assert "no report of it is stored, for these options and settings" in done.stdout
+    assert "there is no cached result for these options and settings" in done.stdout
 
 
 @pytest.mark.parametrize(
     ("file", "text", "reason"),
     [
-        ("words.py", WORDS + "# more\n", "- its own text changed"),
+        ("words.py", WORDS + "# more\n", "- the file itself changed"),
         ("base.py", BASE.replace("(Dataset)", ""), "- the code of base.py changed"),
-        ("lmdb.py", "def open(path): ...\n", "- lmdb.py has come or gone in "),
+        ("lmdb.py", "def open(path): ...\n", "- lmdb.py was added or removed in "),
     ],
 )
 def test_what_changed_is_named(forklint, project: Path, file: str, text: str, reason: str) -> None:
@@ -65,7 +65,7 @@ def test_a_comment_elsewhere_is_no_reason(forklint, project: Path) -> None:
     (project / "base.py").write_text("# where it all begins\n" + BASE)
     (project / "other.py").write_text("import json  # for later\n")
     said = forklint("--explain-cache", "words.py", cwd=project).stdout
-    assert said == "words.py: its stored report holds; it would not be linted again\n"
+    assert said == "words.py: the cached result is up to date\n"
 
 
 def test_asking_changes_nothing(forklint, project: Path) -> None:

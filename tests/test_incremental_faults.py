@@ -164,7 +164,7 @@ def test_a_full_disk(project: Path) -> None:
 
     full = run(project, "-v", preexec_fn=fill)
     assert (full.returncode, full.stdout) == (1, expected.stdout)
-    assert "findings are not kept" in full.stderr
+    assert "results are not cached" in full.stderr
     assert "cannot be written" in full.stderr
     assert run(project, preexec_fn=fill).stderr == expected.stderr
     assert run(project).stdout == expected.stdout
@@ -186,7 +186,7 @@ def test_a_folder_that_takes_nothing(project: Path) -> None:
     for folder in ("/proc/kept", str(project / "train.py" / "below")):
         done = run(project, "-v", "--cache-dir", folder)
         assert (done.returncode, done.stdout) == (1, expected.stdout)
-        assert "findings are not kept" in done.stderr
+        assert "results are not cached" in done.stderr
     assert run(project, "--cache-dir", folder).stderr == expected.stderr
 
 

@@ -364,7 +364,7 @@ def test_a_file_with_more_counts_than_people_write_costs_little_and_is_not_fixed
     done = forklint("a.yaml", "--fix", "--statistics", cwd=root, timeout=20)
     assert done.returncode == 1
     assert "500  FKL401" in done.stdout
-    assert done.stderr.startswith("forklint: a.yaml: never fixed: it has more than 50 findings\n")
+    assert done.stderr.startswith("forklint: a.yaml: cannot be fixed: it has more than 50 findings\n")
 
 
 @pytest.mark.parametrize("text", ["[", "a: [1\nb: 2", "a: 1\na: 2", "\tx: 1", "x: *y", "{{ x }}: }"])

@@ -152,7 +152,7 @@ def test_empty_and_binary_text_are_one_line_each(piped, project: Path) -> None:
     assert (empty.returncode, empty.stdout, empty.stderr) == (0, b"All checks passed.\n", b"")
     binary = piped("-", text=b"\xff\xfe\x00", cwd=project)
     assert (binary.returncode, binary.stdout) == (0, b"")
-    assert binary.stderr == b"forklint: -: skipped: not text in utf-8\n"
+    assert binary.stderr == b"forklint: -: skipped: not valid UTF-8\n"
 
 
 @pytest.mark.parametrize(

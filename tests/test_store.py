@@ -153,7 +153,7 @@ except StoreError as error:
     told.append(str(error))
 print(*told, sep="\\n")
 """
-    line = "nothing is stored: this Python was built without SQLite\n"
+    line = "this Python was built without SQLite\n"
     assert ran(file, code, place) == f"None\n{line}{line}"
 
 

@@ -55,8 +55,8 @@ def test_a_model_is_not_overwritten(folder: Path) -> None:
     proof = prove(finding, folder, entry=("train.py",), start_methods=("fork",))
     assert left(folder) == ["prepared.pt", "step-0-0"]
     assert proof.verdict() == "inconclusive"
-    assert f"came to save a model at {folder}/train.py:18 before a loader" in proof.judgement.evidence
-    assert f"(one is made at {folder}/train.py:13)" in proof.judgement.evidence
+    assert f"was about to save a model at {folder}/train.py:18 before a loader" in proof.judgement.evidence
+    assert f"(one is created at {folder}/train.py:13)" in proof.judgement.evidence
     assert "--until-loader" in proof.judgement.advice
     assert len(proof.observations) == 1, "and no worker is tried"
 
@@ -68,7 +68,7 @@ def test_no_second_round_is_trained(folder: Path) -> None:
     proof = prove(finding, folder, entry=("train.py",), start_methods=("fork",))
     assert left(folder) == ["prepared.pt", "step-0-0"]
     assert proof.verdict() == "inconclusive"
-    assert f"went round again over a loader of builtins.list at {folder}/train.py:10" in proof.judgement.evidence
+    assert f"started a second epoch over a loader of builtins.list at {folder}/train.py:10" in proof.judgement.evidence
 
 
 def test_a_script_that_fails_after_one_batch_may_have_wanted_them_all(folder: Path) -> None:
@@ -109,7 +109,7 @@ def test_nor_is_more_trained_for_another_rule(forklint, folder: Path, rule: str)
         assert "line 4 was never reached before a loader was" in told
     else:
         assert left(folder) == ["prepared.pt", "step-0-0"], told
-        assert "train.py came to save a model at train.py:" in told
+        assert "train.py was about to save a model at train.py:" in told
 
 
 def test_the_plan_says_what_becomes_of_the_rest_of_a_script(forklint, folder: Path) -> None:
@@ -122,4 +122,4 @@ def test_the_plan_says_what_becomes_of_the_rest_of_a_script(forklint, folder: Pa
     assert "are read in full, and models that it saves are saved" in told
     told = forklint("verify", "data.py", "--plan", cwd=folder).stdout
     assert "would save a model" not in told, "no script is run"
-    assert "the class, with arguments and data made up, 60 s at most" in told
+    assert "the class, with generated arguments and data, with a limit of 60 s" in told

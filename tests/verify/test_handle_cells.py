@@ -67,7 +67,7 @@ def test_cuda_in_a_forked_worker_is_not_held_against_the_handle() -> None:
     error = {"kind": "error", "phase": "worker", "type": "RuntimeError", "text": text, "frame": ""}
     cell = cell_of(observation(*times(1), error, {"kind": "done"}, exit_code=0), [], Truth())
     assert cell.verdict is Verdict.INCONCLUSIVE
-    assert "workers use CUDA, which the program began before the fork" in cell.evidence
+    assert "workers use CUDA, which the program initialized before the fork" in cell.evidence
 
 
 def test_figures_are_in_the_grid_and_in_json(tmp_path: Path) -> None:

@@ -174,9 +174,9 @@ if __name__ == "__main__":
     ("script", "method", "evidence", "advice"),
     [
         (UNGUARDED, "spawn", "runs anew in every worker", "__main__"),
-        (LAUNCHING, "fork", "in a process that it starts itself", "factory"),
+        (LAUNCHING, "fork", "in a process that it starts", "factory"),
     ],
-    ids=["in a worker that imports it", "in a process of its own"],
+    ids=["in a worker that imports it", "in a separate process"],
 )
 def test_nothing_is_trained(tmp_path: Path, script: str, method: str, evidence: str, advice: str) -> None:
     qualname, attribute = write("lazy", tmp_path)
@@ -202,7 +202,7 @@ class Records(torch.utils.data.Dataset):
 
 
 @pytest.mark.parametrize(
-    ("length", "evidence"), [(0, "the loader gives no sample"), (8, "reading fails without workers, too: SystemExit")]
+    ("length", "evidence"), [(0, "the loader returns no sample"), (8, "reading fails without workers, too: SystemExit")]
 )
 def test_what_shows_nothing_refutes_nothing(tmp_path: Path, length: int, evidence: str) -> None:
     write("file", tmp_path)

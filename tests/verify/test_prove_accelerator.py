@@ -89,7 +89,7 @@ def test_an_error_at_the_line_in_workers_alone(tmp_path: Path, monkeypatch: pyte
 def test_no_error_is_not_called_safe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     proof = proved(tmp_path, monkeypatch, "False", 8, start_methods=("fork",))
     assert proof.verdict() == "not reproduced"
-    assert proof.judgement.evidence == "fork, 2 workers, cpu: workers used it and no error was seen"
+    assert proof.judgement.evidence == "fork, 2 workers, cpu: workers used it without an error"
 
 
 def test_a_line_that_no_worker_comes_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -58,8 +58,8 @@ def test_a_missing_package_does_not_hide_a_missing_method(relative: str, prove, 
     found = prove("nets/model.py", "FKL501")
     assert found["verdict"] == "confirmed", found["evidence"]
     assert "'Network' object has no attribute 'embedd'" in found["evidence"]
-    assert "with the fix, `embed`, it is there" in found["evidence"]
-    assert "stood in: packages no_such_package" in found["evidence"]
+    assert "with the fix, `embed`, it exists" in found["evidence"]
+    assert "replaced: packages no_such_package" in found["evidence"]
 
 
 UNKNOWN_BASE = """
@@ -124,7 +124,7 @@ def test_with_all_packages_nothing_is_stood_in(prove, tmp_path: Path) -> None:
     (tmp_path / "data.py").write_text(MISSPELT.replace("no_such_package", "types").replace(".Compose([])", ""))
     found = prove("data.py", "FKL502")
     assert found["verdict"] == "confirmed"
-    assert "stood in" not in found["evidence"]
+    assert "replaced: " not in found["evidence"]
 
 
 def test_a_fix_whose_name_is_not_there_either_decides_nothing(prove, tmp_path: Path, monkeypatch) -> None:

@@ -68,25 +68,25 @@ def test_without_daft_nothing_can_be_said(verdict) -> None:
 def test_a_small_class_shows_where_daft_builds_it(verdict) -> None:
     found = verdict(CLASS)
     assert found["verdict"] in {"confirmed", "not reproduced"}, found
-    assert found["evidence"].startswith("a small class in its place is built")
+    assert found["evidence"].startswith("a small class instead of it is created")
 
 
 @pytest.mark.parametrize(
     ("run", "verdict_of", "evidence"),
     [
-        ("Score(None), Score(None)", "confirmed", "the class is built 2 times, never in a process of its own"),
+        ("Score(None), Score(None)", "confirmed", "the class is created 2 times, never in a separate process"),
         (
             ELSEWHERE,
             "confirmed",
-            "the class is built once, once in a process of its own",
+            "the class is created once, once in a separate process",
         ),
         pytest.param(
             "Score(None)",
             "not reproduced",
-            "the class is built once, never in a process of its own; Daft chooses by how a query runs",
+            "the class is created once, never in a separate process; Daft chooses depending on how a query runs",
             marks=pytest.mark.soak,
         ),
-        pytest.param("print(1)", "inconclusive", "the class was not built: 1", marks=pytest.mark.soak),
+        pytest.param("print(1)", "inconclusive", "the class was not created: 1", marks=pytest.mark.soak),
     ],
 )
 def test_the_program_itself(verdict, tmp_path: Path, run: str, verdict_of: str, evidence: str) -> None:

@@ -85,7 +85,7 @@ def test_elsewhere_spawn_alone_is_shown(tmp_path: Path) -> None:
 def test_elsewhere_what_cannot_be_pickled_is_named(tmp_path: Path) -> None:
     judgement = prove(planned(tmp_path, "linux", kept="self.name = lambda: 1")).judgement
     assert judgement.verdict.value == "unsupported here"
-    assert "the dataset cannot be sent to a worker" in judgement.evidence
+    assert "the dataset cannot be pickled for a worker" in judgement.evidence
     assert "(dataset.name)" in judgement.evidence
 
 
@@ -106,7 +106,7 @@ def test_on_a_mac_the_preset_is_run_against_no_workers(tmp_path: Path) -> None:
     assert [trial.factors for trial in again] == [treatment.factors] * 2
     judgement = prove(planned(tmp_path, "darwin", read="os.getpid() == self.home or os._exit(7)")).judgement
     assert judgement.verdict.value == "confirmed"
-    assert "died of exit code 7" in judgement.evidence
+    assert "ended with exit code 7" in judgement.evidence
     assert planned(tmp_path, "darwin", scripts=()).outcome.verdict.value == "inconclusive"
 
 

@@ -95,8 +95,8 @@ def in_spite(folder: Path, text: str, **proof: object) -> Proof:
 def test_a_kept_generator_is_confirmed(made: str, draw: str, methods: tuple[str, ...], tmp_path: Path) -> None:
     proof = found(tmp_path, KEPT.format(made=made, before="pass", draw=draw), start_methods=methods)
     assert proof.verdict() == "confirmed", proof.judgement
-    assert "48 of 48 samples got numbers that another worker drew, too" in proof.judgement.evidence
-    assert "48 of 48 got those of the epoch before" in proof.judgement.evidence
+    assert "48 of 48 samples got the same numbers as in another worker" in proof.judgement.evidence
+    assert "48 of 48 got the numbers of the previous epoch" in proof.judgement.evidence
     assert "none did" in proof.judgement.evidence
     cells = proof.judgement.details["cells"]
     assert len(cells) == (1 if made.startswith("torch") else len(methods))
@@ -152,7 +152,7 @@ def test_a_seed_by_worker_comes_again_in_the_next_epoch(tmp_path: Path) -> None:
     proof = found(tmp_path, text, "Data(), num_workers=2, worker_init_fn=begin", start_methods=("fork",))
     assert proof.verdict() == "confirmed"
     assert "another worker" not in proof.judgement.evidence
-    assert "48 of 48 got those of the epoch before" in proof.judgement.evidence
+    assert "48 of 48 got the numbers of the previous epoch" in proof.judgement.evidence
 
 
 def test_a_stream_that_no_sample_draws_from_is_not_reproduced(tmp_path: Path) -> None:
@@ -219,4 +219,4 @@ def test_a_generator_of_a_script_is_counted_once(tmp_path: Path) -> None:
     text = "RNG = np.random.default_rng(5)\n" + KEPT.format(made="None", before="pass", draw="RNG.random()")
     proof = found(tmp_path, text, "Data(), num_workers=2", start_methods=("fork",))
     assert proof.verdict() == "confirmed"
-    assert "48 of 48 samples got numbers that another worker drew, too" in proof.judgement.evidence
+    assert "48 of 48 samples got the same numbers as in another worker" in proof.judgement.evidence

@@ -87,7 +87,7 @@ if __name__ == "__main__":
 def test_a_child_that_dies_is_told_from_one_that_hangs(verdict) -> None:
     found = verdict(DIES)
     assert found["verdict"] == "confirmed", found
-    assert "the child dies in `score`: this is no process to fork" in found["evidence"]
+    assert "the child crashes in `score`: this is no process to fork" in found["evidence"]
 
 
 def test_a_task_that_fails_by_itself_proves_nothing(verdict) -> None:

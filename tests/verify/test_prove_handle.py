@@ -66,7 +66,7 @@ def test_lmdb_without_a_lock(tmp_path: Path) -> None:
 def test_file_with_seek_and_read(tmp_path: Path) -> None:
     proof = found("file", tmp_path)
     assert proof.verdict("fork") == "confirmed"
-    assert "though every process exits 0" in proof.evidence("fork")
+    assert "although every process exits with 0" in proof.evidence("fork")
     assert "moved the parent's file offset" in proof.evidence("fork")
     wrong = proof.cell("fork")["wrong"]
     assert wrong
@@ -130,7 +130,9 @@ def test_witnessed_under_fork_and_refused_by_pickle(name: str, needs: str, tmp_p
     assert proof.verdict("fork") == "not reproduced"
     assert "workers that did not open it" in proof.evidence("fork")
     assert proof.verdict("spawn") == "confirmed"
-    assert "; under fork no harm was seen: it bites where workers are spawned (macOS, Win" in proof.judgement.evidence
+    assert (
+        "; under fork no harm was observed: it fails where workers are spawned (macOS, Win" in proof.judgement.evidence
+    )
 
 
 def test_memmap_is_refuted(tmp_path: Path) -> None:
@@ -374,7 +376,7 @@ def dying(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Cell]:
 def test_death_of_a_worker_is_named(name: str, dying: Callable[[str], Cell]) -> None:
     cell = dying(DEATHS[name])
     assert cell.verdict.value == "confirmed"
-    assert f"a worker died of {name}" in cell.evidence
+    assert f"a worker was killed by {name}" in cell.evidence
     has_stack = hasattr(signal, name) and name != "SIGKILL"
     assert ("in __getitem__" in cell.stack) == has_stack
 
@@ -402,7 +404,9 @@ def test_a_parallel_operation_before_and_after_the_fork_hangs(tmp_path: Path) ->
     proof = prove(finding, tmp_path, start_methods=("fork",), seconds=15, workers=2)
     assert proof.verdict() == "confirmed"
     row = (tmp_path / "data.py").read_text().splitlines().index("        return data")
-    assert f"hangs: no end after 15 s, 2 workers stuck at data.py:{row}, in __getitem__" in proof.judgement.evidence
+    assert (
+        f"hangs: still running after 15 s, 2 workers stuck at data.py:{row}, in __getitem__" in proof.judgement.evidence
+    )
     assert "look as well for threads that the parent began" in proof.judgement.advice
     assert f"line {row} in __getitem__" in proof.cell("fork")["stack"]
     assert proof.observations[-1].ending.stopped_for == "time"
@@ -414,7 +418,7 @@ def test_worker_that_hangs(tmp_path: Path) -> None:
     (finding,) = findings(tmp_path)
     proof = prove(finding, tmp_path, start_methods=("fork",), seconds=20)
     assert proof.verdict() == "confirmed"
-    assert "hangs: no end after 20 s" in proof.judgement.evidence
+    assert "hangs: still running after 20 s" in proof.judgement.evidence
     assert "in __getitem__" in proof.cell("fork")["stack"]
 
 

@@ -57,7 +57,7 @@ def forced(folder: Path, **proof: Any) -> Proof:
     [
         (SILENT, "NotImplementedError: Subclasses of Dataset should implement __getitem__."),
         (STREAM, "TypeError: Can't instantiate abstract class Lines"),
-        (SLOW, "the class has `__getitems_` and no `__getitems__`: no base has one"),
+        (SLOW, "the class has `__getitems_` but no `__getitems__`: no base class has one"),
         (LOADER, "TypeError: DataLoader.__init__() got an unexpected keyword argument 'num_worker'"),
     ],
 )
@@ -73,7 +73,7 @@ def test_a_hook_that_another_module_supplies_is_there(tmp_path: Path) -> None:
     (tmp_path / "added.py").write_text("def add(kind):\n    setattr(kind, '__get' + 'item__', lambda self, i: i)\n")
     (finding,) = found(tmp_path, f"{SILENT}\n\n__import__('added').add(Clips)\n")
     proof = prove(finding, tmp_path)
-    assert (proof.verdict(), proof.judgement.evidence) == ("refuted", "`__getitem__` is there: `data.Clips` has it")
+    assert (proof.verdict(), proof.judgement.evidence) == ("refuted", "`__getitem__` exists: `data.Clips` has it")
 
 
 def test_a_sound_class_and_a_sound_keyword_are_refuted(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_a_sound_class_and_a_sound_keyword_are_refuted(tmp_path: Path) -> None:
     proof = forced(tmp_path, **{"class": place, "name": "__get_item__", "meant": "__getitem__", "effect": ""})
     assert proof.verdict() == "refuted"
     proof = forced(tmp_path, loader="torch.utils.data.DataLoader", name="pin_memory", meant="drop_last")
-    assert (proof.verdict(), proof.judgement.evidence) == ("refuted", "the loader takes `pin_memory`")
+    assert (proof.verdict(), proof.judgement.evidence) == ("refuted", "the loader accepts `pin_memory`")
 
 
 def test_a_module_that_cannot_be_imported_decides_nothing(tmp_path: Path) -> None:

@@ -80,7 +80,7 @@ def test_a_list_comes_as_often_as_there_are_workers(tmp_path: Path) -> None:
     assert set(cells.values()) == {"confirmed"}
     assert len(cells) == 2
     assert (
-        "60 of 60 samples come 4 times as often with 4 workers as without: 240 in all, not 60"
+        "60 of 60 samples come 4 times as often with 4 workers as without: 240 in total instead of 60"
         in proof.judgement.evidence
     )
     assert "60 of 60 samples come 2 times as often with 2 workers as without" in proof.judgement.evidence

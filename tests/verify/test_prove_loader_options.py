@@ -84,18 +84,18 @@ def test_settings_in_a_file(tmp_path: Path) -> None:
 def test_what_is_taken_is_refuted(tmp_path: Path) -> None:
     proof = forced(tmp_path, option="timeout", num_workers=1, timeout=60)
     assert proof.verdict() == "refuted"
-    assert proof.judgement.evidence == "the loader is made and gives a batch with it"
+    assert proof.judgement.evidence == "with it, the loader is created and returns a batch"
 
 
 def test_what_is_refused_anyhow_shows_nothing(tmp_path: Path) -> None:
     proof = forced(tmp_path, option="timeout", num_workers=0, timeout=5, prefetch_factor=2)
     assert proof.verdict() == "inconclusive"
-    assert "without it the loader is refused, too" in proof.judgement.evidence
+    assert "without it the loader raises an error, too" in proof.judgement.evidence
 
 
 def test_a_loader_that_is_not_installed_shows_nothing(tmp_path: Path) -> None:
     proof = forced(tmp_path, "no_such_library.DataLoader", option="timeout", timeout=5)
-    assert (proof.verdict(), proof.judgement.advice) == ("inconclusive", "install what the program uses")
+    assert (proof.verdict(), proof.judgement.advice) == ("inconclusive", "install the packages of the program")
 
 
 @pytest.mark.skipif(bool(environment().torch.get("mps")), reason="here it can be proved")

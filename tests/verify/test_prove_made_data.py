@@ -73,8 +73,8 @@ def test_a_shared_offset_is_confirmed_without_data(tmp_path: Path) -> None:
     words = proof.judgement.evidence
     assert proof.verdict() == "confirmed", words
     assert "samples differ from the control" in words
-    assert "with the fix none of it" in words
-    assert "made up: a file, `path`, `vocabulary`" in words
+    assert "with the fix no harm" in words
+    assert "generated: a file, `path`, `vocabulary`" in words
     codes = [seen.trial.factors.code for seen in proof.observations]
     assert codes[-1] == "with the fix", "the control of the harm ran last"
     assert list(tmp_path.iterdir()) == [tmp_path / "data.py"], "nothing was written into the project"
@@ -86,7 +86,7 @@ def test_an_environment_that_cannot_be_sent_is_confirmed_without_data(tmp_path: 
     proof = proof_of(tmp_path, HEAD + LMDB.format(more=""), "spawn")
     words = proof.judgement.evidence
     assert proof.verdict() == "confirmed", words
-    assert "cannot pickle 'Environment' object (dataset.env); with the fix none of it" in words
+    assert "cannot pickle 'Environment' object (dataset.env); with the fix no harm" in words
     assert "an LMDB environment" in words
 
 
@@ -97,7 +97,7 @@ def test_without_a_fix_each_process_is_given_a_handle_of_its_own(tmp_path: Path)
     finding = finding_in(tmp_path, HEAD + LMDB.format(more=more))
     proof = prove(Finding(**{**vars(finding), "fixes": ()}), tmp_path, start_methods=("spawn",))
     assert proof.verdict() == "confirmed", proof.judgement.evidence
-    assert "with a handle of its own in each process none of it" in proof.judgement.evidence
+    assert "with a separate handle in each process no harm" in proof.judgement.evidence
 
 
 def test_what_another_part_causes_is_not_confirmed(tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_a_store_that_real_data_would_not_be_like_says_nothing(tmp_path: Path) -
     more = "\n        if self.file.read(4) != b'FKLT':\n            raise ValueError('no file of ours')"
     proof = proof_of(tmp_path, HEAD + RECORDS.format(more=more), "fork")
     assert proof.verdict() == "inconclusive"
-    assert "no sample comes out of made-up data: ValueError: no file of ours" in proof.judgement.evidence
+    assert "no sample can be read from generated data: ValueError: no file of ours" in proof.judgement.evidence
 
 
 def test_a_handle_that_other_arguments_would_open_is_not_refuted(tmp_path: Path) -> None:
@@ -164,7 +164,10 @@ def loader(path):
 def test_no_verdict_through_a_class_that_is_not_there(tmp_path: Path) -> None:
     proof = proof_of(tmp_path, HEAD + BASED, "fork")
     assert proof.verdict() == "inconclusive", proof.judgement.evidence
-    assert "what it is about is a stand-in: missing_base.Base, a base of Records" in proof.judgement.evidence
+    assert (
+        "the object in question is replaced by a stand-in: missing_base.Base, a base of Records"
+        in proof.judgement.evidence
+    )
 
 
 DRAWS = """

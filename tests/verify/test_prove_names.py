@@ -51,7 +51,7 @@ def test_a_method_that_is_not_there(verdict) -> None:
     ("added", "where"),
     [
         ("'generate_' + 'synthetic_data', lambda self: None", "on the class"),
-        ("'__get' + 'attr__', lambda self, name: print", "supplied when it is asked for"),
+        ("'__get' + 'attr__', lambda self, name: print", "created on access"),
     ],
 )
 def test_a_name_that_another_module_supplies_is_there(verdict, tmp_path: Path, added: str, where: str) -> None:
@@ -59,7 +59,7 @@ def test_a_name_that_another_module_supplies_is_there(verdict, tmp_path: Path, a
     (tmp_path / "added.py").write_text(f"def add(cls):\n    setattr(cls, {added})\n")
     text = SCRIPT.replace("def main", "__import__('added').add(Samples)\n\n\ndef main")
     (found,) = verdict(text, expect=0)
-    assert (found["verdict"], found["evidence"]) == ("refuted", f"`generate_synthetic_data` is there, {where}")
+    assert (found["verdict"], found["evidence"]) == ("refuted", f"`generate_synthetic_data` exists, {where}")
 
 
 def test_a_module_that_cannot_be_imported_decides_nothing(verdict, tmp_path: Path) -> None:
@@ -67,18 +67,18 @@ def test_a_module_that_cannot_be_imported_decides_nothing(verdict, tmp_path: Pat
     text = "import torch\nimport broken\n" + SCRIPT
     (found,) = verdict(text, expect=3)
     assert found["verdict"] == "inconclusive"
-    assert "the import ends with SyntaxError" in found["evidence"]
+    assert "the import fails with SyntaxError" in found["evidence"]
     assert verdict(text, "--allow-inconclusive", expect=0)
 
 
 def test_a_misspelt_name_of_torch(verdict) -> None:
     (found,) = verdict("import torch\n\ntorch.set_num_thread(1)\n", expect=1)
     error = "AttributeError: module 'torch' has no attribute 'set_num_thread'"
-    assert found["evidence"] == f"{error}; with the fix, `set_num_threads`, it is there"
+    assert found["evidence"] == f"{error}; with the fix, `set_num_threads`, it exists"
 
 
 def test_the_last_line_says_how_many_were_decided(command, tmp_path: Path) -> None:
     (tmp_path / "forklint.toml").touch()
     (tmp_path / "train.py").write_text(SCRIPT)
     done = command("verify", "train.py", "-q", cwd=tmp_path)
-    assert done.stdout.splitlines()[-1] == "1 of 1 finding proved or refuted: 1 confirmed"
+    assert done.stdout.splitlines()[-1] == "1 of 1 finding confirmed or refuted: 1 confirmed"

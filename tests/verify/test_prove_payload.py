@@ -134,7 +134,7 @@ def test_a_lock_that_the_program_teaches_pickle_to_send(verdict, tmp_path: Path)
     found = verdict(DATASET.format(import_="import locks"), "--start-method", "fork", "--start-method", "spawn")
     assert (found["verdict"], found["evidence"]) == (
         "refuted",
-        "spawn, 2 workers: it is pickled, and the process gets it",
+        "spawn, 2 workers: it can be pickled, and the process receives it",
     )
 
 

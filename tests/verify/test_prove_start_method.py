@@ -79,7 +79,7 @@ def test_a_call_that_another_module_makes_harmless_is_refuted(verdicts, tmp_path
     reset = "import multiprocessing.context as c\nc._default_context._actual_context = None\n"
     (tmp_path / "undo.py").write_text(reset)
     (found,) = verdicts("train.py")
-    assert (found["verdict"], found["evidence"]) == ("refuted", "at train.py:14 the call raises nothing")
+    assert (found["verdict"], found["evidence"]) == ("refuted", "at train.py:14 the call raises no error")
 
 
 def test_a_script_that_ends_before_it_is_no_answer(verdicts, tmp_path: Path) -> None:

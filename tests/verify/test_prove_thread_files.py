@@ -30,14 +30,14 @@ def text_of(name: str) -> str:
 def test_a_shared_offset_is_confirmed(verdicts) -> None:
     (found,) = verdicts(text_of("bad_shared_offset.py"))
     assert found["verdict"] == "confirmed", found
-    assert found["evidence"] == "at extract.py:19 a thread calls read() where another has sought, in shard.bin"
+    assert found["evidence"] == "at extract.py:19 a thread calls read() after another one called seek, in shard.bin"
 
 
 def test_lines_of_one_text_file_are_not_reproduced(verdicts) -> None:
     slow = '__import__("time").sleep(0.0002) or f"a picture'  # else one thread may be done before another wakes
     found = verdicts(text_of("bad_log_of_tasks.py").replace('f"a picture', slow))
     assert found[0]["verdict"] == "not reproduced", found
-    assert "threads use captions.tsv; no lines seen torn" in found[0]["evidence"]
+    assert "threads use captions.tsv; no lines mixed up" in found[0]["evidence"]
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="it is not unsupported there")

@@ -83,7 +83,7 @@ def test_a_variable_that_is_set_late_is_confirmed(name: str, module: str, verdic
 def test_a_variable_that_is_set_in_time_is_refuted(name: str, verdict) -> None:
     found = verdict(f'import os\nimport sys\n\nos.environ["{name}"] = "1"\nimport torch\n')
     assert found["verdict"] == "refuted", found["evidence"]
-    assert "though it was set late" in found["evidence"]
+    assert "although it was set late" in found["evidence"]
 
 
 def test_where_only_the_mechanism_can_be_seen_nothing_is_confirmed(verdict) -> None:

@@ -117,7 +117,7 @@ def test_a_package_below_src_is_imported_by_a_factory_and_asked_for_by_an_entry(
     assert proof.verdict() == "confirmed", proof.judgement
     proof = prove(finding, folder, entry=("train.py", "--path", "records.bin"), start_methods=("spawn",))
     assert proof.verdict() == "inconclusive"
-    assert proof.judgement.advice.startswith("corpus is the project's own: set PYTHONPATH=src, or choose")
+    assert proof.judgement.advice.startswith("corpus belongs to the project: set PYTHONPATH=src, or pass")
 
 
 def test_a_factory_that_fails_is_named_in_one_line_and_leaves_the_others_alone(folder: Path) -> None:
@@ -138,7 +138,7 @@ def test_no_way_to_build_but_with_made_up_arguments(folder: Path) -> None:
     (finding,) = findings(folder)
     proof = prove(finding, folder, start_methods=("spawn",))
     assert proof.verdict() == "confirmed", proof.judgement.evidence
-    assert "made up: a file, `path`, `rows`" in proof.judgement.evidence
+    assert "generated: a file, `path`, `rows`" in proof.judgement.evidence
     assert {seen.trial.subject.kind for seen in proof.observations} == {"made"}
 
 
@@ -147,13 +147,13 @@ def test_without_data_a_file_is_made(folder: Path) -> None:
     (finding,) = findings(folder)
     proof = prove(finding, folder, **FORKED)
     assert proof.verdict() == "confirmed", proof.judgement.evidence
-    assert "made up: a file, `path`, `rows`" in proof.judgement.evidence
+    assert "generated: a file, `path`, `rows`" in proof.judgement.evidence
     text = (folder / "data.py").read_text()
     (folder / "data.py").write_text(text.replace("        self.rows", "        self.file.close()\n        self.rows"))
     proof = prove(finding, folder, **FORKED)
     assert proof.verdict() == "inconclusive"
     assert proof.judgement.evidence.startswith(
-        "no way to build Records(path, rows); no sample comes out of made-up data"
+        "cannot create Records(path, rows); no sample can be read from generated data"
     )
 
 
@@ -164,7 +164,7 @@ def test_without_data_an_environment_is_made(tmp_path: Path) -> None:
     (finding,) = findings(tmp_path)
     proof = prove(finding, tmp_path, **FORKED)
     assert proof.verdict() != "refuted", proof.judgement.evidence
-    assert "made up: an LMDB environment" in proof.judgement.evidence
+    assert "generated: an LMDB environment" in proof.judgement.evidence
     assert {seen.trial.subject.kind for seen in proof.observations} == {"class", "made"}
 
 
@@ -249,7 +249,7 @@ def test_class_whose_data_is_not_there(tmp_path: Path) -> None:
     (finding,) = findings(tmp_path)
     proof = prove(finding, tmp_path, **FORKED)
     assert proof.verdict() == "confirmed"
-    assert "made up: a file" in proof.judgement.evidence
+    assert "generated: a file" in proof.judgement.evidence
 
 
 def test_control_that_fails_as_well(tmp_path: Path) -> None:

@@ -146,9 +146,9 @@ def test_a_method_that_is_nowhere_is_confirmed(suspect) -> None:
 def test_an_experiment_that_cannot_be_aimed_says_so(suspect) -> None:
     found = suspect("import torch\n\nx = 1\n", 3, "FKL301")
     assert found["verdict"] == "inconclusive"
-    assert found["evidence"].startswith("the experiment of FKL301 cannot be aimed at line 3: ")
+    assert found["evidence"].startswith("the experiment of FKL301 does not apply to line 3: ")
     found = suspect("import torch\n\nx = 1\n", 3, "FKL402")
-    assert "cannot be aimed at line 3: what it runs is found by lint alone" in found["evidence"]
+    assert "does not apply to line 3: its experiment needs a finding of lint" in found["evidence"]
 
 
 @pytest.mark.parametrize(

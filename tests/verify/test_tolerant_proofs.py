@@ -56,7 +56,7 @@ def test_an_unguarded_loop_is_confirmed_and_its_fix_is_the_control(verify) -> No
         "FKL201",
     )
     assert found["verdict"] == "confirmed", found["evidence"]
-    assert "with the fix it is gone" in found["evidence"]
+    assert "with the fix it does not occur" in found["evidence"]
     assert found["details"]["stood_in"]["package"] == ["missing"]
     assert [trial["factors"].get("code") for trial in found["trials"]][-2:] == ["tolerant", "with the fix"]
 
@@ -71,7 +71,9 @@ def test_a_number_of_workers_that_is_made_up_is_known_as_such(tmp_path: Path, wo
 
 
 def test_what_is_made_up_is_no_proof_whatever_it_shows() -> None:
-    shown = Shown("place", "harm", made_up=("the loader's num_workers is a stand-in (missing.count)",), works=True)
+    shown = Shown(
+        "place", "harm", made_up=("the loader's num_workers is replaced by a stand-in (missing.count)",), works=True
+    )
     for harm in ("harm", ""):
         found = judged(replace(shown, harm=harm, spared=True), Shown("place", works=True, spared=True), ())
         assert found.verdict is Verdict.INCONCLUSIVE
@@ -115,7 +117,7 @@ def test_a_lambda_is_confirmed_where_no_script_makes_the_call(verify) -> None:
     )
     assert found["verdict"] == "confirmed", found["evidence"]
     assert "<lambda>" in found["evidence"]
-    assert "with the fix it is gone" in found["evidence"]
+    assert "with the fix it does not occur" in found["evidence"]
 
 
 def test_without_a_fix_the_one_object_is_sent_by_value(verify) -> None:
@@ -127,7 +129,7 @@ def test_without_a_fix_the_one_object_is_sent_by_value(verify) -> None:
         name="loading.py",
     )
     assert found["verdict"] == "confirmed", found["evidence"]
-    assert "with the least change it is gone" in found["evidence"]
+    assert "with a minimal change it does not occur" in found["evidence"]
 
 
 def test_another_part_that_cannot_be_sent_is_no_proof_of_this_one(verify) -> None:
@@ -159,7 +161,7 @@ def test_a_late_variable_is_confirmed_though_packages_are_missing(verify) -> Non
     found = verify(text, "FKL101")
     assert found["verdict"] in {"confirmed", "inconclusive"}, found["evidence"]
     if found["verdict"] == "confirmed":
-        assert "with the fix it is gone" in found["evidence"]
+        assert "with the fix it does not occur" in found["evidence"]
         assert found["details"]["stood_in"]["package"] == ["missing"]
 
 

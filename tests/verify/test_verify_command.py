@@ -60,7 +60,7 @@ def test_a_factory_of_the_settings_gives_the_loader(command, project: Path) -> N
     assert done.returncode == 1, done.stdout + done.stderr
     assert f"FKL301 records.py:{ROW}: confirmed" in done.stdout
     assert "cannot pickle '_io.BufferedReader' object (dataset.file)" in " ".join(done.stdout.split())
-    assert done.stdout.splitlines()[-1] == "1 of 1 finding proved or refuted: 1 confirmed"
+    assert done.stdout.splitlines()[-1] == "1 of 1 finding confirmed or refuted: 1 confirmed"
 
 
 def test_an_entry_is_looked_at_with_all_that_it_imports_and_runs_where_the_user_is(command, project: Path) -> None:
@@ -137,7 +137,7 @@ def test_without_a_way_to_build_it_the_one_thing_to_do_is_named(command, project
     (project / "records.py").write_text(text)  # without the mark, which makes it look like a script
     done = command("verify", "records.py", cwd=project)
     assert done.returncode == 3
-    assert "no way to build Records(path)" in done.stdout
+    assert "cannot create Records(path)" in done.stdout
     assert "loaders" in done.stdout
     assert command("verify", "records.py", "--allow-inconclusive", cwd=project).returncode == 0
 
@@ -146,15 +146,15 @@ def test_nothing_found_is_said_so(forklint, tmp_path: Path) -> None:
     (tmp_path / "clean.py").write_text("import torch\n")
     done = forklint("verify", "-q", cwd=tmp_path)
     assert done.returncode == 0
-    assert done.stdout.splitlines()[-1] == "0 of 0 findings proved or refuted"
+    assert done.stdout.splitlines()[-1] == "0 of 0 findings confirmed or refuted"
 
 
 def test_a_finding_without_an_experiment_is_told_of(command, tmp_path: Path) -> None:
     (tmp_path / "quiet.py").write_text("import torch\n\nx = 1  # noqa: FKL301\n")
-    words = "Not tried, since there is no experiment for the rule: FKL001 quiet.py:3"
+    words = "Not verified (no experiment for the rule): FKL001 quiet.py:3"
     assert words in command("verify", "quiet.py", "--plan", cwd=tmp_path).stdout.splitlines()
     lines = command("verify", "quiet.py", cwd=tmp_path).stdout.splitlines()
-    assert lines[-2:] == [words, "0 of 0 findings proved or refuted; 1 not tried"]
+    assert lines[-2:] == [words, "0 of 0 findings confirmed or refuted; 1 not verified"]
     told = json.loads(command("verify", "quiet.py", "--output-format", "json", cwd=tmp_path).stdout)
     assert [one["code"] for one in told["not_tried"]] == ["FKL001"]
 

@@ -17,7 +17,7 @@ COLORS = {"fixed": "green", "not fixed": "red", "no fix": "yellow", "inconclusiv
 
 
 def text(cures: Sequence[Cure]) -> str:
-    """Each confirmed finding with what its fix did, and the table of the ways out; empty if nothing was confirmed."""
+    """Each confirmed finding with the result of its fix and a table of solutions; empty if nothing was confirmed."""
     return "\n".join(line for cure in cures for line in (*_cure(cure), ""))
 
 
@@ -30,7 +30,7 @@ def _cure(cure: Cure) -> list[str]:
 
 
 def _table(cure: Cure) -> list[str]:
-    """What each solution costs, as far as it was measured."""
+    """The measured cost of each solution."""
     rows = [(way.name, *_figures(way.seen)) for way in cure.ways]
     if not rows:
         return []
@@ -52,9 +52,9 @@ def _figures(seen: Observation) -> tuple[str, str, str]:
 
 
 def summary(cures: Sequence[Cure], applied: int) -> str:
-    """The last line: how many of the confirmed findings their fix mends, and how many fixes were written."""
+    """The last line: how many confirmed findings are fixed, and how many fixes were written."""
     fixed = sum(cure.is_proved for cure in cures)
-    written = f", {applied} written" if applied else "; --apply writes the fixes" if fixed else ""
+    written = f", {applied} written" if applied else "; run with --apply to write the fixes" if fixed else ""
     return f"{fixed} of {count(len(cures), 'confirmed finding')} fixed{written}"
 
 

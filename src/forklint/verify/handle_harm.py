@@ -303,7 +303,7 @@ def _deaths(seen: Observation) -> Iterator[str]:
         name = record["signal"] or f"exit code {record['exit_code']}"
         found[name] = found.get(name, 0) + 1
     for name, count in found.items():
-        yield f"{'a worker' if count == 1 else f'{count} workers'} killed by {name}"
+        yield f"{'a worker was' if count == 1 else f'{count} workers were'} killed by {name}"
 
 
 def _errors(seen: Observation, controls: Sequence[Observation]) -> Iterator[str]:

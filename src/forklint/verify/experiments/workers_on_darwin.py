@@ -98,7 +98,12 @@ class WorkersOnDarwin(Experimenter):
         for one in seen.of("unpicklable"):
             yield f"the dataset cannot be pickled for a worker: {one['type']}: {one['text']} ({one['path']})"
         for record in seen.of("worker-died"):
-            yield f"a worker was killed by {record['signal'] or 'exit code {}'.format(record['exit_code'])}"
+            died = (
+                f"was killed by {record['signal']}"
+                if record["signal"]
+                else f"ended with exit code {record['exit_code']}"
+            )
+            yield f"a worker {died}"
         errors = seen.of("error")
         if errors and not seen.of("unpicklable") and not seen.of("worker-died"):
             where = f" ({_place(errors[0]['frame'], self.context.root)})" if errors[0]["frame"] else ""
