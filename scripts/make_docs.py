@@ -1,7 +1,7 @@
-"""Writes what stands in the rules to where else it is read.
+"""Writes the generated parts of the documentation, and rules/table.py.
 
-That is docs/rules/, a page for each rule from its docstring, and an index of them; and rules/table.py, which says what
-each rule needs before it is imported.
+docs/rules/ has a page for each rule, from its docstring, and an index. A section of docs/configuration.md explains each
+setting. rules/table.py says what each rule needs, so that rules are imported only for files that have it.
 """
 
 from __future__ import annotations
@@ -9,12 +9,14 @@ from __future__ import annotations
 from pathlib import Path
 from pprint import pformat
 
-from forklint import pages
+from forklint import pages, settings_reference
 from forklint.config import Settings
 from forklint.rules import registry
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "docs" / "rules"
+CONFIGURATION = ROOT / "docs" / "configuration.md"
+START, END = "<!-- settings: written by make docs -->\n\n", "\n<!-- end of settings -->\n"
 TABLE = ROOT / "src" / "forklint" / "rules" / "table.py"
 HEAD = '''"""What each rule needs, as its class says: written by `make docs`, for files that need few rules or none."""
 
@@ -54,9 +56,16 @@ def table() -> str:
     )
 
 
+def configuration(text: str) -> str:
+    """docs/configuration.md with its section on the settings written anew."""
+    before, _, rest = text.partition(START)
+    return before + START + settings_reference.to_markdown() + END + rest.partition(END)[2]
+
+
 def main() -> None:
-    """Write the table, write the pages and remove those of rules that are gone."""
+    """Write the table, the section on settings and the pages of rules, and remove the pages of rules that are gone."""
     TABLE.write_text(table(), encoding="utf-8")
+    CONFIGURATION.write_text(configuration(CONFIGURATION.read_text(encoding="utf-8")), encoding="utf-8")
     FOLDER.mkdir(parents=True, exist_ok=True)
     texts = rendered()
     for path in FOLDER.glob("*.md"):

@@ -56,7 +56,7 @@ def rows(path: Path) -> list[dict]:
 def test_what_is_known_is_not_reported(forklint, project: Path, known: Path) -> None:
     result = forklint(*KNOWN, cwd=project)
     assert (result.returncode, result.stdout) == (0, "All checks passed.\n")
-    assert result.stderr == "forklint: 2 findings in known.json are not shown\n"
+    assert result.stderr == "forklint: 2 findings hidden by the baseline known.json\n"
     (project / "src" / "new.py").write_text(HAZARD)
     found = forklint(*KNOWN, "--output-format", "concise", cwd=project)
     assert found.returncode == 1
@@ -132,7 +132,7 @@ def test_what_no_longer_occurs_is_told_and_dropped(forklint, project: Path, know
     (project / "src" / "data.py").write_text("import torch\n")
     result = forklint(*KNOWN, cwd=project)
     assert result.returncode == 0
-    assert "1 finding in known.json no longer occurs; --update-baseline drops it\n" in result.stderr
+    assert "1 finding in known.json no longer occurs; run with --update-baseline to remove it\n" in result.stderr
     assert len(rows(known)) == 2
     done = forklint(*KNOWN, "--update-baseline", cwd=project)
     assert done.stderr == "forklint: known.json: 0 findings added, 1 removed, 1 in total\n"
@@ -166,7 +166,7 @@ def test_the_key_is_relative_to_its_file(forklint, project: Path, known: Path, t
     assert forklint("project", cwd=tmp_path).returncode == 0
     assert forklint("--isolated", cwd=project).returncode == 1
     (project / "src" / "data.py").write_text("import torch\n")
-    assert "1 dropped" in forklint("--update-baseline", cwd=project).stderr
+    assert "1 removed" in forklint("--update-baseline", cwd=project).stderr
     assert [row["path"] for row in rows(known)] == ["src/train.py"]
 
 
@@ -205,7 +205,7 @@ def test_it_goes_with_fixes_formats_and_comments(forklint, project: Path, known:
     assert noqa.stdout == "Added comments for 1 finding.\n"
     assert (project / "src" / "data.py").read_text() == HAZARD
     assert forklint(*KNOWN, "--fix", "--unsafe-fixes", cwd=project).returncode == 0
-    assert "2 dropped" in forklint(*KNOWN, "--update-baseline", cwd=project).stderr
+    assert "2 removed" in forklint(*KNOWN, "--update-baseline", cwd=project).stderr
 
 
 def test_updates_at_once_lose_nothing(project: Path) -> None:
@@ -233,7 +233,7 @@ def test_updates_at_once_lose_nothing(project: Path) -> None:
         ("\0\udcff", "known.json: not valid JSON"),
         ("[]", "known.json: not a baseline of forklint"),
         ('{"version": 2, "findings": []}', "known.json: version 2 is not supported (this forklint reads version 1)"),
-        ('{"version": 1, "findings": [{"path": "a.py"}]}', "known.json: entry 1 needs path, code, text"),
+        ('{"version": 1, "findings": [{"path": "a.py"}]}', "known.json: entry 1 needs the strings path, code, text"),
         ("[" * 100_000, "known.json: not valid JSON"),
     ],
 )
@@ -265,7 +265,7 @@ def test_a_baseline_that_cannot_be_written_is_one_clear_error(forklint, project:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--update-baseline"], "--update-baseline writes the file of --baseline"),
+        (["--update-baseline"], "--update-baseline needs a file"),
         ([*KNOWN, "--update-baseline", "--diff"], "--update-baseline cannot be used with --diff"),
         (["--baseline", "src"], "File 'src' is a directory"),
     ],

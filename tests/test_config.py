@@ -124,7 +124,7 @@ def test_a_project_adds_openers(forklint, tmp_path: Path) -> None:
     result = forklint(".", "--output-format", "concise", "-q", cwd=tmp_path)
     assert result.returncode == 1
     assert "data.py:7:9: FKL301" in result.stdout
-    assert "a shard open" in result.stdout
+    assert "an open shard" in result.stdout
 
 
 def test_the_keys_of_added_rows_are_those_that_are_read() -> None:

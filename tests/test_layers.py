@@ -14,6 +14,7 @@ LAYERS = [
     "knowledge",
     "source",
     "config",
+    "settings_reference",
     "summaries",
     "store",
     "project",

@@ -71,7 +71,7 @@ def test_github_annotates_the_line(forklint, project: Path) -> None:
         "endColumn": "50",
         "title": "forklint (FKL301)",
     }
-    assert message.startswith("`self.env` keeps an LMDB environment")
+    assert message.startswith("`self.env` holds an open LMDB environment")
 
 
 def test_github_escapes_and_levels() -> None:
@@ -234,7 +234,7 @@ def test_statistics_in_each_format(forklint, project: Path) -> None:
             assert read == ([row] if name == "json" else row)
         else:
             assert done.returncode == 2
-            assert f"--statistics cannot be told as {name}: choose one of full" in done.stderr
+            assert f"--statistics cannot be used with --output-format {name}: choose one of full" in done.stderr
 
 
 @pytest.mark.parametrize("arguments", [["--statistics"], ["--output-format", "github"]])
@@ -283,10 +283,10 @@ def test_a_new_file_has_the_usual_permissions_and_links_stay(forklint, project: 
     ("name", "message"),
     [
         ("nowhere/report", "does not exist; create it first"),
-        ("src", "it is a folder"),
-        ("src/data.py", "that is the name of a source file"),
+        ("src", "this is a directory"),
+        ("src/data.py", "refusing to overwrite a source file"),
         ("src/data.py/report", "does not exist; create it first"),
-        ("loop", "a loop of links"),
+        ("loop", "too many levels of symbolic links"),
         ("two\nlines/report", "two\\nlines/report: the directory"),
         pytest.param("closed/report", "is not writable", marks=NOT_ROOT),
         pytest.param("kept", "the file is not writable", marks=NOT_ROOT),
@@ -317,7 +317,7 @@ def test_an_interrupted_write_leaves_nothing(project: Path, monkeypatch: pytest.
 def test_what_prints_no_report_takes_no_file(forklint, project: Path, other: str) -> None:
     done = forklint("src", other, "--output-file", "report", cwd=project)
     assert (done.returncode, done.stdout) == (2, "")
-    assert f"{other} prints none" in done.stderr
+    assert f"cannot be used with {other}" in done.stderr
     assert not (project / "report").exists()
 
 

@@ -13,6 +13,7 @@ COMMANDS = {
     "verify": "forklint.cli.verify",
     "doctor": "forklint.cli.doctor",
     "rule": "forklint.cli.rule",
+    "config": "forklint.cli.config",
     "init": "forklint.cli.init",
     "clean": "forklint.cli.clean",
 }

@@ -79,13 +79,7 @@ class VerifyCommand(click.Command):
 @click.option(
     "--workers", type=click.IntRange(min=1), default=4, show_default=True, help="Number of DataLoader workers."
 )
-@click.option(
-    "--budget",
-    type=click.FloatRange(min=0),
-    default=2,
-    show_default=True,
-    help="Seconds to spend on provoking a race.",
-)
+@click.option("--budget", type=click.FloatRange(min=0), default=2, show_default=True, help="Seconds to provoke a race.")
 @click.option("--start-method", type=click.Choice(METHODS), multiple=True, help="Start method to try.  [default: all]")
 @click.option("--until-loader", is_flag=True, help="Run scripts up to the loader, even past training and checkpoints.")
 @click.option("--select", type=CODES, multiple=True, help="Rules to enable: codes, prefixes, names or ALL.")

@@ -300,10 +300,10 @@ def _hangs_at_handle(seen: Observation) -> bool:
 def _deaths(seen: Observation) -> Iterator[str]:
     found: dict[str, int] = {}
     for record in seen.of("worker-died"):
-        name = record["signal"] or f"exit code {record['exit_code']}"
-        found[name] = found.get(name, 0) + 1
-    for name, count in found.items():
-        yield f"{'a worker was' if count == 1 else f'{count} workers were'} killed by {name}"
+        how = f"killed by {record['signal']}" if record["signal"] else f"gone with exit code {record['exit_code']}"
+        found[how] = found.get(how, 0) + 1
+    for how, count in found.items():
+        yield f"{'a worker was' if count == 1 else f'{count} workers were'} {how}"
 
 
 def _errors(seen: Observation, controls: Sequence[Observation]) -> Iterator[str]:
