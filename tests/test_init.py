@@ -56,7 +56,7 @@ def test_it_shows_and_writes_nothing_unasked(project: Path, forklint) -> None:
     assert "+[tool.forklint]\n" in shown.stdout
     assert f"+  - repo: {REPOSITORY}\n" in shown.stdout
     assert "--- /dev/null\n+++ .pre-commit-config.yaml\n" in shown.stdout
-    assert shown.stdout.endswith("Nothing written: --yes writes these changes.\n")
+    assert shown.stdout.endswith("Nothing written. Run with --yes to write these changes.\n")
     assert files(project) == before
 
 
@@ -74,8 +74,8 @@ def test_yes_writes_what_was_shown(project: Path, forklint) -> None:
     left = files(project)
     again = forklint("init", "--yes", cwd=project)
     assert (again.returncode, files(project)) == (0, left)
-    assert "pyproject.toml: configures forklint already" in again.stdout
-    assert ".pre-commit-config.yaml: has a forklint hook already" in again.stdout
+    assert "pyproject.toml: already configures forklint" in again.stdout
+    assert ".pre-commit-config.yaml: already has a forklint hook" in again.stdout
 
 
 def test_each_suggestion_is_a_valid_setting(project: Path, forklint) -> None:
@@ -112,7 +112,7 @@ def test_without_git_there_is_no_hook(tmp_path: Path, forklint) -> None:
     (tmp_path / "pyproject.toml").write_text(PYPROJECT)
     done = forklint("init", "-y", cwd=tmp_path)
     assert done.returncode == 0
-    assert "no git repository, so no commit hook" in done.stdout
+    assert "not a git repository, so no commit hook" in done.stdout
     assert list(files(tmp_path)) == ["pyproject.toml"]
 
 
@@ -153,7 +153,7 @@ def test_a_configuration_above_governs(project: Path, forklint) -> None:
     part.mkdir()
     (part / "pyproject.toml").write_text(PYPROJECT)
     done = forklint("init", "-y", cwd=part)
-    assert "../forklint.toml: configures forklint already" in done.stdout
+    assert "../forklint.toml: already configures forklint" in done.stdout
     assert (part / "pyproject.toml").read_text() == PYPROJECT
 
 
@@ -284,11 +284,16 @@ BROKEN = {
     "yaml": (".pre-commit-config.yaml", b"repos:\n\t- repo: x\n", "not valid YAML: line 2: ", "or pass --no-hook"),
     "open": (".pre-commit-config.yaml", b"repos: [\n", "not valid YAML: line ", "or pass --no-hook"),
     "control": (".pre-commit-config.yaml", b"repos: \x01\n", "not valid YAML: ", "or pass --no-hook"),
-    "list": (".pre-commit-config.yaml", b"- repo: x\n", "has no list `repos`", "or pass --no-hook"),
-    "none": (".pre-commit-config.yaml", b"ci: {}\n", "has no list `repos`", "or pass --no-hook"),
-    "null": (".pre-commit-config.yaml", b"repos:\n", "has no list `repos`", "or pass --no-hook"),
-    "scalar": (".pre-commit-config.yaml", b"hello\n", "has no list `repos`", "or pass --no-hook"),
-    "two": (".pre-commit-config.yaml", b"repos: []\n---\nrepos: []\n", "has no list `repos`", "or pass --no-hook"),
+    "list": (".pre-commit-config.yaml", b"- repo: x\n", "`repos` is missing or not a list", "or pass --no-hook"),
+    "none": (".pre-commit-config.yaml", b"ci: {}\n", "`repos` is missing or not a list", "or pass --no-hook"),
+    "null": (".pre-commit-config.yaml", b"repos:\n", "`repos` is missing or not a list", "or pass --no-hook"),
+    "scalar": (".pre-commit-config.yaml", b"hello\n", "`repos` is missing or not a list", "or pass --no-hook"),
+    "two": (
+        ".pre-commit-config.yaml",
+        b"repos: []\n---\nrepos: []\n",
+        "`repos` is missing or not a list",
+        "or pass --no-hook",
+    ),
 }
 
 
@@ -308,7 +313,7 @@ def test_a_folder_that_is_no_project(tmp_path: Path, forklint) -> None:
     done = forklint("init", "--yes", cwd=tmp_path)
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1
-    assert "is no project" in done.stderr
+    assert "is not in a project" in done.stderr
     assert list(tmp_path.iterdir()) == []
     gone = forklint("init", "gone", cwd=tmp_path)
     assert (gone.returncode, gone.stderr) == (2, "Error: gone: no such directory\n")

@@ -320,7 +320,7 @@ def test_a_home_folder_is_not_set_up_as_a_project(forklint, home: Path) -> None:
     assert not (home / ".pre-commit-config.yaml").exists()
     write(home / "work" / "setup.py")
     done = forklint("init", "--yes", cwd=home / "work")
-    assert "no git repository, so no commit hook" in done.stdout
+    assert "not a git repository, so no commit hook" in done.stdout
     assert not (home / ".pre-commit-config.yaml").exists()
 
 

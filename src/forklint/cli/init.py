@@ -17,39 +17,43 @@ if TYPE_CHECKING:
     from forklint.setup.proposal import Project, Proposal
 
 NOT_WRITTEN = FOUND
-"""The exit code where there is something to write and it was not written, as with ``--diff``."""
+"""The exit code if there are changes that were not written, as with ``--diff``."""
 
 
 @click.command(short_help="Add forklint to a project.")
-@click.argument("folder", type=click.Path(path_type=Path), default=Path())
-@click.option("-y", "--yes", is_flag=True, help="Write without asking.")
-@click.option("--no-config", is_flag=True, help="Leave the configuration alone.")
-@click.option("--no-hook", is_flag=True, help="Leave the commit hooks alone.")
-def init(folder: Path, **options: bool) -> None:
-    """Add forklint to the project of FOLDER: a section of its configuration and a pre-commit hook.
+@click.argument("directory", type=click.Path(path_type=Path), default=Path())
+@click.option("-y", "--yes", is_flag=True, help="Write the changes without asking.")
+@click.option("--no-config", is_flag=True, help="Do not change the configuration.")
+@click.option("--no-hook", is_flag=True, help="Do not add a commit hook.")
+@click.option("--no-ci", is_flag=True, help="Do not change CI workflows.")
+@click.option("--no-editor", is_flag=True, help="Do not change editor settings.")
+def init(directory: Path, **options: bool) -> None:
+    """Add forklint to the project in DIRECTORY (default: the current directory).
 
-    The changes are shown first and written when you say so. Without a terminal to ask on, and without --yes, they
-    are shown alone. What is there already stays as it is.
+    Proposes a section in pyproject.toml and a pre-commit hook; a workflow or job if the repository uses GitHub Actions
+    or GitLab CI; and settings for VS Code if there is a .vscode directory. The changes are shown as a diff and written
+    only after you agree. Without a terminal, they are only shown, unless you pass --yes. Existing settings are never
+    overwritten.
 
-    Exit codes: 0 nothing (more) to do, 1 something is left to do, 2 forklint could not do its work.
+    Exit codes: 0 if there is nothing left to do, 1 if there is, 2 if forklint failed.
     """
     with one_line_errors(verbose=False):
-        sys.exit(_init(folder, **options))
+        sys.exit(_init(directory, **options))
 
 
-def _init(folder: Path, *, yes: bool, no_config: bool, no_hook: bool) -> int:
+def _init(folder: Path, *, yes: bool, **left_out: bool) -> int:
     from forklint.setup.advice import advice  # noqa: PLC0415 - `--help` needs none of it
     from forklint.setup.proposal import find_project  # noqa: PLC0415
 
     if not folder.is_dir():
-        raise Failure(f"{folder}: no such folder")
+        raise Failure(f"{folder}: no such directory")
     project = find_project(folder)
     if project is None:
         raise Failure(
-            f"{from_root(folder)} is no project: neither it nor a folder above, up to the home folder, has a "
-            "pyproject.toml, forklint.toml, setup.py, setup.cfg or .git; name the project's folder, or make one of them"
+            f"{from_root(folder)} is not in a project: there is no pyproject.toml, forklint.toml, setup.py, setup.cfg "
+            "or .git, neither here nor in a parent directory below the home directory; create one of them first"
         )
-    proposals = _proposals(project, no_config=no_config, no_hook=no_hook)
+    proposals = _proposals(project, **left_out)
     _show(proposals)
     for line in advice(project.folder):
         click.echo(f"advice: {line}")
@@ -61,28 +65,31 @@ def _init(folder: Path, *, yes: bool, no_config: bool, no_hook: bool) -> int:
         return NOT_WRITTEN if by_hand else CLEAN
     if not yes:
         if not (sys.stdin.isatty() and sys.stdout.isatty()):
-            click.echo("Nothing written: --yes writes these changes.")
+            click.echo("Nothing written. Run with --yes to write these changes.")
             return NOT_WRITTEN
         if not click.confirm("Write these changes?", default=False):
             click.echo("Nothing written.")
             return NOT_WRITTEN
     _write(changes)
     if project.repository and any(change.path.name == ".pre-commit-config.yaml" for change in changes):
-        click.echo("Next: `pre-commit install`, once in each clone, and `forklint .` to see what is there now.")
+        click.echo("Next: run `pre-commit install` once in each clone, and `forklint .` to see the current findings.")
     return NOT_WRITTEN if by_hand else CLEAN
 
 
-def _proposals(project: Project, *, no_config: bool, no_hook: bool) -> list[Proposal]:
-    from forklint.setup import hook, section  # noqa: PLC0415
+def _proposals(project: Project, *, no_config: bool, no_hook: bool, no_ci: bool, no_editor: bool) -> list[Proposal]:
+    from forklint.setup import ci, editor, hook, section  # noqa: PLC0415
 
     proposals = [] if no_config else [section.propose(project)]
     if not no_hook:
         proposed = hook.propose(project)
         if proposed is None:
-            click.echo(f"{_name(project.folder)}: no git repository, so no commit hook")
+            click.echo(f"{_name(project.folder)}: not a git repository, so no commit hook")
         else:
             proposals.append(proposed)
-    return proposals
+    if not no_ci:
+        proposals += ci.propose(project)
+    settings = None if no_editor else editor.propose(project)
+    return [*proposals, settings] if settings else proposals
 
 
 def _show(proposals: Sequence[Proposal]) -> None:
@@ -93,7 +100,7 @@ def _show(proposals: Sequence[Proposal]) -> None:
         if proposal.note:
             click.echo(f"{name}: {proposal.note}")
         elif proposal.by_hand:
-            click.echo(f"{name}: is written in a way that forklint does not add to; add this yourself:")
+            click.echo(f"{name}: cannot be changed automatically; add this yourself:")
             click.echo(proposal.by_hand)
         elif proposal.after is not None:
             before = "" if proposal.before is None else proposal.before.decode()
@@ -115,8 +122,9 @@ def _write(changes: Sequence[Proposal]) -> None:
 
 
 def _create(path: Path, data: bytes) -> str:
-    """Make a file that is not there; gives the reason if that failed, else ``''``."""
+    """Create a file with its directory; returns why this failed, else ``''``."""
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("xb") as file:
             file.write(data)
     except OSError as error:

@@ -6,7 +6,6 @@ read from the events of a YAML parser, which neither expand anchors nor build wh
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -14,13 +13,13 @@ from typing import Any
 from forklint import __version__
 from forklint.config import ConfigError
 from forklint.setup.proposal import Project, Proposal, line_end, read
+from forklint.setup.yaml_events import Events, end_of, is_event, parse, signature
 
 REPOSITORY = "https://github.com/forklint/forklint"
 """Where the hooks are published."""
 NAME = ".pre-commit-config.yaml"
 HOOKS = ("forklint", "forklint-fix")
 ALTERNATIVE = "  # or forklint-fix, to apply safe fixes"
-Events = Sequence[Any]
 
 
 @dataclass(frozen=True)
@@ -52,12 +51,12 @@ def propose(project: Project) -> Proposal | None:
         return Proposal(path, after=f"repos:\n{Style().entry()}".encode())
     before, text = there
     try:
-        events = _parse(text)
+        events = parse(text)
     except ValueError as error:
         raise ConfigError(f"{path}: not valid YAML: {error}; fix it, or pass --no-hook") from None
     if _has_hook(events):
         return Proposal(path, before, note="already has a forklint hook; not changed")
-    if not any(_is(event, "Scalar", "MappingStart", "SequenceStart", "Alias") for event in events):
+    if not any(is_event(event, "Scalar", "MappingStart", "SequenceStart", "Alias") for event in events):
         end = line_end(text)
         gap = "" if not text or text.endswith("\n") else end
         return Proposal(path, before, (text + gap + f"repos:\n{Style().entry()}".replace("\n", end)).encode())
@@ -72,23 +71,6 @@ def propose(project: Project) -> Proposal | None:
     return Proposal(path, before, after.encode())
 
 
-def _parse(text: str) -> Events:
-    """The events of a YAML text; raises ValueError with one line."""
-    from ruamel.yaml import YAML  # noqa: PLC0415 - where there is a file to read
-    from ruamel.yaml.error import YAMLError  # noqa: PLC0415
-
-    try:
-        return list(YAML(typ="safe", pure=True).parse(text))
-    except YAMLError as error:
-        mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
-        place = f"line {mark.line + 1}: " if mark else ""
-        raise ValueError(place + " ".join(str(problem or error).split())) from None
-
-
-def _is(event: Any, *names: str) -> bool:
-    return type(event).__name__.removesuffix("Event") in names
-
-
 def _has_hook(events: Events) -> bool:
     pairs = [(getattr(one, "value", None), getattr(two, "value", None)) for one, two in pairwise(events)]
     return any(
@@ -99,30 +81,19 @@ def _has_hook(events: Events) -> bool:
 
 def _repos(events: Events) -> tuple[int, int] | None:
     """Where the list ``repos`` of the only document begins and ends, as numbers of events."""
-    if sum(_is(event, "DocumentStart") for event in events) != 1:
+    if sum(is_event(event, "DocumentStart") for event in events) != 1:
         return None
-    index = next((i for i, event in enumerate(events) if _is(event, "MappingStart", "SequenceStart", "Scalar")), 0)
-    if not _is(events[index], "MappingStart"):
+    index = next((i for i, event in enumerate(events) if is_event(event, "MappingStart", "SequenceStart", "Scalar")), 0)
+    if not is_event(events[index], "MappingStart"):
         return None
     index += 1
-    while not _is(events[index], "MappingEnd"):
-        value = index + 1 if _is(events[index], "Scalar", "Alias") else _end(events, index) + 1
-        end = _end(events, value)
-        if getattr(events[index], "value", None) == "repos" and _is(events[value], "SequenceStart"):
+    while not is_event(events[index], "MappingEnd"):
+        value = index + 1 if is_event(events[index], "Scalar", "Alias") else end_of(events, index) + 1
+        end = end_of(events, value)
+        if getattr(events[index], "value", None) == "repos" and is_event(events[value], "SequenceStart"):
             return value, end
         index = end + 1
     return None
-
-
-def _end(events: Events, start: int) -> int:
-    """The number of the last event of the node that begins with an event."""
-    depth = 0
-    for index in range(start, len(events)):
-        depth += _is(events[index], "MappingStart", "SequenceStart")
-        depth -= _is(events[index], "MappingEnd", "SequenceEnd")
-        if depth == 0:
-            return index
-    raise AssertionError("the parser closes what it opens")
 
 
 def _with_entry(text: str, events: Events, start: int, end: int) -> str | None:
@@ -142,9 +113,9 @@ def _with_entry(text: str, events: Events, start: int, end: int) -> str | None:
     index = start + 1
     while index < end:
         items.append(index)
-        index = _end(events, index) + 1
+        index = end_of(events, index) + 1
     last = events[items[-1]]
-    if not _is(last, "MappingStart") or last.flow_style:
+    if not is_event(last, "MappingStart") or last.flow_style:
         return None
     row = _last_row(events, items[-1], end, lines, opening.start_mark.column)
     style = _style(events, items[-1], end, opening.start_mark.column, last.start_mark.column)
@@ -160,7 +131,9 @@ def _insert(lines: list[str], row: int, entry: str, newline: str) -> str:
 
 def _last_row(events: Events, item: int, end: int, lines: list[str], dash: int) -> int:
     """The last line of an entry, with the comments that stand further to the right than its dash."""
-    leaf = next(event for event in reversed(events[item:end]) if _is(event, "Scalar", "Alias") or _ends_flow(event))
+    leaf = next(
+        event for event in reversed(events[item:end]) if is_event(event, "Scalar", "Alias") or _ends_flow(event)
+    )
     mark = leaf.end_mark
     row: int = mark.line - (mark.column == 0)  # a block scalar ends where the next line begins
     for number in range(row + 1, len(lines)):
@@ -174,7 +147,7 @@ def _last_row(events: Events, item: int, end: int, lines: list[str], dash: int) 
 
 def _ends_flow(event: Any) -> bool:
     """Whether an event is a bracket: only such ends have a place of their own."""
-    return _is(event, "MappingEnd", "SequenceEnd") and bool(event.end_mark.index > event.start_mark.index)
+    return is_event(event, "MappingEnd", "SequenceEnd") and bool(event.end_mark.index > event.start_mark.index)
 
 
 def _style(events: Events, item: int, end: int, dash: int, repo: int) -> Style:
@@ -182,26 +155,18 @@ def _style(events: Events, item: int, end: int, dash: int, repo: int) -> Style:
     hook_dash, hook = repo + 2, repo + 2 + (repo - dash)
     for index in range(item, end - 2):
         key, value, first = events[index : index + 3]
-        if getattr(key, "value", None) == "hooks" and _is(value, "SequenceStart") and not value.flow_style:
+        if getattr(key, "value", None) == "hooks" and is_event(value, "SequenceStart") and not value.flow_style:
             hook_dash = value.start_mark.column
-            hook = first.start_mark.column if not _is(first, "Alias") else hook_dash + 2
+            hook = first.start_mark.column if not is_event(first, "Alias") else hook_dash + 2
     return Style(dash, repo, hook_dash, hook)
 
 
 def _adds_an_entry(text: str, before: Events, place: int) -> bool:
     """Whether a text says what was said before, and one entry at the end of ``repos``."""
     try:
-        after = _signature(_parse(text))
+        after = signature(parse(text))
     except ValueError:
         return False
-    entry = _signature(_parse(Style(0, 2, 4, 6).entry()))[3:-3]
-    old = _signature(before)
+    entry = signature(parse(Style(0, 2, 4, 6).entry()))[3:-3]
+    old = signature(before)
     return after == [*old[:place], *entry, *old[place:]]
-
-
-def _signature(events: Events) -> list[tuple[str, ...]]:
-    """What a text says, without where and how it says it."""
-    return [
-        (type(event).__name__, *(str(getattr(event, name, None)) for name in ("anchor", "tag", "value")))
-        for event in events
-    ]
