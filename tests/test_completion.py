@@ -8,7 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
+
+from forklint.cli import main
 
 
 def complete(forklint, folder: Path, *words: str) -> list[str]:
@@ -33,10 +36,47 @@ def complete(forklint, folder: Path, *words: str) -> list[str]:
         (["--exit-on", "w"], ["plain,warning"]),
         (["--exit-n"], ["plain,--exit-non-zero-on-fix"]),
         (["ru"], ["file,ru", "plain,rule"]),
+        (["conf"], ["file,conf", "plain,config"]),
+        (["config", "target-"], ["plain,target-python", "plain,target-torch"]),
+        (["config", "--output-format", ""], ["plain,text", "plain,json"]),
+        (["--target-python", "3.1"], [f"plain,3.{minor}" for minor in range(10, 16)]),
+        (["--per-file-ignores", "tests/*:FKL301,FKL4"], ["plain,tests/*:FKL301,FKL401", "plain,tests/*:FKL301,FKL402"]),
+        (["--output-format", "json"], ["plain,json", "plain,json-lines"]),
+        (["verify", "--suspect", "src/da"], ["file,src/da"]),
+        (["verify", "--suspect", "src/data.py:3:fkl4"], ["plain,src/data.py:3:FKL401", "plain,src/data.py:3:FKL402"]),
+        (["verify", "--start-method", "fork"], ["plain,fork", "plain,forkserver"]),
+        (["init", "src"], ["dir,src"]),
+        (["clean", "--cache"], ["plain,--cache-dir"]),
     ],
 )
 def test_what_is_offered(forklint, tmp_path: Path, words: list[str], offered: list[str]) -> None:
     assert complete(forklint, tmp_path, *words) == offered
+
+
+def parameters() -> list[tuple[str, click.Parameter, click.Context]]:
+    """All parameters of all commands, with a context to complete them in."""
+    group = click.Context(main, info_name="forklint")
+    found = []
+    for name in main.list_commands(group):
+        command = main.get_command(group, name)
+        assert command is not None
+        context = click.Context(command, info_name=name, parent=group)
+        found += [(f"{name} {one.name}", one, context) for one in command.params]
+    return found
+
+
+FREE = {"lint add_noqa", "verify replay", "verify repro"}
+"""Options whose value is free text: a reason, and the names of trials, which only planning them can tell."""
+NUMBERS = (click.types.IntParamType, click.types.FloatParamType)
+
+
+@pytest.mark.parametrize(("name", "parameter", "context"), parameters(), ids=[name for name, *_ in parameters()])
+def test_every_value_can_be_completed(name: str, parameter: click.Parameter, context: click.Context) -> None:
+    is_flag = isinstance(parameter, click.Option) and (parameter.is_flag or parameter.count)
+    if is_flag or name in FREE or isinstance(parameter.type, NUMBERS):
+        return
+    offered = [parameter.shell_complete(context, start) for start in ("", "a:", "a:1:")]
+    assert any(offered), f"nothing is offered for {name}"
 
 
 @pytest.mark.skipif(shutil.which("bash") is None or os.name == "nt", reason="needs bash")

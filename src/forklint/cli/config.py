@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from forklint.cli.ending import Failure
+from forklint.cli.parameters import completions
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -15,11 +16,9 @@ if TYPE_CHECKING:
 
 def _complete_key(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete the name of a key."""
-    from click.shell_completion import CompletionItem as Item  # noqa: PLC0415 - only a shell that completes needs it
+    from forklint.settings_reference import SETTINGS  # noqa: PLC0415 - only a shell that completes needs it
 
-    from forklint.settings_reference import SETTINGS  # noqa: PLC0415
-
-    return [Item(one.key, help=one.summary) for one in SETTINGS if one.key.startswith(incomplete)]
+    return completions((one.key, one.summary) for one in SETTINGS if one.key.startswith(incomplete))
 
 
 @click.command(short_help="List or explain the settings.")

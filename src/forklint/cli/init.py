@@ -21,7 +21,7 @@ NOT_WRITTEN = FOUND
 
 
 @click.command(short_help="Add forklint to a project.")
-@click.argument("directory", type=click.Path(path_type=Path), default=Path())
+@click.argument("directory", type=click.Path(path_type=Path, file_okay=False), default=Path())
 @click.option("-y", "--yes", is_flag=True, help="Write the changes without asking.")
 @click.option("--no-config", is_flag=True, help="Do not change the configuration.")
 @click.option("--no-hook", is_flag=True, help="Do not add a commit hook.")

@@ -10,9 +10,9 @@ from typing import Any
 
 import click
 
-from forklint import __version__, config
+from forklint import __version__
 from forklint.cli.ending import one_line_errors
-from forklint.cli.parameters import CODES, PLATFORM, SEVERITY, Checked, complete_paths
+from forklint.cli.parameters import CODES, PLATFORM, PYTHON, SEVERITY, complete_file_rules, complete_paths
 from forklint.report.formats import FORMATS
 
 
@@ -63,7 +63,13 @@ class LintCommand(click.Command):
 @click.option("--ignore", type=CODES, multiple=True, help="Rules to disable.")
 @click.option("--extend-select", type=CODES, multiple=True, help="Like --select, but adds to the configured rules.")
 @click.option("--extend-ignore", type=CODES, multiple=True, help="Like --ignore, but adds to the configured rules.")
-@click.option("--per-file-ignores", multiple=True, metavar="PATTERN:CODES", help="Rules to disable in matching files.")
+@click.option(
+    "--per-file-ignores",
+    multiple=True,
+    metavar="PATTERN:CODES",
+    shell_complete=complete_file_rules,
+    help="Rules to disable in matching files.",
+)
 @click.option(
     "--force-exclude", is_flag=True, default=None, help="Exclude files even if they are passed on the command line."
 )
@@ -73,7 +79,7 @@ class LintCommand(click.Command):
 )
 @click.option(
     "--target-python",
-    type=Checked("python", config.python_range),
+    type=PYTHON,
     help="Python versions that the code runs on, for example 3.12 or 3.10-3.13.",
 )
 @click.option("--exit-on", type=SEVERITY, help="Lowest severity that leads to exit code 1: info, warning, error.")

@@ -9,11 +9,18 @@ import click
 
 from forklint import config
 from forklint.cli.ending import Failure
-from forklint.model import PLATFORMS, Severity
+from forklint.model import NEWEST_PYTHON, OLDEST_PYTHON, PLATFORMS, Severity
 from forklint.source.paths import from_root
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
+
+
+def completions(rows: Iterable[tuple[str, str]], kind: str = "plain") -> list[CompletionItem]:
+    """Completions from words and their descriptions."""
+    from click.shell_completion import CompletionItem  # noqa: PLC0415 - only a shell that completes needs it
+
+    return [CompletionItem(word, type=kind, help=meaning or None) for word, meaning in rows]
 
 
 class Checked(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.2 on alone
@@ -45,7 +52,7 @@ class Checked(click.ParamType):  # type: ignore[type-arg]  # generic from click 
         """Complete the word, or the last word of a comma-separated list."""
         head, comma, last = incomplete.rpartition(",") if self._split else ("", "", incomplete)
         taken = head.split(",")
-        return _offered(
+        return completions(
             (head + comma + word, meaning)
             for word, meaning in self._words()
             if word.lower().startswith(last.lower()) and word not in taken
@@ -62,12 +69,17 @@ def codes() -> list[tuple[str, str]]:
 
 CODES = Checked("codes", config.selectors, split=True, words=lambda: [("ALL", "every rule"), *codes()])
 PLATFORM = Checked("platforms", config.platforms, split=True, words=lambda: [(name, "") for name in PLATFORMS])
+PYTHON = Checked(
+    "python",
+    config.python_range,
+    words=lambda: [(f"3.{minor}", "") for minor in range(OLDEST_PYTHON[1], NEWEST_PYTHON[1] + 1)],
+)
 SEVERITY = Checked("severity", config.severity, words=lambda: [(one.value, "") for one in Severity])
 
 
 def complete_rule(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete the code or name of a rule."""
-    return _offered(row for row in codes() if row[0].lower().startswith(incomplete.lower()))
+    return completions(row for row in codes() if row[0].lower().startswith(incomplete.lower()))
 
 
 def complete_paths(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -75,15 +87,24 @@ def complete_paths(ctx: click.Context, _param: click.Parameter, incomplete: str)
     group = ctx.find_root().command
     first = not ctx.params.get("paths") and isinstance(group, click.Group)
     names = group.list_commands(ctx) if first and isinstance(group, click.Group) else []
-    commands = _offered((name, "") for name in names if name.startswith(incomplete))
-    return [*_offered([(incomplete, "")], "file"), *commands]  # bash drops what comes before a file
+    commands = completions((name, "") for name in names if name.startswith(incomplete))
+    return [*completions([(incomplete, "")], "file"), *commands]  # bash drops what comes before a file
 
 
-def _offered(rows: Iterable[tuple[str, str]], kind: str = "plain") -> list[CompletionItem]:
-    """Completions with their descriptions."""
-    from click.shell_completion import CompletionItem  # noqa: PLC0415 - only a shell that completes needs it
+def complete_file_rules(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the rules of PATTERN:CODES."""
+    pattern, colon, written = incomplete.rpartition(":")
+    head, comma, last = written.rpartition(",")
+    found = [(word, name) for word, name in codes() if colon and word.lower().startswith(last.lower())]
+    return completions((pattern + colon + head + comma + word, name) for word, name in found)
 
-    return [CompletionItem(word, type=kind, help=meaning or None) for word, meaning in rows]
+
+def complete_suspect(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete PATH:LINE:CODE: first the path, and the code after the line."""
+    place, colon, last = incomplete.rpartition(":")
+    if ":" not in place:
+        return completions([(incomplete, "")], "file") if not colon else []
+    return completions((place + colon + word, name) for word, name in codes() if word.startswith(last.upper()))
 
 
 def overrides(options: dict[str, Any]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from forklint.cli.ending import CLEAN, FAILED, FOUND, Failure, one_line_errors
 from forklint.cli.files import find, interpreter
 from forklint.cli.output import print_notes, say
 from forklint.cli.output_file import check, output_to
-from forklint.cli.parameters import CODES, overrides
+from forklint.cli.parameters import CODES, complete_suspect, overrides
 from forklint.cli.telling import Ran, outcome_of
 from forklint.cli.verdicts import file_for
 from forklint.model import Finding
@@ -66,6 +66,7 @@ class VerifyCommand(click.Command):
     "--suspect",
     multiple=True,
     metavar="PATH:LINE:CODE",
+    shell_complete=complete_suspect,
     help="Run the experiment of a rule on a line without a finding. Can be repeated.",
 )
 @click.option("--replay", metavar="ID", help="Run a single trial again and show its output.")
