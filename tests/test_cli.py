@@ -71,7 +71,7 @@ def test_full_fits_80_columns_with_and_without_colour(forklint, project: Path) -
     assert "\x1b[" in coloured
     assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == plain
     assert max(map(len, plain.splitlines())) <= 80
-    for part in ("error[FKL301] handle-in-init", f"--> src/data.py:{LINE}:9", "^^^^", "bites: linux/fork"):
+    for part in ("error[FKL301] handle-in-init", f"--> src/data.py:{LINE}:9", "^^^^", "affects: linux/fork"):
         assert part in plain
 
 

@@ -47,7 +47,7 @@ def test_a_story_across_cells_names_them(forklint, folder: Path) -> None:
     assert [(link["cell"], link["location"]["row"]) for link in finding["chain"]] == [(1, 2)]
     assert {edit["cell"] for edit in finding["fix"]["edits"]} == {1, 3}
     full = forklint(".", cwd=folder).stdout
-    assert "chain: threads.ipynb:cell 1:2: imports `torch`" in full
+    assert "note: threads.ipynb:cell 1:2: imports `torch`" in full
     assert "    cell 1:\n    +\n    + %env OMP_NUM_THREADS=1\n" in full
 
 

@@ -21,7 +21,7 @@ MOST_DIFF_LINES = 40
 LONGEST = 200
 """Characters of a line that are shown: a table may stand on one line."""
 COLORS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "blue"}
-WORDS = {Applicability.SAFE: "fix", Applicability.UNSAFE: "unsafe fix", Applicability.DISPLAY: "or"}
+WORDS = {Applicability.SAFE: "fix", Applicability.UNSAFE: "unsafe fix", Applicability.DISPLAY: "help"}
 
 
 def render(outcome: Outcome) -> str:
@@ -41,12 +41,12 @@ def _finding(finding: Finding, outcome: Outcome) -> Iterator[str]:
     yield style(" " * margin + "--> ", fg="blue") + place(finding)
     yield from _frame(finding, sources.lines(finding.path, finding.notebook_cell), margin)
     if finding.cells:
-        yield _aside(margin, "bites", ", ".join(str(cell) for cell in finding.cells))
+        yield _aside(margin, "affects", ", ".join(str(cell) for cell in finding.cells))
     shown = outcome.verdicts.get(finding)
     if shown is not None:
         yield _aside(margin, "verified", visible(f"{shown.words}: {shown.kept.evidence}"))
     for link in finding.chain:
-        yield _aside(margin, "chain", f"{_link_place(link)}: {link.message}")
+        yield _aside(margin, "note", f"{_link_place(link)}: {link.message}")
     for fix in finding.fixes:
         yield _aside(margin, WORDS[fix.applicability], fix.message)
         yield from _diff(finding, fix, sources, margin)
