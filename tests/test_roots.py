@@ -315,7 +315,7 @@ def test_cleaning_looks_no_further_than_what_was_named(forklint, home: Path) -> 
 def test_a_home_folder_is_not_set_up_as_a_project(forklint, home: Path) -> None:
     done = forklint("init", "--yes", cwd=home / "words")
     assert done.returncode == 2
-    assert "up to the home folder" in done.stderr
+    assert "below the home directory" in done.stderr
     assert not (home / "pyproject.toml").exists()
     assert not (home / ".pre-commit-config.yaml").exists()
     write(home / "work" / "setup.py")
@@ -346,8 +346,8 @@ def test_of_a_folder_that_nothing_marks_so_many_files_are_read(forklint, tmp_pat
     assert quiet.stdout == verbose.stdout
     assert quiet.stderr == ""
     assert verbose.stderr == (
-        "forklint: all: no forklint.toml, pyproject.toml or .git marks a project here, "
-        "so at most 2,000 files are read together, and what they import\n"
+        "forklint: all: no project found (no forklint.toml, pyproject.toml or .git), "
+        "so only the first 2,000 files and their imports are analyzed together\n"
     )
 
 
