@@ -25,7 +25,7 @@ CODE = '{"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": 
         (b"[]", "skipped: not a notebook: its JSON is not an object"),
         (b"{}", "skipped: not a notebook: it has no list of cells"),
         (b'{"cells": {}}', "skipped: not a notebook: it has no list of cells"),
-        (b'{"worksheets": [], "nbformat": 3}', "skipped: a notebook of the old form (nbformat 3)"),
+        (b'{"worksheets": [], "nbformat": 3}', "skipped: a notebook in the old format (nbformat 3)"),
         (b'{"cells": [1]}', "cell 1 was skipped: it is not an object"),
         (b'{"cells": [%s]}' % (CODE % "null").encode(), "cell 1 was skipped: its source is neither"),
         (b'{"cells": [%s]}' % (CODE % '["a", 1]').encode(), "cell 1 was skipped: its source is neither"),
@@ -40,7 +40,7 @@ CODE = '{"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": 
         (b"[" * 100_000, "skipped: its JSON is nested too deeply"),
         (
             b'{"cells": [%s]}' % (CODE % json.dumps("(" * 300 + ")" * 300)).encode(),
-            "cell 1 was skipped: it is nested too",
+            "cell 1 was skipped: the code is nested too",
         ),
     ],
 )

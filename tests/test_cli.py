@@ -61,7 +61,7 @@ def test_fingerprint_survives_moves(forklint, project: Path) -> None:
 
 def test_concise_is_one_line_a_finding(forklint, project: Path) -> None:
     result = forklint("src", "--output-format", "concise", "-q", cwd=project)
-    assert re.fullmatch(rf"src/data\.py:{LINE}:9: FKL301 (\[\*\] )?`self\.env` keeps .*\n", result.stdout)
+    assert re.fullmatch(rf"src/data\.py:{LINE}:9: FKL301 (\[\*\] )?`self\.env` holds .*\n", result.stdout)
 
 
 def test_full_fits_80_columns_with_and_without_colour(forklint, project: Path) -> None:

@@ -30,7 +30,7 @@ def test_a_report_that_holds(forklint, project: Path) -> None:
 
 
 def test_nothing_stored_yet(forklint, project: Path) -> None:
-    assert "no report of it is stored" in forklint("--explain-cache", "words.py", cwd=project).stdout
+    assert "there is no cached result" in forklint("--explain-cache", "words.py", cwd=project).stdout
 
 
 def test_outside_a_project_nothing_is_stored(forklint, project: Path) -> None:

@@ -285,7 +285,7 @@ def test_a_notebook_that_reads_as_python_is_left_to_the_command(flake8: Flake8, 
 
 
 def test_formats_and_files_of_flake8(flake8: Flake8, project: Path) -> None:
-    row, message = PLACE.split(":")[1], "[FKL301] `self.env` keeps an LMDB environment open"
+    row, message = PLACE.split(":")[1], "[FKL301] `self.env` holds an open LMDB environment"
     result = flake8("--select", "FKL", "--format", "pylint", "--tee", "--output-file", "report", "data.py", cwd=project)
     assert result.stdout == (project / "report").read_text()
     assert result.stdout.startswith(f"data.py:{row}: {message}")

@@ -173,7 +173,7 @@ def test_a_language_server_publishes_what_is_in_the_unsaved_text(client: Client,
     assert one["code"] == "FKL301"
     assert one["range"]["start"] == {"line": 7, "character": 8}
     assert one["range"]["end"]["line"] == 7
-    assert "`self.env` keeps an LMDB environment open" in one["message"]
+    assert "`self.env` holds an open LMDB environment" in one["message"]
     changed = {"uri": uri, "version": 2}
     client.notify("textDocument/didChange", textDocument=changed, contentChanges=[{"text": MENDED}])
     client.diagnostics(uri, lambda found: not forklint_of(found))
@@ -279,6 +279,6 @@ def test_neovim_shows_it(neovim: Neovim, tools: Path, project: Path) -> None:
     assert len(shown) == 2, done.stdout + done.stderr
     (one,) = shown[0]
     assert (one["row"], one["column"]) == (8, 9)
-    assert "FKL301 `self.env` keeps an LMDB environment open" in one["message"]
+    assert "FKL301 `self.env` holds an open LMDB environment" in one["message"]
     assert shown[1] == []
     assert (project / "data.py").read_text() == CLEAN

@@ -69,7 +69,7 @@ def test_an_entry_is_looked_at_with_all_that_it_imports_and_runs_where_the_user_
     (project / "scripts" / "train.py").write_text(TRAIN)
     given = ("verify", "train.py", "-q", "--start-method", "spawn")
     plan = command(*given, "--plan", "--", "../records.bin", cwd=project / "scripts").stdout
-    assert "python train.py ../records.bin, 60 s at most" in plan
+    assert "python train.py ../records.bin, with a limit of 60 s" in plan
     assert "what stands before it does run. What it writes in the project" in " ".join(plan.split())
     done = command(*given, "--", "../records.bin", cwd=project / "scripts")
     assert done.returncode == 1, done.stdout + done.stderr
@@ -88,14 +88,14 @@ def test_a_script_of_a_package_runs_as_its_module(forklint, project: Path) -> No
     (package / "train.py").write_text(text)
     given = ("verify", "src/corpus/train.py", "-q", "--select", "FKL301", "--start-method", "spawn")
     plan = forklint(*given, "--plan", "--", "records.bin", cwd=project).stdout
-    assert "python -m corpus.train records.bin, 60 s at most" in plan
+    assert "python -m corpus.train records.bin, with a limit of 60 s" in plan
     done = forklint(*given, "--", "records.bin", cwd=project)
     assert done.returncode == 1, done.stdout + done.stderr
     assert "cannot pickle '_io.BufferedReader' object (dataset.file)" in " ".join(done.stdout.split())
     (package / "train.py").write_text(text.replace("sys.argv[1]", '"records.bin"'))
     (package / "records.py").write_text(RECORDS.replace("pathlib.Path(__file__)", "touched = pathlib.Path(__file__)"))
     plan = forklint("verify", ".", "--plan", cwd=project).stdout
-    assert "python -m corpus.train, 60 s at most" in plan, "also where forklint chooses it by itself"
+    assert "python -m corpus.train, with a limit of 60 s" in plan, "also where forklint chooses it by itself"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no such terminal")
@@ -163,7 +163,7 @@ def test_wrong_settings_and_wrong_words_are_one_line(command, project: Path) -> 
     for text, words in (
         ('[verify]\nloader = ["a:b"]\n', "did you mean 'loaders'"),
         ('[verify]\nloaders = ["records.make_loader"]\n', "package.module:function"),
-        ("[verify]\nenv = { A = 1 }\n", "variables and strings"),
+        ("[verify]\nenv = { A = 1 }\n", "expected a table of strings"),
     ):
         (project / "forklint.toml").write_text(text)
         done = command("verify", "records.py", cwd=project)
