@@ -103,7 +103,7 @@ def compared(home: Path, folders: list[Path]) -> tuple[list[dict[str, Any]], lis
 def _rules(rows: list[Judgement]) -> str:
     in_corpus = {package.folder for package in corpus.packages()}
     lines = [
-        "| rule | findings | in the sixteen | in the others | read | true | debatable | false | false, mended since |",
+        "| rule | findings | in the sixteen | in the others | read | true | debatable | false | false, fixed since |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
     for rule in registry.all_rules():

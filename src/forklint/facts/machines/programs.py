@@ -88,7 +88,7 @@ def _plainly_speaks(project: Project, path: Path) -> bool:
         data = project.data(path)
         return any(word in data for word in PLAINLY_OTHER)
 
-    return project.answer("speaks plainly of other accelerators", path, find, compared=True)
+    return project.answer("clearly mentions other accelerators", path, find, compared=True)
 
 
 def speaks_of_others(project: Project, path: Path) -> bool:
@@ -104,7 +104,7 @@ def speaks_of_others(project: Project, path: Path) -> bool:
         other = presets.listed("others", "cuda") | presets.listed("others", "any")
         return module is None or any(not other.isdisjoint(presets.words(name)) for name in _names(module))
 
-    return project.answer("speaks of other accelerators", path, find, compared=True)
+    return project.answer("mentions other accelerators", path, find, compared=True)
 
 
 def _names(module: Module) -> Iterator[str]:

@@ -142,7 +142,7 @@ class Runtime:
     def asserted(self, mark: int, test: Any, number: int) -> Any:
         """Whether an assertion holds, or is about something missing."""
         if not test and lacks.touched() != mark:
-            lacks.record("statement", "assertion", "passed over", self._place(self._statements[number]))
+            lacks.record("statement", "assertion", "skipped", self._place(self._statements[number]))
             return True
         return test
 
