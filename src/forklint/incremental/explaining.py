@@ -9,7 +9,7 @@ from pathlib import Path
 from forklint.incremental.session import Session
 from forklint.project.questions import Fact
 from forklint.source.paths import from_root, shown
-from forklint.summaries.parts import BASES, DECORATORS, DEFINITION, EXPORTS, HEAD, METHODS, NAMED, ORDER, TOP
+from forklint.summaries.parts import BASES, DECORATORS, DEFINITION, EXPORTS, HEAD, METHODS, NAMED, ORDER, READS, TOP
 
 TERMS = {
     "word": "the word `{}` has come or gone",
@@ -37,6 +37,7 @@ PARTS = {
     METHODS.name: "`{1}` in {0} has other methods",
     BASES.name: "the classes of {0} or their bases changed",
     DECORATORS.name: "a decorator at the top level of {0} changed",
+    READS.name: "{0} reads `{1}` now, or no longer",
     EXPORTS.name: "the names in __all__ of {0} changed",
     TOP.name: "what {0} does when it is imported changed",
     ORDER: "definitions of {0} changed places, or it could not be parsed",

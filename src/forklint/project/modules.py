@@ -15,7 +15,7 @@ from forklint.project.library import Library
 from forklint.project.module import Module
 from forklint.source import document
 from forklint.source.roots import Extent
-from forklint.summaries.parts import NUMBERS, ORDER, Part
+from forklint.summaries.parts import NUMBERS, ORDER, READS, Part
 from forklint.summaries.reading import summarise
 from forklint.summaries.summary import Import, Summary
 from forklint.summaries.terms import ANY, PATH_ROOT, WORD
@@ -139,6 +139,13 @@ class ProjectModules(ProjectFiles):
             self.questions.note(("summary", str(path)))
             return None
         return self._rest_on_part(path, part, summary.keys[number] if summary is not None else "", summary)
+
+    def reads(self, path: Path, name: str) -> bool:
+        """Whether a project file reads a name, alone or behind a dot."""
+        self.questions.note((READS.name, str(path), name))
+        self.questions.note((ORDER, str(path)))
+        summary = self.peek(path)
+        return summary is not None and name in summary.reads
 
     def _rest_on_part(self, path: Path, part: Part, key: str, summary: Summary | None) -> Summary | None:
         note, file = self.questions.note, str(path)
