@@ -14,6 +14,8 @@ from forklint.summaries.top_level import ALL
 
 ORDER, NUMBERS = "order", "numbers"
 """Whether a file has a summary, and the order of its definitions; and the numbers of these."""
+CODE = "code"
+"""By the key of a definition: its tree, of which a summary says only what names it holds."""
 
 
 class Part(NamedTuple):
