@@ -9,7 +9,7 @@ from pathlib import Path
 from forklint.incremental.session import Session
 from forklint.project.questions import Fact
 from forklint.source.paths import from_root, shown
-from forklint.summaries.parts import BASES, DECORATORS, DEFINITION, EXPORTS, HEAD, METHODS, NAMED, ORDER, TOP
+from forklint.summaries import parts
 
 TERMS = {
     "word": "the word `{}` was added or removed",
@@ -31,15 +31,17 @@ FILES = {
     "folder": "{} was added or removed",
 }
 PARTS = {
-    NAMED.name: "what `{1}` is in {0} changed",
-    DEFINITION.name: "what `{1}` in {0} calls, reads or stores changed",
-    HEAD.name: "what `{1}` in {0} is changed",
-    METHODS.name: "the methods of `{1}` in {0} changed",
-    BASES.name: "the classes of {0} or their bases changed",
-    DECORATORS.name: "a decorator at the top level of {0} changed",
-    EXPORTS.name: "the names in __all__ of {0} changed",
-    TOP.name: "what {0} does when it is imported changed",
-    ORDER: "the order of definitions in {0} changed, or it could not be parsed",
+    parts.NAMED.name: "what `{1}` is in {0} changed",
+    parts.CODE: "the code of `{1}` in {0} changed",
+    parts.DEFINITION.name: "what `{1}` in {0} calls, reads or stores changed",
+    parts.HEAD.name: "the signature or bases of `{1}` in {0} changed",
+    parts.METHODS.name: "the methods of `{1}` in {0} changed",
+    parts.BASES.name: "the classes of {0} or their bases changed",
+    parts.DECORATORS.name: "a decorator at the top level of {0} changed",
+    parts.READS.name: "{0} started or stopped to use `{1}`",
+    parts.EXPORTS.name: "the names in __all__ of {0} changed",
+    parts.TOP.name: "what {0} does when it is imported changed",
+    parts.ORDER: "the order of definitions in {0} changed, or it could not be parsed",
 }
 """Parts of summaries."""
 PROJECT = {
