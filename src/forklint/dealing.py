@@ -1,4 +1,4 @@
-"""Deals files out to processes, so that each stays with neighbours: what they import is learnt once."""
+"""Distributes files to processes by directory, so that shared imports are analyzed once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From files to findings: screened, parsed once, asked by every rule, suppressed, given their fixes."""
+"""From files to findings: screening, parsing, running the rules, suppressing, and computing fixes."""
 
 from __future__ import annotations
 

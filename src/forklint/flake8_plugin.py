@@ -1,7 +1,7 @@
-"""forklint inside flake8: the same engine, asked about one file at a time.
+"""The flake8 plugin: the same engine, for one file at a time.
 
-flake8 has its own selection, its own answer to files that it cannot parse, and no notes. So FKL001 and FKL002 are
-not given here, and what forklint could not do is reported as FKL000, on the first line of the file.
+flake8 has its own selection, its own report on files that it cannot parse, and no notes. So FKL001 and FKL002 are
+not reported here, and problems of forklint are reported as FKL000, on the first line of the file.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The linters of one run: each file is linted with the project it belongs to, under the settings that hold for it."""
+"""The linters of one run: each file is linted with its project and its settings."""
 
 from __future__ import annotations
 

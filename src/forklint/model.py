@@ -1,4 +1,4 @@
-"""The words of forklint, as data: cells, places, findings, fixes. Imports nothing of the rest but ``records``."""
+"""The data model: cells, places, findings, fixes. Imports nothing of forklint but ``records``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OLDEST_PYTHON = (3, 10)
 
 
 class Severity(str, Enum):
-    """How much a finding weighs; the exit code counts warnings and errors."""
+    """The severity of a finding; warnings and errors lead to exit code 1."""
 
     INFO = "info"
     WARNING = "warning"
@@ -33,14 +33,14 @@ class Applicability(str, Enum):
     SAFE = "safe"
     """No run that works now can stop working."""
     UNSAFE = "unsafe"
-    """A run that works now can stop working, or the intention must be judged."""
+    """A run that works now can stop working, or only the author knows what was intended."""
     DISPLAY = "display"
     """Shown, never applied."""
 
 
 @dataclass(frozen=True, order=True)
 class Cell:
-    """One place where a hazard bites: a platform and a start method."""
+    """What a finding can affect: a platform and a start method."""
 
     platform: str
     start_method: str
@@ -60,7 +60,7 @@ DEFAULT_CELLS = (
     Cell("darwin", "spawn"),
     Cell("windows", "spawn"),
 )
-"""What each platform does unasked: on Linux fork up to Python 3.13 and forkserver from 3.14."""
+"""The defaults of each platform: on Linux fork up to Python 3.13 and forkserver from 3.14."""
 
 
 @dataclass(frozen=True, order=True)
@@ -75,7 +75,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Link:
-    """One step of the story behind a finding, in this file or another."""
+    """A place that leads to a finding, in this file or another."""
 
     path: str
     row: int
@@ -99,7 +99,7 @@ class Edit:
 
 @dataclass(frozen=True)
 class Fix:
-    """A way to mend a finding.
+    """A fix of a finding, or advice.
 
     ``edits`` is empty when the fix is only words: then ``applicability`` is DISPLAY.
     """
@@ -111,7 +111,7 @@ class Fix:
 
 @dataclass(frozen=True)
 class Finding:
-    """A hazard at one place, in the cells where it bites."""
+    """A hazard at one place, with the platforms and start methods that it affects."""
 
     code: str
     name: str
@@ -121,13 +121,13 @@ class Finding:
     span: Span
     message: str
     subject: str = ""
-    """The variable, attribute, parameter, method or option that it is about; it stays as it is when words change."""
+    """The variable, attribute, parameter, method or option in question; it does not change when messages do."""
     cells: tuple[Cell, ...] = ()
     chain: tuple[Link, ...] = ()
     fixes: tuple[Fix, ...] = ()
     qualname: str = ""
     text: str = ""
-    """Its first line, without a comment: what is said beside the code may change."""
+    """The first line of code, without comments, which may change."""
     project_path: str = ""
     """Relative to the project's root, with forward slashes, so that fingerprints agree between machines."""
     comment_rows: tuple[int, int] = (0, 0)
@@ -158,14 +158,14 @@ class Finding:
 
 @dataclass(frozen=True)
 class Note:
-    """Something about a file that is no finding: it was skipped, or a fix was not possible."""
+    """Something about a file that is not a finding: it was skipped, or a fix was not possible."""
 
     path: str
     message: str
     failure: bool = False
     """True if forklint could not do its work there: the exit code is then 2."""
     only_if_named: bool = False
-    """Whether it is worth a word only where the file was named outright."""
+    """Whether it is only reported if the file was passed on the command line."""
     stopped: str = ""
     """Code of a rule whose budget ran out in the file, so that it may find less: worth a word only with --verbose."""
 

@@ -1,4 +1,4 @@
-"""Deals files out to processes and gathers what each had to say, in the order of the paths."""
+"""Lints files in several processes and collects the reports in the order of the paths."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Tells of a file, by its bytes, which rules may find something in it: most of them, most often, cannot.
+"""Decides from the bytes of a file which rules can find something in it; usually none can.
 
-A file without the words that a rule needs holds no finding of it. Where these may also stand in a file that is reached
-by imports, it is asked whether any import can lead into the project at all. So a file that stands alone and has to do
-with none of the hazards is done with before a project, a table or a rule is imported.
+A file without the words that a rule needs has no finding of the rule. If these may also be in an imported file, the
+prefilter checks whether any import can lead into the project at all. So most files are finished before a project, a
+table or a rule is imported.
 """
 
 from __future__ import annotations

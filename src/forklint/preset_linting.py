@@ -1,4 +1,4 @@
-"""From a file of settings to its findings: screened by bytes, read once, asked by the rules that know presets."""
+"""From a settings file to its findings: screening, parsing, and running the rules that check settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writes ``# noqa`` for every finding of a file, on lines where the comment counts and is legal."""
+"""Adds ``# noqa`` comments for all findings of a file, on lines where they have an effect and are valid."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Edits of source text by LibCST: the tree, and the larger transformations that fixes are made of."""
+"""Edits of source code with LibCST: the tree, and the transformations that fixes consist of."""

@@ -1,4 +1,4 @@
-"""What is known of the world, as tables: one loader, one typed reader for each table."""
+"""Facts about libraries, as tables: one loader, and one typed reader for each table."""
 
 from __future__ import annotations
 

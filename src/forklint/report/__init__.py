@@ -1,4 +1,4 @@
-"""Findings in the forms that people and programs read, one file a form."""
+"""Output formats for people and programs, one module for each format."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The rules, one file each. A new file with a subclass of ``base.Rule`` is found by itself."""
+"""The rules, one module each. A new file with a subclass of ``base.Rule`` is found automatically."""

@@ -1,1 +1,1 @@
-"""What happens when code runs: traces of modules and functions, found once each, and the programs that play them."""
+"""The order in which code runs: traces of modules and functions, computed once, and programs that play them."""

@@ -1,1 +1,1 @@
-"""From paths to documents: which files there are, what they say, and which may hold a finding at all."""
+"""From paths to documents: finding, reading and decoding files, and suppression comments."""

@@ -1,4 +1,4 @@
-"""What is stored from run to run, in one SQLite file for each project: tables of rows by key.
+"""The cache: tables of rows by key, in one SQLite file for each project.
 
 ``database`` is the interface. Below it are ``disk`` (the files, and who has them open), ``tables`` (one database) and
 ``git_index``; ``folder`` says where the files lie. What the rows mean is for the callers to say: ``identity``,

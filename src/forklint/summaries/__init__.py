@@ -1,1 +1,1 @@
-"""One file's facts, exact, from one walk over its tree: plain data that can be stored."""
+"""Summaries of files: exact facts from one walk over the tree, as plain data that can be stored."""

@@ -1,6 +1,5 @@
-"""What an expression may be, and where that is written down: one evaluator, for every rule.
+"""The possible values of an expression, and where they are set: one evaluator for all rules.
 
-``evaluator.Evaluator(project).find(source)`` answers for an expression or a setting of a file, backwards to where its
-value is written, wherever in the project that is. ``model`` has what it answers; each kind of place that a value comes
-from has a file of its own.
+``evaluator.Evaluator(project).find(source)`` follows an expression or a setting of a file back to where its value is
+set, anywhere in the project. ``model`` has the types of its results; each kind of source of a value has its own module.
 """

@@ -1,1 +1,1 @@
-"""Proves findings by running them: from findings to experiments, trials, observations and verdicts."""
+"""Verifies findings by running code: from findings to experiments, trials, observations and verdicts."""

@@ -1,1 +1,1 @@
-"""Accelerators: which expressions use one for certain, and which of them worker processes reach."""
+"""Accelerators: which expressions certainly use one, and which of them worker processes reach."""

@@ -1,1 +1,1 @@
-"""Datasets: which classes are ones, and what worker processes run of them."""
+"""Datasets: which classes are datasets, and which of their methods worker processes run."""

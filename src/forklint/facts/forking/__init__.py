@@ -1,1 +1,1 @@
-"""Facts about forks that come too late: what ran before one, what its child does, and by which method it is started."""
+"""Forks that come too late: what ran before, what the child does, and which start method is used."""

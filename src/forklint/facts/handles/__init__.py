@@ -1,1 +1,1 @@
-"""Open handles: who opens them, who keeps them, who carries them into worker processes."""
+"""Open handles: what opens them, which objects store them, and how they reach worker processes."""

@@ -1,1 +1,1 @@
-"""Methods and keywords by which torch asks, written so that it does not find them."""
+"""Misspelled methods and keywords, which torch never uses."""

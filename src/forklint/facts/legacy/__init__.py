@@ -1,1 +1,1 @@
-"""Uses of torch that it still takes and is about to give up."""
+"""Uses of torch that are deprecated."""

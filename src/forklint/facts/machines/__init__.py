@@ -1,1 +1,1 @@
-"""Machines: which code is meant for a Mac, and how many workers it asks for there."""
+"""Machines: which code is for macOS only, and how many workers it uses there."""

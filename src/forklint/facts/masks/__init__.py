@@ -1,1 +1,1 @@
-"""What dtype and values an attention mask has where it is handed over."""
+"""The dtype and values of attention masks at the call that uses them."""

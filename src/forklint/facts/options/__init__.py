@@ -1,1 +1,1 @@
-"""What the arguments of loaders are, as far as the text tells, and which of them a loader refuses."""
+"""The arguments of loaders, as far as they are known, and which of them cannot be combined."""

@@ -1,1 +1,1 @@
-"""What worker processes are sent by pickle: who sends it, what it holds, and what pickle refuses in it."""
+"""Objects that are pickled for worker processes: what sends them, what they contain, and what cannot be pickled."""

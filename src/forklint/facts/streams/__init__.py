@@ -1,1 +1,1 @@
-"""Streams: iterable datasets that give every worker all of their samples."""
+"""Iterable datasets that yield all samples in every worker."""

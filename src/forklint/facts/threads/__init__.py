@@ -1,1 +1,1 @@
-"""What the tasks of thread pools share."""
+"""Files and arrays that the tasks of thread pools share."""

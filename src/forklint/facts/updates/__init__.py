@@ -1,1 +1,1 @@
-"""Changes of a dataset's attributes while its loader has workers, which keep copies of their own."""
+"""Changes of a dataset's attributes while its loader has workers, which have their own copies."""

@@ -1,4 +1,4 @@
-"""Settings in YAML, TOML and JSON as one kind of tree, each value with its place in the text."""
+"""Settings files in YAML, TOML and JSON as one kind of tree, each value with its position in the text."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""How each rule is proved, one file a rule; a file is found by being here."""
+"""The experiments, one module for each rule. A new file is found automatically."""

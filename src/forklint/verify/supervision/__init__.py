@@ -1,4 +1,4 @@
-"""Watches over one trial from a process of its own, which outlives forklint if it must, and leaves nothing behind.
+"""Supervises a trial from a separate process, which outlives forklint if necessary and leaves nothing behind.
 
 The folder is started by its path (``python -I -S supervision``) with the standard library alone, and imported by the
 runner for what is left to do when a supervisor itself was killed. What holds where:

@@ -1,1 +1,1 @@
-"""What runs inside the project's own interpreter: the standard library and torch alone, Python 3.8 upwards."""
+"""Code that runs in the project's own interpreter: only the standard library and torch, Python 3.8 and newer."""

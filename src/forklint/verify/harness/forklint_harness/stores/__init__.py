@@ -1,6 +1,6 @@
-"""Real stores for data that is not there, and values for arguments that nobody gives.
+"""Generated data: real stores in place of missing ones, and values for missing arguments.
 
-What is in them is learnt: passes over the dataset record what is asked of each value (``node``, ``unknown``,
-``marked``), until a sample comes out or nothing new is learnt (``learning``). Then another process makes the stores
+Their content is learned: passes over the dataset record how each value is used (``node``, ``unknown``, ``marked``),
+until a sample can be read or nothing new is learned (``learning``). Then another process creates the stores
 (``making``), and the real libraries open them (``places``).
 """

@@ -1,1 +1,1 @@
-"""What a trial does: one module a task, with ``install(order)``."""
+"""The tasks of trials, one module each, with ``install(order)``."""

@@ -1,16 +1,16 @@
-"""A tolerant run: the program goes on where the world is missing, and only there.
+"""A tolerant run: the program continues if something outside of it is missing, and only then.
 
 The order's spec says so under ``tolerance``, an object with
 
 - ``roots``: folders of the project; modules below them are loaded in their tolerant form,
-- ``texts``: by path, what a file says in place of what is on the disk,
+- ``texts``: by path, the text of a file that replaces the one on disk,
 - ``skipped``: by path, rows (first and last) of statements that do not lead to the finding and are not run,
-- ``wanted``: by path, rows that the run must come to: a condition that is made up leads there,
-- ``claimed``: by path, rows (first and last) of what the claim is about: a failure there is never passed over,
+- ``wanted``: by path, rows that the run must reach: conditions on stand-ins lead there,
+- ``claimed``: by path, rows (first and last) of what the claim is about: a failure there is never skipped,
 - ``loads``: by name of a package that may be missing, the modules that it imports,
-- ``foreign``: names of libraries, which no file of the project that bears such a name stands for,
+- ``foreign``: names of libraries that files of the project with the same name do not replace,
 - ``ambiguous``: names that are the project's only for files below the folder that has them,
-- ``claims``: what else is not to be stood in: ``accelerator``,
+- ``claims``: what else must not be replaced: ``accelerator``,
 - ``guarded``: by path, a row from which on the top level is put under a main guard,
 - ``by_value``: ``name`` and ``file`` of what is sent by what it is made of (see ``by_value``).
 

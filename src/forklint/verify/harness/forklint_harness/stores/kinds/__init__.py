@@ -1,6 +1,6 @@
-"""One file for each kind of store: what opens it, what learns of it, what makes it.
+"""One module for each kind of store: how it is opened, how its content is learned, and how it is created.
 
-Each has ``HOOKS``, qualified names with their answers, and ``MAKERS``, kinds with what makes a store of it.
+Each has ``HOOKS``, replacements by qualified name, and ``MAKERS``, functions that create a store, by kind.
 """
 
 from __future__ import annotations
