@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from forklint.cli.ending import Failure, one_line_errors
+from forklint.cli.errors import Failure, one_line_errors
 from forklint.config import ConfigError, SettingsFinder
 from forklint.report import count, visible
 from forklint.source.paths import shown

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from forklint.cli.ending import Failure
+from forklint.cli.errors import Failure
 from forklint.cli.parameters import completions
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from forklint.cli.ending import CLEAN, FOUND, Failure, one_line_errors
+from forklint.cli.errors import CLEAN, FOUND, Failure, one_line_errors
 from forklint.cli.files import interpreter
 
 

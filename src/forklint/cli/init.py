@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from forklint.cli.ending import CLEAN, FOUND, Failure, one_line_errors
+from forklint.cli.errors import CLEAN, FOUND, Failure, one_line_errors
 from forklint.source.paths import from_root
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from forklint import __version__
-from forklint.cli.ending import one_line_errors
+from forklint.cli.errors import one_line_errors
 from forklint.cli.parameters import CODES, PLATFORM, PYTHON, SEVERITY, complete_file_rules, complete_paths
 from forklint.report.formats import FORMATS
 

@@ -9,7 +9,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from forklint.cli.ending import Failure
+from forklint.cli.errors import Failure
 from forklint.source.paths import from_root
 from forklint.source.writing import replace
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from forklint import config
-from forklint.cli.ending import Failure
+from forklint.cli.errors import Failure
 from forklint.model import NEWEST_PYTHON, OLDEST_PYTHON, PLATFORMS, Severity
 from forklint.source.paths import from_root
 

@@ -7,7 +7,7 @@ import json
 import click
 
 from forklint import config
-from forklint.cli.ending import Failure
+from forklint.cli.errors import Failure
 from forklint.cli.parameters import complete_rule
 
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from forklint.cli import output_file, stdin
-from forklint.cli.ending import CLEAN, FAILED
+from forklint.cli.baselines import Baselines
+from forklint.cli.errors import CLEAN, FAILED
 from forklint.cli.files import find, left_out, say_what_is_bounded
-from forklint.cli.known import Baselines
+from forklint.cli.option_conflicts import check_together
 from forklint.cli.output import say
 from forklint.cli.parameters import overrides
-from forklint.cli.telling import Ran, tell
-from forklint.cli.together import check_together
+from forklint.cli.run_result import RunResult, print_result
 from forklint.cli.verdicts import SavedVerdicts, only_confirmed
 from forklint.parallel import Job, fix_all, lint
 from forklint.report.formats import FORMATS
@@ -58,7 +58,7 @@ def run(options: dict[str, Any]) -> int:
     known = Baselines(finder, files, options)
     if name:
         return _run_stdin(job, known, name, options)
-    return tell(_run_files(job, known, files, missing, options), finder, options)
+    return print_result(_run_files(job, known, files, missing, options), finder, options)
 
 
 def _job(options: dict[str, Any], name: Path | None) -> Job:
@@ -88,24 +88,24 @@ def _watch(options: dict[str, Any]) -> int:
 
 def _run_files(
     job: Job, known: Baselines, files: Sequence[Path], missing: Sequence[Missing], options: dict[str, Any]
-) -> Ran:
+) -> RunResult:
     named = None if options["verbose"] else job.named
     if options["fix"] or options["diff"]:
         write = not options["diff"]
         fixed = fix_all(job, files, options["jobs"], unsafe=options["unsafe_fixes"], write=write)
         reports = [result.report for result in fixed]
-        return Ran(known.sift(reports) if write else reports, fixed, missing, named)
+        return RunResult(known.sift(reports) if write else reports, fixed, missing, named)
     reports = known.sift(lint(job, files, options["jobs"], say if options["verbose"] else None))
     if options["add_noqa"] is None:
         verdicts = SavedVerdicts(job.finder).of(reports)
         left_aside = ""
         if options["only_confirmed"]:
             reports, left_aside = only_confirmed(reports, verdicts)
-        return Ran(reports, missing=missing, named=named, verdicts=verdicts, left_aside=left_aside)
+        return RunResult(reports, missing=missing, named=named, verdicts=verdicts, left_aside=left_aside)
     from forklint.cli.suppress import add_noqa  # noqa: PLC0415
 
     left, closing = add_noqa(job, files, reports, options["add_noqa"])
-    return Ran(left, missing=missing, named=named, closing=closing)
+    return RunResult(left, missing=missing, named=named, closing=closing)
 
 
 def _run_stdin(job: Job, known: Baselines, name: Path, options: dict[str, Any]) -> int:
@@ -116,13 +116,13 @@ def _run_stdin(job: Job, known: Baselines, name: Path, options: dict[str, Any]) 
     if not left_out(job.finder, name):
         done = stdin.lint(job, name, data, fix=fixes, unsafe=options["unsafe_fixes"])
         passed, reports = done.data, [done.report]
-        ran = Ran(
+        ran = RunResult(
             reports if options["diff"] else known.sift(reports),
             [done.fixed] if done.fixed else [],
             overlay={shown(name): passed},
         )
         with contextlib.redirect_stdout(sys.stderr) if prints_source else contextlib.nullcontext():
-            code = tell(ran, job.finder, options)
+            code = print_result(ran, job.finder, options)
     if prints_source:
         click.echo(passed, nl=False)
     return code

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from forklint.cli.ending import Failure
+from forklint.cli.errors import Failure
 from forklint.model import FileReport
 from forklint.records import dataclass
 from forklint.source.paths import from_root, shown

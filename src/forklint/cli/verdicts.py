@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forklint.cli.ending import Failure
+from forklint.cli.errors import Failure
 from forklint.config import SettingsFinder
 from forklint.model import FileReport
 from forklint.report import count

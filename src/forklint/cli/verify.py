@@ -14,12 +14,12 @@ import click
 
 from forklint import config
 from forklint.cli import proved_fixes
-from forklint.cli.ending import CLEAN, FAILED, FOUND, Failure, one_line_errors
+from forklint.cli.errors import CLEAN, FAILED, FOUND, Failure, one_line_errors
 from forklint.cli.files import find, interpreter
 from forklint.cli.output import print_notes, say
 from forklint.cli.output_file import check, output_to
 from forklint.cli.parameters import CODES, complete_suspect, overrides
-from forklint.cli.telling import Ran, outcome_of
+from forklint.cli.run_result import RunResult, outcome_of
 from forklint.cli.verdicts import file_for
 from forklint.model import Finding
 from forklint.report import count
@@ -303,7 +303,7 @@ def _lint(
     missing: Sequence[Missing],
     entry: Path | None,
     suspicions: Sequence[Suspicion],
-) -> Ran:
+) -> RunResult:
     """Find what to prove, including the modules that a script imports; reports files that cannot be read.
 
     With ``--suspect``, only the files of the suspected lines are linted.
@@ -314,13 +314,13 @@ def _lint(
     linters = Linters(finder, Options())  # with fixes: they are the controls of tolerant runs
     if suspicions:
         paths = dict.fromkeys(one.path for one in suspicions)
-        return Ran([linters.of(path).lint(path) for path in paths], missing=missing, named=())
+        return RunResult([linters.of(path).lint(path) for path in paths], missing=missing, named=())
     reached = linters.of(entry).project.graph.reached(entry.absolute()) if entry else ()
     named = {path.absolute() for path in files}
     further = [Path(shown(path)) for path in reached if path not in named and not finder.for_file(path).excludes(path)]
     reports = [linters.of(path).lint(path) for path in (*files, *further)]
     print_notes(reports, (), verbose=False)
-    return Ran(reports, missing=missing, named=())
+    return RunResult(reports, missing=missing, named=())
 
 
 def _prove(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from forklint.cli.ending import INTERRUPTED, Failure
+from forklint.cli.errors import INTERRUPTED, Failure
 from forklint.cli.output import say
 from forklint.config import ConfigError, SettingsFinder
 from forklint.records import dataclass

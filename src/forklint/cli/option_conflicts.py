@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from forklint.cli.ending import Failure
+from forklint.cli.errors import Failure
 from forklint.report.formats import FORMATS
 
 APART = (

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from forklint.cli.ending import Failure
+from forklint.cli.errors import Failure
 from forklint.cli.output import SKIPPED, say
 from forklint.config import SettingsFinder
 from forklint.model import FileReport

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from forklint.cli.ending import CLEAN, FAILED, FOUND
+from forklint.cli.errors import CLEAN, FAILED, FOUND
 from forklint.cli.output import print_differences, print_findings, print_fixed, print_notes, print_summary, say
 from forklint.cli.output_file import output_to
 from forklint.config import SettingsFinder
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Ran:
+class RunResult:
     """The result of a run."""
 
     reports: Sequence[FileReport]
@@ -50,7 +50,7 @@ class Ran:
         return bool(self.missing) or any(note.failure for report in self.reports for note in report.notes)
 
 
-def tell(ran: Ran, finder: SettingsFinder, options: dict[str, Any]) -> int:
+def print_result(ran: RunResult, finder: SettingsFinder, options: dict[str, Any]) -> int:
     """Print what came of a run; gives the exit code."""
     verbose = any(options[name] for name in ("verbose", "fix", "diff")) or bool(ran.closing)
     print_notes(ran.reports, ran.named, verbose=verbose, stopped=options["verbose"])
@@ -77,7 +77,7 @@ def tell(ran: Ran, finder: SettingsFinder, options: dict[str, Any]) -> int:
     return _exit_code(ran, finder, options)
 
 
-def outcome_of(ran: Ran, finder: SettingsFinder, *, fix_only: bool = False, stopped: bool = False) -> Outcome:
+def outcome_of(ran: RunResult, finder: SettingsFinder, *, fix_only: bool = False, stopped: bool = False) -> Outcome:
     """What the run has to tell, for the formats; with ``stopped``, also which rules ran out of their budgets."""
     return Outcome(
         [] if fix_only else all_findings(ran.reports),
@@ -105,7 +105,7 @@ def _enabled(reports: Sequence[FileReport], finder: SettingsFinder) -> frozenset
     return frozenset().union(*(one.enabled(registry.codes()) for one in settings))
 
 
-def _exit_code(ran: Ran, finder: SettingsFinder, options: dict[str, Any]) -> int:
+def _exit_code(ran: RunResult, finder: SettingsFinder, options: dict[str, Any]) -> int:
     if ran.failed:
         return FAILED
     if options["exit_zero"]:
