@@ -17,12 +17,12 @@ from forklint.source.paths import from_root, shown
 from forklint.source.writing import WRITABLE, replace
 
 MAX_ROUNDS = 500
-"""Fixes applied to one file at the most; more means that two fixes undo each other."""
+"""The most fixes applied to a file; more would mean that two fixes undo each other."""
 
 
 @dataclass(frozen=True)
 class Fixed:
-    """One file after fixing: what is left, what was mended, and its text (a notebook's JSON) before and after."""
+    """A fixed file: remaining findings, applied fixes, and its text (a notebook's JSON) before and after."""
 
     report: FileReport
     applied: tuple[Finding, ...]
@@ -35,7 +35,7 @@ class Fixed:
         return self.before != self.after
 
     def changes(self) -> Iterator[tuple[int | None, str, str]]:
-        """Give what differs, before and after: the whole text, or each changed cell of a notebook with its number."""
+        """The changes, before and after: the whole text, or each changed cell of a notebook with its number."""
         if not self.changed:
             return
         if kind_of(Path(self.report.path)) is not Kind.NOTEBOOK:
@@ -139,7 +139,7 @@ def _parses(linter: Linter, path: Path, before: Document) -> bool:
 
 
 def _gained(before: FileReport, after: FileReport, chosen: Sequence[Finding]) -> bool:
-    """Whether fixes left more findings of their rule than they should: then one of them mended nothing."""
+    """Whether more findings of a rule remain than expected, so that one of its fixes had no effect."""
     count = [sum(one.code == chosen[0].code for one in report.findings) for report in (before, after)]
     return count[1] > count[0] - len(chosen)
 
@@ -182,7 +182,7 @@ def _touch(one: Edit, other: Edit) -> bool:
 
 
 def write_atomically(path: Path, data: bytes, expected: bytes) -> str:
-    """Put ``data`` in place of a file in one step, its mode kept; gives the reason if that failed, else ``''``.
+    """Replace a file by ``data`` atomically, with its mode; returns the reason if that failed, else ``''``.
 
     A link is followed: its target is rewritten and the link stays. Other hard links keep the old content: they are
     often an installer's cache. A file that nobody may write is left alone, though root could; so is one that no

@@ -20,7 +20,7 @@ MOST_KEPT = 512_000_000
 
 
 class Linters:
-    """Hands out the Linter of each file's project, made when first asked for."""
+    """Returns the Linter of each file's project, created on first use."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The files that the paths on the command line stand for."""
+"""The files to lint, from the paths on the command line."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class RunResult:
 
 
 def print_result(ran: RunResult, finder: SettingsFinder, options: dict[str, Any]) -> int:
-    """Print what came of a run; gives the exit code."""
+    """Print the result of a run; returns the exit code."""
     verbose = any(options[name] for name in ("verbose", "fix", "diff")) or bool(ran.closing)
     print_notes(ran.reports, ran.named, verbose=verbose, stopped=options["verbose"])
     if options["diff"]:
@@ -78,7 +78,7 @@ def print_result(ran: RunResult, finder: SettingsFinder, options: dict[str, Any]
 
 
 def outcome_of(ran: RunResult, finder: SettingsFinder, *, fix_only: bool = False, stopped: bool = False) -> Outcome:
-    """What the run has to tell, for the formats; with ``stopped``, also which rules ran out of their budgets."""
+    """The result of a run, for output formats; with ``stopped``, also which rules ran out of their budgets."""
     return Outcome(
         [] if fix_only else all_findings(ran.reports),
         notes=[
@@ -118,7 +118,7 @@ def _exit_code(ran: RunResult, finder: SettingsFinder, options: dict[str, Any]) 
 
 
 def _fails(reports: Sequence[FileReport], finder: SettingsFinder) -> bool:
-    """Whether a finding is as severe as ``exit-on`` says."""
+    """Whether a finding is at least as severe as ``exit-on``."""
     for report in (report for report in reports if report.findings):
         threshold: Severity = finder.for_file(Path(report.path)).exit_on
         if any(finding.severity.rank >= threshold.rank for finding in report.findings):

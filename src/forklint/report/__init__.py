@@ -16,21 +16,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Outcome:
-    """All that a run has to tell: what each format is made from."""
+    """The result of a run, from which each format is rendered."""
 
     findings: Sequence[Finding]
     """In order of path and place."""
     notes: Sequence[Note] = ()
-    """What was passed over and what failed, paths that do not exist included."""
+    """Notes about skipped files and failures, including paths that do not exist."""
     files: Sequence[str] = ()
     """Paths of all files that were linted, as shown to the user."""
     enabled: Callable[[], frozenset[str]] = frozenset
-    """Gives the codes of the rules that ran in at least one of the files; all rules are imported for it."""
+    """Returns the codes of the rules that ran in at least one file; this imports all rules."""
     sources: Sources = field(default_factory=Sources)
     verdicts: Mapping[Finding, Shown] = field(default_factory=dict)
-    """What ``forklint verify`` has said of findings, as it was kept."""
+    """Saved verdicts of ``forklint verify`` on the findings."""
     properties: Mapping[Finding, Mapping[str, Any]] = field(default_factory=dict)
-    """What is known of a finding beyond itself, such as its proof, for a format that has room for it."""
+    """Additional data on findings, such as their proofs, for formats that support it."""
 
     @property
     def failed(self) -> bool:
@@ -61,7 +61,7 @@ class Summary:
         )
 
     def line(self) -> str:
-        """One line that says how many there are and how many can be fixed."""
+        """One line with the number of findings and the number that can be fixed."""
         if not self.findings:
             return "All checks passed."
         parts = [f"Found {count(self.findings, 'finding')}."]
@@ -73,17 +73,17 @@ class Summary:
 
 
 def visible(text: str) -> str:
-    """A path or name with its control characters and undecodable bytes spelt out, so that it stays on its line."""
+    """A path or name with escaped control characters and undecodable bytes, so that it stays on one line."""
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
 
 
 def spelt_out(text: str) -> str:
-    """Text whose undecodable bytes are spelt out; strict readers refuse a document that holds them."""
+    """Text with escaped undecodable bytes, which strict readers would reject."""
     return text.encode(errors="backslashreplace").decode()
 
 
 def place(finding: Finding) -> str:
-    """Where a finding stands: ``path:row:column``, in a notebook ``path:cell n:row:column``."""
+    """The position of a finding: ``path:row:column``, in a notebook ``path:cell n:row:column``."""
     return f"{file_and_cell(finding.path, finding.notebook_cell)}:{finding.span.row}:{finding.span.column}"
 
 

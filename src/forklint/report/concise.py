@@ -1,4 +1,4 @@
-"""One line a finding."""
+"""One line for each finding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What became of confirmed findings with their fixes: before and after, and what each solution costs."""
+"""The results of fixes of confirmed findings, and the cost of each solution."""
 
 from __future__ import annotations
 

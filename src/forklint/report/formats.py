@@ -1,4 +1,4 @@
-"""The formats that there are, by the name that ``--output-format`` knows them by."""
+"""All output formats, by their names in ``--output-format``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from forklint.report import Outcome
 
 
 class Counts(Enum):
-    """How a format tells how many findings there are of each rule (``--statistics``)."""
+    """How a format shows the number of findings for each rule (``--statistics``)."""
 
     TABLE = "table"
     JSON = "json"
@@ -26,7 +26,7 @@ class Format:
     statistics: Counts | None = None
     """None if its readers know findings alone."""
     shows_fixes: bool = True
-    """False if it says nothing of fixes: then none need be worked out."""
+    """False if the format contains no fixes, so that none need to be computed."""
 
     @property
     def for_people(self) -> bool:

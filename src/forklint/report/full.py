@@ -1,4 +1,4 @@
-"""Findings with their code in a frame, why they bite, where, and the fix as a small diff."""
+"""Findings with a code frame, the affected platforms, related places, and the fix as a small diff."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CONTEXT = 2
 """Lines shown before the one with the finding."""
 MOST_DIFF_LINES = 40
 LONGEST = 200
-"""Characters of a line that are shown: a table may stand on one line."""
+"""Number of characters of a line that are shown."""
 COLORS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "blue"}
 WORDS = {Applicability.SAFE: "fix", Applicability.UNSAFE: "unsafe fix", Applicability.DISPLAY: "help"}
 

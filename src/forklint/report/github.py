@@ -1,4 +1,4 @@
-"""Workflow commands of GitHub Actions: an annotation a finding.
+"""Workflow commands of GitHub Actions: one annotation for each finding.
 
 Form and escapes: https://docs.github.com/actions/reference/workflow-commands-for-github-actions and the functions
 ``escapeData`` and ``escapeProperty`` of https://github.com/actions/toolkit (packages/core/src/command.ts).

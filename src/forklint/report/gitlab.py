@@ -28,7 +28,7 @@ def render(outcome: Outcome) -> str:
 
 
 def _issue(finding: Finding, number: int, sources: Sources) -> dict[str, Any]:
-    """One finding; ``number`` tells apart those that are alike, since GitLab drops what it has seen."""
+    """One finding; ``number`` distinguishes equal ones, since GitLab drops duplicates."""
     span, cell = finding.span, finding.notebook_cell
     first, last = (sources.file_row(finding.path, row, cell) for row in (span.row, span.end_row))
     where = "" if cell is None else f"cell {cell}, line {span.row}: "

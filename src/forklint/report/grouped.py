@@ -1,4 +1,4 @@
-"""Findings under the name of their file, places and codes in columns."""
+"""Findings grouped by file, with positions and codes in columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A JSON array, in the shape of Ruff's, with what forklint knows beyond it."""
+"""A JSON array in the format of Ruff, with additional keys."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def render(outcome: Outcome) -> str:
 
 
 def of_outcome(finding: Finding, outcome: Outcome) -> dict[str, Any]:
-    """One finding, with the verdict on it if one was kept."""
+    """One finding, with its saved verdict if there is one."""
     shown = outcome.verdicts.get(finding)
     return to_dict(finding) | ({"verdict": shown.as_json()} if shown else {})
 

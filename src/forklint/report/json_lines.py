@@ -1,4 +1,4 @@
-"""One JSON object a line, each as in the JSON array."""
+"""One JSON object per line, each as in the JSON array."""
 
 from __future__ import annotations
 

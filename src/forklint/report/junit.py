@@ -1,4 +1,4 @@
-"""JUnit's XML, which Jenkins and most other services read: a suite a file, a failing case a finding."""
+"""JUnit XML, which Jenkins and most other services read: a suite for each file, a failed test for each finding."""
 
 from __future__ import annotations
 

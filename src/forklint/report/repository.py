@@ -1,4 +1,4 @@
-"""Paths as services see them: from the root of the repository, with forward slashes, links resolved."""
+"""Paths for services: relative to the root of the repository, with forward slashes and links resolved."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from forklint.report import spelt_out
 
 @lru_cache(maxsize=1)
 def root() -> Path:
-    """The repository that holds the working directory; where there is none, the working directory."""
+    """The root of the git repository of the working directory; without one, the working directory."""
     here = Path(os.path.realpath(Path.cwd()))
     return next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), here)
 

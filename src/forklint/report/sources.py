@@ -1,4 +1,4 @@
-"""The text around a finding: of the file on the disk, or of what was linted in its place."""
+"""The code around a finding: of the file on disk, or of the text that was linted instead."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Sources:
-    """The texts that findings point into, read when they are asked for.
+    """The texts of files with findings, read on first use.
 
     ``overlay`` holds the bytes of files that were linted as they came from elsewhere (standard input), by their path
     as shown to the user.
@@ -27,7 +27,7 @@ class Sources:
         self._lines: dict[tuple[str, int | None], list[str]] = {}
 
     def lines(self, path: str, notebook_cell: int | None = None) -> list[str]:
-        """Give the lines of a file, or of one cell of a notebook, with their ends; none if it cannot be read."""
+        """The lines of a file, or of a notebook cell, with their line endings; empty if it cannot be read."""
         key = (path, notebook_cell)
         if key not in self._lines:
             source = self._source(path)
@@ -40,7 +40,7 @@ class Sources:
         return self._lines[key]
 
     def file_row(self, path: str, row: int, notebook_cell: int | None) -> int:
-        """The row of the file itself: in a notebook a cell has rows of its own, and 1 stands for one not found."""
+        """The row in the file for a row of a notebook cell; 1 if it is not found."""
         if notebook_cell is None:
             return row
         source = self._source(path)

@@ -1,4 +1,4 @@
-"""The outcome of ``forklint verify``: environment, hypotheses, verdicts with their evidence, cells."""
+"""The text and JSON reports of ``forklint verify``: environment, verdicts with their evidence, trials."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ ON_THE_WAY = {
     ),
     "all": "Loaders that it iterates before are read to the end, and models are saved.",
 }
-"""What becomes of the rest of a script, by ``Context.others``."""
+"""What happens to the rest of a script, by ``Context.others``."""
 RISK = style("risk", fg="yellow", bold=True)
 DECIDED = (Verdict.CONFIRMED, Verdict.REFUTED)
 
 
 def environment(found: Environment) -> str:
-    """The environment as a table, with what is risky in it."""
+    """The environment as a table, with its risks."""
     rows = list(found.rows())
     width = max(len(name) for name, _ in rows)
     lines = [f"{style(name.ljust(width), bold=True)}  {value}" for name, value in rows]
@@ -50,7 +50,7 @@ def environment(found: Environment) -> str:
 
 
 def plan(planned: Sequence[Planned], isolation: str) -> str:
-    """What would be run, each trial with its command and its limit; and what becomes of what it writes."""
+    """What would be run: each trial with its command and time limit, and how files that it writes are isolated."""
     lines = []
     for one in planned:
         lines.append(f"{style(one.finding.code, bold=True)} {_place(one.finding)}")
@@ -82,7 +82,7 @@ def _place(finding: Finding) -> str:
 
 
 def _told(subject: Subject) -> str:
-    """What a trial runs, as a user would say it."""
+    """What a trial runs, in a few words."""
     words = [_short(word) for word in subject.command]
     folder = "" if subject.folder == Path.cwd() else f" in {visible(str(subject.folder))}"
     if subject.kind == "class" and "class" in words:
@@ -123,7 +123,7 @@ def _result(result: Result) -> Iterator[str]:
 
 
 def _by_method(judgement: Judgement) -> str:
-    """By which start methods, and what others showed, if they did not all show the same."""
+    """The start methods of this verdict, and the verdicts of the others, if they differ."""
     told: dict[str, list[str]] = {}
     for factors, cell in judgement.details.get("shown", {}).items():
         told.setdefault(cell["verdict"], []).append(factors.partition(",")[0])
@@ -136,7 +136,7 @@ def _by_method(judgement: Judgement) -> str:
 
 
 def _evidence(judgement: Judgement) -> Iterator[str]:
-    """What decided, and below it what other cells showed; each piece on lines of its own if there are several."""
+    """The evidence, followed by that of other start methods; on separate lines if there are several."""
     told: dict[str, list[str]] = {}
     shown = judgement.details.get("shown", {})
     for factors, cell in sorted(shown.items(), key=lambda item: item[1]["verdict"] != judgement.verdict.value):
@@ -150,7 +150,7 @@ def _evidence(judgement: Judgement) -> Iterator[str]:
 
 
 def _cells(result: Result) -> Iterator[str]:
-    """The grid: one line for each trial, with what it was and what became of it."""
+    """One line for each trial, with its verdict and its result."""
     cells = result.judgement.details.get("cells", {})
     rows = {}
     for seen in result.observations:
@@ -162,7 +162,7 @@ def _cells(result: Result) -> Iterator[str]:
 
 
 def _cell_of(result: Result, seen: Observation) -> str:
-    """What one trial was, or said: ``control``, or a verdict; that of the finding if there is no other treatment."""
+    """``control``, or the verdict of one trial; that of the finding if there is no other treatment."""
     if seen.trial.is_control:
         return "control"
     treatments = {str(one.trial.factors) for one in result.observations if not one.trial.is_control}
@@ -182,7 +182,7 @@ def ended(seen: Observation) -> str:
 
 
 def figures(seen: Observation) -> str:
-    """What a trial took and gave, as far as it has been measured: with the trial's own digests and hooks on top."""
+    """Memory, time and speed of a trial, as far as they were measured, including the cost of measuring."""
     parts = [f"{seen.peak_bytes / MIB:.0f} MiB"] if seen.peak_bytes else []
     if seen.first_batch_seconds is not None:
         parts.append(f"first batch {seen.first_batch_seconds:.2f} s")
@@ -203,7 +203,7 @@ def _wrapped(words: str, indent: str) -> str:
 
 
 def untried(findings: Sequence[Finding]) -> str:
-    """The findings that no experiment is for, in a line of their own; empty if there are none."""
+    """A line with the findings whose rules have no experiment; empty if there are none."""
     if not findings:
         return ""
     places = ", ".join(f"{one.code} {visible(one.path)}:{one.span.row}" for one in findings)
@@ -211,7 +211,7 @@ def untried(findings: Sequence[Finding]) -> str:
 
 
 def summary(results: Sequence[Result], untried: Sequence[Finding] = ()) -> str:
-    """The last line: so that a green run cannot mean that nothing was tried."""
+    """The last line, so that success cannot mean that nothing was verified."""
     decided = sum(result.judgement.verdict in DECIDED for result in results)
     counts = [(verdict, sum(result.judgement.verdict is verdict for result in results)) for verdict in Verdict]
     parts = ", ".join(f"{number} {verdict.value}" for verdict, number in counts if number)
@@ -227,7 +227,7 @@ def to_json(
     untried: Sequence[Finding] = (),
     cures: Mapping[Finding, Mapping[str, Any]] | None = None,
 ) -> str:
-    """All of it as one JSON text; ``cures`` tells what became of findings with their fixes."""
+    """The whole report as JSON; ``cures`` has the results of fixes."""
     told = {
         "environment": found.facts,
         "experiments": [_to_dict(result) | _cured(result, cures or {}) for result in results],
@@ -237,7 +237,7 @@ def to_json(
 
 
 def properties(result: Result) -> dict[str, Any]:
-    """The proof of a finding as properties of its result in SARIF: the verdict, why, and what was run."""
+    """The verdict, evidence and trials of a finding as properties of its result in SARIF."""
     judgement = result.judgement
     told: dict[str, Any] = {"verdict": judgement.verdict.value, "evidence": spelt_out(judgement.evidence)}
     told |= {key: spelt_out(words) for key, words in (("claim", result.claim), ("advice", judgement.advice)) if words}

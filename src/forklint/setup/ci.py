@@ -138,7 +138,7 @@ def _entries(events: Events, top: int) -> Iterator[tuple[int, int]]:
 
 
 def _adds_a_job(text: str, before: Events, job: str) -> bool:
-    """Whether a text says what was said before, and the job as the last entry of its mapping."""
+    """Whether a text has the same content as before, with the job as the last entry."""
     top = _top(before)
     if top is None:
         return False

@@ -112,7 +112,7 @@ def _with_entries(text: str, scanned: _Scanned, wanted: dict[str, Any]) -> str |
 
 
 def _adds(text: str, before: dict[str, Any], wanted: dict[str, Any]) -> bool:
-    """Whether a text says what was said before, and the wanted entries at its end."""
+    """Whether a text has the same content as before, with the wanted entries at its end."""
     try:
         after = json.loads(_scan(text).plain)
     except ValueError:

@@ -130,7 +130,7 @@ def _insert(lines: list[str], row: int, entry: str, newline: str) -> str:
 
 
 def _last_row(events: Events, item: int, end: int, lines: list[str], dash: int) -> int:
-    """The last line of an entry, with the comments that stand further to the right than its dash."""
+    """The last line of an entry, with the comments that are indented more than its dash."""
     leaf = next(
         event for event in reversed(events[item:end]) if is_event(event, "Scalar", "Alias") or _ends_flow(event)
     )
@@ -162,7 +162,7 @@ def _style(events: Events, item: int, end: int, dash: int, repo: int) -> Style:
 
 
 def _adds_an_entry(text: str, before: Events, place: int) -> bool:
-    """Whether a text says what was said before, and one entry at the end of ``repos``."""
+    """Whether a text has the same content as before, with one more entry at the end of ``repos``."""
     try:
         after = signature(parse(text))
     except ValueError:

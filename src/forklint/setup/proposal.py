@@ -15,17 +15,17 @@ PROJECT_MARKS = (*ROOT_MARKS, "setup.py", "setup.cfg")
 
 @dataclass(frozen=True)
 class Proposal:
-    """What one file would become, or why it is left as it is."""
+    """The new content of a file, or why it is not changed."""
 
     path: Path
     before: bytes | None = None
-    """What the file holds now; None if there is none."""
+    """The current content of the file; None if it does not exist."""
     after: bytes | None = None
-    """What it would hold; None if it is to stay."""
+    """The new content; None if the file is not changed."""
     note: str = ""
-    """Why it is to stay."""
+    """Why the file is not changed."""
     by_hand: str = ""
-    """What its owner has to add, where forklint cannot do it without harm."""
+    """What the user has to add by hand, if forklint cannot."""
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ def _parse(path: Path, text: str) -> dict[str, Any]:
 
 
 def _governing(folder: Path) -> Path | None:
-    """The configuration that holds in a folder, whatever it says."""
+    """The configuration file that applies to a directory."""
     for parent in (folder, *folder.parents):
         for name in FILES:
             path = parent / name
@@ -70,7 +70,7 @@ def _governing(folder: Path) -> Path | None:
 
 
 def _adds_a_section(text: str, before: dict[str, Any]) -> bool:
-    """Whether a text says what was said before, and an empty section: not so where ``tool`` is an inline table."""
+    """Whether a text has the same content as before, with an empty section; not if ``tool`` is an inline table."""
     try:
         after = tomllib.loads(text)
     except tomllib.TOMLDecodeError:

@@ -1,4 +1,4 @@
-"""The events of a YAML text: what it says, and where, without expanding anchors or building tagged objects."""
+"""The events of a YAML text: its content with positions, without expanding anchors or building tagged objects."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def end_of(events: Events, start: int) -> int:
 
 
 def signature(events: Events) -> list[tuple[str, ...]]:
-    """What a text says, without where and how it says it."""
+    """The content of a text, without positions and layout."""
     return [
         (type(event).__name__, *(str(getattr(event, name, None)) for name in ("anchor", "tag", "value")))
         for event in events
