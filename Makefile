@@ -11,21 +11,21 @@ $(READY): pyproject.toml constraints-dev.txt
 	$(BIN)/python -m pip install --quiet --editable '.[dev]' --constraint constraints-dev.txt
 	touch $(READY)
 
-demo: $(READY)  ## find, mend, train, commit and prove the example
+demo: $(READY)  ## find, fix, train, commit and verify the example
 	$(BIN)/python scripts/demo.py
 
 test: $(READY)  ## run the tests
 	$(BIN)/python -m pytest -q $(AT_ONCE)
 
-test-soak: $(READY)  ## run what is long or needs the network
+test-soak: $(READY)  ## run tests that are slow or need the network
 	$(BIN)/python -m pytest -q -m soak
 
-lint: $(READY)  ## types, style, and forklint on itself
+lint: $(READY)  ## run mypy, ruff, and forklint on itself
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/forklint .
 
-docs: $(READY)  ## rewrite docs/rules from the rules
+docs: $(READY)  ## write the generated parts of the documentation
 	$(BIN)/python scripts/make_docs.py
 
 BENCH := .venv/.bench
@@ -37,7 +37,7 @@ $(BENCH): $(READY)
 bench-corpus: $(READY)  ## fetch the packages of bench/corpus.toml
 	$(BIN)/python scripts/corpus.py --fetch
 
-bench: $(BENCH) bench-corpus  ## measure forklint beside its peers; write bench/results.json, docs/speed.md and its plot
+bench: $(BENCH) bench-corpus  ## compare the speed of forklint and its peers; write bench/results.json, docs/speed.md and its plot
 	$(BIN)/python -m bench.run $(BENCH_OPTIONS)
 
 bench-quick: $(READY) bench-corpus  ## the same with a tenth of the files, in two minutes; write nothing
@@ -46,13 +46,13 @@ bench-quick: $(READY) bench-corpus  ## the same with a tenth of the files, in tw
 corpus: $(READY)  ## fetch the packages of bench/corpus.toml, lint them, count the findings
 	$(BIN)/python scripts/corpus.py || test $$? = 3
 
-judgements: $(READY)  ## rewrite the tables of docs/corpus.md from bench/judgements.toml
+judgements: $(READY)  ## write the tables of docs/corpus.md from bench/judgements.toml
 	$(BIN)/python scripts/judgements.py
 
-update-fixtures: $(READY)  ## rewrite the expected outcomes of fixes
+update-fixtures: $(READY)  ## write the expected results of fixes
 	$(BIN)/python scripts/update_fixtures.py
 
-new-rule: $(READY)  ## begin a rule: make new-rule NAME=FKL302_rng_in_init
+new-rule: $(READY)  ## create the files of a new rule: make new-rule NAME=FKL302_rng_in_init
 	$(BIN)/python scripts/new_rule.py '$(NAME)'
 
 clean:

@@ -144,4 +144,4 @@ def test_a_rule_without_a_script_says_so(command, tmp_path: Path) -> None:
     assert "no script for FKL501; `forklint rule FKL501` shows an example" in done.stderr
     done = command("verify", "data.py", "--isolated", "--repro", name[:-1] + "x", cwd=tmp_path)
     assert done.returncode == 2
-    assert "--plan lists them" in done.stderr
+    assert "--plan lists all trials" in done.stderr
