@@ -146,11 +146,11 @@ def test_options_and_settings(flake8: Flake8, project: Path) -> None:
         return flake8("--select", "FKL", *arguments, "data.py", cwd=project).stdout
 
     assert "under fork" in message()
-    assert "under fork:" not in message("--forklint-platform", "windows,macos")
-    assert "under fork:" not in message("--forklint-target-python", "3.14")
+    assert "under fork, " not in message("--forklint-platform", "windows,macos")
+    assert "under fork, " not in message("--forklint-target-python", "3.14")
     (project / "setup.cfg").write_text("[flake8]\nforklint-platform =\n    darwin,\n    windows\n")
-    assert "under fork:" not in message()
-    assert "under fork:" in message("--forklint-platform", "linux")
+    assert "under fork, " not in message()
+    assert "under fork, " in message("--forklint-platform", "linux")
     (project / "forklint.toml").write_text('ignore = ["FKL301"]\n')
     assert message() == ""
     assert PLACE in message("--forklint-isolated")

@@ -42,8 +42,8 @@ def test_a_story_across_cells_names_them(forklint, folder: Path) -> None:
     (finding,) = found(forklint, ".", cwd=folder)
     assert (finding["code"], finding["cell"], finding["location"]) == ("FKL101", 3, {"row": 1, "column": 1})
     assert finding["end_location"] == {"row": 1, "column": 23}
-    assert "`torch` was imported in line 2 of cell 1" in finding["message"]
-    assert "above `import torch` in line 2 of cell 1" in finding["fix"]["message"]
+    assert "`torch` was imported on line 2 of cell 1" in finding["message"]
+    assert "above `import torch` on line 2 of cell 1" in finding["fix"]["message"]
     assert [(link["cell"], link["location"]["row"]) for link in finding["chain"]] == [(1, 2)]
     assert {edit["cell"] for edit in finding["fix"]["edits"]} == {1, 3}
     full = forklint(".", cwd=folder).stdout

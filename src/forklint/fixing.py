@@ -85,7 +85,7 @@ def fix(  # noqa: PLR0913 - what is fixed, and how
             if len(chosen) > 1:
                 alone = True
                 continue
-            words = f"the fix of {finding.code} on {line_named(finding)} was skipped: the finding is still there"
+            words = f"the fix of {finding.code} on {line_named(finding)} did not work and was skipped"
             note = Note(shown(path), words)
             report = FileReport(report.path, report.findings, (*report.notes, note), report.suppressed)
             break

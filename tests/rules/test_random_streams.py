@@ -232,11 +232,11 @@ class Data(Dataset):
         return self.rows[index] + self.rng.normal()
 """
 BY_HAND = {
-    "shares its line": ("", "self.count = 1; self.rng = np.random.default_rng(0)", ""),
+    "shares a line": ("", "self.count = 1; self.rng = np.random.default_rng(0)", ""),
     "draws from it, too": ("", "self.rng = np.random.default_rng(0)\n        self.order = self.rng.permutation(9)", ""),
     "it may come from a caller": (", rng=None", "self.rng = rng or np.random.default_rng(0)", ""),
     "several steps": ("", "rng = np.random.default_rng(0)\n        self.rng = rng", ""),
-    "made of more than a seed": ("", "self.rng = np.random.Generator(np.random.PCG64(0))", ""),
+    "created from more than a seed": ("", "self.rng = np.random.Generator(np.random.PCG64(0))", ""),
     "`__init__` itself": ("", "if rows:\n            self.rng = np.random.default_rng(0)", ""),
     "other code replaces it": (
         "",

@@ -31,7 +31,7 @@ def outcome(dataset, options):
     try:
         loader = DataLoader(Stream() if dataset == "iterable" else list(range(8)), **options)
     except Exception as error:
-        return [type(error).__name__, "made"]
+        return [type(error).__name__, "created"]
     try:
         next(iter(loader))
     except Exception as error:

@@ -48,7 +48,7 @@ def _moved(project: Project, late: Sequence[Late], module: Module, tree: Tree) -
         if move is not None and moved is not None:
             safe = move.pure and move.top_level and not can_break
             above = ast.unparse(move.above).partition("\n")[0]
-            words = f"set {listed(names)} above `{above}` in {module.line_named(move.above)}"
+            words = f"set {listed(names)} above `{above}` on {module.line_named(move.above)}"
             return Proposal(words, Applicability.SAFE if safe else Applicability.UNSAFE, moved)
     return None
 
