@@ -98,7 +98,14 @@ def wrong(texts: Iterator[str]) -> list[str]:
 
 MODULES = sorted(SOURCE.rglob("*.py"))
 TABLES = sorted((SOURCE / "knowledge").glob("*.toml"))
-PAGES = sorted([*ROOT.glob("*.md"), ROOT / "examples" / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "rules").glob("*.md")])
+PAGES = sorted(
+    [
+        *ROOT.glob("*.md"),
+        ROOT / "examples" / "README.md",
+        *(ROOT / "docs").glob("*.md"),
+        *(ROOT / "docs" / "rules").glob("*.md"),
+    ]
+)
 
 
 def name_of(path: Path) -> str:

@@ -173,7 +173,7 @@ if __name__ == "__main__":
 @pytest.mark.parametrize(
     ("script", "method", "evidence", "advice"),
     [
-        (UNGUARDED, "spawn", "runs anew in every worker", "__main__"),
+        (UNGUARDED, "spawn", "every worker that imports the script runs it again", "__main__"),
         (LAUNCHING, "fork", "in a process that it starts", "factory"),
     ],
     ids=["in a worker that imports it", "in a separate process"],

@@ -95,7 +95,7 @@ def test_no_error_is_not_called_safe(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_a_line_that_no_worker_comes_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     proof = proved(tmp_path, monkeypatch, "True", 0, start_methods=("fork",))
     assert proof.verdict() == "refuted"
-    assert "never came to that line" in proof.judgement.evidence
+    assert "without reaching that line" in proof.judgement.evidence
 
 
 CUDA = SCRIPT.format(refuses="False", most=8).replace("torch.tensor(value)", "torch.tensor(value).cuda()")

@@ -319,8 +319,8 @@ def test_a_dataset_that_is_sent_without_its_handle(tmp_path: Path) -> None:
     (tmp_path / "data.py").write_text(HEAD + SENT.replace("{opening}", 'self.file = open(self.path, "rb")'))
     proof = prove(forced(tmp_path, "Scaled", "file"), tmp_path, start_methods=("spawn",))
     assert proof.verdict() == "inconclusive"
-    assert "is sent without it or it opens anew, and yet: 120 of 240 samples differ" in proof.judgement.evidence
-    assert "what the script sets while it runs" in proof.judgement.advice
+    assert "is dropped or reopened when it is pickled, but: 120 of 240 samples differ" in proof.judgement.evidence
+    assert "the script sets in a module or class at run time" in proof.judgement.advice
     (tmp_path / "data.py").write_text(HEAD + SENT.replace("{opening}", "pass"))
     proof = prove(forced(tmp_path, "Scaled", "file"), tmp_path, start_methods=("spawn",))
     assert proof.verdict() == "confirmed"
@@ -407,7 +407,7 @@ def test_a_parallel_operation_before_and_after_the_fork_hangs(tmp_path: Path) ->
     assert (
         f"hangs: still running after 15 s, 2 workers stuck at data.py:{row}, in __getitem__" in proof.judgement.evidence
     )
-    assert "look as well for threads that the parent began" in proof.judgement.advice
+    assert "also look for threads that the parent started" in proof.judgement.advice
     assert f"line {row} in __getitem__" in proof.cell("fork")["stack"]
     assert proof.observations[-1].ending.stopped_for == "time"
 

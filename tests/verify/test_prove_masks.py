@@ -29,7 +29,10 @@ if __name__ == "__main__":
 FUTURE = "torch.full((4, 4), float('-inf')).triu(1)"
 CALLS = {
     "integers": ("self.attention(x, x, x, key_padding_mask=(tokens == 0).long())", "only bool and floating types"),
-    "added": ("self.attention(x, x, x, key_padding_mask=(tokens == 0).float())", "not that of the same masks as bool"),
+    "added": (
+        "self.attention(x, x, x, key_padding_mask=(tokens == 0).float())",
+        "differs from that with the same masks as bool",
+    ),
     "mixed": (f"self.attention(x, x, x, attn_mask={FUTURE}, key_padding_mask=tokens == 0)", "mismatched"),
     "encoder": (f"self.encoder(x, {FUTURE}, tokens == 0)", "mismatched src_key_padding_mask and mask"),
     "causal": (

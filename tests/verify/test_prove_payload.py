@@ -199,5 +199,5 @@ def test_a_notebook_is_not_run(forklint, tmp_path: Path) -> None:
     (found,) = json.loads(done.stdout)["experiments"]
     assert (found["verdict"], found["evidence"].partition(":")[0]) == (
         "inconclusive",
-        "cells of a notebook are not run",
+        "notebook cells cannot be run",
     )

@@ -154,7 +154,7 @@ def test_cancelling_ends_what_runs_and_starts_nothing_more(workplace, tmp_path):
 
 
 def test_what_cannot_be_run_is_said_in_one_line(workplace, tmp_path):
-    with pytest.raises(CannotRunError, match="no Python interpreter"):
+    with pytest.raises(CannotRunError, match="not a working Python interpreter"):
         Runner(tmp_path / "python", workplace=workplace)
     not_python = tmp_path / "broken"
     not_python.write_text("\0")

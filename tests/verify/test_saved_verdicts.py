@@ -129,7 +129,7 @@ def test_refuted_hides_nothing(project: Path, command) -> None:
     assert done.returncode == 1
     assert "refuted on" in done.stdout
     only = command("train.py", *OPTIONS, "--only-confirmed", cwd=project)
-    assert "1 finding that was not confirmed" in only.stdout.splitlines()[-1]
+    assert "1 finding not confirmed" in only.stdout.splitlines()[-1]
 
 
 def test_a_verdict_on_one_of_two_equal_findings_does_not_hold(project: Path, command) -> None:

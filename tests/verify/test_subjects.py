@@ -230,8 +230,8 @@ def test_a_script_found_by_itself_that_fails_gives_way_to_the_class(tmp_path: Pa
     ("before", "evidence", "advice"),
     [
         ("import nowhere_to_be_found", "No module named 'nowhere_to_be_found'", "install nowhere_to_be_found"),
-        ("open('images.lst')", "No such file or directory: 'images.lst'", "put the data there"),
-        ("raise SystemExit(0)", "ended with exit code 0 and never iterated", "an entry that iterates it"),
+        ("open('images.lst')", "No such file or directory: 'images.lst'", "provide the data"),
+        ("raise SystemExit(0)", "ended with exit code 0 and never iterated", "a script that iterates it"),
     ],
 )
 def test_entry_that_never_gets_there(folder: Path, before: str, evidence: str, advice: str) -> None:

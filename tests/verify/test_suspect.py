@@ -83,7 +83,7 @@ def test_a_finding_of_lint_s_own_is_taken_where_there_is_one(suspect) -> None:
 def test_a_loader_without_workers_is_not_blamed(suspect) -> None:
     found = suspect(RECORDS.format(opened=HIDDEN, workers=0), ROW, "FKL301", *FORK)
     assert found["verdict"] == "inconclusive", found["evidence"]
-    assert "starts no worker by itself" in found["evidence"]
+    assert "has no workers by default" in found["evidence"]
 
 
 HEALTHY = [
@@ -154,8 +154,8 @@ def test_an_experiment_that_cannot_be_aimed_says_so(suspect) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("train.py:7", "is written PATH:LINE:CODE"),
-        ("train.py:0:FKL301", "is written PATH:LINE:CODE"),
+        ("train.py:7", "expected PATH:LINE:CODE"),
+        ("train.py:0:FKL301", "expected PATH:LINE:CODE"),
         ("train.py:7:FKL999", "unknown rule FKL999"),
         ("other.py:7:FKL301", "no such file: other.py"),
     ],

@@ -34,14 +34,14 @@ def test_alike_evidence_is_told_once_and_what_decided_comes_first(tmp_path: Path
             "spawn, 2 workers": ("confirmed", "cannot be sent"),
             "forkserver, 2 workers": ("confirmed", "cannot be sent"),
         },
-        note="under fork no harm was seen",
+        note="under fork no harm was observed",
     )
     assert lines[0].endswith("data.py:1: confirmed under spawn and forkserver, not reproduced under fork")
     assert lines[2:6] == [
         "  evidence:",
         "    spawn, 2 workers and forkserver, 2 workers: cannot be sent",
         "    fork, 4 workers: no harm in 5 passes",
-        "  note: under fork no harm was seen",
+        "  note: under fork no harm was observed",
     ]
 
 

@@ -70,7 +70,7 @@ def test_an_entry_is_looked_at_with_all_that_it_imports_and_runs_where_the_user_
     given = ("verify", "train.py", "-q", "--start-method", "spawn")
     plan = command(*given, "--plan", "--", "../records.bin", cwd=project / "scripts").stdout
     assert "python train.py ../records.bin, with a limit of 60 s" in plan
-    assert "what stands before it does run. What it writes in the project" in " ".join(plan.split())
+    assert "including all code before it. Files that it writes in the project" in " ".join(plan.split())
     done = command(*given, "--", "../records.bin", cwd=project / "scripts")
     assert done.returncode == 1, done.stdout + done.stderr
     beginning = f"FKL301 {project}/records.py:{ROW}: confirmed"
