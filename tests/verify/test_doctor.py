@@ -61,11 +61,11 @@ def test_few_open_files_are_a_risk_and_an_exit_code(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"shm_bytes": {"total": 64 * 2**20, "free": 2**20}}, "/dev/shm has 64 MiB"),
+        ({"shm_bytes": {"total": 64 * 2**20, "free": 2**20}}, "/dev/shm has only 64 MiB"),
         ({"openmp_runtimes": ["libgomp.so.1", "libiomp5.so"]}, "2 OpenMP runtimes"),
         ({"numpy__torch_speaks": False}, "does not work with numpy"),
         ({"torch__cuda_runtime": "12.8", "torch__cuda_driver": "12.4"}, "the driver supports CUDA 12.4"),
-        ({"start_methods__preset": "spawn"}, "already spawn"),
+        ({"start_methods__preset": "spawn"}, "the start method is spawn"),
     ],
 )
 def test_a_risk_is_named(here: Environment, changed: dict[str, Any], words: str) -> None:
