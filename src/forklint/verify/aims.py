@@ -186,7 +186,7 @@ def payload(project: Project, module: Module, row: int) -> Aim | str:
     span = module.span(found.call)
     place = {"file": str(module.path), "first": span.row, "last": span.end_row}
     proof = {"call": place, "part": found.part, "to": found.to, "piped": found.piped}
-    what = f"what {found.to} is given"
+    what = f"an argument of {found.to}"
     doubt = "" if found.cells else "nothing is pickled: there are no workers, or they are forked"
     return Aim(found.call, {**proof, "dataset": None, "path": "", "late": "", "what": what}, found.part, doubt)
 

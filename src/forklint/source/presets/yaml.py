@@ -102,6 +102,6 @@ def _hang(node: Node, open_nodes: list[Node], keys: list[Entry | None], seen: li
     waiting.value = node
     keys[-1] = None
     if waiting.key and waiting.key != MERGE and waiting.key in seen[-1]:
-        raise PresetError(f"not valid YAML: the key {waiting.key!r} stands twice in one mapping")
+        raise PresetError(f"not valid YAML: duplicate key {waiting.key!r}")
     seen[-1].add(waiting.key)
     above.entries.append(waiting)

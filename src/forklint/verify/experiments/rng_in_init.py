@@ -184,9 +184,13 @@ def _paired(cell: Judgement, mended: Sequence[Observation], known: Draws, findin
     if failed is not None:
         return inconclusive(f"{cell.evidence}; {how}: {failed.evidence}", NO_WAY_OUT)
     if not drawn.count or _cell(mended[0], known, finding).verdict is Verdict.CONFIRMED:
-        words = f"{drawn.between_workers + drawn.again} are also drawn twice" if drawn.count else "no sample draws"
+        words = (
+            f"{drawn.between_workers + drawn.again} samples still got repeated numbers"
+            if drawn.count
+            else "no sample used random numbers"
+        )
         return inconclusive(f"{cell.evidence}; {how} {words}", NO_WAY_OUT)
-    return replace(cell, evidence=f"{cell.evidence}; {how} none were; {told}")
+    return replace(cell, evidence=f"{cell.evidence}; {how} none did; {told}")
 
 
 def _place(place: Sequence[str]) -> Mapping[str, str]:
