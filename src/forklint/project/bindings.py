@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import pairwise
 
 from forklint.project.index import Project, Value
@@ -48,6 +48,14 @@ def values_of(module: Module, scope: Scope, name: ast.Name) -> Iterator[tuple[Sc
             yield found[0], value
 
 
+def assigned(module: Module, name: ast.Name) -> list[ast.expr]:
+    """The expressions that its own scope may have assigned to a name where it is read; none if some are not plain."""
+    scope = module.scope_at(name)
+    found = reaching(module, scope, name)
+    values = [binding.value for binding in found[1]] if found is not None and found[0] is scope else []
+    return [] if None in values else [value for value in values if value is not None]
+
+
 def reaching(module: Module, scope: Scope, name: ast.Name) -> tuple[Scope, list[Binding]] | None:
     """The bindings that a name may have where it is read, and their scope; None for a name that no scope binds.
 
@@ -58,6 +66,7 @@ def reaching(module: Module, scope: Scope, name: ast.Name) -> tuple[Scope, list[
     if found is None or found[0] is not scope or len(found[1]) == 1:
         return found
     chain = _chain(module, name)
+    binding_it = {module.statement_of(one.node) for one in found[1] if not isinstance(one.node, ast.arg)}
     loops = [node for node in chain if isinstance(node, (ast.For, ast.AsyncFor, ast.While))]
     before: list[Binding] = []
     for binding in sorted(found[1], key=_row):
@@ -65,7 +74,7 @@ def reaching(module: Module, scope: Scope, name: ast.Name) -> tuple[Scope, list[
             before.append(binding)
             continue
         statement = module.statement_of(binding.node)
-        if _contradicts(module, scope, statement, chain):
+        if _contradicts(module, scope, statement, chain) or _leaves(module, statement, chain):
             continue
         if isinstance(statement, BINDING_BLOCKS) and any(node in statement.body for node in chain):
             before = [binding]
@@ -73,8 +82,29 @@ def reaching(module: Module, scope: Scope, name: ast.Name) -> tuple[Scope, list[
         if statement in chain or _row(binding) > name.lineno:
             before += [binding] if any(loop in module.above(statement) for loop in loops) else []
             continue
-        before = [*([] if _is_on_the_way(module, statement, chain) else before), binding]
+        around = next((one for one in _chain(module, statement) if _is_on_the_way(module, one, chain)), None)
+        if around is not None and _surely_binds(around, binding_it):
+            before = [one for one in before if _row(one) >= around.lineno]  # type: ignore[attr-defined]
+        before.append(binding)
     return scope, before
+
+
+def _leaves(module: Module, statement: ast.stmt, chain: list[ast.AST]) -> bool:
+    """Whether a statement stands in a branch that ends the function, and a place does not."""
+    block = _block_of(module, statement)
+    return isinstance(block[-1], (ast.Return, ast.Raise)) and not any(node in block for node in chain)
+
+
+def _surely_binds(statement: ast.AST, binding: Collection[ast.stmt]) -> bool:
+    """Whether a statement is one of some, or an ``if`` each branch of which comes to one of them or leaves."""
+    if isinstance(statement, ast.If):
+        blocks = (statement.body, statement.orelse)
+        return all(
+            block
+            and (isinstance(block[-1], (ast.Return, ast.Raise)) or any(_surely_binds(one, binding) for one in block))
+            for block in blocks
+        )
+    return statement in binding
 
 
 def _contradicts(module: Module, scope: Scope, statement: ast.stmt, chain: list[ast.AST]) -> bool:
@@ -104,11 +134,16 @@ def _row(binding: Binding) -> int:
     return int(getattr(binding.node, "lineno", 0))
 
 
-def _is_on_the_way(module: Module, statement: ast.stmt, chain: list[ast.AST]) -> bool:
+def _is_on_the_way(module: Module, statement: ast.AST, chain: list[ast.AST]) -> bool:
     """Whether a statement stands in a block that goes on to a place below it."""
+    return isinstance(statement, ast.stmt) and any(node in _block_of(module, statement) for node in chain)
+
+
+def _block_of(module: Module, statement: ast.stmt) -> list[ast.stmt]:
+    """The statements of the block that a statement stands in."""
     above = module.parents[statement]
     body = next((block for block in bodies(above) if statement in block), []) if isinstance(above, ast.stmt) else []
-    return any(node in (body or getattr(above, "body", [])) for node in chain)
+    return body or getattr(above, "body", [])
 
 
 def is_shadowed(module: Module, node: ast.Name) -> bool:

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
-from forklint.facts.masks.definitions import given
 from forklint.facts.masks.objects import buffer, held
 from forklint.facts.masks.values import (
     BINARY,
@@ -31,6 +30,7 @@ from forklint.facts.masks.values import (
     written_out,
 )
 from forklint.knowledge.attention import Making, making
+from forklint.project.bindings import assigned
 from forklint.project.budget import Budget
 from forklint.project.certainty import is_certain
 from forklint.project.index import External, Project, Value
@@ -91,7 +91,7 @@ class Tensors:
         if found is None or found[0].node is not scope.node:
             return self._from_outside(node, scope, depth)
         self.budget.spend(len(getattr(scope.node, "body", ())) // READ)
-        values = given(self.module, node, node.id)
+        values = assigned(self.module, node)
         if not values:
             return None
         tensor = either([self.of(value, depth) for value in values])
