@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from forklint.facts.randomness.carriers import carried_from
-from forklint.facts.randomness.made import Made, made_by
+from forklint.facts.randomness.made import Made, generator_of
 from forklint.project import entries
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
@@ -17,6 +17,7 @@ from forklint.records import dataclass
 from forklint.values import classes
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import Expression
+from forklint.values.model import Made as Call
 from forklint.values.parameters import position
 
 
@@ -36,8 +37,9 @@ def handed_in(project: Project, module: Module) -> Iterator[HandedIn]:
     for node in module.nodes:
         if not isinstance(node, ast.Call):
             continue
-        made = made_by(project, module, module.scope_at(node), node)
-        if made is None or made.node is not node:
+        place = Expression(module, module.scope_at(node), node)
+        made = generator_of(Call(project.qualified(module, place.scope, node.func), place))
+        if made is None:
             continue
         for call, key in _takers(module, node):
             function = Expression(module, module.scope_at(call), call.func)

@@ -87,7 +87,7 @@ class KeptGenerators:
 
     def _on_object(self, facts: ClassFacts) -> Iterator[KeptGenerator]:
         for bindings in facts.scope.bindings.values() if "default_factory" in facts.module.document.text else ():
-            made = made_by_field(self._project, facts.module, facts.scope, bindings[0].value)
+            made = made_by_field(self._project, facts, bindings[0].name, bindings[0].value)
             if made is not None and len(bindings) == 1:
                 statement = facts.module.statement_of(bindings[0].node)
                 yield from self._judged(facts, _Kept(bindings[0].name, made, statement))
