@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from forklint.facts.environment import loaded as execution
 from forklint.facts.environment.settings import Setting, is_kernel
 from forklint.facts.environment.tables import environment_of
-from forklint.facts.starting.methods import METHODS, method_of
+from forklint.facts.starting.methods import METHODS, asked_by
 from forklint.knowledge.environment import Launchers
 from forklint.project.index import External, Project
 from forklint.project.module import FunctionFacts, Module
@@ -18,6 +18,8 @@ from forklint.project.scopes import FUNCTIONS, Function
 from forklint.project.spelling import argument, last_name
 from forklint.records import dataclass
 from forklint.summaries.terms import WORD
+from forklint.values.evaluator import Evaluator
+from forklint.values.model import Expression
 
 MOST_FUNCTIONS = 200
 """Through so many functions of other modules it is looked for what a call starts; more may start anything."""
@@ -126,7 +128,9 @@ def _launch(project: Project, module: Module, call: ast.Call) -> Launch | None:
     if name not in launchers.functions or _only_asks(call, launchers):
         return None
     if name.endswith(("set_start_method", "get_context")):
-        method = method_of(project, module, module.scope_at(call), argument(call, "method", 0))
+        given = argument(call, "method", 0)
+        source = Expression(module, module.scope_at(call), given) if given is not None else None
+        method = asked_by(Evaluator(project), source).method
         return None if method == "fork" else Launch(call, fresh=True, anywhere=method in METHODS)
     return Launch(call, fresh=True)
 
