@@ -6,37 +6,12 @@ import ast
 from collections.abc import Collection, Iterator
 from itertools import pairwise
 
-from forklint.project.index import Project, Value
 from forklint.project.module import Module
 from forklint.project.nodes import nodes_below
-from forklint.project.scopes import FUNCTIONS, Binding, Kind, Scope, bodies
+from forklint.project.scopes import FUNCTIONS, Binding, Scope, bodies
 
 BINDING_BLOCKS = (ast.For, ast.AsyncFor, ast.With, ast.AsyncWith)
 """Statements that bind names for their bodies."""
-
-
-def value_of(module: Module, scope: Scope, name: ast.Name) -> tuple[Scope, Binding, ast.expr] | None:
-    """The assignment that a name was last given before it is read, its scope, and the value; None if not certain.
-
-    ``train, test = random_split(...)`` and ``with Pool() as pool`` give each name the whole value.
-    """
-    found = scope.find(name.id)
-    if found is None:
-        return None
-    home, bindings = found
-    if any(binding.kind is Kind.PARAMETER for binding in bindings) and len(bindings) == 1:
-        return None
-    inside = home is scope or home.parent is None
-    before = [b for b in bindings if getattr(b.node, "lineno", 0) < name.lineno] if home is scope else bindings
-    if not before or (home is not scope and len(bindings) != 1):
-        return None
-    last = max(before, key=lambda binding: getattr(binding.node, "lineno", 0))
-    value = _value(last)
-    if value is None or (not inside and len(bindings) != 1):
-        return None
-    if len(bindings) > 1 and _exclude(module, last.node, name):
-        return None
-    return home, last, value
 
 
 def values_of(module: Module, scope: Scope, name: ast.Name) -> Iterator[tuple[Scope, ast.expr]]:
@@ -168,16 +143,6 @@ def binder_of(module: Module, node: ast.Name) -> ast.AST | None:
     return None
 
 
-def held_by(project: Project, module: Module, scope: Scope, name: ast.Name) -> tuple[Module, Scope, ast.expr] | None:
-    """The expression that a name was last given, there or in the module that it comes from, and where that stands."""
-    local = value_of(module, scope, name)
-    if local is not None:
-        return module, local[0], local[2]
-    symbol = project.lookup(module, scope, name.id)
-    value = symbol.binding.value if isinstance(symbol, Value) else None
-    return (symbol.module, symbol.scope, value) if isinstance(symbol, Value) and value is not None else None
-
-
 def is_sorted_out(module: Module, value: ast.expr) -> bool:
     """Whether what a name may be is told apart above it: ``if isinstance(dataset, Own): return dataset``.
 
@@ -212,24 +177,6 @@ def _value(binding: Binding) -> ast.expr | None:
             if isinstance(item.optional_vars, ast.Name) and item.optional_vars.id == binding.name:
                 return item.context_expr
     return None
-
-
-def _exclude(module: Module, statement: ast.AST, use: ast.AST) -> bool:
-    """Whether two places lie in branches of one statement that exclude each other."""
-    above = {id(node): node for node in module.above(use)}
-    inner: ast.AST = statement
-    for node in module.above(statement):
-        if id(node) in above and isinstance(node, ast.stmt):
-            blocks = list(_blocks(node))
-            mine = [number for number, block in enumerate(blocks) if inner in block]
-            return bool(mine) and not any(part in blocks[mine[0]] for part in _chain(module, use))
-        inner = node
-    return False
-
-
-def _blocks(node: ast.stmt) -> Iterator[list[ast.stmt]]:
-    if isinstance(node, (ast.If, ast.Try, ast.Match)):
-        yield from bodies(node)
 
 
 def _chain(module: Module, node: ast.AST) -> list[ast.AST]:

@@ -14,7 +14,7 @@ from forklint.facts.loading.datasets import classes_of
 from forklint.facts.loading.loaders import files_with_loaders
 from forklint.facts.sending.sites import Sites
 from forklint.knowledge.accelerators import accelerator_words
-from forklint.project.bindings import is_shadowed, value_of
+from forklint.project.bindings import is_shadowed, values_of
 from forklint.project.index import Value
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
@@ -215,10 +215,9 @@ class WorkerUses:
             if isinstance(symbol, FunctionFacts):
                 yield symbol.module, symbol.node
                 return
-            held = value_of(given.module, given.scope, node) if isinstance(node, ast.Name) else None
-            if held is not None:
-                yield from self._functions(Expression(given.module, held[0], held[2]))
-            elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
+            for home, value in values_of(given.module, given.scope, node) if isinstance(node, ast.Name) else ():
+                yield from self._functions(Expression(given.module, home, value))
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
                 method = self._own(given.module, given.scope, node.attr)
                 if method is not None:
                     yield method.module, method.node

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from forklint.facts.loading.loaders import Loader, loader_at, loaders_of
 from forklint.facts.loading.rows import loader_row
 from forklint.facts.loading.screening import loader_names
-from forklint.facts.sending.values import Given
 from forklint.facts.starting.methods import asked_by, asked_of, cells_for, forked, set_for
 from forklint.knowledge.starters import Starter, starters
 from forklint.knowledge.unpicklable import Launcher, senders
@@ -54,15 +53,15 @@ class Sent:
     """Whether it is pickled wherever it runs, after a fork, too."""
     by_method: bool = True
     """Whether the call itself starts the processes, and says how."""
-    source: Given | None = None
+    source: Expression | None = None
     """Where what is sent is written down, if that is not ``value`` in the place of the call."""
     loader: Loader | None = None
     """The loader whose workers get it, if they do."""
 
     @property
-    def given(self) -> Given:
+    def given(self) -> Expression:
         """What is sent, and where it is written down."""
-        return self.source or Given(self.module, self.scope, self.value)
+        return self.source or Expression(self.module, self.scope, self.value)
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
@@ -284,7 +283,7 @@ def _bindings(name: Expression) -> list[Binding]:
     return found[1] if found is not None else []
 
 
-def written(source: Source | None) -> Given | None:
+def written(source: Source | None) -> Expression | None:
     """Where a value is written down that a function was given: in the call that gave it."""
     while isinstance(source, Expression) and isinstance(source.node, ast.Name) and source.frame is not None:
         frame = source.frame
@@ -295,4 +294,4 @@ def written(source: Source | None) -> Given | None:
         if further is None or is_rebound:
             break
         source = further
-    return Given(source.module, source.scope, source.node) if isinstance(source, Expression) else None
+    return source if isinstance(source, Expression) else None
