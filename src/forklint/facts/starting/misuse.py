@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from forklint.facts.starting.events import Settles, events_in, may_misuse
-from forklint.facts.starting.forking import forking
 from forklint.facts.starting.reach import reached
 from forklint.project.guard import is_main_guard
 from forklint.project.spelling import argument
 from forklint.records import dataclass
 from forklint.runs.walk import RAISED_AGAIN, RAISED_UNKNOWN
-from forklint.values.model import Expression
+from forklint.values.evaluator import Evaluator
+from forklint.values.model import Constant, Expression
 from forklint.values.worlds import DARWIN, EVERYWHERE, LINUX, NOWHERE, WINDOWS, Worlds
 
 if TYPE_CHECKING:
@@ -116,7 +116,8 @@ def _where_fork_harms(project: Project, event: Settles) -> Worlds:
     if given is None:
         return NOWHERE
     harmed = DARWIN if RAISED_UNKNOWN in event.way.caught else DARWIN | WINDOWS
-    return harmed & forking(project, Expression(module, module.scope_at(call), given))
+    found = Evaluator(project).find(Expression(module, module.scope_at(call), given))
+    return harmed & NOWHERE.union(*(one.worlds for one in found.possible if one.value == Constant("fork")))
 
 
 def platforms_of(worlds: Worlds) -> frozenset[str]:
