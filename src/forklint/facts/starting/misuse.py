@@ -11,7 +11,7 @@ from forklint.facts.starting.reach import reached
 from forklint.project.guard import is_main_guard
 from forklint.project.spelling import argument
 from forklint.records import dataclass
-from forklint.runs.walk import RAISED_AGAIN, RAISED_UNKNOWN
+from forklint.runs.errors import RAISED_AGAIN, RAISED_UNKNOWN
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import Constant, Expression
 from forklint.values.worlds import DARWIN, EVERYWHERE, LINUX, NOWHERE, WINDOWS, Worlds
