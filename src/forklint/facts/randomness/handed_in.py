@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from forklint.facts.randomness.carriers import carried_from
+from forklint.facts.datasets.carriers import carried_from
 from forklint.facts.randomness.made import Made, generator_of
 from forklint.project import entries
 from forklint.project.index import External, Project

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
+from forklint.facts.datasets.carriers import carried_by
 from forklint.facts.datasets.classes import is_dataset
-from forklint.facts.datasets.workers import attributes_read, worker_methods
-from forklint.facts.handles.carried import init_path, leaves_out, pickling_methods
+from forklint.facts.datasets.workers import attributes_read, init_path, worker_methods
+from forklint.facts.handles.carried import leaves_out, pickling_methods
 from forklint.facts.loading.loaders import never_has_workers
-from forklint.facts.randomness.carriers import carried_by
 from forklint.facts.randomness.drawing import IsIt, StreamUse, is_attribute, uses
 from forklint.facts.randomness.handed_in import handed_in
 from forklint.facts.randomness.made import Made, made_by, made_by_field
