@@ -77,11 +77,10 @@ def source_in(frame: Frame, name: str) -> Source | None:
 
 
 def position(function: FunctionFacts, name: str) -> int | None:
-    """Where a parameter stands among the arguments of a call, ``self`` not counted; None for a keyword alone."""
+    """Where a parameter stands among the arguments of a call, ``self`` left out; None for that and a keyword alone."""
     names = [argument.arg for argument in [*function.node.args.posonlyargs, *function.node.args.args]]
-    if name not in names:
-        return None
-    return names.index(name) - (function.owner is not None and not is_static(function.node))
+    place = names.index(name) - (function.owner is not None and not is_static(function.node)) if name in names else -1
+    return place if place >= 0 else None
 
 
 def default_of(evaluator: Evaluator, function: FunctionFacts, name: str, *, by_default: bool = False) -> Found:
