@@ -23,6 +23,9 @@ from forklint.values.model import Expression
 
 MOST_FUNCTIONS = 200
 """Through so many functions of other modules it is looked for what a call starts; more may start anything."""
+CONTEXTS = frozenset({"multiprocessing_context", "mp_context"})
+"""Arguments by which a loader or an executor is told how its processes start."""
+FRESH = frozenset({"spawn", "forkserver"})
 PREFIX = re.compile(r"^\s*(?:(?:sudo|time|nohup|exec)\s+)+")
 """What may stand before the name of a program."""
 
@@ -122,17 +125,24 @@ def _launch(project: Project, module: Module, call: ast.Call) -> Launch | None:
         return Launch(call, fresh=True)
     if isinstance(call.func, ast.Attribute) and is_kernel(call.func.value):
         return Launch(call, fresh=True) if _runs_program(call, launchers) else None
+    context = next((one.value for one in call.keywords if one.arg in CONTEXTS), None)
+    if context is not None and _asked(project, module, call, context) in FRESH:
+        return Launch(call, fresh=True, anywhere=True)
     name = project.qualified(module, module.scope_at(call), call.func)
     if name in launchers.forking:
         return Launch(call, fresh=False)
     if name not in launchers.functions or _only_asks(call, launchers):
         return None
     if name.endswith(("set_start_method", "get_context")):
-        given = argument(call, "method", 0)
-        source = Expression(module, module.scope_at(call), given) if given is not None else None
-        method = asked_by(Evaluator(project), source).method
+        method = _asked(project, module, call, argument(call, "method", 0))
         return None if method == "fork" else Launch(call, fresh=True, anywhere=method in METHODS)
     return Launch(call, fresh=True)
+
+
+def _asked(project: Project, module: Module, call: ast.Call, given: ast.expr | None) -> str:
+    """The start method that an argument of a call names, or has a context of."""
+    source = Expression(module, module.scope_at(call), given) if given is not None else None
+    return asked_by(Evaluator(project), source).method
 
 
 def _runs_program(call: ast.Call, launchers: Launchers) -> bool:
