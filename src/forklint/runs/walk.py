@@ -115,7 +115,8 @@ class Walk:
         self._is_call = is_call
         self._conditions = Conditions(topic.project, module)
         self._regions = Regions(self._conditions)
-        self._branches_known: dict[int, Trace] = {}
+        self._known_branches: dict[int, Trace] = {}
+        """What branches do, by the identity of their lists of statements."""
 
     def block(self, scope: Scope, body: Sequence[ast.stmt]) -> Trace:
         """Follow statements, as far as they are surely come to; those that may not be are a part of their own."""
@@ -123,7 +124,7 @@ class Walk:
         for number, statement in enumerate(body, 1):
             own, rest = tuple(self._statement(scope, statement)), body[number:]
             chosen, after = None, None
-            if isinstance(statement, ast.If) and (own or may_leave(statement)):  # nobody need know of any other
+            if isinstance(statement, ast.If) and (own or may_leave(statement)):  # no other condition changes the trace
                 after = self.block(scope, rest) if not own else None
                 chosen = self._chosen(scope, statement) if own or after else None
                 own = tuple(self._statement(scope, statement, chosen)) if chosen is not None else own
@@ -132,10 +133,8 @@ class Walk:
             left = self._left(run)
             if not left or not rest:
                 break
-            is_for_children, leaves = (
-                self._is_for_children(scope, statement),
-                self._is_call and any(map(_may_leave, run)),
-            )
+            is_for_children = self._is_for_children(scope, statement)
+            leaves = self._is_call and any(map(_may_leave, run))
             if is_for_children or leaves or left != EVERYWHERE or after is not None:
                 after = self.block(scope, rest) if after is None else after
                 if is_for_children:
@@ -146,9 +145,9 @@ class Walk:
 
     def _branch(self, scope: Scope, block: list[ast.stmt]) -> Trace:
         """Follow a branch, once however often it is asked for."""
-        if id(block) not in self._branches_known:
-            self._branches_known[id(block)] = self.block(scope, block)
-        return self._branches_known[id(block)]
+        if id(block) not in self._known_branches:
+            self._known_branches[id(block)] = self.block(scope, block)
+        return self._known_branches[id(block)]
 
     def _chosen(self, scope: Scope, statement: ast.If) -> list[ast.stmt] | None:
         """The branch of an ``if`` that surely runs, by what its condition is known to hold; None if none does."""
