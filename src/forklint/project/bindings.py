@@ -66,7 +66,7 @@ def reaching(module: Module, scope: Scope, name: ast.Name) -> tuple[Scope, list[
 
 def _leaves(module: Module, statement: ast.stmt, chain: list[ast.AST]) -> bool:
     """Whether a statement stands in a branch that ends the function, and a place does not."""
-    block = _block_of(module, statement)
+    block = block_of(module, statement)
     return isinstance(block[-1], (ast.Return, ast.Raise)) and not any(node in block for node in chain)
 
 
@@ -111,10 +111,10 @@ def _row(binding: Binding) -> int:
 
 def _is_on_the_way(module: Module, statement: ast.AST, chain: list[ast.AST]) -> bool:
     """Whether a statement stands in a block that goes on to a place below it."""
-    return isinstance(statement, ast.stmt) and any(node in _block_of(module, statement) for node in chain)
+    return isinstance(statement, ast.stmt) and any(node in block_of(module, statement) for node in chain)
 
 
-def _block_of(module: Module, statement: ast.stmt) -> list[ast.stmt]:
+def block_of(module: Module, statement: ast.stmt) -> list[ast.stmt]:
     """The statements of the block that a statement stands in."""
     above = module.parents[statement]
     body = next((block for block in bodies(above) if statement in block), []) if isinstance(above, ast.stmt) else []

@@ -203,7 +203,7 @@ class _Search:
         if (isinstance(symbol, ClassFacts) or is_class_called) and not is_class:
             yield _Place(module, call)  # another object has it
         elif isinstance(symbol, FunctionFacts):
-            key = node.arg if isinstance(node, ast.keyword) else _parameter_at(symbol, call, node)
+            key = node.arg if isinstance(node, ast.keyword) else parameter_at(symbol, call, node)
             if key:
                 yield from _of_parameter(symbol, key, is_class=is_class)
 
@@ -286,7 +286,7 @@ def _of_parameter(function: FunctionFacts, name: str, *, is_class: bool) -> Iter
                 yield _Place(function.module, node, is_class)
 
 
-def _parameter_at(function: FunctionFacts, call: ast.Call, node: ast.AST) -> str:
+def parameter_at(function: FunctionFacts, call: ast.Call, node: ast.AST) -> str:
     """The parameter that a call gives an argument by its place."""
     if node not in call.args or any(isinstance(one, ast.Starred) for one in call.args):
         return ""

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from forklint.facts.handles.carried import leaves_out, pickling_methods
 from forklint.facts.sending.values import Culprit
 from forklint.knowledge.unpicklable import keeper
+from forklint.project.bindings import block_of
 from forklint.project.module import ClassFacts, FunctionFacts
-from forklint.project.scopes import FUNCTIONS, Function, bodies, statements
+from forklint.project.scopes import FUNCTIONS, Function, statements
 from forklint.project.spelling import first_parameter, is_name
 from forklint.values.model import Expression, Frame, Instance
 
@@ -215,17 +216,10 @@ def _is_replaced(method: FunctionFacts, statement: ast.stmt, attribute: str, own
             continue
         gone = isinstance(later, ast.Delete) and any(_attribute(one, own) == attribute for one in later.targets)
         if gone or any(name == attribute for name, _ in _stores(later, own)):
-            block = _block_of(method, later)
+            block = block_of(method.module, later)
             if any(one in block for one in chain):
                 return True
     return False
-
-
-def _block_of(method: FunctionFacts, statement: ast.stmt) -> list[ast.stmt]:
-    above = method.module.parents[statement]
-    if isinstance(above, ast.stmt) and above is not method.node:
-        return next((block for block in bodies(above) if statement in block), [])
-    return method.node.body
 
 
 def _own_name(function: ast.AST) -> str:
