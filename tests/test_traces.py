@@ -13,9 +13,10 @@ from forklint.config import Settings
 from forklint.project.index import Project
 from forklint.project.spelling import last_name
 from forklint.records import dataclass
+from forklint.runs.errors import RAISED_AGAIN
 from forklint.runs.programs import Program, Role, budget_for
 from forklint.runs.trace import Event, end_of
-from forklint.runs.walk import RAISED_AGAIN, Topic, trace_of_module
+from forklint.runs.walk import Topic, trace_of_module
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import Constant, Expression
 from forklint.values.worlds import EVERYWHERE, LINUX

@@ -210,6 +210,20 @@ CALLS = {
         "import datasets\nask(datasets.load_dataset('a')['train'].map(f))",
         "datasets.load_dataset",
     ),
+    "two branches replace what was there": ("n = 'c'\nif x:\n    n = 'a'\nelse:\n    n = 'b'\nask(n)", "'a' or 'b'"),
+    "one branch alone does not": ("n = 'c'\nif x:\n    n = 'a'\nask(n)", "'c' or 'a'"),
+    "a branch that leaves does not count behind it": (
+        "def f(x):\n    n = 'c'\n    if x:\n        n = 'a'\n        return n\n    ask(n)\n",
+        "'c'",
+    ),
+    "the rest of a branch that leaves replaces": (
+        "def f(x):\n    n = 'c'\n    if x:\n        raise ValueError\n    else:\n        n = 'a'\n    ask(n)\n",
+        "'a'",
+    ),
+    "a generator that is seeded": (
+        "import torch\nrng = torch.Generator()\nask(rng.manual_seed(0))",
+        "torch.Generator",
+    ),
     "a value of two branches": ("if x:\n    n = 1\nelse:\n    n = 0\nask(n)", "1 or 0"),
 }
 

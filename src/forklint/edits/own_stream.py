@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from forklint.edits import cst
 from forklint.edits.proposal import Proposal
 from forklint.edits.tree import Tree, small_statement
-from forklint.facts.datasets.workers import attribute_nodes
-from forklint.facts.handles.carried import init_path
+from forklint.facts.datasets.workers import attribute_nodes, init_path
 from forklint.facts.randomness.kept import KeptGenerator
 from forklint.facts.randomness.worker_seeds import Seeding, WorkerSeeds
 from forklint.model import Applicability

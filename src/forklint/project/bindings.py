@@ -3,40 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import pairwise
 
-from forklint.project.index import Project, Value
 from forklint.project.module import Module
 from forklint.project.nodes import nodes_below
-from forklint.project.scopes import FUNCTIONS, Binding, Kind, Scope, bodies
+from forklint.project.scopes import FUNCTIONS, Binding, Scope, bodies
 
 BINDING_BLOCKS = (ast.For, ast.AsyncFor, ast.With, ast.AsyncWith)
 """Statements that bind names for their bodies."""
-
-
-def value_of(module: Module, scope: Scope, name: ast.Name) -> tuple[Scope, Binding, ast.expr] | None:
-    """The assignment that a name was last given before it is read, its scope, and the value; None if not certain.
-
-    ``train, test = random_split(...)`` and ``with Pool() as pool`` give each name the whole value.
-    """
-    found = scope.find(name.id)
-    if found is None:
-        return None
-    home, bindings = found
-    if any(binding.kind is Kind.PARAMETER for binding in bindings) and len(bindings) == 1:
-        return None
-    inside = home is scope or home.parent is None
-    before = [b for b in bindings if getattr(b.node, "lineno", 0) < name.lineno] if home is scope else bindings
-    if not before or (home is not scope and len(bindings) != 1):
-        return None
-    last = max(before, key=lambda binding: getattr(binding.node, "lineno", 0))
-    value = _value(last)
-    if value is None or (not inside and len(bindings) != 1):
-        return None
-    if len(bindings) > 1 and _exclude(module, last.node, name):
-        return None
-    return home, last, value
 
 
 def values_of(module: Module, scope: Scope, name: ast.Name) -> Iterator[tuple[Scope, ast.expr]]:
@@ -46,6 +21,14 @@ def values_of(module: Module, scope: Scope, name: ast.Name) -> Iterator[tuple[Sc
         value = _value(binding)
         if value is not None and found is not None:
             yield found[0], value
+
+
+def assigned(module: Module, name: ast.Name) -> list[ast.expr]:
+    """The expressions that its own scope may have assigned to a name where it is read; none if some are not plain."""
+    scope = module.scope_at(name)
+    found = reaching(module, scope, name)
+    values = [binding.value for binding in found[1]] if found is not None and found[0] is scope else []
+    return [] if None in values else [value for value in values if value is not None]
 
 
 def reaching(module: Module, scope: Scope, name: ast.Name) -> tuple[Scope, list[Binding]] | None:
@@ -58,6 +41,7 @@ def reaching(module: Module, scope: Scope, name: ast.Name) -> tuple[Scope, list[
     if found is None or found[0] is not scope or len(found[1]) == 1:
         return found
     chain = _chain(module, name)
+    binding_it = {module.statement_of(one.node) for one in found[1] if not isinstance(one.node, ast.arg)}
     loops = [node for node in chain if isinstance(node, (ast.For, ast.AsyncFor, ast.While))]
     before: list[Binding] = []
     for binding in sorted(found[1], key=_row):
@@ -65,7 +49,7 @@ def reaching(module: Module, scope: Scope, name: ast.Name) -> tuple[Scope, list[
             before.append(binding)
             continue
         statement = module.statement_of(binding.node)
-        if _contradicts(module, scope, statement, chain):
+        if _contradicts(module, scope, statement, chain) or _leaves(module, statement, chain):
             continue
         if isinstance(statement, BINDING_BLOCKS) and any(node in statement.body for node in chain):
             before = [binding]
@@ -73,8 +57,29 @@ def reaching(module: Module, scope: Scope, name: ast.Name) -> tuple[Scope, list[
         if statement in chain or _row(binding) > name.lineno:
             before += [binding] if any(loop in module.above(statement) for loop in loops) else []
             continue
-        before = [*([] if _is_on_the_way(module, statement, chain) else before), binding]
+        around = next((one for one in _chain(module, statement) if _is_on_the_way(module, one, chain)), None)
+        if around is not None and _surely_binds(around, binding_it):
+            before = [one for one in before if _row(one) >= around.lineno]  # type: ignore[attr-defined]
+        before.append(binding)
     return scope, before
+
+
+def _leaves(module: Module, statement: ast.stmt, chain: list[ast.AST]) -> bool:
+    """Whether a statement stands in a branch that ends the function, and a place does not."""
+    block = block_of(module, statement)
+    return isinstance(block[-1], (ast.Return, ast.Raise)) and not any(node in block for node in chain)
+
+
+def _surely_binds(statement: ast.AST, binding: Collection[ast.stmt]) -> bool:
+    """Whether a statement is one of some, or an ``if`` each branch of which comes to one of them or leaves."""
+    if isinstance(statement, ast.If):
+        blocks = (statement.body, statement.orelse)
+        return all(
+            block
+            and (isinstance(block[-1], (ast.Return, ast.Raise)) or any(_surely_binds(one, binding) for one in block))
+            for block in blocks
+        )
+    return statement in binding
 
 
 def _contradicts(module: Module, scope: Scope, statement: ast.stmt, chain: list[ast.AST]) -> bool:
@@ -104,11 +109,16 @@ def _row(binding: Binding) -> int:
     return int(getattr(binding.node, "lineno", 0))
 
 
-def _is_on_the_way(module: Module, statement: ast.stmt, chain: list[ast.AST]) -> bool:
+def _is_on_the_way(module: Module, statement: ast.AST, chain: list[ast.AST]) -> bool:
     """Whether a statement stands in a block that goes on to a place below it."""
+    return isinstance(statement, ast.stmt) and any(node in block_of(module, statement) for node in chain)
+
+
+def block_of(module: Module, statement: ast.stmt) -> list[ast.stmt]:
+    """The statements of the block that a statement stands in."""
     above = module.parents[statement]
     body = next((block for block in bodies(above) if statement in block), []) if isinstance(above, ast.stmt) else []
-    return any(node in (body or getattr(above, "body", [])) for node in chain)
+    return body or getattr(above, "body", [])
 
 
 def is_shadowed(module: Module, node: ast.Name) -> bool:
@@ -131,16 +141,6 @@ def binder_of(module: Module, node: ast.Name) -> ast.AST | None:
         elif isinstance(above, ast.stmt):
             return None
     return None
-
-
-def held_by(project: Project, module: Module, scope: Scope, name: ast.Name) -> tuple[Module, Scope, ast.expr] | None:
-    """The expression that a name was last given, there or in the module that it comes from, and where that stands."""
-    local = value_of(module, scope, name)
-    if local is not None:
-        return module, local[0], local[2]
-    symbol = project.lookup(module, scope, name.id)
-    value = symbol.binding.value if isinstance(symbol, Value) else None
-    return (symbol.module, symbol.scope, value) if isinstance(symbol, Value) and value is not None else None
 
 
 def is_sorted_out(module: Module, value: ast.expr) -> bool:
@@ -177,24 +177,6 @@ def _value(binding: Binding) -> ast.expr | None:
             if isinstance(item.optional_vars, ast.Name) and item.optional_vars.id == binding.name:
                 return item.context_expr
     return None
-
-
-def _exclude(module: Module, statement: ast.AST, use: ast.AST) -> bool:
-    """Whether two places lie in branches of one statement that exclude each other."""
-    above = {id(node): node for node in module.above(use)}
-    inner: ast.AST = statement
-    for node in module.above(statement):
-        if id(node) in above and isinstance(node, ast.stmt):
-            blocks = list(_blocks(node))
-            mine = [number for number, block in enumerate(blocks) if inner in block]
-            return bool(mine) and not any(part in blocks[mine[0]] for part in _chain(module, use))
-        inner = node
-    return False
-
-
-def _blocks(node: ast.stmt) -> Iterator[list[ast.stmt]]:
-    if isinstance(node, (ast.If, ast.Try, ast.Match)):
-        yield from bodies(node)
 
 
 def _chain(module: Module, node: ast.AST) -> list[ast.AST]:

@@ -110,29 +110,6 @@ class Module:
                 found.setdefault(node.id if isinstance(node, ast.Name) else node.attr, []).append(node)
         return found
 
-    def names_stored(self, node: ast.AST) -> frozenset[str]:
-        """The names that anything below a node binds, in functions and classes there, too."""
-        found = self._stored.get(node)
-        if found is None:
-            found = self._stored[node] = frozenset(name for one in nodes_below(node) for name in scopes.stored_by(one))
-        return found
-
-    @cached_property
-    def _stored(self) -> dict[ast.AST, frozenset[str]]:
-        return {}
-
-    def returns_of(self, function: Function) -> tuple[ast.Return, ...]:
-        """The ``return`` statements in a function, those of functions in it included."""
-        found = self._returns.get(function)
-        if found is None:
-            found = tuple(node for node in nodes_below(function) if isinstance(node, ast.Return))
-            self._returns[function] = found
-        return found
-
-    @cached_property
-    def _returns(self) -> dict[Function, tuple[ast.Return, ...]]:
-        return {}
-
     def number_of(self, node: ast.AST) -> int:
         """The place of a node among ``nodes``: the same for two texts that differ in comments and layout alone."""
         return next((number for number, one in enumerate(self.nodes) if one is node), -1)

@@ -130,17 +130,6 @@ def _bind_delete(scope: Scope, statement: ast.Delete) -> None:
         _bind_target(scope, target, statement, None)
 
 
-def stored_by(node: ast.AST) -> Iterator[str]:
-    """Give the names that a node itself binds, or says that another scope binds: a name, an alias, ``global``."""
-    if isinstance(node, ast.Name):
-        if not isinstance(node.ctx, ast.Load):
-            yield node.id
-    elif isinstance(node, (ast.Global, ast.Nonlocal)):
-        yield from node.names
-    elif isinstance(node, ast.alias):
-        yield (node.asname or node.name).partition(".")[0]
-
-
 def bodies(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
     """Give the blocks of a compound statement in source order; none for definitions, which are scopes."""
     if isinstance(statement, (*FUNCTIONS, ast.ClassDef)):

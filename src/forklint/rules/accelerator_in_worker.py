@@ -120,14 +120,14 @@ class AcceleratorInWorker(Rule):
                 yield Suspect(use.node, subject, _message(use, cells), cells, tuple(self._chain(use)), facts=use)
 
     def _cells(self, use: WorkerUse) -> tuple[Cell, ...]:
-        from forklint.facts.starting.methods import DEFAULT_METHOD, cells_for
+        from forklint.facts.starting.methods import DEFAULT_METHOD, cells_for, forked
 
         module, method, settings = use.loading.module, use.loading.method, self.settings
         if method == DEFAULT_METHOD:
             asked = cells_for(self.project, module, method)
             default = set(asked) <= set(settings.cells)
-            return settings.cells if asked and default else asked or _forked(settings.platforms)
-        return _forked(settings.platforms) if method == "fork" else cells_for(self.project, module, method)
+            return settings.cells if asked and default else asked or forked(settings)
+        return forked(settings) if method == "fork" else cells_for(self.project, module, method)
 
     def _chain(self, use: WorkerUse) -> Iterator[Link]:
         loading = use.loading
@@ -150,10 +150,6 @@ class AcceleratorInWorker(Rule):
             "kept": use.attribute,
             "kind": use.kind,
         }
-
-
-def _forked(platforms: tuple[str, ...]) -> tuple[Cell, ...]:
-    return tuple(Cell(platform, "fork") for platform in platforms if platform != "windows")
 
 
 def _message(use: WorkerUse, cells: tuple[Cell, ...]) -> str:

@@ -105,11 +105,11 @@ class MaskDtypeMismatch(Rule):
             yield Suspect(wrong.call, subject, _message(wrong), self.settings.cells, chain, severity, wrong)
 
     def _made(self, wrong: Wrong, module: Module) -> Iterator[Link]:
-        from forklint.facts.masks.definitions import given
+        from forklint.project.bindings import assigned
 
         for mask in wrong.masks:
             if isinstance(mask.node, ast.Name):
-                for value in given(module, mask.node, mask.node.id) or ():
+                for value in assigned(module, mask.node):
                     yield self.link(module, value, f"`{mask.node.id}` is created here")
 
     def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:

@@ -175,7 +175,7 @@ def _message(found: Poisoned, module: Module) -> str:
 
 def _spawned(found: Poisoned, module: Module, tree: Tree) -> Tree | None:
     """The tree with the one word changed that says how children start; None if there is no such word here."""
-    literal = found.site.asks
+    literal = found.site.asked.literal
     if literal is None or literal not in module.parents:
         return None
     node = next((one for one in tree.at(module.span(literal)) if isinstance(one, cst.SimpleString)), None)

@@ -84,10 +84,10 @@ def callees(evaluator: Evaluator, function: Expression, symbol: Symbol | None) -
             yield (symbol, Instance(symbol.owner) if symbol.owner is not None else None), NO_ARGUMENTS
         return
     if isinstance(node, ast.Attribute):
-        above = _above(project, function, node)
-        owner = evaluator.find(function.part(node.value)) if above is None else Found(above[1])  # type: ignore[arg-type]
+        inherited = above(project, function, node)
+        owner = evaluator.find(function.part(node.value)) if inherited is None else Found(inherited[1])  # type: ignore[arg-type]
         found = [method(project, one.value, node.attr) for one in owner.possible if isinstance(one.value, Instance)]
-        methods = [above] if above is not None else [one for one in found if one is not None]
+        methods = [inherited] if inherited is not None else [one for one in found if one is not None]
         if methods:
             yield from ((one, NO_ARGUMENTS) for one in dict.fromkeys(methods))
             return
@@ -124,7 +124,7 @@ def callee(evaluator: Evaluator, function: Expression, symbol: Symbol | None) ->
     return found[0] if len(found) == 1 else None
 
 
-def _above(project: Project, function: Expression, node: ast.Attribute) -> Callee | None:
+def above(project: Project, function: Expression, node: ast.Attribute) -> Callee | None:
     """The method of a base class that ``super().method`` means."""
     call, parent = node.value, function.scope.parent
     home = parent.node if parent is not None else None
@@ -162,12 +162,12 @@ def runs_at_once(evaluator: Evaluator, function: FunctionFacts) -> bool:
 
 def _is_awaited(call: Expression) -> bool:
     """Whether the coroutine that a call gives is run where it stands: it is awaited, or handed to what does so."""
-    above = call.module.parents.get(call.node)
-    while isinstance(above, COLLECTING):
-        above = call.module.parents.get(above)
-    if isinstance(above, ast.Call):
-        return last_name(above.func) in iteration().awaiting
-    return isinstance(above, ast.Await)
+    outer = call.module.parents.get(call.node)
+    while isinstance(outer, COLLECTING):
+        outer = call.module.parents.get(outer)
+    if isinstance(outer, ast.Call):
+        return last_name(outer.func) in iteration().awaiting
+    return isinstance(outer, ast.Await)
 
 
 def runs(evaluator: Evaluator, function: FunctionFacts) -> Running:

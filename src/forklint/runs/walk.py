@@ -19,13 +19,14 @@ from forklint.project.spelling import last_name, text_of
 from forklint.runs import guards
 from forklint.runs.calls import entered, method
 from forklint.runs.drawing import Drawing, by_call
+from forklint.runs.errors import caught_by, suppressed
 from forklint.runs.guards import Guard
 from forklint.runs.trace import AT_ONCE, Enters, Event, Imports, Kind, Place, Step, Trace, Way, behind, maybe, part_of
 from forklint.values import calls
 from forklint.values.arithmetic import is_true
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import Arguments, Constant, Expression, Frame, Instance
-from forklint.values.worlds import EVERYWHERE, JUMPS, NOWHERE, Conditions, Regions, Worlds
+from forklint.values.worlds import EVERYWHERE, JUMPS, NOWHERE, Conditions, Regions, Worlds, may_leave
 
 if TYPE_CHECKING:
     from forklint.project.index import Project, Symbol
@@ -34,10 +35,6 @@ if TYPE_CHECKING:
     from forklint.values.model import Found
 
 IMPORTERS = frozenset({"importlib.import_module", "builtins.__import__"})
-RAISED_AGAIN = "RuntimeError"
-"""What ``set_start_method`` and ``set_num_interop_threads`` raise where that is set already."""
-RAISED_UNKNOWN = "ValueError"
-"""What ``set_start_method`` raises for a start method that the platform does not have."""
 TRIES: tuple[type[ast.AST], ...] = (ast.Try, ast.TryStar) if hasattr(ast, "TryStar") else (ast.Try,)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
@@ -118,29 +115,43 @@ class Walk:
         self._is_call = is_call
         self._conditions = Conditions(topic.project, module)
         self._regions = Regions(self._conditions)
+        self._known_branches: dict[int, Trace] = {}
+        """What branches do, by the identity of their lists of statements."""
 
     def block(self, scope: Scope, body: Sequence[ast.stmt]) -> Trace:
         """Follow statements, as far as they are surely come to; those that may not be are a part of their own."""
         steps: list[Step] = []
         for number, statement in enumerate(body, 1):
-            chosen = self._chosen(scope, statement)
-            steps += self._statement(scope, statement, chosen)
-            rest = body[number:]
+            own, rest = tuple(self._statement(scope, statement)), body[number:]
+            chosen, after = None, None
+            if isinstance(statement, ast.If) and (own or may_leave(statement)):  # no other condition changes the trace
+                after = self.block(scope, rest) if not own else None
+                chosen = self._chosen(scope, statement) if own or after else None
+                own = tuple(self._statement(scope, statement, chosen)) if chosen is not None else own
+            steps += own
             run = [statement] if chosen is None else chosen
             left = self._left(run)
             if not left or not rest:
                 break
-            if self._is_for_children(scope, statement):
-                return (*steps, *self._part(scope, rest, Kind.GUARD, Way(guarded=True)))
+            is_for_children = self._is_for_children(scope, statement)
             leaves = self._is_call and any(map(_may_leave, run))
-            if leaves or left != EVERYWHERE:
+            if is_for_children or leaves or left != EVERYWHERE or after is not None:
+                after = self.block(scope, rest) if after is None else after
+                if is_for_children:
+                    return (*steps, *part_of(rest, after, Kind.GUARD, Way(guarded=True)))
                 way = Way(worlds=left) if left != EVERYWHERE else AT_ONCE
-                return (*steps, *self._part(scope, rest, Kind.LEFT if leaves else Kind.PLAIN, way))
+                return (*steps, *part_of(rest, after, Kind.LEFT if leaves else Kind.PLAIN, way))
         return tuple(steps)
 
-    def _chosen(self, scope: Scope, statement: ast.stmt) -> list[ast.stmt] | None:
+    def _branch(self, scope: Scope, block: list[ast.stmt]) -> Trace:
+        """Follow a branch, once however often it is asked for."""
+        if id(block) not in self._known_branches:
+            self._known_branches[id(block)] = self.block(scope, block)
+        return self._known_branches[id(block)]
+
+    def _chosen(self, scope: Scope, statement: ast.If) -> list[ast.stmt] | None:
         """The branch of an ``if`` that surely runs, by what its condition is known to hold; None if none does."""
-        if not self._topic.with_values or not isinstance(statement, ast.If):
+        if not self._topic.with_values:
             return None
         found = self._topic.evaluator.find(Expression(self._module, scope, statement.test, self._frame))
         if not isinstance(found.value, Constant) or found.by_default:
@@ -180,7 +191,7 @@ class Walk:
         elif isinstance(node, ast.Assign) and any(isinstance(one, (ast.Tuple, ast.List)) for one in node.targets):
             yield from self._drawn(scope, node.value)
         elif chosen is not None:
-            yield from self.block(scope, chosen)
+            yield from self._branch(scope, chosen)
         else:
             yield from self._blocks(scope, node)
 
@@ -191,7 +202,7 @@ class Walk:
         elif isinstance(node, (ast.With, ast.AsyncWith)):
             for item in node.items:
                 yield from self._calling(scope, item.context_expr, "__enter__")
-            caught = _suppressed(node)
+            caught = suppressed(node)
             yield from self._part(scope, node.body, way=Way(caught=caught) if caught else AT_ONCE)
         elif isinstance(node, ast.If):
             yield from self._branches(scope, node)
@@ -213,14 +224,15 @@ class Walk:
             yield from self._part(scope, case.body, *((Kind.BRANCH, way) if guard is None else _guarded(guard)))
 
     def _branches(self, scope: Scope, node: ast.If) -> Iterator[Step]:
-        guard = self._guard(scope, node.test)
+        body, orelse = self._branch(scope, node.body), self._branch(scope, node.orelse)
+        guard = self._guard(scope, node.test) if body or orelse else None
         if guard is not None:
-            yield from self._part(scope, node.body, *_guarded(guard))
-            yield from self._part(scope, node.orelse, *_guarded(guards.OPPOSITE[guard]))
-            return
-        inside, other = self._ways(scope, node.test)
-        yield from self._part(scope, node.body, Kind.BRANCH, inside)
-        yield from self._part(scope, node.orelse, Kind.BRANCH, other)
+            yield from part_of(node.body, body, *_guarded(guard))
+            yield from part_of(node.orelse, orelse, *_guarded(guards.OPPOSITE[guard]))
+        elif body or orelse:
+            inside, other = self._ways(scope, node.test)
+            yield from part_of(node.body, body, Kind.BRANCH, inside)
+            yield from part_of(node.orelse, orelse, Kind.BRANCH, other)
 
     def _ways(self, scope: Scope, test: ast.expr) -> tuple[Way, Way]:
         """The ways to what runs if a condition holds, and to what runs if it does not."""
@@ -241,7 +253,7 @@ class Walk:
         """A handler knows nothing of what was done; the first statement surely runs, the others unless it raises."""
         for handler in node.handlers:
             yield from self._part(scope, handler.body, Kind.BRANCH, replace(AT_ONCE.perhaps(), aside=True))
-        caught = frozenset[str]().union(*map(_caught_by, node.handlers))
+        caught = frozenset[str]().union(*map(caught_by, node.handlers))
         inside = Way(caught=caught) if caught else AT_ONCE
         later = AT_ONCE.perhaps(usual=True) if node.handlers else AT_ONCE
         sure = 0 if self._is_call and _may_leave(node.body[0]) else 1
@@ -374,19 +386,3 @@ def _may_leave(statement: ast.stmt) -> bool:
 def _asks_for_method(test: ast.expr) -> bool:
     """Whether a condition asks which start method is set: what it guards runs in the usual case that none is."""
     return any(isinstance(node, ast.Call) and last_name(node.func) == "get_start_method" for node in nodes_below(test))
-
-
-def _caught_by(handler: ast.ExceptHandler) -> frozenset[str]:
-    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-    return _errors([last_name(kind) if kind is not None else "BaseException" for kind in kinds])
-
-
-def _suppressed(node: ast.With | ast.AsyncWith) -> frozenset[str]:
-    calls = (item.context_expr for item in node.items if isinstance(item.context_expr, ast.Call))
-    return _errors([last_name(kind) for call in calls if last_name(call.func) == "suppress" for kind in call.args])
-
-
-def _errors(names: Sequence[str]) -> frozenset[str]:
-    """The errors that names of exceptions stand for, of those that setting something twice can raise."""
-    every = not {"Exception", "BaseException"}.isdisjoint(names)
-    return frozenset({RAISED_AGAIN, RAISED_UNKNOWN} if every else {RAISED_AGAIN, RAISED_UNKNOWN}.intersection(names))

@@ -184,7 +184,7 @@ def _method_of(evaluator: Evaluator, source: Expression, func: ast.Attribute, ow
 def _method_of_made(evaluator: Evaluator, source: Expression, func: ast.Attribute, owner: Found, value: Made) -> Found:
     """What a method of a library's object gives."""
     if value.name in iteration().contexts:
-        return Found(Made(f"multiprocessing.{func.attr}", source))
+        return Found(Made(f"{value.name.rpartition('.')[0]}.{func.attr}", source))
     if (value.name, func.attr) in iteration().passes_through:
         handed = arguments.of_call(evaluator, source)
         is_single = len(handed.positional) == 1 and not handed.open

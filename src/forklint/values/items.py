@@ -47,6 +47,8 @@ def item_of(evaluator: Evaluator, found: Found) -> Found:
     value = found.value
     if isinstance(value, Row):
         return _one_of([evaluator.find(item) for item in value.items])
+    if isinstance(value, Table):
+        return _one_of(_keys(value))
     if isinstance(value, Stream):
         key = (value.frame.function.node, value.frame)
         return evaluator.ask("an item of a generator", key, lambda: yielded(evaluator, value), NOTHING)
@@ -56,6 +58,10 @@ def item_of(evaluator: Evaluator, found: Found) -> Found:
             return NOTHING
         return evaluator.ask("an item", (inner.node, inner.frame), lambda: any_item(evaluator, inner), NOTHING)
     return perhaps(item_of(evaluator, one) for one in found.options)
+
+
+def _keys(table: Table) -> list[Found]:
+    return [Found(Constant(key)) for key in table.entries] if table.complete else []
 
 
 def wrapped(made: Made) -> Expression | None:
@@ -104,7 +110,9 @@ def drawn(evaluator: Evaluator, iterated: Expression, target: ast.expr, name: st
         return NOTHING
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "items":
         owner = evaluator.find(iterated.part(node.func.value)).value
-        return _one_of(list(map(evaluator.find, owner.values))) if isinstance(owner, Table) and index == 1 else NOTHING
+        if not isinstance(owner, Table):
+            return NOTHING
+        return _one_of(list(map(evaluator.find, owner.values)) if index == 1 else _keys(owner))
     return part_of(evaluator, any_item(evaluator, iterated), index, len(parts))
 
 

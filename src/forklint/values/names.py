@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +19,7 @@ from forklint.project.scopes import Binding, Kind, Scope
 from forklint.summaries.terms import WORD
 from forklint.values import items, parameters, stores
 from forklint.values.model import (
+    MOST_OPTIONS,
     NOT_STORED,
     NOTHING,
     Constant,
@@ -36,6 +37,7 @@ from forklint.values.model import (
     perhaps,
     told,
 )
+from forklint.values.worlds import EVERYWHERE, NOWHERE, Conditions, Regions, Worlds
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
@@ -65,10 +67,22 @@ def find(evaluator: Evaluator, source: Expression) -> Found:
     is_grown = len(made) < len(bindings)
     reaching = None if is_grown else bindings_of.reaching(source.module, source.scope, node)
     result = agreed(
-        bound(evaluator, Bound(source.module, home, binding), source.frame, source)
-        for binding in (reaching[1] if reaching is not None else made)
+        bound(evaluator, Bound(source.module, home, binding), source.frame, source).within(worlds)
+        for binding, worlds in _placed(evaluator, source.module, reaching[1] if reaching is not None else made)
     )
     return result if isinstance(result.value, (Row, Table)) or not is_grown else NOTHING
+
+
+def _placed(evaluator: Evaluator, module: Module, bindings: Sequence[Binding]) -> list[tuple[Binding, Worlds]]:
+    """Bindings, with the kinds of machine on which each counts: not on those for which a later branch replaces it."""
+    if not 1 < len(bindings) <= MOST_OPTIONS:
+        return [(one, EVERYWHERE) for one in bindings]
+    regions, left, found = Regions(Conditions(evaluator.project, module)), EVERYWHERE, []
+    for one in reversed(bindings):
+        here = regions.branches(one.node)
+        found.append((one, here & left))
+        left -= here if here != EVERYWHERE else NOWHERE
+    return found[::-1]
 
 
 def _in_comprehension(evaluator: Evaluator, source: Expression, node: ast.Name) -> Found:

@@ -66,12 +66,21 @@ def in_call(evaluator: Evaluator, function: FunctionFacts, name: str, given: Arg
     return told(found, source, name) if isinstance(source, Expression) else found
 
 
+def source_in(frame: Frame, name: str) -> Source | None:
+    """Where it is written down what a call gives to a parameter, or its default; None where that is not seen."""
+    function = frame.function
+    source = frame.given.get(name, position(function, name))
+    if source is not None or frame.given.open or function.scope.parent is None:
+        return source
+    default = dict(entries.of_arguments(function.node.args)).get(name)
+    return Expression(function.module, function.scope.parent, default) if default is not None else None
+
+
 def position(function: FunctionFacts, name: str) -> int | None:
-    """Where a parameter stands among the arguments of a call, ``self`` not counted; None for a keyword alone."""
+    """Where a parameter stands among the arguments of a call, ``self`` left out; None for that and a keyword alone."""
     names = [argument.arg for argument in [*function.node.args.posonlyargs, *function.node.args.args]]
-    if name not in names:
-        return None
-    return names.index(name) - (function.owner is not None and not is_static(function.node))
+    place = names.index(name) - (function.owner is not None and not is_static(function.node)) if name in names else -1
+    return place if place >= 0 else None
 
 
 def default_of(evaluator: Evaluator, function: FunctionFacts, name: str, *, by_default: bool = False) -> Found:

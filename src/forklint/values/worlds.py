@@ -301,7 +301,7 @@ class Regions:
         return worlds
 
     def _survives(self, statement: ast.stmt) -> Worlds:
-        if not _may_leave(statement):
+        if not may_leave(statement):
             return EVERYWHERE
         if isinstance(statement, ast.Assert):
             return self.conditions.truth(statement.test).true
@@ -328,7 +328,7 @@ class Regions:
             statement = following
 
 
-def _may_leave(statement: ast.stmt) -> bool:
+def may_leave(statement: ast.stmt) -> bool:
     """Whether a statement can keep the ones after it from being reached; definitions and loops do not."""
     if isinstance(statement, (ast.If, ast.With, ast.AsyncWith, ast.Match)):
         inside = (inner for block in bodies(statement) for inner in statements(block))

@@ -14,18 +14,18 @@ from forklint.facts.loading.datasets import classes_of
 from forklint.facts.loading.loaders import files_with_loaders
 from forklint.facts.sending.sites import Sites
 from forklint.knowledge.accelerators import accelerator_words
-from forklint.project.bindings import is_shadowed, value_of
+from forklint.project.bindings import is_shadowed
 from forklint.project.index import Value
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function, statements
 from forklint.records import dataclass
+from forklint.runs.calls import callees
 from forklint.values.evaluator import Evaluator
-from forklint.values.model import Expression
+from forklint.values.model import Expression, Lambda
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
-    from forklint.project.scopes import Scope
 
 ENTRIES = ("__getitem__", "__getitems__", "__iter__", "__next__")
 ASKS = ("get_worker_info", "worker_info", "num_workers", "in_worker")
@@ -77,6 +77,7 @@ class WorkerUses:
     def __init__(self, project: Project) -> None:
         self.project = project
         self._sites = Sites(project)
+        self._evaluator = Evaluator(project)
 
     def in_module(self, module: Module) -> Iterator[WorkerUse]:
         """Give the uses in functions of a module that workers run."""
@@ -178,7 +179,7 @@ class WorkerUses:
                     for home, function in self._functions(given):
                         running.follow(home, function, loading)
                     continue
-                for facts in classes_of(Evaluator(self.project), given):
+                for facts in classes_of(self._evaluator, given):
                     if facts not in seen:
                         seen.add(facts)
                         self._run_dataset(running, facts, loading)
@@ -204,43 +205,13 @@ class WorkerUses:
         return reached_from(self.project, facts, ("get",)) if is_graphs else {}
 
     def _functions(self, given: Expression) -> Iterator[tuple[Module, Function | ast.Lambda]]:
-        """The function that ``collate_fn`` or ``worker_init_fn`` is, through ``partial`` and names."""
-        node = given.node
-        if isinstance(node, ast.Lambda):
-            yield given.module, node
-        elif isinstance(node, ast.Call):
-            yield from self._made(given, node)
-        elif isinstance(node, (ast.Name, ast.Attribute)):
-            symbol = self.project.resolve(given.module, given.scope, node)
-            if isinstance(symbol, FunctionFacts):
-                yield symbol.module, symbol.node
-                return
-            held = value_of(given.module, given.scope, node) if isinstance(node, ast.Name) else None
-            if held is not None:
-                yield from self._functions(Expression(given.module, held[0], held[2]))
-            elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
-                method = self._own(given.module, given.scope, node.attr)
-                if method is not None:
-                    yield method.module, method.node
-
-    def _made(self, given: Expression, node: ast.Call) -> Iterator[tuple[Module, Function | ast.Lambda]]:
-        """The function in what a call makes: a partial, an object that is called, what a function returns."""
-        symbol = self.project.resolve(given.module, given.scope, node.func)
-        if isinstance(symbol, ClassFacts):
-            found = self.project.method(symbol, "__call__")
-            if found is not None:
-                yield found[0].module, found[1]
-        elif isinstance(symbol, FunctionFacts) and not symbol.node.decorator_list:
-            for statement in statements(symbol.node.body):
-                if isinstance(statement, ast.Return) and isinstance(statement.value, (ast.Name, ast.Lambda)):
-                    yield from self._functions(Expression(symbol.module, symbol.scope, statement.value))
-        elif node.args and self.project.qualified(given.module, given.scope, node.func) == "functools.partial":
-            yield from self._functions(given.part(node.args[0]))
-
-    def _own(self, module: Module, scope: Scope, name: str) -> FunctionFacts | None:
-        above = scope.parent.node if scope.parent else None
-        found = self.project.method(module.class_facts(above), name) if isinstance(above, ast.ClassDef) else None
-        return FunctionFacts(found[0].module, found[1]) if found is not None else None
+        """The functions that ``collate_fn`` or ``worker_init_fn`` may be, through ``partial``, objects and names."""
+        for one in self._evaluator.find(given).possible:
+            if isinstance(one.value, Lambda) and isinstance(one.value.place.node, ast.Lambda):
+                yield one.value.place.module, one.value.place.node
+        symbol = self.project.resolve(given.module, given.scope, given.node)
+        for (function, _), _ in callees(self._evaluator, given, symbol):
+            yield function.module, function.node
 
 
 class _Running:

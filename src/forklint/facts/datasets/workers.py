@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 from forklint.knowledge.datasets import entries
 from forklint.project.index import Project
-from forklint.project.module import ClassFacts
+from forklint.project.module import ClassFacts, FunctionFacts
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function
-from forklint.project.spelling import first_parameter
+from forklint.project.spelling import first_parameter, is_name
 
 NOT_IN_WORKERS = frozenset({"__init__", "__post_init__", "__len__", "__del__", "__getstate__", "close", "__repr__"})
+
+INIT_PATH = ("__init__", "__post_init__", "__len__")
+"""What has run in the parent by the time workers start: a sampler has asked for the length."""
 
 
 def worker_methods(project: Project, facts: ClassFacts) -> dict[Function, ClassFacts]:
@@ -61,3 +65,31 @@ def attribute_nodes(function: Function) -> Iterator[ast.Attribute]:
             and node.value.id == own
         ):
             yield node
+
+
+def init_path(project: Project, facts: ClassFacts) -> Iterator[FunctionFacts]:
+    """Give the methods that may run while an object is built and its length is read."""
+    return reached_methods(project, facts, INIT_PATH)
+
+
+def reached_methods(project: Project, facts: ClassFacts, first: tuple[str, ...]) -> Iterator[FunctionFacts]:
+    """Give the methods that may run when some methods of an object do."""
+    names, seen = list(first), set(first)
+    owners = project.ancestry(facts).classes
+    while names:
+        name = names.pop()
+        for owner in owners:
+            function = owner.methods.get(name)
+            if function is not None:
+                yield FunctionFacts(owner.module, function)
+                read = project.answer("attributes that are read", function, partial(_methods_read, function))
+                new = read - seen
+                seen |= new
+                names += new
+
+
+def _methods_read(function: Function) -> frozenset[str]:
+    """The attributes that a method reads from its object; ``self[0]`` reads ``__getitem__``."""
+    me = first_parameter(function)
+    indexes = any(isinstance(node, ast.Subscript) and is_name(node.value, me) for node in nodes_below(function))
+    return attributes_read(function) | ({"__getitem__"} if indexes else set())

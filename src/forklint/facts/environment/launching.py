@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from forklint.facts.environment import loaded as execution
 from forklint.facts.environment.settings import Setting, is_kernel
 from forklint.facts.environment.tables import environment_of
-from forklint.facts.starting.methods import METHODS, method_of
+from forklint.facts.starting.methods import METHODS, asked_by
 from forklint.knowledge.environment import Launchers
 from forklint.project.index import External, Project
 from forklint.project.module import FunctionFacts, Module
@@ -18,9 +18,14 @@ from forklint.project.scopes import FUNCTIONS, Function
 from forklint.project.spelling import argument, last_name
 from forklint.records import dataclass
 from forklint.summaries.terms import WORD
+from forklint.values.evaluator import Evaluator
+from forklint.values.model import Expression
 
 MOST_FUNCTIONS = 200
 """Through so many functions of other modules it is looked for what a call starts; more may start anything."""
+CONTEXTS = frozenset({"multiprocessing_context", "mp_context"})
+"""Arguments by which a loader or an executor is told how its processes start."""
+FRESH = frozenset({"spawn", "forkserver"})
 PREFIX = re.compile(r"^\s*(?:(?:sudo|time|nohup|exec)\s+)+")
 """What may stand before the name of a program."""
 
@@ -120,15 +125,24 @@ def _launch(project: Project, module: Module, call: ast.Call) -> Launch | None:
         return Launch(call, fresh=True)
     if isinstance(call.func, ast.Attribute) and is_kernel(call.func.value):
         return Launch(call, fresh=True) if _runs_program(call, launchers) else None
+    context = next((one.value for one in call.keywords if one.arg in CONTEXTS), None)
+    if context is not None and _asked(project, module, call, context) in FRESH:
+        return Launch(call, fresh=True, anywhere=True)
     name = project.qualified(module, module.scope_at(call), call.func)
     if name in launchers.forking:
         return Launch(call, fresh=False)
     if name not in launchers.functions or _only_asks(call, launchers):
         return None
     if name.endswith(("set_start_method", "get_context")):
-        method = method_of(project, module, module.scope_at(call), argument(call, "method", 0))
+        method = _asked(project, module, call, argument(call, "method", 0))
         return None if method == "fork" else Launch(call, fresh=True, anywhere=method in METHODS)
     return Launch(call, fresh=True)
+
+
+def _asked(project: Project, module: Module, call: ast.Call, given: ast.expr | None) -> str:
+    """The start method that an argument of a call names, or has a context of."""
+    source = Expression(module, module.scope_at(call), given) if given is not None else None
+    return asked_by(Evaluator(project), source).method
 
 
 def _runs_program(call: ast.Call, launchers: Launchers) -> bool:

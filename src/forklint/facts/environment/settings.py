@@ -7,10 +7,13 @@ from collections.abc import Iterator
 
 from forklint.facts.environment.setters import may_set
 from forklint.project.index import External, Project, Value
-from forklint.project.module import Module
+from forklint.project.module import FunctionFacts, Module
 from forklint.project.scopes import FUNCTIONS, Kind, Scope
 from forklint.project.spelling import last_name
 from forklint.records import dataclass
+from forklint.values.arguments import NOT_KNOWN
+from forklint.values.evaluator import Evaluator
+from forklint.values.model import Constant, Expression, Frame
 
 ENVIRON = "os.environ"
 
@@ -87,6 +90,7 @@ class _Finder:
     def __init__(self, project: Project, module: Module) -> None:
         self._project = project
         self._module = module
+        self._evaluator = Evaluator(project)
 
     def settings(self, statement: ast.stmt) -> Iterator[Setting]:
         if isinstance(statement, ast.Assign):
@@ -159,27 +163,13 @@ class _Finder:
 
     def _names(self, statement: ast.stmt, key: ast.expr) -> list[str]:
         """The variables that a key may name: a literal, a constant, or each item of a loop over literals."""
-        if isinstance(key, ast.Constant):
-            return [key.value] if isinstance(key.value, str) else []
-        if not isinstance(key, ast.Name):
-            return []
-        symbol = self._project.lookup(self._module, self._scope(statement), key.id)
-        is_own = isinstance(symbol, Value) and symbol.module is self._module
-        if is_own and isinstance(symbol, Value) and isinstance(symbol.binding.value, ast.Constant):
-            value = symbol.binding.value.value
-            return [value] if isinstance(value, str) else []
-        return self._looped(statement, key.id)
-
-    def _looped(self, statement: ast.stmt, name: str) -> list[str]:
-        above: ast.AST | None = self._module.parents.get(statement)
-        while above is not None and not isinstance(above, (*FUNCTIONS, ast.ClassDef)):
-            if isinstance(above, ast.For):
-                items = _items(above, name)
-                if items is not None:
-                    texts = [item.value for item in items if isinstance(item, ast.Constant)]
-                    return [text for text in texts if isinstance(text, str)]
-            above = self._module.parents.get(above)
-        return []
+        scope = self._scope(statement)
+        by_anyone = (
+            Frame(FunctionFacts(self._module, scope.node), NOT_KNOWN) if isinstance(scope.node, FUNCTIONS) else None
+        )
+        found = self._evaluator.find(Expression(self._module, scope, key, by_anyone)).possible
+        texts = [one.value.value for one in found if isinstance(one.value, Constant)]
+        return [text for text in texts if isinstance(text, str)]
 
     def _is_environ(self, statement: ast.stmt, expression: ast.expr) -> bool:
         return is_environ(self._project, self._module, self._scope(statement), expression)
@@ -190,16 +180,3 @@ class _Finder:
 
     def _scope(self, statement: ast.stmt) -> Scope:
         return self._module.scope_at(statement)
-
-
-def _items(loop: ast.For, name: str) -> list[ast.expr] | None:
-    """The literals that a loop gives to a name, if the loop is written over literals."""
-    source = loop.iter
-    if isinstance(source, ast.Call) and isinstance(source.func, ast.Attribute) and source.func.attr == "items":
-        source = source.func.value
-        first = loop.target.elts[0] if isinstance(loop.target, ast.Tuple) and loop.target.elts else None
-        is_key = isinstance(first, ast.Name) and first.id == name
-        return [key for key in source.keys if key is not None] if is_key and isinstance(source, ast.Dict) else None
-    if not isinstance(loop.target, ast.Name) or loop.target.id != name:
-        return None
-    return source.elts if isinstance(source, (ast.Tuple, ast.List, ast.Set)) else None

@@ -12,9 +12,10 @@ from forklint.facts.forking.uses import SETTER_NAME, Calls, Poisons, Use, uses_i
 from forklint.project.graph import Term
 from forklint.project.spelling import last_name
 from forklint.records import dataclass
+from forklint.runs.errors import RAISED_AGAIN
 from forklint.runs.programs import Program, Role, budget_for
 from forklint.runs.trace import start_of
-from forklint.runs.walk import RAISED_AGAIN, trace_of_module
+from forklint.runs.walk import trace_of_module
 from forklint.summaries.terms import CALL, RENAMED
 
 if TYPE_CHECKING:

@@ -11,9 +11,10 @@ from forklint.facts.forking.uses import Calls, Poisons, Use, uses_in
 from forklint.knowledge.poisons import Poison, poisons
 from forklint.project.module import FunctionFacts
 from forklint.records import dataclass
-from forklint.runs.calls import Callee, by_anyone, callee, method
+from forklint.runs.calls import NO_ARGUMENTS, Callee, by_anyone, callees, method
 from forklint.runs.programs import Program, budget_for
 from forklint.runs.walk import trace_of_function, trace_of_module
+from forklint.values.arguments import joined
 from forklint.values.model import Arguments, Expression, Frame, Instance
 
 if TYPE_CHECKING:
@@ -123,21 +124,21 @@ def wanted_by(topic: Poisons, call: Expression, target: Target) -> tuple[Wanted,
 
 def _wanted_by(topic: Poisons, call: Expression, target: Target) -> Iterator[Wanted]:
     made: tuple[Use, ...] = ()
-    entries: list[Callee | None] = []
+    entries: list[tuple[Callee, Arguments]] = []
     if target.owner is not None:
         owner = Instance(target.owner)
         constructor = method(topic.project, owner, "__init__")
         made = _used_in(topic, constructor[0], by_anyone(*constructor)) if constructor is not None else ()
-        entries = [method(topic.project, owner, name) for name in target.methods]
+        methods = (method(topic.project, owner, name) for name in target.methods)
+        entries = [(one, NO_ARGUMENTS) for one in methods if one is not None]
     elif target.function is not None:
         symbol = topic.project.resolve(call.module, call.scope, target.function)
-        entries = [callee(topic.evaluator, call.part(target.function), symbol)]
-    positional = tuple(map(call.part, target.given))
-    given = Arguments(positional, {one.arg: call.part(one.value) for one in target.keywords if one.arg}, open=True)
-    for entry in entries:
-        if entry is not None:
-            uses = _used_in(topic, entry[0], Frame(entry[0], given, entry[1]))
-            yield from (Wanted(entry[0], use, made) for use in uses if use.hangs)
+        found = list(callees(topic.evaluator, call.part(target.function), symbol))
+        entries = found if len(found) == 1 else []
+    given = Arguments(tuple(map(call.part, target.given)), open=True)
+    for (function, receiver), kept in entries:
+        uses = _used_in(topic, function, Frame(function, joined(kept, given), receiver))
+        yield from (Wanted(function, use, made) for use in uses if use.hangs)
 
 
 def _used_in(topic: Poisons, function: FunctionFacts, frame: Frame) -> tuple[Use, ...]:

@@ -21,7 +21,9 @@ from forklint.project.module import ClassFacts, FunctionFacts
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Kind
 from forklint.records import dataclass
+from forklint.runs.calls import callees
 from forklint.runs.programs import budget_for
+from forklint.values.evaluator import Evaluator
 from forklint.values.model import Expression
 
 if TYPE_CHECKING:
@@ -126,14 +128,15 @@ def _made(project: Project, module: Module) -> tuple[Module, ast.Call] | None:
 
 def _may_tokenize(project: Project, module: Module, site: Site, budget: Budget) -> bool:
     """Whether children of a fork may tokenize: some of their code is not known, or speaks of it."""
-    scope = module.scope_at(site.call)
+    scope, evaluator = module.scope_at(site.call), Evaluator(project)
     code: list[ClassFacts | FunctionFacts | None] = []
     for target in site.targets:
         if target.owner is not None:
             code.append(target.owner)
         elif target.function is not None:
             symbol = project.resolve(module, scope, target.function)
-            code.append(symbol if isinstance(symbol, (ClassFacts, FunctionFacts)) else None)
+            function = Expression(module, scope, target.function)
+            code += [one for (one, _), _ in callees(evaluator, function, symbol)] or [None]
     if site.is_loader and not any(target.owner is not None for target in site.targets):
         return True  # its dataset is not known
     return not code or any(part is None or _speaks(project, part, budget) for part in code)

@@ -7,9 +7,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 
+from forklint.facts.datasets.carriers import receiver
 from forklint.facts.datasets.classes import is_dataset
-from forklint.facts.datasets.workers import NOT_IN_WORKERS, attribute_nodes, attributes_read, worker_methods
-from forklint.facts.handles.handed import makers, receiver
+from forklint.facts.datasets.workers import (
+    INIT_PATH,
+    NOT_IN_WORKERS,
+    attribute_nodes,
+    reached_methods,
+    worker_methods,
+)
 from forklint.facts.handles.held import NOTHING, Held, Opened, State, StoredHandle, Values
 from forklint.facts.handles.lifetimes import Lifetimes
 from forklint.facts.handles.read_early import EarlyCall, early_calls
@@ -20,10 +26,11 @@ from forklint.project.index import Project, Symbol
 from forklint.project.meanings import Definition
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
-from forklint.project.scopes import Function
-from forklint.project.spelling import first_parameter, is_name, last_name
+from forklint.project.scopes import FUNCTIONS, Function
+from forklint.project.spelling import last_name
 from forklint.records import dataclass
 from forklint.summaries.spelling import spelt
+from forklint.summaries.terms import CALL
 from forklint.values.arguments import NOT_KNOWN
 from forklint.values.model import Arguments
 
@@ -32,8 +39,6 @@ STEPS_PER_CLASS = 5_000
 """Statements and calls that are followed for the objects of one class, whatever is in it, ..."""
 STEPS_PER_NODE = 10
 """... and besides for each node of it."""
-INIT_PATH = ("__init__", "__post_init__", "__len__")
-"""What has run in the parent by the time workers start: a sampler has asked for the length."""
 PROCESS_CHECKS = ("getpid", "register_at_fork")
 NOT_WHILE_ASKED = False
 """A function that calls itself leaves open what its other code does."""
@@ -230,7 +235,7 @@ class Handles:
                 return self._judge_taken(holder, taker, opened, kept, attributes)
             heirs = (one for one in self._project.subclasses(holder) if self._keeps(one, opened, NOT_KNOWN))
             waiting += [(heir, attributes) for heir in heirs]
-            for name in (holder.name, *makers(self._project, holder)):
+            for name in (holder.name, *_makers(self._project, holder)):
                 for module in self._project.mentioning(name):
                     waiting += self._kept_through_parts(module).get(opened, ())
         return None
@@ -308,34 +313,6 @@ def _number(facts: ClassFacts | FunctionFacts) -> int:
     return facts.module.numbers[facts.node]
 
 
-def init_path(project: Project, facts: ClassFacts) -> Iterator[FunctionFacts]:
-    """Give the methods that may run while an object is built and its length is read."""
-    return reached_methods(project, facts, INIT_PATH)
-
-
-def reached_methods(project: Project, facts: ClassFacts, first: tuple[str, ...]) -> Iterator[FunctionFacts]:
-    """Give the methods that may run when some methods of an object do."""
-    names, seen = list(first), set(first)
-    owners = project.ancestry(facts).classes
-    while names:
-        name = names.pop()
-        for owner in owners:
-            function = owner.methods.get(name)
-            if function is not None:
-                yield FunctionFacts(owner.module, function)
-                read = project.answer("attributes that are read", function, partial(_methods_read, function))
-                new = read - seen
-                seen |= new
-                names += new
-
-
-def _methods_read(function: Function) -> frozenset[str]:
-    """The attributes that a method reads from its object; ``self[0]`` reads ``__getitem__``."""
-    me = first_parameter(function)
-    indexes = any(isinstance(node, ast.Subscript) and is_name(node.value, me) for node in nodes_below(function))
-    return attributes_read(function) | ({"__getitem__"} if indexes else set())
-
-
 def pickling_methods(owners: Iterable[ClassFacts]) -> list[Function]:
     """The methods of classes that say what is pickled."""
     return [owner.methods[name] for owner in owners for name in PICKLING if name in owner.methods]
@@ -368,3 +345,16 @@ def compares_process(facts: ClassFacts, attributes: set[str]) -> bool:
 def checks_process(facts: ClassFacts) -> bool:
     """Whether a class compares process ids, or hooks into fork."""
     return any(last_name(node) in PROCESS_CHECKS for node in nodes_below(facts.node))
+
+
+def _makers(project: Project, kept: ClassFacts) -> frozenset[str]:
+    """The names of functions, beside a class, that return what they make of it."""
+    return project.answer("functions that make objects", kept, lambda: frozenset(_find_makers(project, kept)))
+
+
+def _find_makers(project: Project, kept: ClassFacts) -> Iterator[str]:
+    for module in project.modules(project.where(CALL, kept.name)):
+        for read in module.reads.get(kept.name, ()):
+            above = [node for node in module.above(read) if isinstance(node, (*FUNCTIONS, ast.Return))]
+            if len(above) > 1 and isinstance(above[0], ast.Return) and isinstance(above[1], FUNCTIONS):
+                yield above[1].name

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from forklint.facts.handles.carried import init_path
+from forklint.facts.datasets.workers import init_path
 from forklint.knowledge.handles import Handle
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module

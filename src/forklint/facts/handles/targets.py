@@ -12,6 +12,7 @@ from forklint.project.index import Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import Function
 from forklint.project.spelling import is_static, last_name
+from forklint.runs.calls import above
 
 
 class Target(NamedTuple):
@@ -45,7 +46,8 @@ class Targets:
                 found = self._project.method(self._facts, function.attr)
                 return Target(found[0].module, found[1], not is_static(found[1])) if found else None
             if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "super":
-                return self._above(frame, function.attr)
+                known = above(self._project, frame.expression(function), function) if self._facts is not None else None
+                return Target(known[0].module, known[0].node, bound=True) if known is not None else None
         symbol = self._project.resolve(frame.module, frame.scope, function)
         if isinstance(symbol, FunctionFacts):
             by_class = symbol.owner is not None and bool(call.args) and shapes.is_name(call.args[0], frame.me)
@@ -53,17 +55,4 @@ class Targets:
                 return Target(symbol.module, symbol.node, bound=False)
             if makes_by_class(symbol.node) and self._opens(symbol):
                 return Target(symbol.module, symbol.node, bound=True)
-        return None
-
-    def _above(self, frame: Frame, name: str) -> Target | None:
-        """The method that ``super()`` finds."""
-        owner = frame.scope.parent.node if frame.scope.parent else None
-        if self._facts is None or not isinstance(owner, ast.ClassDef):
-            return None
-        classes = self._project.ancestry(self._facts).classes
-        current = frame.module.class_facts(owner)
-        after = classes[classes.index(current) + 1 :] if current in classes else ()
-        for facts in after:
-            if name in facts.methods:
-                return Target(facts.module, facts.methods[name], bound=True)
         return None

@@ -249,11 +249,6 @@ def workers_of(project: Project, module: Module, scope: Scope, call: ast.Call) -
     return Workers.UNKNOWN if loader.workers.by_default else loader.workers.kind
 
 
-def set_up_by(project: Project, call: Expression, row: Starter) -> Loader:
-    """The loader that a call sets up, whatever it calls: the constructor, or a partial or method for it."""
-    return loader_at(project, call) or Loader(call, row, Evaluator(project), plain=True)
-
-
 # Finding
 
 

@@ -7,11 +7,10 @@ keeps the mask's, a bool or int tensor times a float is a float tensor.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
-from forklint.facts.masks.definitions import given
 from forklint.facts.masks.objects import buffer, held
 from forklint.facts.masks.values import (
     BINARY,
@@ -31,12 +30,13 @@ from forklint.facts.masks.values import (
     written_out,
 )
 from forklint.knowledge.attention import Making, making
+from forklint.project.bindings import assigned
 from forklint.project.budget import Budget
 from forklint.project.certainty import is_certain
 from forklint.project.index import External, Project, Value
 from forklint.project.module import FunctionFacts, Module
 from forklint.project.nodes import nodes_below
-from forklint.project.scopes import FUNCTIONS, Kind, Scope
+from forklint.project.scopes import Kind, Scope, statements
 
 MAX_DEPTH = 12
 READ = 50
@@ -91,7 +91,7 @@ class Tensors:
         if found is None or found[0].node is not scope.node:
             return self._from_outside(node, scope, depth)
         self.budget.spend(len(getattr(scope.node, "body", ())) // READ)
-        values = given(self.module, node, node.id)
+        values = assigned(self.module, node)
         if not values:
             return None
         tensor = either([self.of(value, depth) for value in values])
@@ -301,10 +301,11 @@ class Tensors:
 
     def _returned(self, function: FunctionFacts, depth: int) -> Tensor | None:
         """What every ``return`` of a function of the project gives."""
-        plain = all(ast.unparse(one).partition("(")[0] in HARMLESS for one in function.node.decorator_list)
-        if not plain or not isinstance(function.node, ast.FunctionDef):
+        node = function.node
+        plain = all(ast.unparse(one).partition("(")[0] in HARMLESS for one in node.decorator_list)
+        if not plain or not isinstance(node, ast.FunctionDef):
             return None
-        returned = self.project.answer("what a function returns", function.node, lambda: _returned(function.node))
+        returned = self.project.answer("what a function returns", function.node, lambda: _returned(node))
         if not returned or any(value is None for value in returned):
             return None
         inner = Tensors(self.project, function.module, self.budget)
@@ -316,16 +317,8 @@ def _is_device(node: ast.expr) -> bool:
     return "device" in last or (isinstance(node, ast.Constant) and isinstance(node.value, str))
 
 
-def _returned(function: ast.AST) -> list[ast.expr | None]:
-    return [node.value for node in _own_nodes(function) if isinstance(node, ast.Return)]
-
-
-def _own_nodes(function: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of a function, without those of functions and classes in it."""
-    for child in ast.iter_child_nodes(function):
-        yield child
-        if not isinstance(child, (*FUNCTIONS, ast.Lambda, ast.ClassDef)):
-            yield from _own_nodes(child)
+def _returned(function: ast.FunctionDef) -> list[ast.expr | None]:
+    return [one.value for one in statements(function.body) if isinstance(one, ast.Return)]
 
 
 Writes = Mapping[str, Sequence[ast.expr | None]]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from forklint.facts.randomness.carriers import carried_from
-from forklint.facts.randomness.made import Made, made_by
+from forklint.facts.datasets.carriers import carried_from, parameter_at
+from forklint.facts.randomness.made import Made, generator_of
 from forklint.project import entries
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
@@ -17,7 +17,7 @@ from forklint.records import dataclass
 from forklint.values import classes
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import Expression
-from forklint.values.parameters import position
+from forklint.values.model import Made as Call
 
 
 @dataclass(frozen=True)
@@ -36,15 +36,18 @@ def handed_in(project: Project, module: Module) -> Iterator[HandedIn]:
     for node in module.nodes:
         if not isinstance(node, ast.Call):
             continue
-        made = made_by(project, module, module.scope_at(node), node)
-        if made is None or made.node is not node:
+        place = Expression(module, module.scope_at(node), node)
+        made = generator_of(Call(project.qualified(module, place.scope, node.func), place))
+        if made is None:
             continue
         for call, key in _takers(module, node):
             function = Expression(module, module.scope_at(call), call.func)
             known = classes.choices(Evaluator(project), function)
             carrier = carried_from(project, module, call) if not known and _is_unknown(project, function) else None
             for keeper in known or (module.classes if carrier is not None else ()):
-                name = key or _parameter_at(project, keeper, call, node)
+                init = project.method(keeper, "__init__")
+                placed = parameter_at(FunctionFacts(init[0].module, init[1]), call, node) if init is not None else ""
+                name = key or placed
                 for attribute in _kept_as(project, keeper, name) if name else ():
                     yield HandedIn(made, keeper, attribute, carrier)
 
@@ -79,16 +82,6 @@ def _is_unknown(project: Project, function: Expression) -> bool:
     """Whether what is called is not known at all: a name for what ``getattr`` or a registry gave."""
     symbol = project.resolve(function.module, function.scope, function.node)
     return isinstance(function.node, ast.Name) and not isinstance(symbol, (External, ClassFacts, FunctionFacts))
-
-
-def _parameter_at(project: Project, keeper: ClassFacts, call: ast.Call, node: ast.Call) -> str:
-    """The parameter of a class that a call gives an argument by its place."""
-    found = project.method(keeper, "__init__")
-    if found is None or any(isinstance(one, ast.Starred) for one in call.args):
-        return ""
-    function, place = FunctionFacts(found[0].module, found[1]), call.args.index(node)
-    names = (one.arg for one in parameters(found[1])[1:])
-    return next((name for name in names if position(function, name) == place), "")
 
 
 def _kept_as(project: Project, keeper: ClassFacts, name: str) -> Iterator[str]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
+from forklint.facts.datasets.carriers import carried_by
 from forklint.facts.datasets.classes import is_dataset
-from forklint.facts.datasets.workers import attributes_read, worker_methods
-from forklint.facts.handles.carried import init_path, leaves_out, pickling_methods
+from forklint.facts.datasets.workers import attributes_read, init_path, worker_methods
+from forklint.facts.handles.carried import leaves_out, pickling_methods
 from forklint.facts.loading.loaders import never_has_workers
-from forklint.facts.randomness.carriers import carried_by
 from forklint.facts.randomness.drawing import IsIt, StreamUse, is_attribute, uses
 from forklint.facts.randomness.handed_in import handed_in
 from forklint.facts.randomness.made import Made, made_by, made_by_field
@@ -87,7 +87,7 @@ class KeptGenerators:
 
     def _on_object(self, facts: ClassFacts) -> Iterator[KeptGenerator]:
         for bindings in facts.scope.bindings.values() if "default_factory" in facts.module.document.text else ():
-            made = made_by_field(self._project, facts.module, facts.scope, bindings[0].value)
+            made = made_by_field(self._project, facts, bindings[0].name, bindings[0].value)
             if made is not None and len(bindings) == 1:
                 statement = facts.module.statement_of(bindings[0].node)
                 yield from self._judged(facts, _Kept(bindings[0].name, made, statement))

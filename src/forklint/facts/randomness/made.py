@@ -6,14 +6,18 @@ import ast
 from collections.abc import Iterator
 
 from forklint.knowledge.random_streams import Generator, generators
+from forklint.project import entries
 from forklint.project.index import Project
-from forklint.project.module import FunctionFacts, Module
-from forklint.project.scopes import FUNCTIONS, Binding, Kind, Scope, statements
+from forklint.project.module import ClassFacts, FunctionFacts, Module
+from forklint.project.scopes import FUNCTIONS, Kind, Scope
 from forklint.records import dataclass
+from forklint.values.arguments import NOT_KNOWN
+from forklint.values.evaluator import Evaluator
+from forklint.values.model import Expression, Found, Frame, Instance, Row, Table
+from forklint.values.model import Made as Call
 
-MAX_HOPS = 6
-MOST_STEPS = 300
-"""How many expressions are looked at for one."""
+MOST_NESTED = 3
+"""So deep in lists and mappings a generator is looked for."""
 
 
 @dataclass(frozen=True)
@@ -33,100 +37,73 @@ class Made:
 
 
 def made_by(project: Project, module: Module, scope: Scope, expression: ast.expr | None) -> Made | None:
-    """The generator that an expression gives, if it is plain; of several, in branches or a list, the first."""
-    if expression is None or isinstance(expression, ast.Constant):
+    """The generator that an expression gives; of several, in branches or a list, the first.
+
+    It is made in the function of the expression, or in one of the same module that is called there.
+    """
+    if expression is None or isinstance(expression, (ast.Constant, ast.Attribute)):
         return None
-    return _Search(project, module).of(scope, expression, MAX_HOPS)
+    declared = _declared(project, module, scope, expression)
+    if declared is not None:
+        return declared
+    evaluator = Evaluator(project)
+    frame = Frame(FunctionFacts(module, scope.node), NOT_KNOWN) if isinstance(scope.node, FUNCTIONS) else None
+    for made in _held(evaluator, evaluator.find(Expression(module, scope, expression, frame)), MOST_NESTED):
+        place = made.call
+        is_here = place.scope is scope or isinstance(place.scope.node, FUNCTIONS)
+        if place.module is module and is_here and (found := generator_of(made)) is not None:
+            return found
+    return None
 
 
-class _Search:
-    """Looks for what makes the generator that one expression of a module gives."""
-
-    def __init__(self, project: Project, module: Module) -> None:
-        self._project = project
-        self._module = module
-        self._budget = project.budgets.of("following generators", MOST_STEPS)
-
-    def of(self, scope: Scope, expression: ast.expr | None, hops: int) -> Made | None:
-        """The generator that an expression gives."""
-        if expression is None or hops <= 0 or not self._budget.spend():
-            return None
-        parts: list[ast.expr] = []
-        if isinstance(expression, ast.BoolOp) and isinstance(expression.op, ast.Or):
-            parts = expression.values
-        elif isinstance(expression, ast.IfExp):
-            parts = [expression.body, expression.orelse]
-        elif isinstance(expression, (ast.List, ast.Tuple)):
-            parts = expression.elts
-        elif isinstance(expression, ast.Dict):
-            parts = expression.values
-        elif isinstance(expression, (ast.ListComp, ast.DictComp)):
-            parts = [expression.elt if isinstance(expression, ast.ListComp) else expression.value]
-        for part in parts:
-            found = self.of(scope, part, hops - 1)
-            if found is not None:
-                return found
-        if isinstance(expression, ast.Call):
-            return self._called(scope, expression, hops)
-        if isinstance(expression, ast.Name) and isinstance(scope.node, FUNCTIONS):
-            return self._local(scope, scope.bindings.get(expression.id, []), hops)
-        return None
-
-    def _called(self, scope: Scope, call: ast.Call, hops: int) -> Made | None:
-        project, module = self._project, self._module
-        row = generators().get(project.qualified(module, scope, call.func))
-        if row is not None:
-            seeded = _is_seeded(call)
-            if (row.seeded_only and not (seeded and not _is_optional(scope, call))) or _is_elsewhere(call):
-                return None
-            return Made(module, call, row, seeded)
-        symbol = project.resolve(module, scope, call.func) if isinstance(call.func, ast.Name) else None
-        if isinstance(symbol, FunctionFacts) and symbol.module is module and not symbol.node.decorator_list:
-            returned = [node.value for node in statements(symbol.node.body) if isinstance(node, ast.Return)]
-            return self.of(symbol.scope, returned[0], hops - 1) if len(returned) == 1 else None
-        if isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Call):
-            inner = self.of(scope, call.func.value, hops - 1)
-            if inner is not None and call.func.attr in inner.row.chained:
-                return Made(module, inner.node, inner.row, seeded=True)
-        return None
-
-    def _local(self, scope: Scope, bindings: list[Binding], hops: int) -> Made | None:
-        """A local name: every place that binds it must be plain, and one of them make a generator."""
-        if not all(binding.kind in {Kind.PARAMETER, Kind.VALUE} for binding in bindings):
-            return None
-        for binding in bindings:
-            if binding.kind is Kind.VALUE:
-                found = self.of(scope, binding.value, hops - 1)
-            else:
-                found = _declared(self._project, self._module, scope, binding.node)
-            if found is not None:
-                return found
-        return None
-
-
-def made_by_field(project: Project, module: Module, scope: Scope, value: ast.expr | None) -> Made | None:
+def made_by_field(project: Project, facts: ClassFacts, name: str, value: ast.expr | None) -> Made | None:
     """The generator that a field of a dataclass is given as the object is made, by its ``default_factory``."""
-    if not isinstance(value, ast.Call) or project.qualified(module, scope, value.func) != "dataclasses.field":
+    if not isinstance(value, ast.Call) or "default_factory" not in dict(entries.of_call(value)):
         return None
-    factory = next((keyword.value for keyword in value.keywords if keyword.arg == "default_factory"), None)
-    if isinstance(factory, ast.Lambda):
-        return made_by(project, module, scope, factory.body)
-    row = generators().get(project.qualified(module, scope, factory)) if factory is not None else None
-    return None if row is None or row.seeded_only else Made(module, value, row, seeded=False)
+    evaluator = Evaluator(project)
+    held = evaluator.member(Found(Instance(facts)), name).value
+    found = generator_of(held) if isinstance(held, Call) else None
+    return Made(facts.module, value, found.row, found.seeded) if found is not None else None
 
 
-def _declared(project: Project, module: Module, scope: Scope, parameter: ast.AST) -> Made | None:
-    """A parameter whose annotation names a generator's class."""
-    annotation = getattr(parameter, "annotation", None)
+def _held(evaluator: Evaluator, found: Found, depth: int) -> Iterator[Call]:
+    """Give what libraries made of all that something may be or hold."""
+    for one in found.possible if depth else ():
+        if isinstance(one.value, Call):
+            yield one.value
+        inner = one.value.items if isinstance(one.value, Row) else ()
+        for source in one.value.values if isinstance(one.value, Table) else inner:
+            yield from _held(evaluator, evaluator.find(source), depth - 1)
+
+
+def generator_of(made: Call) -> Made | None:
+    """The generator that a call of a library makes."""
+    row, place, call = generators().get(made.name), made.call, made.call.node
+    if row is None or not isinstance(call, ast.Call) or _is_elsewhere(call):
+        return None
+    above = place.module.parents.get(call)
+    is_seeded = any(not (isinstance(seed, ast.Constant) and seed.value is None) for seed in _seeds(call))
+    if row.seeded_only and (not is_seeded or _is_optional(place.scope, call)):
+        return None
+    is_chained = isinstance(above, ast.Attribute) and above.attr in row.chained
+    return Made(place.module, call, row, is_seeded or is_chained)
+
+
+def _declared(project: Project, module: Module, scope: Scope, expression: ast.expr) -> Made | None:
+    """A parameter, or the first of several expressions, whose annotation names a generator's class."""
+    while isinstance(expression, (ast.BoolOp, ast.IfExp)):
+        expression = expression.values[0] if isinstance(expression, ast.BoolOp) else expression.body
+    bindings = scope.bindings.get(expression.id, ()) if isinstance(expression, ast.Name) else ()
+    parameter = next((one.node for one in bindings if one.kind is Kind.PARAMETER), None)
     found = None
-    waiting = [annotation] if isinstance(annotation, ast.expr) else []
+    waiting = [parameter.annotation] if isinstance(parameter, ast.arg) else []
     while waiting:
         node = waiting.pop()
         if isinstance(node, (ast.Name, ast.Attribute)):
             row = generators().get(project.qualified(module, scope, node))
             if row is None:  # it may be something else as well
                 return None
-            found = Made(module, parameter, row, seeded=True)
+            found = Made(module, parameter, row, seeded=True) if parameter is not None else None
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
             waiting += [node.left, node.right]
         elif isinstance(node, ast.Subscript) and ast.unparse(node.value).rpartition(".")[2] == "Optional":
@@ -136,19 +113,10 @@ def _declared(project: Project, module: Module, scope: Scope, parameter: ast.AST
     return found
 
 
-def _is_seeded(call: ast.Call) -> bool:
-    return any(not (isinstance(seed, ast.Constant) and seed.value is None) for seed in _seeds(call))
-
-
 def _is_optional(scope: Scope, call: ast.Call) -> bool:
     """Whether the seed is a parameter that is None unless a caller says more."""
-    if not isinstance(scope.node, FUNCTIONS):
-        return False
-    arguments = scope.node.args
-    given = [*arguments.posonlyargs, *arguments.args]
-    after = zip(given[len(given) - len(arguments.defaults) :], arguments.defaults, strict=True)
-    pairs = [*after, *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)]
-    nothing = {one.arg for one, default in pairs if isinstance(default, ast.Constant) and default.value is None}
+    defaults = dict(entries.of_arguments(scope.node.args)) if isinstance(scope.node, FUNCTIONS) else {}
+    nothing = {name for name, one in defaults.items() if isinstance(one, ast.Constant) and one.value is None}
     return any(isinstance(seed, ast.Name) and seed.id in nothing for seed in _seeds(call))
 
 

@@ -11,13 +11,15 @@ from forklint.facts.randomness.steadiness import Seed, Seeds, is_changing, worke
 from forklint.facts.randomness.undrawn import undrawn
 from forklint.facts.streams.endless import is_endless
 from forklint.knowledge.random_streams import Seeder, seeders, worker_words
-from forklint.project.index import External, Project, Symbol, Value
-from forklint.project.module import ClassFacts, FunctionFacts, Module
+from forklint.project.index import External, Project
+from forklint.project.module import FunctionFacts, Module
 from forklint.project.nodes import nodes_below
-from forklint.project.scopes import FUNCTIONS, Scope, parameters, statements
+from forklint.project.scopes import FUNCTIONS, Scope, parameters
 from forklint.project.spelling import last_name
 from forklint.records import dataclass
+from forklint.runs.calls import callee
 from forklint.summaries.terms import WORD
+from forklint.values.evaluator import Evaluator
 from forklint.values.model import Expression
 from forklint.values.numbers import Workers
 
@@ -220,33 +222,9 @@ def _note_stored(project: Project, module: Module, node: ast.Assign, found: Load
 
 
 def _function_of(project: Project, module: Module, scope: Scope, value: ast.expr) -> FunctionFacts | None:
-    if isinstance(value, ast.Name):
-        named = project.lookup(module, scope, value.id)
-        bound = named.binding.value if isinstance(named, Value) and named.module is module else None
-        value = bound if isinstance(bound, ast.Call) else value
-    if isinstance(value, ast.Call) and last_name(value.func) == "partial" and value.args:
-        value = value.args[0]
-    symbol = project.resolve(module, scope, value.func if isinstance(value, ast.Call) else value)
-    if isinstance(value, ast.Call):
-        return _given_by(project, symbol)
-    if symbol is None and isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name):
-        owner = scope.parent.node if scope.parent is not None else None
-        if value.value.id == "self" and isinstance(owner, ast.ClassDef):
-            method = project.method(module.class_facts(owner), value.attr)
-            return FunctionFacts(method[0].module, method[1]) if method else None
-    return symbol if isinstance(symbol, FunctionFacts) else None
-
-
-def _given_by(project: Project, symbol: Symbol | None) -> FunctionFacts | None:
-    """The function that a call gives: what an object of the class does when called, or what a function returns."""
-    if isinstance(symbol, ClassFacts):
-        method = project.method(symbol, "__call__")
-        return FunctionFacts(method[0].module, method[1]) if method else None
-    if not isinstance(symbol, FunctionFacts) or symbol.node.decorator_list:
-        return None
-    returned = [node.value for node in statements(symbol.node.body) if isinstance(node, ast.Return)]
-    inner = project.resolve(symbol.module, symbol.scope, returned[0]) if len(returned) == 1 and returned[0] else None
-    return inner if isinstance(inner, FunctionFacts) else None
+    symbol = project.resolve(module, scope, value)
+    found = callee(Evaluator(project), Expression(module, scope, value), symbol)
+    return found[0] if found is not None else None
 
 
 def _loading(project: Project, module: Module, call: ast.Call) -> Loading | None:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from forklint.facts.handles.carried import leaves_out, pickling_methods
-from forklint.facts.sending.values import Culprit, Given, arguments_of
+from forklint.facts.sending.values import Culprit
 from forklint.knowledge.unpicklable import keeper
-from forklint.project.bindings import value_of
+from forklint.project.bindings import block_of
 from forklint.project.module import ClassFacts, FunctionFacts
-from forklint.project.scopes import FUNCTIONS, Function, bodies, statements
+from forklint.project.scopes import FUNCTIONS, Function, statements
 from forklint.project.spelling import first_parameter, is_name
+from forklint.values.model import Expression, Frame, Instance
 
 if TYPE_CHECKING:
     from forklint.facts.sending.unpicklable import Unpicklable
@@ -38,11 +39,11 @@ class Objects:
         """Whether a class says itself what of an object is pickled, or meddles with attributes."""
         return any(CHOOSING & set(owner.methods) for owner in self._project.ancestry(facts).classes)
 
-    def kept(self, facts: ClassFacts, given: Given, call: ast.Call | None, depth: int) -> Culprit | None:
+    def kept(self, facts: ClassFacts, given: Expression, call: ast.Call | None, depth: int) -> Culprit | None:
         """What is refused in an object that a call makes; without a call in any that is made with its defaults."""
         return next(iter(self.all_kept(facts, given, call, depth)), None)
 
-    def all_kept(self, facts: ClassFacts, given: Given, call: ast.Call | None, depth: int) -> list[Culprit]:
+    def all_kept(self, facts: ClassFacts, given: Expression, call: ast.Call | None, depth: int) -> list[Culprit]:
         """All that is refused in it, in the order in which it is stored."""
         if facts in self._asked or self.reduces(facts):
             return []
@@ -57,18 +58,18 @@ class Objects:
         finally:
             self._asked.discard(facts)
 
-    def _stored(self, facts: ClassFacts, given: Given, call: ast.Call | None, depth: int) -> Iterator[Culprit]:
+    def _stored(self, facts: ClassFacts, given: Expression, call: ast.Call | None, depth: int) -> Iterator[Culprit]:
         owners = self._project.ancestry(facts).classes
         for number, owner in enumerate(owners):
             if "__init__" in owner.methods:
                 init = FunctionFacts(owner.module, owner.methods["__init__"])
-                bound = arguments_of(init, call, given, is_method=True)
-                yield from self._run(owners[number:], init, bound, depth, {init.node})
+                frame = self._unpicklable.frame_of(init, call, given)
+                yield from self._run(owners[number:], frame, depth, {init.node})
                 return
         if call is not None:
             yield from self._given_to_base(facts, given, call, depth)
 
-    def _given_to_base(self, facts: ClassFacts, given: Given, call: ast.Call, depth: int) -> Iterator[Culprit]:
+    def _given_to_base(self, facts: ClassFacts, given: Expression, call: ast.Call, depth: int) -> Iterator[Culprit]:
         """What a base outside the project keeps of the arguments, or a dataclass of its fields."""
         rows = [row for name in self._project.ancestry(facts).external if (row := keeper(name)) is not None]
         fields = {one.target.id for one in facts.node.body if isinstance(one, ast.AnnAssign) and _is_name(one.target)}  # type: ignore[union-attr]
@@ -85,17 +86,16 @@ class Objects:
     def _run(
         self,
         owners: tuple[ClassFacts, ...],
-        method: FunctionFacts,
-        bound: Mapping[str, Given],
+        frame: Frame,
         depth: int,
         seen: set[Function],
     ) -> Iterator[Culprit]:
         """Give what a method stores that is refused, and what those store that it calls on its object."""
-        own = _own_name(method.node)
+        method, own = frame.function, _own_name(frame.function.node)
         for statement in statements(method.node.body):
             if not self._unpicklable.budget.spend():
                 return
-            here = Given(method.module, method.scope, ast.Constant(None), bound)
+            here = Expression(method.module, method.scope, ast.Constant(None), frame)
             for attribute, value in _stores(statement, own):
                 found = self._unpicklable.of(here.part(value), depth)
                 if found is not None and not _is_replaced(method, statement, attribute, own):
@@ -104,7 +104,7 @@ class Objects:
                 yield from self._follow(owners, statement.value, here, depth, seen)
 
     def _follow(
-        self, owners: tuple[ClassFacts, ...], call: ast.Call, here: Given, depth: int, seen: set[Function]
+        self, owners: tuple[ClassFacts, ...], call: ast.Call, here: Expression, depth: int, seen: set[Function]
     ) -> Iterator[Culprit]:
         """Follow ``super().__init__(...)`` and ``self.method(...)``."""
         function, own = call.func, _own_name(here.scope.node)
@@ -125,42 +125,32 @@ class Objects:
             if target is not None:
                 if target not in seen and not target.decorator_list:
                     seen.add(target)
-                    facts = FunctionFacts(owner.module, target)
-                    bound = arguments_of(facts, call, here, is_method=True)
-                    yield from self._run(owners[number:] if name == "__init__" else owners, facts, bound, depth, seen)
+                    frame = self._unpicklable.frame_of(FunctionFacts(owner.module, target), call, here)
+                    yield from self._run(owners[number:] if name == "__init__" else owners, frame, depth, seen)
                 return
 
-    def attribute(self, given: Given, node: ast.Attribute, depth: int) -> Culprit | None:
+    def attribute(self, given: Expression, node: ast.Attribute, depth: int) -> Culprit | None:
         """What is refused in ``something.name``: an attribute of ``self``, a bound method, a name of a module."""
         owner = self._class_of_self(given, node.value)
         if owner is not None:
             if self._project.method(owner, node.attr) is not None:  # pickling a bound method pickles its object
                 return self.kept(owner, given, None, depth)
             return self._assigned(owner, node.attr, depth)
-        made = self._made_here(given, node.value)
-        if made is not None:
-            facts, there = made
-            if self._project.method(facts, node.attr) is None or not isinstance(there.node, ast.Call):
+        made = self._unpicklable.evaluator.find(given.part(node.value)).value
+        if isinstance(made, Instance) and made.call is not None and isinstance(made.call.node, ast.Call):
+            if self._project.method(made.facts, node.attr) is None:
                 return None
-            return self._unpicklable.instance(there, there.node, facts, depth - 1)
+            return self._unpicklable.instance(made.call, made.call.node, made.facts, depth - 1)
         symbol = self._project.resolve(given.module, given.scope, node)
         return self._unpicklable.named(given, node, symbol, depth)
 
-    def _made_here(self, given: Given, node: ast.expr) -> tuple[ClassFacts, Given] | None:
-        """The class of which a name holds a new object, and the call that makes it."""
-        held = value_of(given.module, given.scope, node) if isinstance(node, ast.Name) else None
-        if held is None or not isinstance(held[2], ast.Call):
-            return None
-        symbol = self._project.resolve(given.module, held[0], held[2].func)
-        return (symbol, Given(given.module, held[0], held[2])) if isinstance(symbol, ClassFacts) else None
-
-    def own_method(self, given: Given, function: ast.Attribute) -> FunctionFacts | None:
+    def own_method(self, given: Expression, function: ast.Attribute) -> FunctionFacts | None:
         """The method that ``self.name`` means."""
         owner = self._class_of_self(given, function.value)
         found = self._project.method(owner, function.attr) if owner is not None else None
         return FunctionFacts(found[0].module, found[1]) if found is not None else None
 
-    def _class_of_self(self, given: Given, node: ast.expr) -> ClassFacts | None:
+    def _class_of_self(self, given: Expression, node: ast.expr) -> ClassFacts | None:
         """The class in whose method a name is ``self``."""
         scope = given.scope
         if not isinstance(node, ast.Name) or not isinstance(scope.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -181,7 +171,7 @@ class Objects:
                     for name, value in _stores(statement, own):
                         if name != attribute or _is_replaced(method, statement, name, own):
                             continue
-                        found = self._unpicklable.of(Given(method.module, method.scope, value), depth - 1)
+                        found = self._unpicklable.of(Expression(method.module, method.scope, value), depth - 1)
                         if found is not None:
                             return found
         return None
@@ -226,17 +216,10 @@ def _is_replaced(method: FunctionFacts, statement: ast.stmt, attribute: str, own
             continue
         gone = isinstance(later, ast.Delete) and any(_attribute(one, own) == attribute for one in later.targets)
         if gone or any(name == attribute for name, _ in _stores(later, own)):
-            block = _block_of(method, later)
+            block = block_of(method.module, later)
             if any(one in block for one in chain):
                 return True
     return False
-
-
-def _block_of(method: FunctionFacts, statement: ast.stmt) -> list[ast.stmt]:
-    above = method.module.parents[statement]
-    if isinstance(above, ast.stmt) and above is not method.node:
-        return next((block for block in bodies(above) if statement in block), [])
-    return method.node.body
 
 
 def _own_name(function: ast.AST) -> str:

@@ -11,7 +11,7 @@ from forklint.facts.loading.loaders import never_has_workers
 from forklint.facts.machines.signs import expects_pickling
 from forklint.facts.sending.sites import Sent, Sites, is_own_loader
 from forklint.facts.sending.unpicklable import MAX_DEPTH, Unpicklable
-from forklint.facts.sending.values import Culprit, Given, Why, is_local
+from forklint.facts.sending.values import Culprit, Why, is_local
 from forklint.facts.starting.methods import DEFAULT_METHOD, cells_for
 from forklint.model import Cell
 from forklint.project.bindings import is_sorted_out
@@ -19,6 +19,7 @@ from forklint.project.module import ClassFacts
 from forklint.project.scopes import FUNCTIONS, statements
 from forklint.project.spelling import last_name
 from forklint.records import dataclass
+from forklint.values.model import Expression
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
@@ -71,7 +72,7 @@ class Payloads:
     def _unpicklable(self, steps: int, *, handles: bool = True) -> Unpicklable:
         return Unpicklable(self.project, self.project.budgets.of("following payloads", steps), handles=handles)
 
-    def _culprit(self, given: Given, steps: int) -> Culprit | None:
+    def _culprit(self, given: Expression, steps: int) -> Culprit | None:
         """What is refused in something that is sent; a handle that an object keeps is another rule's."""
         found = self._unpicklable(steps).of(given)
         is_kept = found is not None and found.why is Why.HANDLE and found.path
@@ -118,7 +119,7 @@ class Payloads:
             if culprit is not None and cells and not never_has_workers(self.project, facts):
                 yield Payload(culprit, facts.node, cells, dataset=facts)
         for facts in datasets:
-            here = Given(module, facts.scope, ast.Constant(None))
+            here = Expression(module, facts.scope, ast.Constant(None))
             own = [
                 culprit
                 for culprit in self._unpicklable(steps).objects.all_kept(facts, here, None, MAX_DEPTH)

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 from forklint.facts.loading.loaders import Loader, loader_at, loaders_of
 from forklint.facts.loading.rows import loader_row
 from forklint.facts.loading.screening import loader_names
-from forklint.facts.sending.values import Given
-from forklint.facts.starting.methods import cells_for, method_of, set_for
-from forklint.knowledge.starters import Starter, iteration, starters
-from forklint.knowledge.unpicklable import senders
+from forklint.facts.starting.methods import asked_by, asked_of, cells_for, forked, set_for
+from forklint.knowledge.starters import Starter, starters
+from forklint.knowledge.unpicklable import Launcher, senders
 from forklint.model import Cell
-from forklint.project.bindings import held_by, reaching, value_of
+from forklint.project.bindings import reaching
 from forklint.project.index import External
 from forklint.project.scopes import Binding, Kind
 from forklint.project.spelling import argument, last_name
@@ -25,7 +24,7 @@ from forklint.runs.calls import callee, runs_at_once
 from forklint.summaries.terms import CALL
 from forklint.values import arguments
 from forklint.values.evaluator import Evaluator
-from forklint.values.model import Expression, Frame, Source
+from forklint.values.model import Expression, Frame, Made, Source
 from forklint.values.numbers import Workers
 from forklint.values.parameters import position as place_of
 
@@ -54,15 +53,15 @@ class Sent:
     """Whether it is pickled wherever it runs, after a fork, too."""
     by_method: bool = True
     """Whether the call itself starts the processes, and says how."""
-    source: Given | None = None
+    source: Expression | None = None
     """Where what is sent is written down, if that is not ``value`` in the place of the call."""
     loader: Loader | None = None
     """The loader whose workers get it, if they do."""
 
     @property
-    def given(self) -> Given:
+    def given(self) -> Expression:
         """What is sent, and where it is written down."""
-        return self.source or Given(self.module, self.scope, self.value)
+        return self.source or Expression(self.module, self.scope, self.value)
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
@@ -80,6 +79,7 @@ class Sites:
 
     def __init__(self, project: Project) -> None:
         self.project = project
+        self._evaluator = Evaluator(project)
 
     def in_module(self, module: Module) -> Iterator[Sent]:
         """Give what the calls of a module send."""
@@ -107,7 +107,7 @@ class Sites:
         return self.project.answer("names of senders", None, self._find_names, compared=True)
 
     def _find_names(self) -> frozenset[str]:
-        known = (starters(self.project.settings.starters), senders().processes, senders().pools, senders().launchers)
+        known = (starters(self.project.settings.starters), *_launching())
         last = {name.rpartition(".")[2] for rows in known for name in rows}
         return senders().pool_methods | last | loader_names(self.project)
 
@@ -129,37 +129,14 @@ class Sites:
             for part, value in _given(call, launcher.positions):
                 yield Sent(module, scope, call, part, value, to, partial(where, module, method), launcher.piped)
 
-    def _starter(self, module: Module, scope: Scope, call: ast.Call) -> tuple[str, str]:
-        """The qualified name of what starts processes, and the start method it is asked for."""
-        known = {**senders().processes, **senders().pools, **senders().launchers}
-        symbol = self.project.resolve(module, scope, call.func)
-        name = symbol.name if isinstance(symbol, External) else ""
-        if name in known:
-            row = starters(self.project.settings.starters).get(name)
-            return name, self._asked_of(module, scope, call, row)
-        if isinstance(call.func, ast.Attribute) and call.func.attr in {"Process", "Pool"}:
-            context = call.func.value  # a context's own Process and Pool
-            if isinstance(context, (ast.Name, ast.Call)):
-                method = method_of(self.project, module, scope, context)
-                if method and self._is_context(module, scope, context):
-                    return f"multiprocessing.{call.func.attr}", method
-        return "", ""
-
-    def _is_context(self, module: Module, scope: Scope, node: ast.expr) -> bool:
-        """Whether an expression is a call of ``get_context``; that of ``multiprocess`` pickles by dill."""
-        if isinstance(node, ast.Name):
-            held = held_by(self.project, module, scope, node)
-            return held is not None and self._is_context(*held)
-        name = self.project.qualified(module, scope, node.func) if isinstance(node, ast.Call) else ""
-        return name in iteration().contexts and not name.startswith("multiprocess.")
-
-    def _asked_of(self, module: Module, scope: Scope, call: ast.Call, row: Starter | None) -> str:
-        context = None
-        if row is not None and row.context:
-            context = argument(call, row.context, row.position(row.context))
-        if context is None and row is not None and row.start_method:
-            return row.start_method
-        return method_of(self.project, module, scope, context)
+    def _starter(self, module: Module, scope: Scope, made: ast.expr) -> tuple[str, str]:
+        """The qualified name of what an expression makes that starts processes, and the start method asked for."""
+        value = self._evaluator.find(Expression(module, scope, made)).value
+        name = value.name if isinstance(value, Made) else ""
+        row = starters(self.project.settings.starters).get(name)
+        if row is None or not isinstance(value, Made) or all(name not in known for known in _launching()):
+            return "", ""
+        return name, asked_of(self._evaluator, row, value.call).method
 
     def loaders(
         self, module: Module, wanted: Callable[[ast.Call], bool] | None = None
@@ -181,26 +158,26 @@ class Sites:
     def _with_workers(self, module: Module, scope: Scope, call: ast.Call, row: Starter) -> str | None:
         """The start method that a loader asks for; None if it has no workers, or nothing says that it has."""
         loader = loader_at(self.project, Expression(module, scope, call))
-        return self._method_of(loader, argument(call, row.context, row.position(row.context))) if loader else None
+        return self._method_of(loader) if loader else None
 
-    def _method_of(self, loader: Loader, context: ast.expr | None) -> str | None:
-        """The same for a loader as it is made by one call, with the context that this one gives."""
+    def _method_of(self, loader: Loader) -> str | None:
+        """The same for a loader as it is made by one call."""
         workers = Workers.UNKNOWN if loader.workers.by_default else loader.workers.kind
         if workers is Workers.NONE or (workers is Workers.UNKNOWN and loader.option(loader.row.workers) is None):
             return None
-        return method_of(self.project, loader.call.module, loader.call.scope, context)
+        return asked_by(self._evaluator, loader.option(loader.row.context) if loader.row.context else None).method
 
     def _to_loader(self, module: Module, scope: Scope, call: ast.Call, row: Starter) -> Iterator[Sent]:
         loader = loader_at(self.project, Expression(module, scope, call))
-        where = partial(self._where, loader, argument(call, row.context, row.position(row.context)))
+        where = partial(self._where, loader)
         own = dict(self.given(module, scope, call))
         for part, value in own.items():
             yield Sent(module, scope, call, part, value, row.name, where, loader=loader)
         if loader is not None and not isinstance(self.project.resolve(module, scope, call.func), External):
             yield from (one for one in self._handed_on(loader, call, where) if one.part not in own)
 
-    def _where(self, loader: Loader | None, context: ast.expr | None) -> tuple[Cell, ...]:
-        method = self._method_of(loader, context) if loader is not None else None
+    def _where(self, loader: Loader | None) -> tuple[Cell, ...]:
+        method = self._method_of(loader) if loader is not None else None
         return cells_for(self.project, loader.call.module, method) if loader is not None and method is not None else ()
 
     def _handed_on(self, loader: Loader, call: ast.Call, where: Callable[[], tuple[Cell, ...]]) -> Iterator[Sent]:
@@ -214,7 +191,7 @@ class Sites:
 
     def through(self, module: Module, call: ast.Call) -> Iterator[Sent]:
         """Give what a function of the project, given something that may be refused, hands on to a loader in it."""
-        scope, evaluator = module.scope_at(call), Evaluator(self.project)
+        scope, evaluator = module.scope_at(call), self._evaluator
         called = Expression(module, scope, call.func)
         entered = callee(evaluator, called, self.project.resolve(module, scope, call.func))
         if entered is None or not runs_at_once(evaluator, entered[0]):
@@ -224,8 +201,7 @@ class Sites:
         for loader in loaders_of(self.project, function.module):
             if loader.call.scope is function.scope and isinstance(loader.call.node, ast.Call):
                 here = replace(loader, call=replace(loader.call, frame=frame))
-                context = argument(loader.call.node, loader.row.context, loader.row.position(loader.row.context))
-                for one in self._handed_on(here, call, partial(self._where, here, context)):
+                for one in self._handed_on(here, call, partial(self._where, here)):
                     if one.source is not None and one.source.module is module and one.source.scope is scope:
                         yield replace(one, module=module, scope=scope, value=one.source.node)
 
@@ -241,10 +217,9 @@ class Sites:
         """What a method of a pool is given, the function first: it goes through a pipe."""
         if not call.args and not call.keywords:
             return
-        pool = self._pool(module, scope, function.value)
-        if pool is None:
+        name, method = self._starter(module, scope, function.value)
+        if name not in senders().pools:
             return
-        name, method = pool
         where = partial(self._everywhere, module, method)
         first = argument(call, "fn" if name.endswith("Executor") else "func", 0)
         values = [first] if first is not None else []
@@ -255,23 +230,18 @@ class Sites:
             to = name.rpartition(".")[2]
             yield Sent(module, scope, call, function.attr, value, to, where, piped=True, by_method=False)
 
-    def _pool(self, module: Module, scope: Scope, node: ast.expr) -> tuple[str, str] | None:
-        """The name and start method of the pool that an expression is."""
-        if isinstance(node, ast.Name):
-            held = value_of(module, scope, node)
-            return self._pool(module, held[0], held[2]) if held is not None else None
-        if isinstance(node, ast.Call):
-            name, method = self._starter(module, scope, node)
-            return (name, method) if name in senders().pools else None
-        return None
-
     def _everywhere(self, module: Module, method: str) -> tuple[Cell, ...]:
         """All cells, or those of the method that is asked for."""
         found = cells_for(self.project, module, method)
         settings = self.project.settings
         if method == "fork" or set_for(self.project, module) == {"fork"}:
-            return tuple(Cell(platform, "fork") for platform in settings.platforms if platform != "windows")
+            return forked(settings)
         return found if _is_asked(found) else settings.cells
+
+
+def _launching() -> tuple[Mapping[str, Launcher], ...]:
+    """What starts processes and sends them something, by qualified names."""
+    return senders().processes, senders().pools, senders().launchers
 
 
 def _is_asked(cells: tuple[Cell, ...]) -> bool:
@@ -313,7 +283,7 @@ def _bindings(name: Expression) -> list[Binding]:
     return found[1] if found is not None else []
 
 
-def written(source: Source | None) -> Given | None:
+def written(source: Source | None) -> Expression | None:
     """Where a value is written down that a function was given: in the call that gave it."""
     while isinstance(source, Expression) and isinstance(source.node, ast.Name) and source.frame is not None:
         frame = source.frame
@@ -324,4 +294,4 @@ def written(source: Source | None) -> Given | None:
         if further is None or is_rebound:
             break
         source = further
-    return Given(source.module, source.scope, source.node) if isinstance(source, Expression) else None
+    return source if isinstance(source, Expression) else None

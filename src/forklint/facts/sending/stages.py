@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from forklint.facts.sending.values import Culprit, Given
+from forklint.facts.sending.values import Culprit
 from forklint.knowledge.unpicklable import Stream, stream
 from forklint.project.bindings import is_shadowed, values_of
 from forklint.project.index import External, Symbol
 from forklint.project.module import FunctionFacts
 from forklint.project.scopes import statements
+from forklint.values.model import Expression
 
 if TYPE_CHECKING:
     from forklint.facts.sending.unpicklable import Unpicklable
@@ -28,7 +29,7 @@ class Stages:
         self._unpicklable = unpicklable
         self._project = unpicklable.project
 
-    def added(self, given: Given, node: ast.expr, depth: int) -> Culprit | None:
+    def added(self, given: Expression, node: ast.expr, depth: int) -> Culprit | None:
         """What is refused in the stages that a chain of methods has added to a stream, or in the stream."""
         calls, root = self._unwound(given, node)
         row = self._row(given, root) if root is not node else None
@@ -36,13 +37,13 @@ class Stages:
             return None
         return self._first(given, calls, row.adding, depth) or self._unpicklable.of(given.part(root), depth - 1)
 
-    def set_on(self, given: Given, name: ast.Name, depth: int) -> Culprit | None:
+    def set_on(self, given: Expression, name: ast.Name, depth: int) -> Culprit | None:
         """What is refused in what ``dataset.set_transform(f)`` has set on a name's value before it is read."""
         calls = list(self._calls_on(given, name))
         row = self._row(given, name) if calls else None
         return self._first(given, calls, row.setting, depth) if row is not None else None
 
-    def _first(self, given: Given, calls: list[ast.Call], methods: frozenset[str], depth: int) -> Culprit | None:
+    def _first(self, given: Expression, calls: list[ast.Call], methods: frozenset[str], depth: int) -> Culprit | None:
         """What is refused first in the arguments of those calls that are of one of the methods."""
         parts = (
             part
@@ -52,7 +53,7 @@ class Stages:
         )
         return next((found for part in parts if (found := self._unpicklable.of(given.part(part), depth - 1))), None)
 
-    def _unwound(self, given: Given, node: ast.expr) -> tuple[list[ast.Call], ast.expr]:
+    def _unwound(self, given: Expression, node: ast.expr) -> tuple[list[ast.Call], ast.expr]:
         """The calls of methods in ``root.method(...)[item].method(...)``, and the root."""
         calls = []
         while True:
@@ -64,10 +65,10 @@ class Stages:
             else:
                 return calls, node
 
-    def _made(self, given: Given, call: ast.Call) -> Symbol | None:
+    def _made(self, given: Expression, call: ast.Call) -> Symbol | None:
         return self._project.resolve(given.module, given.scope, call.func)
 
-    def _row(self, given: Given, node: ast.expr, names: int = MOST_NAMES) -> Stream | None:
+    def _row(self, given: Expression, node: ast.expr, names: int = MOST_NAMES) -> Stream | None:
         """The row of the call that makes the stream which an expression is; None if it is none, or that is not seen."""
         _, root = self._unwound(given, node)
         if isinstance(root, ast.Call):
@@ -77,8 +78,8 @@ class Stages:
             return self._row_of_result(symbol, names) if isinstance(symbol, FunctionFacts) else None
         if not isinstance(root, ast.Name) or names == 0 or is_shadowed(given.module, root):
             return None
-        if root.id in given.bound:
-            there = given.bound[root.id]
+        there = self._unpicklable.given_for(given, root)
+        if there is not None:
             return self._row(there, there.node, names - 1)
         values = values_of(given.module, given.scope, root)
         rows = (self._row(replace(given, scope=home), value, names - 1) for home, value in values)
@@ -87,12 +88,12 @@ class Stages:
     def _row_of_result(self, facts: FunctionFacts, names: int) -> Stream | None:
         if names == 0:
             return None
-        there = Given(facts.module, facts.scope, ast.Constant(None))
+        there = Expression(facts.module, facts.scope, ast.Constant(None))
         returned = (one.value for one in statements(facts.node.body) if isinstance(one, ast.Return) and one.value)
         rows = (self._row(there, value, names - 1) for value in returned)
         return next((row for row in rows if row is not None), None)
 
-    def _calls_on(self, given: Given, name: ast.Name) -> Iterator[ast.Call]:
+    def _calls_on(self, given: Expression, name: ast.Name) -> Iterator[ast.Call]:
         """Calls, alone in their statements, of methods of a name or of its items, before the name is read."""
         for statement in statements(given.scope.node.body):
             call = statement.value if isinstance(statement, ast.Expr) else None

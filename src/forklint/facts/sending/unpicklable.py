@@ -9,18 +9,19 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from forklint.facts.sending.libraries import names_meant
-from forklint.facts.sending.values import Culprit, Given, Why, arguments_of, is_local
+from forklint.facts.sending.values import Culprit, Why, is_local
 from forklint.knowledge.handles import openers
 from forklint.knowledge.unpicklable import Keeper, keeper, refused
-from forklint.project.bindings import is_shadowed, value_of, values_of
+from forklint.project.bindings import is_shadowed, values_of
 from forklint.project.guard import guard_of
 from forklint.project.index import External, Symbol, Value
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
-from forklint.project.scopes import Function, Kind, Scope, statements
-from forklint.values import stores
+from forklint.project.scopes import Kind, Scope, statements
+from forklint.values import arguments, parameters, stores
+from forklint.values.calls import is_generator
 from forklint.values.evaluator import Evaluator
-from forklint.values.model import Expression, Instance, Made, Ref, Row, Source, Table
+from forklint.values.model import Arguments, Expression, Frame, Instance, Made, Ref, Row, Source, Table
 from forklint.values.model import Value as Abstract
 
 if TYPE_CHECKING:
@@ -50,7 +51,8 @@ class Unpicklable:
         self._handles = handles
 
     @cached_property
-    def _evaluator(self) -> Evaluator:
+    def evaluator(self) -> Evaluator:
+        """What answers for values."""
         return Evaluator(self.project)
 
     @cached_property
@@ -67,7 +69,7 @@ class Unpicklable:
 
         return Stages(self)
 
-    def of(self, given: Given, depth: int = MAX_DEPTH) -> Culprit | None:
+    def of(self, given: Expression, depth: int = MAX_DEPTH) -> Culprit | None:
         """The part of an expression's value that pickle surely refuses in some run; None if none is known."""
         node = given.node
         found: Culprit | None = None
@@ -90,25 +92,24 @@ class Unpicklable:
             found = self._first(given, _parts(node), depth)
         return found or self._evaluated(given, depth)
 
-    def _evaluated(self, given: Given, depth: int) -> Culprit | None:
+    def _evaluated(self, given: Expression, depth: int) -> Culprit | None:
         """What is refused in what the expression is found to be, or may be, wherever that is written down."""
         if not self._is_asked(given):
             return None
-        source = Expression(given.module, given.scope, given.node)
-        held = (self._held(given, one.value, depth) for one in self._evaluator.find(source).possible)
+        held = (self._held(given, one.value, depth) for one in self.evaluator.find(given).possible)
         return next(filter(None, held), None)
 
-    def _is_asked(self, given: Given) -> bool:
+    def _is_asked(self, given: Expression) -> bool:
         """Whether the evaluator may know more: of what is changed in place, taken from a table, made by a choice."""
         node = given.node
         if isinstance(node, ast.Name):
-            return stores.is_changed(self._evaluator, given.scope, node.id)
+            return stores.is_changed(self.evaluator, given.scope, node.id)
         if isinstance(node, ast.Call):
             is_chosen = not isinstance(node.func, ast.Attribute)
             return is_chosen and self.project.resolve(given.module, given.scope, node.func) is None
         return isinstance(node, ast.Subscript)
 
-    def _held(self, given: Given, value: Abstract, depth: int) -> Culprit | None:
+    def _held(self, given: Expression, value: Abstract, depth: int) -> Culprit | None:
         inner: Iterable[Source] = ()
         if isinstance(value, Ref) and not isinstance(value.symbol, Module):
             return self.definition(value.symbol)
@@ -122,46 +123,54 @@ class Unpicklable:
         elif isinstance(value, Made) and value.call.node is not given.node:
             inner = (value.call,)
         places = (one for one in inner if isinstance(one, Expression))
-        held = (self.of(Given(one.module, one.scope, one.node), depth - 1) for one in places)
+        held = (self.of(one, depth - 1) for one in places)
         return next(filter(None, held), None)
 
-    def _first(self, given: Given, parts: Iterable[ast.expr], depth: int) -> Culprit | None:
+    def _first(self, given: Expression, parts: Iterable[ast.expr], depth: int) -> Culprit | None:
         return next((found for part in parts if (found := self.of(given.part(part), depth - 1))), None)
 
-    def _name(self, given: Given, node: ast.Name, depth: int) -> Culprit | None:
+    def _name(self, given: Expression, node: ast.Name, depth: int) -> Culprit | None:
         if is_shadowed(given.module, node):
             return None
-        if node.id in given.bound and not self._is_replaced(given, node):
-            found = given.scope.find(node.id)
-            alone = found is not None and len(found[1]) == 1 and found[1][0].kind is Kind.PARAMETER
-            return self.of(given.bound[node.id], depth - 1) if alone else None
+        there = self.given_for(given, node)
+        values = list(values_of(given.module, given.scope, node))
+        if there is not None and not values:
+            return self.of(there, depth - 1)
+        if there is not None and not (isinstance(there.node, ast.Constant) and there.node.value is None):
+            return None
         symbol = self.project.lookup(given.module, given.scope, node.id)
         is_elsewhere = isinstance(symbol, Value) and symbol.module is not given.module
         if isinstance(symbol, (FunctionFacts, ClassFacts)) or is_elsewhere:
             return self.named(given, node, symbol, depth)
-        values = list(values_of(given.module, given.scope, node))
         for home, value in values:
-            there = Given(given.module, home, value, given.bound if home is given.scope else {})
+            there = Expression(given.module, home, value, given.frame if home is given.scope else None)
             held = self.of(there, depth - 1) or self._set_on(there, node, depth)
             if held is not None:
                 return held
         return self.stages.set_on(given, node, depth) if values else self._module(given, node)
 
-    def named(self, given: Given, node: ast.expr, symbol: Symbol | None, depth: int) -> Culprit | None:
+    def named(self, given: Expression, node: ast.expr, symbol: Symbol | None, depth: int) -> Culprit | None:
         """What is refused in what a name means: a definition, or a value of a module."""
         if isinstance(symbol, (FunctionFacts, ClassFacts)):
             return self._definition(given, node, symbol)
         if isinstance(symbol, Value) and symbol.binding.value is not None:
-            return self.of(Given(symbol.module, symbol.scope, symbol.binding.value), depth - 1)
+            return self.of(Expression(symbol.module, symbol.scope, symbol.binding.value), depth - 1)
         return None
 
-    def _is_replaced(self, given: Given, node: ast.Name) -> bool:
-        """Whether a parameter was given None, for which the function has a value of its own."""
-        bound = given.bound[node.id].node
-        held = value_of(given.module, given.scope, node)
-        return isinstance(bound, ast.Constant) and bound.value is None and held is not None
+    def frame_of(self, function: FunctionFacts, call: ast.Call | None, here: Expression) -> Frame:
+        """What a function knows of a call of it; without one, its defaults."""
+        given = arguments.of_call(self.evaluator, here.part(call)) if call is not None else Arguments()
+        return Frame(function, given)
 
-    def _set_on(self, there: Given, name: ast.Name, depth: int) -> Culprit | None:
+    def given_for(self, given: Expression, name: ast.Name) -> Expression | None:
+        """What the call that is looked at gives to a parameter."""
+        frame = given.frame
+        if frame is None or frame.function.scope is not given.scope:
+            return None
+        source = parameters.source_in(frame, name.id)
+        return source if isinstance(source, Expression) else None
+
+    def _set_on(self, there: Expression, name: ast.Name, depth: int) -> Culprit | None:
         """What is refused in an attribute that is set on an object after it was made: ``dataset.transform = ...``."""
         if not isinstance(there.node, ast.Call):
             return None
@@ -181,7 +190,7 @@ class Unpicklable:
                         return found
         return None
 
-    def _module(self, given: Given, node: ast.Name) -> Culprit | None:
+    def _module(self, given: Expression, node: ast.Name) -> Culprit | None:
         """A module that is kept as a value: ``self.np = np``."""
         found = given.scope.find(node.id)
         if found and all(one.kind is Kind.IMPORT and not one.attribute for one in found[1]):
@@ -192,10 +201,10 @@ class Unpicklable:
     def definition(self, symbol: FunctionFacts | ClassFacts) -> Culprit | None:
         """What is wrong with a definition, told where it stands."""
         name = ast.copy_location(ast.Name(symbol.node.name, ast.Load()), symbol.node)
-        found = self._definition(Given(symbol.module, symbol.scope, name), name, symbol)
+        found = self._definition(Expression(symbol.module, symbol.scope, name), name, symbol)
         return replace(found, node=symbol.node) if found is not None else None
 
-    def _definition(self, given: Given, node: ast.expr, symbol: FunctionFacts | ClassFacts) -> Culprit | None:
+    def _definition(self, given: Expression, node: ast.expr, symbol: FunctionFacts | ClassFacts) -> Culprit | None:
         """A function or class that is itself sent: refused if it stands in a function, or lost if in a notebook."""
         is_class = isinstance(symbol, ClassFacts)
         if isinstance(symbol, FunctionFacts) and symbol.node.decorator_list:
@@ -234,12 +243,12 @@ class Unpicklable:
         is_other = isinstance(inner, FunctionFacts) and not inner.node.decorator_list and not is_renamed
         return inner if is_other and isinstance(inner, FunctionFacts) else None
 
-    def _call(self, given: Given, node: ast.Call, depth: int) -> Culprit | None:
+    def _call(self, given: Expression, node: ast.Call, depth: int) -> Culprit | None:
         symbol = self.project.resolve(given.module, given.scope, node.func)
         if isinstance(symbol, ClassFacts):
             return self.instance(given, node, symbol, depth)
         if isinstance(symbol, FunctionFacts):
-            return self._returned(given, node, symbol, depth, is_method=symbol.owner is not None)
+            return self._returned(given, node, symbol, depth)
         name = symbol.name if isinstance(symbol, External) else ""
         if isinstance(node.func, ast.Name) and symbol is None and given.scope.find(node.func.id) is None:
             name = f"builtins.{node.func.id}"
@@ -247,10 +256,10 @@ class Unpicklable:
             return self._made(given, node, name, depth)
         if isinstance(node.func, ast.Attribute):
             return self._method(given, node, node.func, depth)
-        chosen = names_meant(self._evaluator, Expression(given.module, given.scope, node.func))
+        chosen = names_meant(self.evaluator, given.part(node.func))
         return next(filter(None, (self._made(given, node, one, depth) for one in chosen)), None)
 
-    def instance(self, given: Given, node: ast.Call, facts: ClassFacts, depth: int) -> Culprit | None:
+    def instance(self, given: Expression, node: ast.Call, facts: ClassFacts, depth: int) -> Culprit | None:
         """What is refused in a new object of a project's class."""
         if facts.node.decorator_list and not _is_dataclass(facts):
             return None
@@ -259,7 +268,7 @@ class Unpicklable:
             return None
         return own or self.objects.kept(facts, given, node, depth)
 
-    def _made(self, given: Given, node: ast.Call, name: str, depth: int) -> Culprit | None:
+    def _made(self, given: Expression, node: ast.Call, name: str, depth: int) -> Culprit | None:
         """What is refused in what a call of a library makes."""
         row = refused().get(name)
         if row is not None:
@@ -273,9 +282,10 @@ class Unpicklable:
         found = self._first(given, kept_arguments(node, kept), depth) if kept is not None else None
         return None if found is not None and found.why is Why.GENERATOR else found  # it may be read to its end
 
-    def _method(self, given: Given, node: ast.Call, function: ast.Attribute, depth: int) -> Culprit | None:
+    def _method(self, given: Expression, node: ast.Call, function: ast.Attribute, depth: int) -> Culprit | None:
         """What a method of something gives: of a dictionary a view, of ``self`` what the method returns."""
-        if function.attr in VIEWS and not node.args and self._is_dictionary(given, function.value):
+        is_view = function.attr in VIEWS and not node.args
+        if is_view and isinstance(self.evaluator.find(given.part(function.value)).value, Table):
             error = f"TypeError: cannot pickle 'dict_{function.attr}' object"
             words = f"a view of a dictionary (`{ast.unparse(node)}`)"
             return Culprit(Why.VIEW, given.module, node, words, error)
@@ -283,33 +293,21 @@ class Unpicklable:
             return self.of(given.part(function.value), depth - 1)
         method = self.objects.own_method(given, function)
         if method is not None:
-            return self._returned(given, node, method, depth, is_method=True)
+            return self._returned(given, node, method, depth)
         return self.stages.added(given, node, depth)
 
-    def _is_dictionary(self, given: Given, node: ast.expr) -> bool:
-        if isinstance(node, ast.Name) and not is_shadowed(given.module, node):
-            held = value_of(given.module, given.scope, node)
-            found = given.scope.find(node.id)
-            if held is None or found is None or len(found[1]) != 1:
-                return False
-            node = held[2]
-        plain = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "dict"
-        return isinstance(node, (ast.Dict, ast.DictComp)) or plain
-
-    def _returned(
-        self, given: Given, node: ast.Call, facts: FunctionFacts, depth: int, *, is_method: bool
-    ) -> Culprit | None:
+    def _returned(self, given: Expression, node: ast.Call, facts: FunctionFacts, depth: int) -> Culprit | None:
         """What is refused in what a function of the project returns."""
         function = facts.node
         if function.decorator_list or isinstance(function, ast.AsyncFunctionDef):
             return None
-        if yields(function):
+        if is_generator(self.project, function):
             error = "TypeError: cannot pickle 'generator' object"
             return Culprit(Why.GENERATOR, given.module, node, f"the generator of `{function.name}`", error)
-        bound = arguments_of(facts, node, given, is_method=is_method)
+        frame = self.frame_of(facts, node, given)
         for statement in statements(function.body):
             if isinstance(statement, ast.Return) and statement.value is not None:
-                found = self.of(Given(facts.module, facts.scope, statement.value, bound), depth - 1)
+                found = self.of(Expression(facts.module, facts.scope, statement.value, frame), depth - 1)
                 if found is not None:
                     return found
         return None
@@ -323,18 +321,6 @@ def kept_arguments(call: ast.Call, row: Keeper) -> Iterator[ast.expr]:
     for keyword in call.keywords:
         if row.keeps is None or keyword.arg in row.keeps:
             yield keyword.value
-
-
-def yields(function: Function) -> bool:
-    """Whether calling a function gives a generator: a yield of its own, not one of a function in it."""
-    waiting: list[ast.AST] = list(function.body)
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, (ast.Yield, ast.YieldFrom)):
-            return True
-        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
-            waiting.extend(ast.iter_child_nodes(node))
-    return False
 
 
 def _parts(node: ast.expr) -> list[ast.expr]:

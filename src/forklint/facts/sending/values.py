@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import replace
 from enum import Enum
 
 from forklint.project.module import ClassFacts, FunctionFacts, Module
-from forklint.project.scopes import Function, Scope
+from forklint.project.scopes import Function
 from forklint.records import dataclass
 
 
@@ -67,20 +66,6 @@ class Culprit:
         return replace(self, path=(attribute, *self.path), keeper=self.keeper or facts)
 
 
-@dataclass(frozen=True)
-class Given:
-    """An expression, where it stands, and what the parameters that it may name were given."""
-
-    module: Module
-    scope: Scope
-    node: ast.expr
-    bound: Mapping[str, Given] = field(default_factory=dict)
-
-    def part(self, node: ast.expr) -> Given:
-        """Another expression of the same place."""
-        return replace(self, node=node)
-
-
 def is_local(facts: FunctionFacts | ClassFacts) -> bool:
     """Whether a definition stands in a function, where pickle does not find it by its name."""
     above = facts.scope.parent
@@ -89,41 +74,3 @@ def is_local(facts: FunctionFacts | ClassFacts) -> bool:
             return True
         above = above.parent
     return False
-
-
-def arguments_of(facts: FunctionFacts, call: ast.Call | None, given: Given, *, is_method: bool) -> dict[str, Given]:
-    """What a call gives to the parameters of a function, as far as it can be seen; ``self`` is left out.
-
-    Without a call: their defaults.
-    """
-    function = facts.node
-    names = [one.arg for one in (*function.args.posonlyargs, *function.args.args)][1 if is_method else 0 :]
-    bound: dict[str, Given] = {}
-    for name, value in zip(names, call.args if call else (), strict=False):
-        if isinstance(value, ast.Starred):
-            break
-        bound[name] = given.part(value)
-    known = {*names, *(one.arg for one in function.args.kwonlyargs)}
-    keywords = call.keywords if call else ()
-    bound |= {one.arg: given.part(one.value) for one in keywords if one.arg is not None and one.arg in known}
-    if not any(one.arg is None for one in keywords) and not any(isinstance(one, ast.Starred) for one in _args(call)):
-        outside = facts.scope.parent or facts.module.scope
-        for name, value in _defaults(function):
-            bound.setdefault(name, Given(facts.module, outside, value))
-    return bound
-
-
-def _args(call: ast.Call | None) -> list[ast.expr]:
-    return call.args if call else []
-
-
-def _defaults(function: Function) -> list[tuple[str, ast.expr]]:
-    arguments = function.args
-    positional = [*arguments.posonlyargs, *arguments.args]
-    first = len(positional) - len(arguments.defaults)
-    found = [(one.arg, value) for one, value in zip(positional[first:], arguments.defaults, strict=True)]
-    return found + [
-        (one.arg, value)
-        for one, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
-        if value is not None
-    ]

@@ -10,13 +10,14 @@ from forklint.facts.starting.methods import named
 from forklint.knowledge.starters import iteration, settling
 from forklint.project.index import External
 from forklint.project.module import FunctionFacts
-from forklint.project.scopes import Function, Kind
+from forklint.project.scopes import Function
 from forklint.project.spelling import argument
 from forklint.records import dataclass
 from forklint.runs.programs import Program, budget_for
 from forklint.runs.trace import Event
 from forklint.runs.walk import Topic, trace_of_module
 from forklint.summaries.terms import CALL, WORD
+from forklint.values.model import Made
 
 if TYPE_CHECKING:
     from forklint.project.index import Project, Symbol
@@ -128,26 +129,11 @@ class StartMethods(Topic):
 
     def _starts(self, call: Expression, node: ast.Call) -> bool:
         """``p.start()`` of a process made by multiprocessing, ``ctx.Pool()`` of one of its contexts."""
-        func = node.func
-        if not isinstance(func, ast.Attribute) or not isinstance(func.value, ast.Name):
+        if not isinstance(node.func, ast.Attribute) or node.func.attr not in {"start", "Pool"}:
             return False
-        made = _made_by(call.scope, func.value.id)
-        if made is None:
-            return False
-        if func.attr == "start":
-            last = made.func.attr if isinstance(made.func, ast.Attribute) else getattr(made.func, "id", "")
-            return last == "Process"
-        name = self.project.qualified(call.module, call.scope, made.func) if func.attr == "Pool" else ""
-        return name.endswith(".get_context")
-
-
-def _made_by(scope: Scope, name: str) -> ast.Call | None:
-    """The one call that gives a variable its value."""
-    found = scope.find(name)
-    if found is None or len(found[1]) != 1 or found[1][0].kind is not Kind.VALUE:
-        return None
-    value = found[1][0].value
-    return value if isinstance(value, ast.Call) else None
+        made = self.evaluator.find(call.part(node.func.value)).value
+        wanted = "Process" if node.func.attr == "start" else "get_context"
+        return isinstance(made, Made) and made.name.rpartition(".")[2] == wanted
 
 
 def _library(name: str, node: ast.Call) -> Settles | None:

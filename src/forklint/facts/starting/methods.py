@@ -5,17 +5,20 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from forklint.knowledge.starters import iteration
+from forklint.knowledge.starters import Starter, iteration
 from forklint.model import Cell
-from forklint.project.bindings import held_by
+from forklint.project.bindings import assigned
 from forklint.project.spelling import argument, last_name
 from forklint.records import dataclass
+from forklint.values.arguments import of_call
+from forklint.values.model import Constant, Expression, Made
 
 if TYPE_CHECKING:
     from forklint.config import Settings
     from forklint.project.index import Project
     from forklint.project.module import Module
-    from forklint.project.scopes import Scope
+    from forklint.values.evaluator import Evaluator
+    from forklint.values.model import Source
 
 METHODS = ("fork", "spawn", "forkserver")
 DEFAULT_METHOD = "default"
@@ -33,6 +36,11 @@ def cells_of(method: str, settings: Settings) -> tuple[Cell, ...]:
     if method == "forkserver":
         return tuple(Cell(platform, method) for platform in settings.platforms if platform != "windows")
     return ()
+
+
+def forked(settings: Settings) -> tuple[Cell, ...]:
+    """Cells where children can be forked, if that is asked for."""
+    return tuple(Cell(platform, "fork") for platform in settings.platforms if platform != "windows")
 
 
 def cells_for(project: Project, module: Module, method: str) -> tuple[Cell, ...]:
@@ -89,23 +97,34 @@ class Asked:
     """Where it is written out."""
 
 
-def asked_by(project: Project, module: Module, scope: Scope, context: ast.expr | None) -> Asked:
-    """The start method that an argument such as ``multiprocessing_context`` names, or makes a context of."""
-    if context is None or (isinstance(context, ast.Constant) and context.value is None):
-        return Asked(DEFAULT_METHOD)
-    if isinstance(context, ast.Constant):
-        return Asked(named(context), context)
-    if isinstance(context, ast.Name):
-        held = held_by(project, module, scope, context)
-        return asked_by(project, *held) if held is not None else Asked(UNKNOWN)
-    if isinstance(context, ast.Call) and project.qualified(module, scope, context.func) in iteration().contexts:
-        return asked_by(project, module, scope, argument(context, "method", 0))
+def asked_by(evaluator: Evaluator, source: Source | None, default: str = DEFAULT_METHOD) -> Asked:
+    """The start method that a source names, or has a context of; ``default`` where nothing is given."""
+    value = evaluator.find(source).value if source is not None else Constant(None)
+    if value == Constant(None):
+        return Asked(default)
+    if isinstance(value, Constant):
+        return Asked(str(value.value) if value.value in METHODS else UNKNOWN, _literal(source))
+    if isinstance(value, Made) and value.name in iteration().contexts:
+        return asked_by(evaluator, of_call(evaluator, value.call).get("method", 0))
     return Asked(UNKNOWN)
 
 
-def method_of(project: Project, module: Module, scope: Scope, context: ast.expr | None) -> str:
-    """The start method that an argument such as ``multiprocessing_context`` names; UNKNOWN if that is not plain."""
-    return asked_by(project, module, scope, context).method
+def asked_of(evaluator: Evaluator, row: Starter, call: Expression) -> Asked:
+    """The start method by which a call starts processes: of the context whose method it is, or that it is given."""
+    func = call.node.func if isinstance(call.node, ast.Call) else None
+    owner = call.part(func.value) if isinstance(func, ast.Attribute) else None
+    held = evaluator.find(owner).value if owner is not None else None
+    if isinstance(held, Made) and held.name in iteration().contexts:
+        return asked_by(evaluator, owner)
+    given = of_call(evaluator, call).get(row.context, row.position(row.context)) if row.context else None
+    return asked_by(evaluator, given, row.start_method or DEFAULT_METHOD)
+
+
+def _literal(source: Source | None) -> ast.Constant | None:
+    """Where a constant is written out, if that is plain."""
+    node = source.node if isinstance(source, Expression) else None
+    values = assigned(source.module, node) if isinstance(source, Expression) and isinstance(node, ast.Name) else [node]
+    return values[0] if len(values) == 1 and isinstance(values[0], ast.Constant) else None
 
 
 def named(node: ast.expr | None) -> str:

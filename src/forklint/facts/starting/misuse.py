@@ -7,13 +7,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from forklint.facts.starting.events import Settles, events_in, may_misuse
-from forklint.facts.starting.forking import forking
 from forklint.facts.starting.reach import reached
 from forklint.project.guard import is_main_guard
+from forklint.project.module import FunctionFacts
+from forklint.project.scopes import FUNCTIONS
 from forklint.project.spelling import argument
 from forklint.records import dataclass
-from forklint.runs.walk import RAISED_AGAIN, RAISED_UNKNOWN
-from forklint.values.model import Expression
+from forklint.runs.errors import RAISED_AGAIN, RAISED_UNKNOWN
+from forklint.values.evaluator import Evaluator
+from forklint.values.model import Constant, Expression
+from forklint.values.parameters import default_of
 from forklint.values.worlds import DARWIN, EVERYWHERE, LINUX, NOWHERE, WINDOWS, Worlds
 
 if TYPE_CHECKING:
@@ -116,7 +119,12 @@ def _where_fork_harms(project: Project, event: Settles) -> Worlds:
     if given is None:
         return NOWHERE
     harmed = DARWIN if RAISED_UNKNOWN in event.way.caught else DARWIN | WINDOWS
-    return harmed & forking(project, Expression(module, module.scope_at(call), given))
+    evaluator, scope = Evaluator(project), module.scope_at(call)
+    held = evaluator.find(Expression(module, scope, given))
+    found, is_open = [*held.possible], not (held.known or held.is_all)
+    if is_open and isinstance(given, ast.Name) and isinstance(scope.node, FUNCTIONS):
+        found.append(default_of(evaluator, FunctionFacts(module, scope.node), given.id))
+    return harmed & NOWHERE.union(*(one.worlds for one in found if one.value == Constant("fork")))
 
 
 def platforms_of(worlds: Worlds) -> frozenset[str]:

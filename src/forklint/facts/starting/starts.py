@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 from forklint.facts.loading.loaders import Loader, WorkerCount, loader_held
 from forklint.facts.loading.rows import rows_above
 from forklint.facts.starting import screening
-from forklint.facts.starting.methods import DEFAULT_METHOD, METHODS, UNKNOWN
+from forklint.facts.starting.methods import DEFAULT_METHOD, UNKNOWN, asked_by, asked_of
 from forklint.knowledge.starters import Starter, iteration, starters
 from forklint.model import Link
 from forklint.project.index import External
@@ -21,13 +21,12 @@ from forklint.runs.calls import method
 from forklint.runs.trace import Event
 from forklint.runs.walk import Topic
 from forklint.values import arguments, arithmetic
-from forklint.values.model import Absent, Constant, Expression, Found, Instance, Made, Value
+from forklint.values.model import Absent, Constant, Expression, Found, Instance, Made
 from forklint.values.numbers import Workers
 from forklint.values.worlds import platforms_of
 
 if TYPE_CHECKING:
     from forklint.project.index import Project, Symbol
-    from forklint.values.model import Source
 
 SPAWNING = frozenset({"darwin", "windows"})
 """Platforms that always spawned: who has workers on others alone has thought of it."""
@@ -121,7 +120,7 @@ class ProcessStarts(Topic):
             force = given.get("force", 1)
             found = self.evaluator.find(force) if force is not None else None
             is_off = found is None or (isinstance(found.value, Constant) and not arithmetic.is_true(found.value))
-            yield SetsMethod(self.asked(given.get("method", 0), UNKNOWN), forced=not is_off)
+            yield SetsMethod(asked_by(self.evaluator, given.get("method", 0), UNKNOWN).method, forced=not is_off)
 
     def _called(self, call: Expression, name: str) -> Iterator[Event]:
         """``context.Pool()``."""
@@ -249,41 +248,18 @@ class ProcessStarts(Topic):
         source = loader.option(loader.row.context) if loader.row.context else None
         if source is None and loader.row.context and loader.open:
             return UNKNOWN
-        return self.asked(source, loader.row.start_method or DEFAULT_METHOD)
+        return asked_by(self.evaluator, source, loader.row.start_method or DEFAULT_METHOD).method
 
     def _method_given(self, row: Starter, call: Expression) -> str:
-        """The start method that a call's ``context`` argument asks for, or the context that it is a method of."""
-        func = call.node.func if isinstance(call.node, ast.Call) else None
-        if isinstance(func, ast.Attribute):
-            owner = self.evaluator.find(call.part(func.value)).value
-            if _is_context(owner):
-                return self._of_value(owner)
+        """The start method that a call asks for; UNKNOWN where it may be given a context that is not seen."""
         given = arguments.of_call(self.evaluator, call)
-        source = given.get(row.context, row.position(row.context)) if row.context else None
-        if source is None and row.context and given.open:
-            return UNKNOWN
-        return self.asked(source, row.start_method or DEFAULT_METHOD)
-
-    def asked(self, source: Source | None, default: str) -> str:
-        """The start method that a source names, or has a context of; ``default`` where nothing is given."""
-        value = self.evaluator.find(source).value if source is not None else None
-        return default if value is None or value == Constant(None) else self._of_value(value)
-
-    def _of_value(self, value: Value) -> str:
-        if isinstance(value, Constant):
-            return str(value.value) if value.value in METHODS else UNKNOWN
-        if isinstance(value, Made) and _is_context(value):
-            return self.asked(arguments.of_call(self.evaluator, value.call).get("method", 0), DEFAULT_METHOD)
-        return UNKNOWN
+        is_hidden = row.context and given.open and given.get(row.context, row.position(row.context)) is None
+        return UNKNOWN if is_hidden else asked_of(self.evaluator, row, call).method
 
 
 def _is_plain(given: ast.expr) -> bool:
     """Whether an argument is a constant or a name of the file: nothing that runs."""
     return isinstance(given, ast.Constant) or (isinstance(given, ast.Name) and given.id in {"__name__", "__file__"})
-
-
-def _is_context(value: Value) -> bool:
-    return isinstance(value, Made) and value.name in iteration().contexts
 
 
 def _count(loader: Loader) -> WorkerCount:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from forklint.facts.datasets.workers import attributes_read, worker_methods
 from forklint.facts.loading.datasets import classes_of
 from forklint.facts.sending.sites import Sites
-from forklint.project.bindings import value_of
+from forklint.project.bindings import values_of
 from forklint.project.module import FunctionFacts
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function, statements
@@ -137,8 +137,8 @@ class LostUpdates:
     def _is_whole(self, module: Module, loader: LastingLoader, dataset: ClassFacts) -> bool:
         """Whether the loader's dataset is the object itself, not one that holds it."""
         given = argument(loader.call, "dataset", 0)
-        held = value_of(module, loader.scope, given) if isinstance(given, ast.Name) else None
-        made = held[2] if held is not None else given
+        values = values_of(module, loader.scope, given) if isinstance(given, ast.Name) else ()
+        made = next((value for _, value in values), given)
         if isinstance(made, ast.Call):
             return self.project.resolve(module, loader.scope, made.func) == dataset
         return isinstance(made, ast.Attribute) and len(loader.datasets) == 1

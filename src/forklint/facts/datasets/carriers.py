@@ -7,11 +7,11 @@ parameters, and what functions return. So is the class itself, which a table may
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from forklint.facts.datasets.classes import is_dataset
-from forklint.facts.handles.carried import init_path
+from forklint.facts.datasets.workers import init_path
 from forklint.facts.loading.loaders import workers_of
 from forklint.project import entries
 from forklint.project.budget import Budget
@@ -21,8 +21,9 @@ from forklint.project.scopes import FUNCTIONS, Kind
 from forklint.project.spelling import last_name
 from forklint.summaries.terms import WORD
 from forklint.values import classes, parameters
+from forklint.values.arguments import of_call
 from forklint.values.evaluator import Evaluator
-from forklint.values.model import Expression, Instance
+from forklint.values.model import Arguments, Expression, Instance
 from forklint.values.numbers import Workers
 
 MOST_PLACES = 2_000
@@ -37,6 +38,8 @@ TAKES_IN = frozenset({"append", "insert", "add", "extend", "update", "setdefault
 """Methods that put an argument into what they are called on."""
 GIVES_OUT = frozenset({"values", "items", "get", "pop", "copy"})
 """Methods of a container that give what is in it."""
+IN_WORKERS = frozenset({"collate_fn", "worker_init_fn"})
+"""Arguments of a loader, besides the dataset, that its workers call."""
 GIVEN_AS = frozenset({"transform", "transforms", "target_transform", "augment", "augmentation"})
 HOLDING = (
     *(ast.List, ast.Tuple, ast.Set, ast.Dict, ast.keyword, ast.Starred, ast.IfExp, ast.BoolOp, ast.NamedExpr),
@@ -70,6 +73,22 @@ def carried_from(project: Project, module: Module, made: ast.Call) -> ClassFacts
     """The dataset that keeps what one call gives; None if none does, or only a library's."""
     found = project.answer("carried from", made, lambda: _Search(project, None).follow([_Place(module, made)]))
     return found if isinstance(found, ClassFacts) else None
+
+
+def receiver(project: Project, facts: ClassFacts, keeps: Callable[[Arguments], bool]) -> ClassFacts | None:
+    """The dataset that an object of a class comes to; the class itself if a loader calls it.
+
+    Only objects count of which ``keeps`` says, by the arguments that they are made with, that they keep what matters.
+    """
+    search, evaluator = _Search(project, facts), Evaluator(project)
+    for module, node, _ in list(search.uses(facts)):
+        call = module.parents.get(node)
+        if isinstance(call, ast.Call) and call.func is node:
+            given = of_call(evaluator, Expression(module, module.scope_at(call), call))
+            found = search.follow([_Place(module, call)]) if keeps(given) else None
+            if found is not None:
+                return found
+    return None
 
 
 class _Search:
@@ -122,9 +141,9 @@ class _Search:
             made = Expression(module, module.scope_at(call), call.func)
             known = classes.choices(Evaluator(self._project), made) if not isinstance(symbol, FunctionFacts) else ()
             return next((one for one in known if is_dataset(self._project, one)), None)
-        if key == "collate_fn" and symbol.name.endswith("DataLoader"):
+        if key in IN_WORKERS and symbol.name.endswith("DataLoader"):
             workers = workers_of(self._project, module, module.scope_at(call), call)
-            return self._facts if workers is Workers.SOME else None
+            return self._facts if workers is not Workers.NONE else None
         if key in GIVEN_AS:
             is_dataset_of_library = ".datasets." in symbol.name or symbol.name.endswith(("Dataset", "ImageFolder"))
             return self._facts if is_dataset_of_library else None
@@ -180,10 +199,11 @@ class _Search:
             return
         scope = module.scope_at(call)
         symbol = self._project.resolve(module, scope, call.func)
-        if isinstance(symbol, ClassFacts) and not is_class:
+        is_class_called = last_name(call.func)[:1].isupper() and isinstance(symbol, External)
+        if (isinstance(symbol, ClassFacts) or is_class_called) and not is_class:
             yield _Place(module, call)  # another object has it
         elif isinstance(symbol, FunctionFacts):
-            key = node.arg if isinstance(node, ast.keyword) else _parameter_at(symbol, call, node)
+            key = node.arg if isinstance(node, ast.keyword) else parameter_at(symbol, call, node)
             if key:
                 yield from _of_parameter(symbol, key, is_class=is_class)
 
@@ -266,7 +286,7 @@ def _of_parameter(function: FunctionFacts, name: str, *, is_class: bool) -> Iter
                 yield _Place(function.module, node, is_class)
 
 
-def _parameter_at(function: FunctionFacts, call: ast.Call, node: ast.AST) -> str:
+def parameter_at(function: FunctionFacts, call: ast.Call, node: ast.AST) -> str:
     """The parameter that a call gives an argument by its place."""
     if node not in call.args or any(isinstance(one, ast.Starred) for one in call.args):
         return ""
