@@ -33,6 +33,7 @@ LAYERS = [
     "incremental",
     "dealing",
     "parallel",
+    "crashes",
     "verify",
     "pages",
     "report",
