@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import click
 
+from forklint.cli.dashes import CommandWithRest
 from forklint.cli.ending import CLEAN, FAILED, FOUND, Failure, one_line_errors
 
 if TYPE_CHECKING:
@@ -22,17 +23,13 @@ CHUNK = 1024 * 1024
 NEGATIVE = re.compile(r"-\d+")
 
 
-class ExplainCommand(click.Command):
-    """What stands behind ``--`` are paths; before it a word such as ``-139`` is an exit status, not an option."""
+class ExplainCommand(CommandWithRest):
+    """A word such as ``-139`` is an exit status, not an option."""
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Keep the paths aside in ``ctx.obj``, and let negative numbers through."""
-        place = args.index("--") if "--" in args else len(args)
-        ctx.obj = tuple(map(Path, args[place + 1 :]))
-        words = args[:place]
-        negative = [word for word in words if NEGATIVE.fullmatch(word)]
-        rest = [word for word in words if word not in negative]
-        return super().parse_args(ctx, [*rest, *(["--", *negative] if negative else [])])
+    def own_words(self, args: list[str]) -> list[str]:
+        """Put it behind a ``--`` of its own, where click reads no options."""
+        negative = [word for word in args if NEGATIVE.fullmatch(word)]
+        return [*(word for word in args if word not in negative), "--", *negative] if negative else args
 
 
 @click.command(cls=ExplainCommand, options_metavar="[OPTIONS]")
@@ -40,7 +37,7 @@ class ExplainCommand(click.Command):
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("--config", "config_file", type=click.Path(path_type=Path), help="Use this file and no other.")
 @click.option("--isolated", is_flag=True, help="Read no configuration.")
-@click.option("--no-cache", is_flag=True, help="Neither read nor write the cache.")
+@click.option("--no-cache", is_flag=True, help="Neither use nor keep findings of other runs.")
 @click.option("-v", "--verbose", is_flag=True, help="Show where forklint itself failed.")
 @click.pass_context
 def explain(ctx: click.Context, /, crash: str | None, **options: Any) -> None:
@@ -54,7 +51,7 @@ def explain(ctx: click.Context, /, crash: str | None, **options: Any) -> None:
     fits the log.
     """
     with one_line_errors(verbose=options["verbose"]):
-        sys.exit(run(crash, ctx.obj, options))
+        sys.exit(run(crash, [Path(path) for path in ctx.obj or ()], options))
 
 
 class Source(NamedTuple):
@@ -90,7 +87,7 @@ def run(crash: str | None, paths: Sequence[Path], options: dict[str, Any]) -> in
 def _source(crash: str | None) -> Source:
     """Read what is to be explained; raises Failure."""
     from forklint.crashes.exit_status import is_status, signal_in  # noqa: PLC0415 - `--help` needs none of it
-    from forklint.crashes.reading import LogReader, Reading, of_signal  # noqa: PLC0415
+    from forklint.crashes.reading import NO_CRASH, LogReader, Reading, of_signal  # noqa: PLC0415
 
     if crash is None or crash == "-":
         if sys.stdin is None or (crash is None and sys.stdin.isatty()):
@@ -103,7 +100,7 @@ def _source(crash: str | None) -> Source:
                 return Source(crash, _read(file))
         except OSError as error:
             raise Failure(f"{crash}: {error.strerror}") from None
-    signal = signal_in(crash)
+    signal = NO_CRASH if crash == "0" else signal_in(crash)
     if signal or is_status(crash):
         return Source("", of_signal(signal) if signal else Reading())
     if not any(char.isspace() for char in crash):

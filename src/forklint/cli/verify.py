@@ -14,6 +14,7 @@ import click
 
 from forklint import config
 from forklint.cli import proved_fixes
+from forklint.cli.dashes import CommandWithRest
 from forklint.cli.ending import CLEAN, FAILED, FOUND, Failure, one_line_errors
 from forklint.cli.files import find, interpreter
 from forklint.cli.output import print_notes, say
@@ -42,19 +43,7 @@ UNDECIDED = 3
 METHODS = ("fork", "forkserver", "spawn")
 
 
-class VerifyCommand(click.Command):
-    """What stands behind ``--`` are the arguments of the entry, whatever they look like."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Keep them aside in ``ctx.obj``; None if there is no ``--``."""
-        ctx.obj = None
-        if "--" in args:
-            place = args.index("--")
-            args, ctx.obj = args[:place], tuple(args[place + 1 :])
-        return super().parse_args(ctx, args)
-
-
-@click.command(cls=VerifyCommand, options_metavar="[OPTIONS]", epilog="Runs code of the project: see --plan first.")
+@click.command(cls=CommandWithRest, options_metavar="[OPTIONS]", epilog="Runs code of the project: see --plan first.")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--plan", is_flag=True, help="Show what would be run, and run nothing.")
 @click.option(
@@ -115,8 +104,8 @@ def run(options: dict[str, Any], arguments: Sequence[str] | None) -> int:
     from forklint.verify import proving  # noqa: PLC0415
     from forklint.verify.doctor import ProbeError, probe  # noqa: PLC0415
     from forklint.verify.experiments.base import Context  # noqa: PLC0415
-    from forklint.verify.runner import CannotRunError  # noqa: PLC0415
     from forklint.verify.subjects import Factory  # noqa: PLC0415
+    from forklint.verify.supervisor import CannotRunError  # noqa: PLC0415
 
     _check(options)
     entry, importable = _entry(options["paths"], arguments)

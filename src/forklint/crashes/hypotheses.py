@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from forklint.crashes.reading import Place, Reading, Sign
+from forklint.knowledge.crashes import TELLS
 from forklint.model import Finding, Severity
 
-MOST = 6
-"""Hypotheses that are worth a reader's time."""
 WEIGHT, RANK = 100, 8
-"""What a row counts by how much it says, and what each place in its list of rules takes off."""
+"""What a row counts by how much it says, and what each place in its list of rules takes off; more signs break ties."""
 ON_THE_WAY, ABOUT, ELSEWHERE, QUIET = 150, 80, -120, -40
 """What a finding counts more or less: the traceback goes through its file, it names the library that the message comes
 from, it affects other systems than the one that crashed, it is of severity info."""
@@ -54,7 +53,7 @@ class Explanation:
 
     @cached_property
     def signs(self) -> tuple[Sign, ...]:
-        """What was seen, the most telling first; of two that say the same, the one that says more."""
+        """What was seen, the most telling first."""
         return tuple(sorted(self.reading.signs, key=lambda sign: (-sign.crash.weight, sign.line)))
 
 
@@ -71,12 +70,11 @@ def hypotheses(signs: Iterable[Sign]) -> tuple[Hypothesis, ...]:
     made = []
     for code, parts in found.items():
         parts.sort(key=lambda part: -part[0])
-        score = parts[0][0] + min(RANK - 1, sum(points for points, _ in parts[1:]) // WEIGHT)
+        score = parts[0][0] + min(RANK - 1, 3 * len(parts[1:]))
         made.append(Hypothesis(code, score, tuple(sign for _, sign in parts)))
     made.sort(key=lambda one: (-one.score, one.code))
     most = max((one.weight for one in made), default=0)
-    kept = [one for one in made if one.weight > 1 or most < 3]
-    return tuple(kept[:MOST])
+    return tuple(one for one in made if one.weight > 1 or most < len(TELLS))
 
 
 def explain(reading: Reading, findings: Sequence[Finding] = ()) -> Explanation:

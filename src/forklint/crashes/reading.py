@@ -14,6 +14,8 @@ from forklint.knowledge.crashes import Crash, Crashes, crashes
 
 BLOCK = 256 * 1024
 """Bytes that are searched at a time."""
+NO_CRASH = "exit 0"
+"""The row of the table for a program that ended well: some hazards harm without a word."""
 MOST_MATCHES = 200
 """So often a text is looked at; a log that repeats one line a million times says no more by it."""
 MOST_PLACES = 500

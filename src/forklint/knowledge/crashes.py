@@ -10,7 +10,7 @@ from typing import Any
 from forklint import knowledge
 from forklint.records import dataclass
 
-TELLS = ("ending", "area", "cause")
+TELLS = ("ending", "warning", "area", "cause")
 """How much a row says of the hazard, from least to most."""
 SYSTEMS = ("", "darwin", "linux", "windows")
 CODE = re.compile(r"FKL\d{3}")
@@ -58,7 +58,7 @@ class Crash:
 
     @property
     def weight(self) -> int:
-        """How much it says of the hazard: 1 for how a process ended, 3 for a message that names the cause."""
+        """How much it says of the hazard: 1 for how a process ended, 4 for an error that names the cause."""
         return TELLS.index(self.tells) + 1
 
 

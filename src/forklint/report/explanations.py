@@ -7,28 +7,29 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from forklint.crashes.exit_status import described
-from forklint.crashes.hypotheses import Explanation, Fit, Hypothesis
+from forklint.crashes.hypotheses import Explanation, Fit
 from forklint.crashes.reading import Sign
 from forklint.model import Applicability
 from forklint.pages import URL
 from forklint.report import count, place, visible
 from forklint.report import json as one_finding
 
-MOST_SIGNS, MOST_FITS = 3, 8
-"""Signs and findings that are shown at length; the others are counted."""
+MOST_SIGNS, MOST_HYPOTHESES, MOST_FITS = 3, 6, 8
+"""How many signs, hazards and findings are shown at length; a hazard that the project has is shown in any case."""
+GATHER = "forklint doctor -- COMMAND"
+"""What tells more of a crash; of no use to whom doctor itself tells of one."""
 MARGIN = "  "
 
 
-def text(explained: Explanation, source: str = "") -> str:
+def text(explained: Explanation, source: str = "", *, by_doctor: bool = False) -> str:
     """What was seen, the hazards that make it, the findings that fit, and what to run; ``source`` names the log."""
-    parts = [_seen(explained.signs, source), _hypotheses(explained.hypotheses), _fits(explained), _commands(explained)]
+    parts = [
+        _seen(explained.signs, source, by_doctor=by_doctor),
+        _hypotheses(explained),
+        _fits(explained),
+        _commands(explained, by_doctor=by_doctor),
+    ]
     return "\n\n".join("\n".join(lines) for lines in map(list, parts) if lines) + "\n"
-
-
-def hypothesis_lines(explained: Explanation) -> Iterator[str]:
-    """The hazards and the findings, without what was seen."""
-    parts = [_hypotheses(explained.hypotheses), _fits(explained), _commands(explained)]
-    yield from "\n\n".join("\n".join(lines) for lines in map(list, parts) if lines).splitlines()
 
 
 def to_dict(explained: Explanation) -> dict[str, Any]:
@@ -86,7 +87,7 @@ def commands(explained: Explanation) -> Mapping[str, str]:
         unsafe = fixable.fix.applicability is Applicability.UNSAFE
         flags = ["--fix", "--unsafe-fixes"] if unsafe else ["--fix"]
         made["fix"] = _command("forklint", fixable.path, "--select", fixable.code, *flags)
-    return made or {"gather": "forklint doctor -- COMMAND"}
+    return made or {"gather": GATHER}
 
 
 def _command(program: str, path: str, *words: str) -> str:
@@ -94,24 +95,29 @@ def _command(program: str, path: str, *words: str) -> str:
     return f"{program} {shlex.join([visible(shown), *words])}"
 
 
-def _seen(signs: Sequence[Sign], source: str) -> Iterator[str]:
-    for number, sign in enumerate(signs[:MOST_SIGNS]):
+def _seen(signs: Sequence[Sign], source: str, *, by_doctor: bool) -> Iterator[str]:
+    """The signs that say most; those that only tell how a process ended are shown where there is nothing better."""
+    shown = [sign for sign in signs if sign.crash.weight > 1][:MOST_SIGNS] or signs[:1]
+    for number, sign in enumerate(shown):
         if number:
             yield ""
         yield visible(sign.crash.means)
         where = f"{source}:{sign.line}: " if source and sign.line else ""
         if sign.text:
             yield f"{MARGIN}> {visible(where + sign.text)}"
-        yield f"{MARGIN}What to do: {sign.crash.do}"
-    if signs[MOST_SIGNS:]:
-        yield ""
-        yield f"Also seen: {', '.join(sign.crash.name for sign in signs[MOST_SIGNS:])}."
+        if not (by_doctor and GATHER in sign.crash.do):
+            yield f"{MARGIN}What to do: {sign.crash.do}"
+    others = [sign.crash.name for sign in signs if sign not in shown]
+    if others:
+        yield f"Also seen: {', '.join(others)}."
 
 
-def _hypotheses(found: Sequence[Hypothesis]) -> Iterator[str]:
-    if found:
+def _hypotheses(explained: Explanation) -> Iterator[str]:
+    if explained.hypotheses:
         yield "Hazards that cause this, most likely first:"
-    rows = [rule(one.code) for one in found]
+    found = {fit.finding.code for fit in explained.fits}
+    shown = [one for number, one in enumerate(explained.hypotheses) if number < MOST_HYPOTHESES or one.code in found]
+    rows = [rule(one.code) for one in shown]
     width = max((len(name) for _, name, _ in rows), default=0)
     for code, name, summary in rows:
         yield f"{MARGIN}{code} {name.ljust(width)}  {summary}"
@@ -141,9 +147,9 @@ def _fit(fit: Fit) -> Iterator[str]:
 LABELS = {"prove": "Prove it:", "fix": "Fix it:", "gather": "To learn more:"}
 
 
-def _commands(explained: Explanation) -> Iterator[str]:
-    if explained.signs:
-        made = commands(explained)
+def _commands(explained: Explanation, *, by_doctor: bool) -> Iterator[str]:
+    made = {name: command for name, command in commands(explained).items() if not (by_doctor and command == GATHER)}
+    if explained.signs and made:
         width = max(len(LABELS[name]) for name in made)
         for name, command in made.items():
             yield f"{LABELS[name].ljust(width)} {command}"
