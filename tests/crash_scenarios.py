@@ -476,7 +476,7 @@ def _():
 @makes("loader-waits", "forked-process")
 def _():
     def read(index):
-        faulthandler.dump_traceback_later(0.2)
+        faulthandler.dump_traceback()
         time.sleep(SECONDS)
 
     stacks_of(lambda: loaded(read))
