@@ -75,7 +75,7 @@ def main() -> None:
 def from_a_crash(folder: Path, example: Path) -> None:
     """Crash a copy of the example as it does on macOS and Windows, and get from its log to a fixed file."""
     project = folder / "crashed"
-    shutil.copytree(example, project)
+    shutil.copytree(example, project, ignore=shutil.ignore_patterns(".data", "__pycache__"))
     (project / "forklint.toml").touch()
     started = project / "spawn"
     started.mkdir()

@@ -33,6 +33,7 @@ class LintCommand(click.Command):
 @click.command(
     cls=LintCommand,
     epilog="Also: `forklint init` adds forklint to a project, `forklint rule CODE` prints a rule's page, "
+    "`forklint explain` goes from a crash log to the findings that fit, "
     "`forklint clean` removes what runs have kept. "
     "A path named like a command is reached as ./rule.",
 )
