@@ -33,6 +33,10 @@ def complete(forklint, folder: Path, *words: str) -> list[str]:
         (["--exit-on", "w"], ["plain,warning"]),
         (["--exit-n"], ["plain,--exit-non-zero-on-fix"]),
         (["ru"], ["file,ru", "plain,rule"]),
+        (["ex"], ["file,ex", "plain,explain"]),
+        (["explain", "cr"], ["file,cr"]),
+        (["explain", "--out"], ["plain,--output-format"]),
+        (["doctor", "--ti"], ["plain,--timeout"]),
     ],
 )
 def test_what_is_offered(forklint, tmp_path: Path, words: list[str], offered: list[str]) -> None:

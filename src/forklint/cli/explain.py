@@ -33,7 +33,7 @@ class ExplainCommand(CommandWithRest):
 
 
 @click.command(cls=ExplainCommand, options_metavar="[OPTIONS]")
-@click.argument("crash", metavar="[CRASH_LOG] [-- PATHS]", required=False)
+@click.argument("crash", metavar="[CRASH_LOG] [-- PATHS]", required=False, type=click.Path())
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("--config", "config_file", type=click.Path(path_type=Path), help="Use this file and no other.")
 @click.option("--isolated", is_flag=True, help="Read no configuration.")

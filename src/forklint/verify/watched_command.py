@@ -30,6 +30,8 @@ from forklint.verify.supervisor import Supervisor
 GRACE = 10.0
 """Seconds that the command's other processes have to end once it has ended itself: trackers send what they noted."""
 CHUNK = 64 * 1024
+PATIENCE = 5.0
+"""Seconds to wait for the end of the output once the command's processes have been ended."""
 PROBE = import_module("forklint.verify.harness.forklint_harness.environment")
 """What doctor asks an interpreter of itself; by its name, since trials import it under another one."""
 PAUSE = 0.5
@@ -168,7 +170,8 @@ class _Output:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._thread.join(1)
+        if self._thread.is_alive():
+            self._thread.join(PATIENCE)
 
     def hand_over(self) -> None:
         """The supervisor has the descriptors: they are closed here, and what comes is passed on."""
@@ -179,8 +182,8 @@ class _Output:
         self._thread.start()
 
     def end(self) -> Reading:
-        """What was printed, once all who could print have ended."""
-        self._thread.join()
+        """What was printed, once all who could print have ended; where one escaped, it is not waited for."""
+        self._thread.join(PATIENCE)
         return self._reader.end()
 
     def _pass_on(self, readers: Sequence[int]) -> None:
