@@ -27,6 +27,8 @@ QUOTES = {
     "multithreaded, so this will likely lead to a deadlock.",
     "macos-fork-crash": "Application Specific Information:\n*** multi-threaded process forked ***\n"
     "crashed on child side of fork pre-exec",
+    "macos-bad-access": "Exception Type:        EXC_BAD_ACCESS (SIGSEGV)\n"
+    "Exception Codes:       KERN_INVALID_ADDRESS at 0x0000000000000110",
     "mkl-threading-layer": "Error: mkl-service + Intel(R) MKL: MKL_THREADING_LAYER=INTEL is incompatible with "
     "libgomp-a34b3233.so.1 library.",
     "mongo-fork": "UserWarning: MongoClient opened before fork. May not be entirely fork-safe, proceed with caution.",

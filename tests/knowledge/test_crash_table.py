@@ -15,7 +15,7 @@ ROWS = [*crashes().rows, *crashes().endings]
 ROW = {
     "name": "a-row",
     "find": ["some text"],
-    "tells": "area",
+    "specificity": "area",
     "means": "It means this.",
     "rules": ["FKL301"],
     "do": "Do that.",
@@ -51,7 +51,7 @@ def test_no_pattern_takes_long(row: Crash | Ending) -> None:
         ({"signal": "SIGSEGV"}, "either `find` or `signal`"),
         ({"find": ["ab"]}, "four characters"),
         ({"pattern": "("}, "`pattern`"),
-        ({"tells": "much"}, "`tells` is one of"),
+        ({"specificity": "much"}, "`specificity` is one of"),
         ({"system": "beos"}, "`system` is one of"),
         ({"rules": ["E501"]}, "no code of a rule"),
         ({"source": ""}, "it needs `source`"),

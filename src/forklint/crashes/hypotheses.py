@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from forklint.crashes.reading import Place, Reading, Sign
-from forklint.knowledge.crashes import TELLS
+from forklint.knowledge.crashes import SPECIFICITIES
 from forklint.model import Finding, Severity
 
 WEIGHT, RANK = 100, 8
@@ -74,7 +74,7 @@ def hypotheses(signs: Iterable[Sign]) -> tuple[Hypothesis, ...]:
         made.append(Hypothesis(code, score, tuple(sign for _, sign in parts)))
     made.sort(key=lambda one: (-one.score, one.code))
     most = max((one.weight for one in made), default=0)
-    return tuple(one for one in made if one.weight > 1 or most < len(TELLS))
+    return tuple(one for one in made if one.weight > 1 or most < len(SPECIFICITIES))
 
 
 def explain(reading: Reading, findings: Sequence[Finding] = ()) -> Explanation:

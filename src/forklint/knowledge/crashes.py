@@ -10,11 +10,11 @@ from typing import Any
 from forklint import knowledge
 from forklint.records import dataclass
 
-TELLS = ("ending", "warning", "area", "cause")
+SPECIFICITIES = ("ending", "warning", "area", "cause")
 """How much a row says of the hazard, from least to most."""
 SYSTEMS = ("", "darwin", "linux", "windows")
 CODE = re.compile(r"FKL\d{3}")
-CRASH_KEYS = {"name", "find", "pattern", "signal", "tells", "means", "rules", "about", "system", "do", "source"}
+CRASH_KEYS = {"name", "find", "pattern", "signal", "specificity", "means", "rules", "about", "system", "do", "source"}
 ENDING_KEYS = {"name", "find", "pattern", "signal", "source"}
 
 
@@ -48,7 +48,7 @@ class Crash:
     name: str
     text: Text
     signal: str
-    tells: str
+    specificity: str
     means: str
     rules: tuple[str, ...]
     about: tuple[str, ...]
@@ -59,7 +59,7 @@ class Crash:
     @property
     def weight(self) -> int:
         """How much it says of the hazard: 1 for how a process ended, 4 for an error that names the cause."""
-        return TELLS.index(self.tells) + 1
+        return SPECIFICITIES.index(self.specificity) + 1
 
 
 @dataclass(frozen=True)
@@ -113,8 +113,8 @@ def _crash(row: Mapping[str, Any]) -> Crash:
     for key in ("means", "do", "source"):
         if not row.get(key):
             raise CrashTableError(f"{name}: it needs `{key}`")
-    if row.get("tells") not in TELLS:
-        raise CrashTableError(f"{name}: `tells` is one of {', '.join(TELLS)}")
+    if row.get("specificity") not in SPECIFICITIES:
+        raise CrashTableError(f"{name}: `specificity` is one of {', '.join(SPECIFICITIES)}")
     if row.get("system", "") not in SYSTEMS:
         raise CrashTableError(f"{name}: `system` is one of {', '.join(filter(None, SYSTEMS))}")
     for code in row.get("rules", ()):
@@ -124,7 +124,7 @@ def _crash(row: Mapping[str, Any]) -> Crash:
         name=name,
         text=_text(name, row),
         signal=row.get("signal", ""),
-        tells=row["tells"],
+        specificity=row["specificity"],
         means=row["means"],
         rules=tuple(row["rules"]),
         about=tuple(row.get("about", ())),

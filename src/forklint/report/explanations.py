@@ -58,7 +58,7 @@ def sign_dict(sign: Sign) -> dict[str, Any]:
         "name": row.name,
         "line": sign.line or None,
         "text": sign.text,
-        "tells": row.tells,
+        "specificity": row.specificity,
         "means": row.means,
         "do": row.do,
         "source": row.source,
