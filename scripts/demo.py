@@ -1,4 +1,4 @@
-"""Runs the main job on the example: find, mend a copy, train it, guard it with a commit hook, prove what was found."""
+"""Runs the main job on the example: from a crash to a fix, find, mend, train, guard with a commit hook, prove."""
 
 from __future__ import annotations
 
@@ -56,6 +56,7 @@ def main() -> None:
         copy = folder / "examples"
         shutil.copytree(ROOT / "examples", copy, ignore=shutil.ignore_patterns(".data", "__pycache__"))
         (folder / "forklint.toml").touch()
+        from_a_crash(folder, copy)
         step("Find: five hazards in one small project", [*FORKLINT, "examples"], folder, expect=1)
         mend = [*FORKLINT, "examples", "--fix", "--show-fixes", "--output-format", "concise"]
         step("Mend what is safe", mend, folder, expect=1)
@@ -69,6 +70,25 @@ def main() -> None:
             step(title, command, copy / "ocr", expect=0, PYTHONPATH=os.pathsep.join([str(platform), PATH]))
         commit(folder, folder / "examples")
         prove(folder)
+
+
+def from_a_crash(folder: Path, example: Path) -> None:
+    """Crash a copy of the example as it does on macOS and Windows, and get from its log to a fixed file."""
+    project = folder / "crashed"
+    shutil.copytree(example, project, ignore=shutil.ignore_patterns(".data", "__pycache__"))
+    (project / "forklint.toml").touch()
+    started = project / "spawn"
+    started.mkdir()
+    (started / "sitecustomize.py").write_text(START.format("spawn"), encoding="utf-8")
+    spawned = {"PYTHONPATH": os.pathsep.join([str(started), PATH])}
+    train = [sys.executable, "ocr/train.py", "--epochs", "1"]
+    with (project / "crash.log").open("wb") as log:
+        subprocess.run(train, cwd=project, env={**os.environ, **spawned}, stdout=log, stderr=log, check=False)
+    explain = [*FORKLINT, "explain", "crash.log"]
+    step("From a crash log to a fixed file, 1: what causes it, and where?", explain, project, expect=1)
+    fix = [*FORKLINT, "ocr/data.py", "--select", "FKL301", "--fix", "--quiet"]
+    step("From a crash log to a fixed file, 2: fix it", fix, project, expect=0)
+    step("From a crash log to a fixed file, 3: nothing here causes it any more", explain, project, expect=0)
 
 
 def prove(folder: Path) -> None:

@@ -47,6 +47,10 @@ def complete(forklint, folder: Path, *words: str) -> list[str]:
         (["verify", "--start-method", "fork"], ["plain,fork", "plain,forkserver"]),
         (["init", "src"], ["dir,src"]),
         (["clean", "--cache"], ["plain,--cache-dir"]),
+        (["ex"], ["file,ex", "plain,explain"]),
+        (["explain", "cr"], ["file,cr"]),
+        (["explain", "--out"], ["plain,--output-format"]),
+        (["doctor", "--ti"], ["plain,--timeout"]),
     ],
 )
 def test_what_is_offered(forklint, tmp_path: Path, words: list[str], offered: list[str]) -> None:

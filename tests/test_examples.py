@@ -110,6 +110,17 @@ def test_the_demo_shows_a_commit_refused_mended_and_passing(
     assert "1 file changed" in steps[-1]
 
 
+def test_the_demo_goes_from_a_crash_to_a_fixed_file(tmp_path: Path, monkeypatch, capfd) -> None:
+    monkeypatch.syspath_prepend(str(EXAMPLES.parent / "scripts"))
+    import demo
+
+    demo.from_a_crash(tmp_path, EXAMPLES)
+    steps = capfd.readouterr().out.split("\n$ forklint ")
+    assert "TypeError: cannot pickle '_io.BufferedReader' object" in steps[1]
+    assert "ocr/data.py:44:9: FKL301" in steps[1]
+    assert "No finding of this project fits." in steps[3]
+
+
 def test_the_readme_shows_what_the_command_prints(forklint) -> None:
     shown = (EXAMPLES.parent / "README.md").read_text(encoding="utf-8")
     printed = forklint("examples/ocr/data.py", cwd=EXAMPLES.parent).stdout.partition("\nFound")[0]

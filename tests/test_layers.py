@@ -34,6 +34,7 @@ LAYERS = [
     "incremental",
     "dealing",
     "parallel",
+    "crashes",
     "verify",
     "pages",
     "report",

@@ -15,7 +15,8 @@ import pytest
 from trial_making import MEMORY, alive, is_alive, make, within
 
 from forklint.verify.limits import Limits, available_memory
-from forklint.verify.runner import CannotRunError, Runner
+from forklint.verify.runner import Runner
+from forklint.verify.supervisor import CannotRunError
 from forklint.verify.words import Subject, Trial
 
 PYTHON = Path(sys.executable)

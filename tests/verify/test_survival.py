@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from trial_making import is_alive
 
-from forklint.verify import runner
+from forklint.verify import supervisor
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="elsewhere this is not promised")
 
@@ -297,8 +297,8 @@ session.main()
 @pytest.fixture
 def without_proc(monkeypatch):
     """As on a system that has neither /proc nor prctl."""
-    verify = Path(runner.__file__).parent
-    monkeypatch.setattr(runner, "SUPERVISOR", [sys.executable, "-c", WITHOUT_PROC.format(verify=str(verify))])
+    verify = Path(supervisor.__file__).parent
+    monkeypatch.setattr(supervisor, "SUPERVISOR", [sys.executable, "-c", WITHOUT_PROC.format(verify=str(verify))])
 
 
 def test_without_proc_a_trials_group_is_still_ended_with_its_stacks(observe, without_proc):

@@ -11,6 +11,7 @@ from forklint import __version__
 COMMANDS = {
     "lint": "forklint.cli.lint",
     "verify": "forklint.cli.verify",
+    "explain": "forklint.cli.explain",
     "doctor": "forklint.cli.doctor",
     "rule": "forklint.cli.rule",
     "config": "forklint.cli.config",

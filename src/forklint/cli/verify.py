@@ -14,6 +14,7 @@ import click
 
 from forklint import config
 from forklint.cli import proved_fixes
+from forklint.cli.dashes import CommandWithRest
 from forklint.cli.errors import CLEAN, FAILED, FOUND, Failure, one_line_errors
 from forklint.cli.files import find, interpreter
 from forklint.cli.output import print_notes, say
@@ -42,20 +43,8 @@ UNDECIDED = 3
 METHODS = ("fork", "forkserver", "spawn")
 
 
-class VerifyCommand(click.Command):
-    """Passes everything after ``--`` to the script."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Store the arguments after ``--`` in ``ctx.obj``; None if there is no ``--``."""
-        ctx.obj = None
-        if "--" in args:
-            place = args.index("--")
-            args, ctx.obj = args[:place], tuple(args[place + 1 :])
-        return super().parse_args(ctx, args)
-
-
 @click.command(
-    cls=VerifyCommand,
+    cls=CommandWithRest,
     short_help="Confirm or refute findings by running code.",
     options_metavar="[OPTIONS]",
     epilog="This command runs code of your project. Use --plan to see first what it would run.",
@@ -124,8 +113,8 @@ def run(options: dict[str, Any], arguments: Sequence[str] | None) -> int:
     from forklint.verify import proving  # noqa: PLC0415
     from forklint.verify.doctor import ProbeError, probe  # noqa: PLC0415
     from forklint.verify.experiments.base import Context  # noqa: PLC0415
-    from forklint.verify.runner import CannotRunError  # noqa: PLC0415
     from forklint.verify.subjects import Factory  # noqa: PLC0415
+    from forklint.verify.supervisor import CannotRunError  # noqa: PLC0415
 
     _check(options)
     entry, importable = _entry(options["paths"], arguments)

@@ -11,7 +11,6 @@ import contextlib
 import json
 import os
 import secrets
-import subprocess
 import tempfile
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,12 +20,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from forklint.verify.debug_flags import TELLING
 from forklint.verify.doctor import HARNESS
-from forklint.verify.isolation import SUPERVISOR, Copies, Isolations
+from forklint.verify.isolation import Copies, Isolations
 from forklint.verify.limits import MIB, Limits
 from forklint.verify.supervision.afterwards import VARIABLE, clear_away
 from forklint.verify.supervision.order import Order
 from forklint.verify.supervision.shared import SharedMemory
+from forklint.verify.supervisor import CannotRunError, Supervisor
 from forklint.verify.words import Ending, Observation, Trial
 
 PATIENCE = 60.0
@@ -44,14 +45,8 @@ OFFLINE = {
 """Keeps the trackers of experiments from writing a trial into somebody's records."""
 ALIKE = {"PYTHONHASHSEED": "0"}
 """Gives sets the same order in each process: classes listed from a set would number samples anew in each trial."""
-TELLING = {"PYTHONUNBUFFERED": "1", "TORCH_SHOW_CPP_STACKTRACES": "1"}
-"""What a killed process printed is evidence, and so is the stack of an error of C++."""
 SUPERVISOR_LOST, CANCELLED = "supervisor", "interrupt"
 """Further reasons in ``Ending.stopped_for``: its supervisor was killed; forklint was told to stop."""
-
-
-class CannotRunError(ValueError):
-    """A trial that cannot be started at all; the message is one line for the user."""
 
 
 class Runner:
@@ -70,7 +65,7 @@ class Runner:
         self._workplace = (workplace or Path(tempfile.gettempdir())).absolute()
         self._isolations = Isolations(self._workplace)
         self._lock = threading.Lock()
-        self._running: set[subprocess.Popen[bytes]] = set()
+        self._running: set[Supervisor] = set()
         self._cancelled = False
 
     def __enter__(self) -> Runner:  # noqa: PYI034 - Self needs Python 3.11
@@ -86,7 +81,7 @@ class Runner:
         with self._lock:
             self._cancelled = True
             for supervisor in self._running:
-                _cut(supervisor)
+                supervisor.cut()
 
     def can_lay_over(self, trial: Trial) -> bool:
         """Whether a trial can be given other texts of files than those on the disk."""
@@ -107,8 +102,10 @@ class Runner:
         timer.daemon = True
         timer.start()
         try:
-            report = self._ask(supervisor, order)
-            records = tuple(copies.meant(record) for record in _records(folder / "journal"))
+            report = supervisor.ask(order)
+            records = tuple(copies.meant(record) for record in records_in(folder / "journal"))
+        except CannotRunError as error:
+            raise CannotRunError(f"a trial could not be started: {error}") from None
         finally:
             timer.cancel()
             complaint = self._end(supervisor)
@@ -155,46 +152,20 @@ class Runner:
                 threads.shutdown(wait=True, cancel_futures=True)
                 raise
 
-    def _start(self) -> subprocess.Popen[bytes]:
-        """A supervisor that waits for its order: in a session of its own, so that Ctrl-C does not reach it."""
-        supervisor = subprocess.Popen(  # noqa: S603
-            SUPERVISOR,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd="/",
-            start_new_session=True,
-        )
+    def _start(self) -> Supervisor:
+        """A supervisor that waits for its order."""
+        supervisor = Supervisor()
         with self._lock:
             self._running.add(supervisor)
             if self._cancelled:
-                _cut(supervisor)
+                supervisor.cut()
         return supervisor
 
-    def _ask(self, supervisor: subprocess.Popen[bytes], order: Order) -> Mapping[str, Any] | None:
-        """The report on the trial; None if the supervisor was killed."""
-        assert supervisor.stdin is not None  # noqa: S101 - pipes were asked for
-        assert supervisor.stdout is not None  # noqa: S101
-        with contextlib.suppress(OSError, ValueError):  # it was killed, or the trial cancelled, before it heard
-            supervisor.stdin.write(json.dumps(order._asdict()).encode() + b"\n")
-            supervisor.stdin.flush()
-        line = supervisor.stdout.readline()
-        if not line.endswith(b"\n"):
-            return None
-        report: dict[str, Any] = json.loads(line)
-        if "error" in report:
-            raise CannotRunError(f"cannot start a trial: {report['error']}")
-        return report
-
-    def _end(self, supervisor: subprocess.Popen[bytes]) -> str:
+    def _end(self, supervisor: Supervisor) -> str:
         """Let the supervisor go, and wait until it has cleaned up; gives what it said of an error of its own."""
         with self._lock:
-            _cut(supervisor)
-        assert supervisor.stdout is not None  # noqa: S101 - pipes were asked for
-        assert supervisor.stderr is not None  # noqa: S101
-        with supervisor.stdout, supervisor.stderr:
-            complaint = supervisor.stderr.read().decode(errors="replace")
-            supervisor.wait()
+            supervisor.cut()
+        complaint = supervisor.wait()
         with self._lock:
             self._running.discard(supervisor)
         return complaint
@@ -246,12 +217,6 @@ class Runner:
         }
 
 
-def _cut(supervisor: subprocess.Popen[bytes]) -> None:
-    if supervisor.stdin is not None:
-        with contextlib.suppress(OSError):
-            supervisor.stdin.close()
-
-
 def _observation(trial: Trial, report: Mapping[str, Any], records: tuple[Mapping[str, Any], ...]) -> Observation:
     reason = report["stopped_for"]
     ending = Ending(
@@ -281,7 +246,7 @@ def _last_words(output: str) -> str:
     return output[at:].rstrip() if at >= 0 else ""
 
 
-def _records(journal: Path) -> Iterable[Mapping[str, Any]]:
+def records_in(journal: Path) -> Iterable[Mapping[str, Any]]:
     """What the processes of a trial wrote down, in the order of time; half a line of a killed one is left out."""
     records = []
     room = LARGEST_JOURNAL

@@ -62,13 +62,19 @@ def stuck_workers(seen: Observation) -> list[tuple[int, Frame]]:
 
 def stuck_in(seen: Observation, pids: Container[int]) -> list[tuple[int, Frame]]:
     """The same for the processes with these ids."""
-    heads = list(PROCESS.finditer(seen.stacks))
-    ends = [*(head.start() for head in heads[1:]), len(seen.stacks)]
-    found = []
+    frames = frames_of(seen.stacks, seen.trial.subject.folder)
+    return [(pid, frame) for pid, frame in frames.items() if pid in pids]
+
+
+def frames_of(stacks: str, folder: Path) -> dict[int, Frame]:
+    """The innermost frame of the project in each process of which there are stacks."""
+    heads = list(PROCESS.finditer(stacks))
+    ends = [*(head.start() for head in heads[1:]), len(stacks)]
+    found = {}
     for head, end in zip(heads, ends, strict=False):  # nobody may have been there to ask
-        frame = _own(seen.stacks[head.end() : end], seen.trial.subject.folder)
-        if int(head[1]) in pids and frame:
-            found.append((int(head[1]), frame))
+        frame = _own(stacks[head.end() : end], folder)
+        if frame:
+            found[int(head[1])] = frame
     return found
 
 

@@ -11,8 +11,8 @@ from forklint.knowledge.environment import Environment
 from forklint.model import Finding
 from forklint.source.paths import from_root
 from forklint.verify import probed_variables as probed
+from forklint.verify.debug_flags import TELLING
 from forklint.verify.experiments.base import Experimenter, inconclusive, last_line, not_ended, one_after_another
-from forklint.verify.runner import TELLING
 from forklint.verify.subjects import module_of
 from forklint.verify.tolerant import (
     Shown,

@@ -30,3 +30,10 @@ class Order(NamedTuple):
     """Folders that are copied before the trial begins, each with the name of its copy."""
     texts: Mapping[str, str] = {}
     """Files that the trial finds with another text, by their paths in its view or in its copies."""
+    streams: Sequence[int] = ()
+    """Descriptors of this process for the command's input, output and errors; without them its output is kept here.
+
+    With them the command runs as its user would run it: with the user's priority and limits.
+    """
+    grace: float = 1.0
+    """Seconds that the other processes have to end by themselves once the first one has."""

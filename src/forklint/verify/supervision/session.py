@@ -31,8 +31,6 @@ POLL = 0.05
 """Seconds between two quick looks: who is there, how much do they hold at most."""
 SHARE = 5
 """A look is made at most once in so many times its own cost."""
-GRACE = 1.0
-"""Seconds that the other processes have to end by themselves once the first one has."""
 ADJUSTMENT = "500"
 """Where memory ends before the limit is noticed, Linux is to kill the trial and not its neighbours (proc(5))."""
 SUBREAPER, DEATH_SIGNAL = 36, 1
@@ -40,12 +38,12 @@ SUBREAPER, DEATH_SIGNAL = 36, 1
 _LIBRARY = ctypes.CDLL(None) if sys.platform == "linux" else None
 ENDED_BY_HARNESS = "end"
 """File in the journal's folder by which the harness says that it ended the program itself: see its ending.py."""
-LOST = "forklint"
-"""Reason to end a trial: nobody is there any more who wants to know."""
+LOST, STOPPED = "forklint", "stop"
+"""Reasons to end a trial: nobody is there any more who wants to know; forklint asks for its end."""
 
 
 class Lifeline:
-    """Standard input: one line with the order, then nothing, for as long as forklint lives and wants the trial."""
+    """Standard input: a line with the order, then nothing or ``stop``, for as long as forklint lives and wants it."""
 
     def __init__(self, on_end: threading.Event) -> None:
         data = bytearray()
@@ -57,6 +55,7 @@ class Lifeline:
         self.order = Order(**json.loads(data))
         self._parent = os.getppid()
         self._ended = threading.Event()
+        self.is_stopped = False
         self._on_end = on_end
         threading.Thread(target=self._listen, daemon=True).start()
 
@@ -74,7 +73,8 @@ class Lifeline:
         priority.rise()
         with contextlib.suppress(OSError):
             while os.read(0, 65536):
-                pass
+                self.is_stopped = True
+                self._on_end.set()
         self._ended.set()
         self._on_end.set()
 
@@ -102,8 +102,9 @@ class Session:
             self._first = self._start()
         except (OSError, subprocess.SubprocessError) as error:
             return {"error": str(error)}
-        assert self._first.stdout is not None  # noqa: S101 - a pipe was asked for
-        self._printed = Printed(self._first.stdout.fileno(), self.order.output, self._wake.set)
+        self._printed = None
+        if self._first.stdout is not None:
+            self._printed = Printed(self._first.stdout.fileno(), self.order.output, self._wake.set)
         threading.Thread(target=self._await_first, daemon=True).start()
         reason = self._watch(began + self.order.seconds)
         wall = (self._ended or time.monotonic()) - began
@@ -129,17 +130,22 @@ class Session:
         self._seen = (folder / "seen").open("a", encoding="ascii")
 
     def _start(self) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(  # noqa: S603
-            self.order.command,
-            cwd=self.order.directory,
-            env=self.order.environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            bufsize=0,
-            start_new_session=True,
-            preexec_fn=self._become_first if os.name == "posix" else None,  # noqa: PLW1509 - its own thread only waits
-        )
+        given, printed, errors = self.order.streams or (subprocess.DEVNULL, subprocess.PIPE, subprocess.STDOUT)
+        try:
+            return subprocess.Popen(  # noqa: S603
+                self.order.command,
+                cwd=self.order.directory,
+                env=self.order.environment,
+                stdin=given,
+                stdout=printed,
+                stderr=errors,
+                bufsize=0,
+                start_new_session=True,
+                preexec_fn=self._become_first if os.name == "posix" else None,  # noqa: PLW1509 - its thread only waits
+            )
+        finally:
+            for descriptor in self.order.streams:
+                os.close(descriptor)  # who reads them sees their end when the command's last process has ended
 
     def _lay_texts(self) -> None:
         """Where nobody else sees it."""
@@ -153,6 +159,8 @@ class Session:
             self._lay_texts()
             os.chdir(self.order.directory)  # the very path, and another folder
         _become_first()
+        if not self.order.streams:
+            _step_aside()
 
     def _await_first(self) -> None:
         priority.rise()
@@ -167,7 +175,7 @@ class Session:
             began, busy = time.monotonic(), time.thread_time()
             alive = self._poll()
             if self._first.returncode is not None:
-                grace = grace or began + GRACE
+                grace = grace or began + self.order.grace
                 if not tree.has_descendants() or began > grace:
                     return ""
             reason = self._reason(alive, began > deadline and grace is None)
@@ -181,7 +189,9 @@ class Session:
     def _reason(self, alive: dict[int, Process], is_late: bool) -> str:  # noqa: FBT001
         if self.lifeline.is_cut:
             return LOST
-        if self._printed.is_too_much:
+        if self.lifeline.is_stopped:
+            return STOPPED
+        if self._printed and self._printed.is_too_much:
             return "output"
         if len(alive) > self.order.processes:
             return "processes"
@@ -209,7 +219,8 @@ class Session:
     def _end(self, reason: str) -> dict[str, Any]:
         journal = Path(self.order.folder, "journal")
         family = stopping.Family(self._look, tree.own_children, lambda: not tree.has_descendants())
-        stacks = stopping.stacks(self._alive(), journal) if reason == "time" else stopping.written(journal)
+        hangs = reason in {"time", STOPPED}
+        stacks = stopping.stacks(self._alive(), journal) if hangs else stopping.written(journal)
         frozen = stopping.freeze(family)
         leaked = [f"process {pid}: {tree.command(pid)}" for pid in sorted(frozen)]
         self._shared.notice(frozen)
@@ -219,7 +230,7 @@ class Session:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._first.wait(1)
         code = self._first.returncode or 0  # it has none only if it cannot be killed
-        output = self._printed.text(patience=1.0)
+        output = self._printed.text(patience=1.0) if self._printed else ""
         self._shared.pids = self._known | {int(name) for path in journal.glob("*") if (name := _pid(path.name))}
         leaked += self._shared.unlink()
         if reason or (journal / ENDED_BY_HARNESS).exists():
@@ -264,10 +275,14 @@ def main() -> None:
 
 
 def _become_first() -> None:
-    """Take the signals, the priority and the limits that a trial has."""
+    """Take the signals that a program begins with, and end with the supervisor."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
     _prctl(DEATH_SIGNAL, signal.SIGKILL)
+
+
+def _step_aside() -> None:
+    """Take the priority and the limits that a trial has."""
     priority.step_back()
     assert resource is not None  # noqa: S101 - POSIX has it
     hard = resource.getrlimit(resource.RLIMIT_CORE)[1]

@@ -68,9 +68,9 @@ def start_methods() -> Dict[str, Any]:
     }
 
 
-def openmp_runtimes() -> List[str]:
-    """File names of the OpenMP runtimes that are mapped into this process."""
-    paths = {line.split()[-1] for line in _read("/proc/self/maps").splitlines() if "/" in line}
+def openmp_runtimes(pid: Any = "self") -> List[str]:
+    """File names of the OpenMP runtimes that are mapped into a process, this one by default."""
+    paths = {line.split()[-1] for line in _read("/proc/{}/maps".format(pid)).splitlines() if "/" in line}
     return sorted({match.group(1) for match in map(RUNTIMES.search, paths) if match})
 
 

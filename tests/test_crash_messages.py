@@ -1,0 +1,74 @@
+"""Each row of the table fits its message: made for real where a Linux machine without a GPU makes it, quoted else."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from crash_quotes import ENDINGS, QUOTES
+
+from forklint.crashes.exit_status import signal_of
+from forklint.crashes.reading import NO_CRASH, LogReader, Reading, of_signal
+from forklint.knowledge.crashes import crashes
+
+SCENARIOS = Path(__file__).with_name("crash_scenarios.py")
+LEAST_PROVOKED = 70
+
+
+def read(text: str) -> Reading:
+    reader = LogReader()
+    reader.feed(text.encode())
+    return reader.end()
+
+
+def names(reading: Reading) -> set[str]:
+    return {sign.crash.name for sign in reading.signs}
+
+
+@pytest.fixture(scope="module")
+def provoked() -> dict[str, set[str]]:
+    """By row, the rows that fit what was printed, and how it ended."""
+    done = subprocess.run([sys.executable, SCENARIOS], capture_output=True, text=True, check=True, timeout=300)
+    found: dict[str, set[str]] = {}
+    for key, (output, code) in json.loads(done.stdout).items():
+        signal = signal_of(code) if code < 0 else ("" if code else NO_CRASH)
+        for row in key.split("/"):
+            found.setdefault(row, set()).update(names(read(output) | of_signal(signal)))
+    return found
+
+
+def test_each_row_fits_its_message(provoked: dict[str, set[str]]) -> None:
+    missed = [row for row, found in provoked.items() if row not in found]
+    assert not missed, f"made for real, and not recognised: {missed}"
+    missed = [row for row, text in QUOTES.items() if row not in names(read(text))]
+    assert not missed, f"quoted, and not recognised: {missed}"
+
+
+def test_each_row_is_tested_and_most_are_made_for_real(provoked: dict[str, set[str]]) -> None:
+    rows = {row.name for row in crashes().rows}
+    assert rows == provoked.keys() | QUOTES.keys()
+    assert not provoked.keys() & QUOTES.keys()
+    assert len(provoked) >= LEAST_PROVOKED, f"{len(provoked)} made for real, {len(QUOTES)} quoted"
+
+
+@pytest.mark.parametrize(("line", "signal"), ENDINGS.items(), ids=str)
+def test_how_a_process_ended_is_read(line: str, signal: str) -> None:
+    assert read(f"before\n{line}\nafter\n").signals == ((signal,) if signal else ())
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "2026-11-22 12:00:00 INFO epoch 3 loss 0.25",
+        "Traceback (most recent call last):",
+        "ValueError: operands could not be broadcast together",
+        "KeyError: 'labels'",
+        "Training aborted by the user: no error",
+        "exit code 0",
+    ],
+)
+def test_what_is_none_of_it_fits_nothing(line: str) -> None:
+    assert not read(line).signs
