@@ -87,7 +87,9 @@ class VerifyCommand(click.Command):
 @click.option("--isolated", is_flag=True, help="Read no configuration.")
 @click.option("--allow-inconclusive", is_flag=True, help="Exit with 0 though something be inconclusive.")
 @click.option("--save-verdicts", is_flag=True, help="Keep the verdicts in forklint-verdicts.json, for lint to show.")
-@click.option("--output-format", type=click.Choice(["text", "json", "sarif"]), default="text", show_default=True)
+@click.option(
+    "--output-format", type=click.Choice(["text", "html", "json", "sarif"]), default="text", show_default=True
+)
 @click.option("--output-file", type=click.Path(path_type=Path), help="Write the report to this file.")
 @click.option("-q", "--quiet", is_flag=True, help="Print verdicts alone, and no progress.")
 @click.option("-v", "--verbose", is_flag=True, help="Show where forklint itself failed.")
@@ -174,9 +176,12 @@ def run(options: dict[str, Any], arguments: Sequence[str] | None) -> int:
         raise Failure(str(error)) from None
     if options["save_verdicts"]:
         _save(planned, results, python, finder)
+    linted = outcome_of(ran, finder)
+    for finding in findings if options["apply"] else ():
+        linted.sources.lines(finding.path, finding.notebook_cell)  # as it is before fixes are written
     written = proved_fixes.write(cures, finder) if options["apply"] else []
     with output_to(options["output_file"]):
-        _tell(Proofs(results, untried, cures, len(written)), environment, outcome_of(ran, finder), options)
+        _tell(Proofs(results, untried, cures, len(written)), environment, linted, options)
     left = [one for one in results if one.finding not in written]
     return FAILED if ran.failed else _exit_code(left, allow_inconclusive=options["allow_inconclusive"])
 
@@ -233,6 +238,11 @@ def _tell(done: Proofs, environment: Environment, linted: Outcome, options: dict
     elif options["output_format"] == "sarif":
         proofs = {result.finding: verdicts.properties(result) for result in results}
         click.echo(sarif.render(replace(linted, properties=proofs)), nl=False)
+    elif options["output_format"] == "html":
+        from forklint.report.html import verify as page  # noqa: PLC0415 - few reports are pages
+
+        shown = page.Proofs(environment, results, untried, cures, written, linted)
+        click.echo(page.render(shown).encode(errors="backslashreplace"), nl=False)
     else:
         if not options["quiet"]:
             click.echo(verdicts.environment(environment))
