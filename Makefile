@@ -1,4 +1,4 @@
-.PHONY: demo test test-soak lint docs bench-corpus bench bench-quick corpus judgements update-fixtures new-rule clean
+.PHONY: demo test test-soak lint docs site bench-corpus bench bench-quick corpus judgements update-fixtures new-rule clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -25,8 +25,11 @@ lint: $(READY)  ## types, style, and forklint on itself
 	$(BIN)/mypy
 	$(BIN)/forklint .
 
-docs: $(READY)  ## rewrite docs/rules from the rules
+docs: $(READY)  ## rewrite docs/rules, and what forklint prints in docs/hazards
 	$(BIN)/python scripts/make_docs.py
+
+site: $(READY)  ## build the documentation as a site in build/site; a broken link ends it
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 BENCH := .venv/.bench
 

@@ -1,13 +1,15 @@
 """Writes what stands in the rules to where else it is read.
 
 That is docs/rules/, a page for each rule from its docstring, and an index of them; and rules/table.py, which says what
-each rule needs before it is imported.
+each rule needs before it is imported. What forklint prints in docs/hazards/ is written again, too.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 from pprint import pformat
+
+import hazard_pages
 
 from forklint import pages
 from forklint.config import Settings
@@ -64,6 +66,7 @@ def main() -> None:
             path.unlink()
     for name, text in texts.items():
         (FOLDER / name).write_text(text, encoding="utf-8")
+    hazard_pages.main()
 
 
 if __name__ == "__main__":

@@ -12,11 +12,13 @@ from forklint.verify.words import Observation
 
 MOMENTS = 60
 """Points of one series at most."""
-SHORTEST = 0.25
-"""Seconds between two points at least: batches come in bursts, and less than this would show only those."""
+FEW = 12
+"""Points that a short trial has."""
+SHORTEST, LONGEST = 0.01, 0.25
+"""Seconds between two points of a trial that is short, at least and at most: batches come in bursts."""
 
 Point = tuple[float, float]
-"""Seconds since the trial began, and a value then."""
+"""Seconds, and a value then: since the trial began for memory, since its first sample for what it read."""
 
 
 @dataclass(frozen=True)
@@ -37,13 +39,14 @@ def of_trial(seen: Observation, known: Truth) -> Series:
     memory = thinned([(when, float(size)) for when, size in seen.memory])
     if not read:
         return Series(memory=memory)
-    times = [max(0.0, float(record["time"]) - seen.began) for record in read]
+    first = float(read[0]["time"])
+    times = [max(0.0, float(record["time"]) - first) for record in read]
     numbers = [len(record["digests"]) for record in read]
-    step = max(SHORTEST, (times[-1] - times[0]) / (MOMENTS - 2))
+    step = max(times[-1] / (MOMENTS - 2), min(LONGEST, times[-1] / FEW), SHORTEST)
     throughput = [(when, number / step) for when, number in _binned(times, numbers, step)]
     if known.is_empty:
         return Series(tuple(throughput), memory)
-    total, wrong = 0.0, [(times[0], 0.0)]
+    total, wrong = 0.0, [(0.0, 0.0)]
     for when, number in _binned(times, [_wrong_in(record, known) for record in read], step):
         total += number
         wrong.append((when, total))
@@ -68,11 +71,10 @@ def thinned(points: Sequence[Point]) -> tuple[Point, ...]:
 
 def _binned(times: Sequence[float], numbers: Sequence[int], step: float) -> Iterable[tuple[float, int]]:
     """Sums of the numbers for spans of ``step`` seconds, each with the end of its span; spans without any give 0."""
-    first = times[0]
-    bins = [0] * (int((times[-1] - first) / step) + 1)
+    bins = [0] * (int(times[-1] / step) + 1)
     for when, number in zip(times, numbers, strict=True):
-        bins[min(len(bins) - 1, max(0, int((when - first) / step)))] += number
-    return [(first + (number + 1) * step, total) for number, total in enumerate(bins)]
+        bins[min(len(bins) - 1, int(when / step))] += number
+    return [((number + 1) * step, total) for number, total in enumerate(bins)]
 
 
 def _wrong_in(record: Mapping[str, Any], known: Truth) -> int:

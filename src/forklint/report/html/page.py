@@ -83,6 +83,6 @@ def _digest(text: str) -> str:
 
 
 def _now() -> str:
-    """The time in the page's foot; reproducible builds set SOURCE_DATE_EPOCH."""
+    """The day, for the page's foot; reproducible builds set SOURCE_DATE_EPOCH."""
     fixed = os.environ.get("SOURCE_DATE_EPOCH", "")
-    return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(int(fixed) if fixed.isdigit() else None))
+    return time.strftime("%Y-%m-%d", time.gmtime(int(fixed) if fixed.isdigit() else None))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from forklint.verify.series import Point, Series
 
-WIDTH, HEIGHT = 340, 190
+WIDTH, HEIGHT = 290, 175
 LEFT, RIGHT, TOP, BOTTOM = 46, 10, 12, 36
 """Room around the lines, for the numbers on the axes."""
 MOST_LINES = 5
@@ -23,14 +23,16 @@ class Kind(NamedTuple):
     """The attribute of Series."""
     title: str
     unit: str
+    since: str
+    """What the seconds count from."""
     size: int = 1
     """What a value is divided by."""
 
 
 KINDS = (
-    Kind("throughput", "Throughput", "samples per second"),
-    Kind("memory", "Memory", "MiB, all processes", MIB),
-    Kind("wrong", "Wrong samples", "read so far"),
+    Kind("throughput", "Throughput", "samples per second", "the first sample"),
+    Kind("memory", "Memory", "MiB, all processes", "the start", MIB),
+    Kind("wrong", "Wrong samples", "read so far", "the first sample"),
 )
 
 
@@ -65,6 +67,7 @@ def _plot(key: str, kind: Kind, trials: Sequence[tuple[str, Series]]) -> dict[st
         "id": key,
         "title": kind.title,
         "unit": kind.unit,
+        "since": kind.since,
         "width": WIDTH,
         "height": HEIGHT,
         "left": LEFT,

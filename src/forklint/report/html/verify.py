@@ -115,8 +115,10 @@ def _plotted(result: Result) -> list[tuple[Observation, Series]]:
     pairs = list(zip(result.observations, of_experiment(result.observations), strict=True))
     controls = [pair for pair in pairs if pair[0].trial.is_control]
     ordered = [*controls[:1], *(pair for pair in pairs if not pair[0].trial.is_control), *controls[1:]]
-    once = {_name(seen): (seen, series) for seen, series in reversed(ordered)}
-    return list(reversed(once.values()))[:MOST_LINES]
+    once: dict[str, tuple[Observation, Series]] = {}
+    for seen, series in ordered:
+        once.setdefault(_name(seen), (seen, series))
+    return list(once.values())[:MOST_LINES]
 
 
 def _grid(result: Result) -> dict[str, Any] | None:
@@ -124,20 +126,32 @@ def _grid(result: Result) -> dict[str, Any] | None:
     entries: dict[tuple[str, str], list[dict[str, str]]] = {}
     for seen in result.observations:
         cell = cell_of(result, seen)
-        how = {"verdict": cell or "run", "kind": SLUGS.get(cell, "control"), "how": ended(seen)}
-        entries.setdefault(_row_and_column(str(seen.trial.factors)), []).append(how)
+        entry = {"verdict": cell or "run", "kind": SLUGS.get(cell, "control"), "how": ended(seen)}
+        entries.setdefault(_row_and_column(str(seen.trial.factors)), []).append(entry)
     for name, verdict in result.judgement.details.get("cells", {}).items():
         key = _row_and_column(name)
         if key not in entries:
             entries[key] = [{"verdict": verdict, "kind": SLUGS.get(verdict, "control"), "how": "not run"}]
+    grouped = {key: _together(some) for key, some in entries.items()}
     columns = sorted({column for _, column in entries}, key=lambda one: (not one, int(one or 0)))
     rows = list(dict.fromkeys(row for row, _ in entries))
     if len(entries) < 2:
         return None
     return {
         "columns": [f"{one} workers" if one else "workers as in the program" for one in columns],
-        "rows": [{"name": row, "cells": [entries.get((row, column), []) for column in columns]} for row in rows],
+        "rows": [{"name": row, "cells": [grouped.get((row, column), []) for column in columns]} for row in rows],
     }
+
+
+def _together(entries: Sequence[dict[str, str]]) -> list[dict[str, str]]:
+    """Trials of one cell with the same verdict as one entry."""
+    verdicts: dict[str, list[dict[str, str]]] = {}
+    for one in entries:
+        verdicts.setdefault(one["verdict"], []).append(one)
+    return [
+        some[0] if len(some) == 1 else {**some[0], "how": f"{len(some)} trials, the first: {some[0]['how']}"}
+        for some in verdicts.values()
+    ]
 
 
 def _row_and_column(factors: str) -> tuple[str, str]:

@@ -60,6 +60,8 @@ class Scales:
 
     def _note(self, now: float) -> None:
         """Keep the last weighing for the report, which stays small however long the trial takes."""
+        if not self._total:
+            return  # nobody is there any more
         if self.weighings and now - self.weighings[-1][0] < self._apart:
             return
         self.weighings.append((now, self._total))
