@@ -1,4 +1,4 @@
-"""What MkDocs does besides for `make site`: lists the pages of rules, and links to files of the repository on GitHub."""
+"""What MkDocs does besides for `make site`: lists the pages of rules, and links to other files on GitHub."""
 
 from __future__ import annotations
 

@@ -92,7 +92,9 @@ def test_the_fix_is_safe_as_the_page_says(forklint, page: str, tmp_path: Path) -
 def test_open_files_run_out(tmp_path: Path) -> None:
     printed = run(saved("hazards/too-many-open-files.md", tmp_path))
     assert "Too many open files" in printed or "received 0 items of ancdata" in printed
-    fixed = snippet("hazards/too-many-open-files.md", "program").replace("kept.append(batch)", "kept.append(batch.clone())")
+    fixed = snippet("hazards/too-many-open-files.md", "program").replace(
+        "kept.append(batch)", "kept.append(batch.clone())"
+    )
     (tmp_path / "fixed.py").write_text(fixed, encoding="utf-8")
     assert run(tmp_path / "fixed.py") == ""
 
@@ -109,10 +111,11 @@ def test_samples_are_right_after_the_fix(forklint, tmp_path: Path) -> None:
     assert run(path) == "0 workers: 0 wrong samples\n4 workers: 0 wrong samples\n"
 
 
+@pytest.mark.soak
 def test_it_hangs(tmp_path: Path) -> None:
     path = saved("hazards/training-hangs.md", tmp_path)
     text = path.read_text(encoding="utf-8")
-    path.write_text(text.replace('pool.map(score, range(4))', 'pool.map_async(score, range(4)).get(timeout=20)'))
+    path.write_text(text.replace("pool.map(score, range(4))", "pool.map_async(score, range(4)).get(timeout=20)"))
     assert "multiprocessing.context.TimeoutError" in run(path)
     path.write_text(text.replace('get_context("fork")', 'get_context("spawn")'))
     assert "workers: [" in run(path)

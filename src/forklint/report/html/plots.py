@@ -30,7 +30,7 @@ class Kind(NamedTuple):
 
 
 KINDS = (
-    Kind("throughput", "Throughput", "samples per second", "the first sample"),
+    Kind("throughput", "Throughput", "samples/s", "the first sample"),
     Kind("memory", "Memory", "MiB, all processes", "the start", MIB),
     Kind("wrong", "Wrong samples", "read so far", "the first sample"),
 )
