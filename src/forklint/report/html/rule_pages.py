@@ -13,6 +13,12 @@ from forklint import pages
 from forklint.report.html.code import colored
 from forklint.rules import registry
 
+SCROLLING = (
+    ("pre", '<pre tabindex="0" role="group" aria-label="Example">', "</pre>"),
+    ("table", '<div class="scroll" tabindex="0" role="group" aria-label="Table"><table>', "</table></div>"),
+)
+"""Tags that Markdown gives, and what stands for them: what is wider than a phone can then be reached."""
+
 
 def explanations(codes: Iterable[str]) -> list[dict[str, Any]]:
     """The page of each rule as data, its texts as HTML; codes that belong to no rule are passed over."""
@@ -23,10 +29,17 @@ def explanations(codes: Iterable[str]) -> list[dict[str, Any]]:
 
 def _explanation(page: dict[str, Any], markdown: MarkdownIt) -> dict[str, Any]:
     sections = [
-        {"title": one["title"], "text": Markup(markdown.render(one["text"]))}  # noqa: S704 - html is off: all is escaped
+        {"title": one["title"], "text": Markup(_scrolling(markdown.render(one["text"])))}  # noqa: S704 - html is off: all is escaped
         for one in page["sections"]
     ]
     return {**page, "summary": Markup(markdown.renderInline(page["summary"])), "sections": sections}  # noqa: S704 - as above
+
+
+def _scrolling(text: str) -> str:
+    """The same with code and tables that can be scrolled by keyboard."""
+    for tag, before, after in SCROLLING:
+        text = text.replace(f"<{tag}>", before).replace(f"</{tag}>", after)
+    return text
 
 
 def _highlight(code: str, language: str, _attributes: str) -> str:
