@@ -150,3 +150,11 @@ def test_text_needs_no_templates(project: Path) -> None:
     done = subprocess.run([sys.executable, "-c", code], cwd=project, capture_output=True, text=True, check=True)
     assert "FKL301" in done.stdout
     assert done.stdout.endswith("[]\n")
+
+
+def test_modules_of_the_project_are_not_run(forklint, project: Path) -> None:
+    """Jinja imports ``numbers``, and with ``python -m`` the project's folder would be the first to have it."""
+    (project / "numbers.py").write_text("raise SystemExit('the project was run')\n")
+    done = forklint("--output-format", "html", cwd=project)
+    assert done.returncode == 1
+    assert "2 findings in 2 files" in done.stdout
