@@ -112,6 +112,16 @@ def test_samples_are_right_after_the_fix(forklint, tmp_path: Path) -> None:
 
 
 @pytest.mark.soak
+@pytest.mark.parametrize("page", [page for page, _ in FOUND if "cuda" not in page])
+def test_it_is_proved_as_the_page_says(forklint, page: str, tmp_path: Path) -> None:
+    path = saved(page, tmp_path)
+    assert f"forklint verify {path.name}" in (ROOT / "docs" / page).read_text(encoding="utf-8")
+    done = forklint("verify", path.name, "--quiet", cwd=tmp_path, timeout=600)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert ": confirmed" in done.stdout
+
+
+@pytest.mark.soak
 def test_it_hangs(tmp_path: Path) -> None:
     path = saved("hazards/training-hangs.md", tmp_path)
     text = path.read_text(encoding="utf-8")
