@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import dropwhile, pairwise
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -73,21 +73,23 @@ class Excerpts:
             first += 1
         while last > span.row and not lines[last - 1].strip():
             last -= 1
+        indent = _indent(lines[first - 1 : last])
         rows = []
         for number, line in self._rows(path, cell, first, last):
             pieces = line
             if span.row <= number <= span.end_row:
                 pieces = list(_marked(pieces, *_columns(span, number, lines[number - 1])))
-            at = span.column - 1 if number == span.row else 0
-            rows.append(Row(number, tuple(_cut(pieces, at))))
+            at = span.column - 1 - indent if number == span.row else 0
+            rows.append(Row(number, tuple(_cut(_without(pieces, indent), at))))
         return rows
 
     def line(self, path: str, cell: int | None, row: int) -> list[Row]:
         """One line; none if there is no such line."""
         if not 0 < row <= len(self._sources.lines(path, cell)):
             return []
+        indent = _indent(self._sources.lines(path, cell)[row - 1 : row])
         rows = self._rows(path, cell, row, row)
-        return [Row(number, tuple(_cut(_stripped(pieces), 0))) for number, pieces in rows]
+        return [Row(number, tuple(_cut(_without(pieces, indent), 0))) for number, pieces in rows]
 
     def _rows(self, path: str, cell: int | None, first: int, last: int) -> Iterator[tuple[int, list[Piece]]]:
         lines = self._sources.lines(path, cell)
@@ -144,14 +146,28 @@ def _marked(pieces: Sequence[Piece], begin: int, end: int) -> Iterator[Piece]:
         at += len(text)
 
 
-def _stripped(pieces: Sequence[Piece]) -> Sequence[Piece]:
-    """A line without its indent."""
-    rest = list(dropwhile(lambda piece: piece.text.isspace(), pieces))
-    return [Piece(rest[0].text.lstrip(), rest[0].color), *rest[1:]] if rest else rest
+def _indent(lines: Sequence[str]) -> int:
+    """How many characters of indent all lines have in common, so that phones need not show them."""
+    starts = sorted(line[: len(line) - len(line.lstrip())] for line in lines if line.strip())
+    if not starts:
+        return 0
+    first, last = starts[0], starts[-1]
+    return next((at for at, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]), len(first))
 
 
-def _cut(pieces: Sequence[Piece], around: int) -> Iterator[Piece]:
+def _without(pieces: Sequence[Piece], indent: int) -> Iterator[Piece]:
+    """A line without so many of its first characters."""
+    at = 0
+    for piece in pieces:
+        text = piece.text[max(0, indent - at) :]
+        at += len(piece.text)
+        if text:
+            yield Piece(text, piece.color, piece.is_marked)
+
+
+def _cut(parts: Iterable[Piece], around: int) -> Iterator[Piece]:
     """The part of a line that is shown: about the given column."""
+    pieces = list(parts)
     length = sum(len(piece.text) for piece in pieces)
     if length <= LONGEST:
         yield from pieces
