@@ -1,4 +1,4 @@
-.PHONY: demo test test-soak lint docs bench-corpus bench bench-quick corpus judgements update-fixtures new-rule clean
+.PHONY: demo test test-soak lint docs site bench-corpus bench bench-quick corpus judgements update-fixtures new-rule clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -27,6 +27,9 @@ lint: $(READY)  ## run mypy, ruff, and forklint on itself
 
 docs: $(READY)  ## write the generated parts of the documentation
 	$(BIN)/python scripts/make_docs.py
+
+site: $(READY)  ## build the documentation site in build/site; a broken link is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 BENCH := .venv/.bench
 

@@ -1,13 +1,16 @@
 """Writes the generated parts of the documentation, and rules/table.py.
 
 docs/rules/ has a page for each rule, from its docstring, and an index. A section of docs/configuration.md explains each
-setting. rules/table.py says what each rule needs, so that rules are imported only for files that have it.
+setting. What forklint prints in docs/hazards/ is written again. rules/table.py says what each rule needs, so that rules
+are imported only for files that have it.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 from pprint import pformat
+
+import hazard_pages
 
 from forklint import pages, settings_reference
 from forklint.config import Settings
@@ -73,6 +76,7 @@ def main() -> None:
             path.unlink()
     for name, text in texts.items():
         (FOLDER / name).write_text(text, encoding="utf-8")
+    hazard_pages.main()
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from xml.etree import ElementTree as ET
 import notebook_cases
 import pytest
 from click import unstyle
+from html_pages import Page
 from notebook_cases import IMPORTS, LATE
 from report_cases import HAZARD, finding_of, outcome_of
 
@@ -219,6 +220,8 @@ def test_a_report_for_programs_holds_nothing_else(forklint, project: Path, name:
         assert done.stdout == ""
     elif name == "junit":
         assert ET.fromstring(done.stdout).get("failures") == "0"
+    elif name == "html":
+        assert Page(done.stdout).texts("h1") == ["No findings"]
     else:
         assert not json.loads(done.stdout) or json.loads(done.stdout)["runs"][0]["results"] == []
 

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from html_pages import Page
 from proven import Proof, prove
 
 from forklint.config import Settings, SettingsFinder
@@ -181,3 +182,13 @@ def test_a_mended_stream_gives_each_sample_once(body: str, tmp_path: Path) -> No
         command = [sys.executable, "ask.py", method]
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=120, check=False)
         assert done.returncode == 0, done.stderr.decode()
+
+
+def test_the_command_reports_it(command, tmp_path: Path) -> None:
+    write(tmp_path, "pass", "for row in open('rows.txt'): yield row")
+    (tmp_path / "forklint.toml").touch()
+    words = ("verify", "data.py", "--select", "FKL303", "--start-method", "fork", "--output-format", "html")
+    done = command(*words, cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    [article] = Page(done.stdout).all("article")
+    assert article.get("data-kind") == "confirmed"

@@ -80,7 +80,7 @@ METHODS = ("fork", "forkserver", "spawn")
 @click.option("--save-verdicts", is_flag=True, help="Save the verdicts to forklint-verdicts.json, for lint to show.")
 @click.option(
     "--output-format",
-    type=click.Choice(["text", "json", "sarif"]),
+    type=click.Choice(["text", "html", "json", "sarif"]),
     default="text",
     show_default=True,
     help="Output format.",
@@ -172,9 +172,12 @@ def run(options: dict[str, Any], arguments: Sequence[str] | None) -> int:
         raise Failure(str(error)) from None
     if options["save_verdicts"]:
         _save(planned, results, python, finder)
+    linted = outcome_of(ran, finder)
+    for finding in findings if options["apply"] else ():
+        linted.sources.lines(finding.path, finding.notebook_cell)  # as it is before fixes are written
     written = proved_fixes.write(cures, finder) if options["apply"] else []
     with output_to(options["output_file"]):
-        _tell(Proofs(results, untried, cures, len(written)), environment, outcome_of(ran, finder), options)
+        _tell(Proofs(results, untried, cures, len(written)), environment, linted, options)
     left = [one for one in results if one.finding not in written]
     return FAILED if ran.failed else _exit_code(left, allow_inconclusive=options["allow_inconclusive"])
 
@@ -231,6 +234,11 @@ def _tell(done: Proofs, environment: Environment, linted: Outcome, options: dict
     elif options["output_format"] == "sarif":
         proofs = {result.finding: verdicts.properties(result) for result in results}
         click.echo(sarif.render(replace(linted, properties=proofs)), nl=False)
+    elif options["output_format"] == "html":
+        from forklint.report.html import verify as page  # noqa: PLC0415 - few reports are pages
+
+        shown = page.Proofs(environment, results, untried, cures, written, linted)
+        click.echo(page.render(shown).encode(errors="backslashreplace"), nl=False)
     else:
         if not options["quiet"]:
             click.echo(verdicts.environment(environment))

@@ -31,7 +31,7 @@ def _cure(cure: Cure) -> list[str]:
 
 def _table(cure: Cure) -> list[str]:
     """The measured cost of each solution."""
-    rows = [(way.name, *_figures(way.seen)) for way in cure.ways]
+    rows = [(way.name, *figures(way.seen)) for way in cure.ways]
     if not rows:
         return []
     heads = ("solution", "first batch", "samples/s", "memory")
@@ -42,7 +42,8 @@ def _table(cure: Cure) -> list[str]:
     ]
 
 
-def _figures(seen: Observation) -> tuple[str, str, str]:
+def figures(seen: Observation) -> tuple[str, str, str]:
+    """Seconds to the first batch, samples per second and memory of a trial, empty where they were not measured."""
     first, speed = seen.first_batch_seconds, seen.samples_per_second
     return (
         "" if first is None else f"{first:.2f} s",

@@ -51,4 +51,5 @@ FORMATS = {
     "github": Format("github", shows_fixes=False),
     "gitlab": Format("gitlab", shows_fixes=False),
     "junit": Format("junit", shows_fixes=False),
+    "html": Format("html"),
 }

@@ -112,7 +112,7 @@ def text(results: Sequence[Result]) -> str:
 def _result(result: Result) -> Iterator[str]:
     judgement, finding = result.judgement, result.finding
     verdict = style(judgement.verdict.value, fg=COLORS[judgement.verdict], bold=True)
-    yield f"{style(finding.code, bold=True)} {_place(finding)}: {verdict}{_by_method(judgement)}"
+    yield f"{style(finding.code, bold=True)} {_place(finding)}: {verdict}{by_method(judgement)}"
     yield _wrapped(f"claim: {result.claim or finding.message}", "  ")
     yield from _evidence(judgement)
     if judgement.details.get("note"):
@@ -122,7 +122,7 @@ def _result(result: Result) -> Iterator[str]:
     yield from _cells(result)
 
 
-def _by_method(judgement: Judgement) -> str:
+def by_method(judgement: Judgement) -> str:
     """The start methods of this verdict, and the verdicts of the others, if they differ."""
     told: dict[str, list[str]] = {}
     for factors, cell in judgement.details.get("shown", {}).items():
@@ -137,16 +137,22 @@ def _by_method(judgement: Judgement) -> str:
 
 def _evidence(judgement: Judgement) -> Iterator[str]:
     """The evidence, followed by that of other start methods; on separate lines if there are several."""
-    told: dict[str, list[str]] = {}
-    shown = judgement.details.get("shown", {})
-    for factors, cell in sorted(shown.items(), key=lambda item: item[1]["verdict"] != judgement.verdict.value):
-        told.setdefault(cell["evidence"], []).append(factors)
-    if len(told) < 2:  # then there is no note, either
+    pieces = evidence_by_cell(judgement)
+    if not pieces:  # then there is no note, either
         yield _wrapped(f"evidence: {judgement.evidence}", "  ")
         return
     yield "  evidence:"
-    for evidence, factors in told.items():
+    for factors, evidence in pieces:
         yield _wrapped(f"{' and '.join(factors)}: {evidence}", "    ")
+
+
+def evidence_by_cell(judgement: Judgement) -> list[tuple[list[str], str]]:
+    """Each piece of evidence with the cells that showed it, what decided first; empty if all showed the same."""
+    pieces: dict[str, list[str]] = {}
+    shown = judgement.details.get("shown", {})
+    for factors, cell in sorted(shown.items(), key=lambda item: item[1]["verdict"] != judgement.verdict.value):
+        pieces.setdefault(cell["evidence"], []).append(factors)
+    return [(factors, evidence) for evidence, factors in pieces.items()] if len(pieces) > 1 else []
 
 
 def _cells(result: Result) -> Iterator[str]:
@@ -154,15 +160,15 @@ def _cells(result: Result) -> Iterator[str]:
     cells = result.judgement.details.get("cells", {})
     rows = {}
     for seen in result.observations:
-        rows[str(seen.trial.factors)] = (_cell_of(result, seen), ended(seen) + figures(seen))
+        rows[str(seen.trial.factors)] = (cell_of(result, seen), ended(seen) + figures(seen))
     rows |= {name: (verdict, "") for name, verdict in cells.items() if name not in rows}
     width = max((len(name) for name in rows), default=0)
     for name, (verdict, how) in rows.items():
         yield f"    {name.ljust(width)}  {verdict.ljust(16)}  {how}".rstrip()
 
 
-def _cell_of(result: Result, seen: Observation) -> str:
-    """``control``, or the verdict of one trial; that of the finding if there is no other treatment."""
+def cell_of(result: Result, seen: Observation) -> str:
+    """What one trial was, or said: ``control``, or a verdict; that of the finding if there is no other treatment."""
     if seen.trial.is_control:
         return "control"
     treatments = {str(one.trial.factors) for one in result.observations if not one.trial.is_control}
@@ -245,7 +251,7 @@ def properties(result: Result) -> dict[str, Any]:
         {
             "id": seen.trial.name,
             "cell": str(seen.trial.factors),
-            "verdict": _cell_of(result, seen),
+            "verdict": cell_of(result, seen),
             "ended": spelt_out(ended(seen)),
         }
         for seen in result.observations

@@ -225,6 +225,7 @@ def _observation(trial: Trial, report: Mapping[str, Any], records: tuple[Mapping
         stopped_for=CANCELLED if reason == "forklint" else reason,
     )
     output = report.get("output", "")
+    began = report.get("began", 0.0)
     stacks = report.get("stacks", "")
     if ending.signal:
         stacks = "\n\n".join(part for part in (_last_words(output), stacks) if part)
@@ -237,6 +238,8 @@ def _observation(trial: Trial, report: Mapping[str, Any], records: tuple[Mapping
         leaked=tuple(report.get("leaked", ())),
         wall_seconds=report.get("wall_seconds", 0.0),
         peak_bytes=report.get("peak_bytes", 0),
+        began=began,
+        memory=tuple((max(0.0, when - began), size) for when, size in report.get("weighings", ())),
     )
 
 

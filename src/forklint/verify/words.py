@@ -122,6 +122,10 @@ class Observation:
     wall_seconds: float = 0.0
     peak_bytes: int = 0
     """Largest sum of proportional set sizes of its processes."""
+    began: float = 0.0
+    """When it was started, in seconds since the epoch, as the ``time`` of its records."""
+    memory: tuple[tuple[float, int], ...] = ()
+    """At some moments, in seconds since it began, the sum of proportional set sizes of its processes in bytes."""
 
     @property
     def first_batch_seconds(self) -> float | None:

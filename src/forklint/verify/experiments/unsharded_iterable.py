@@ -115,7 +115,7 @@ def streams_of(seen: Observation) -> Streams:
             else:
                 given[record["pid"]].append(digest)
     most = seen.trial.spec["samples"]
-    ended = all(record["ended"] for record in seen.of("pass"))
+    ended = all(record["ended"] for record in seen.of("stream"))
     is_whole = ended and not undigestable and all(len(one) <= most for one in given.values())
     return Streams(tuple(tuple(one) for one in given.values()), is_whole, undigestable)
 

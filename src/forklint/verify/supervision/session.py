@@ -98,7 +98,7 @@ class Session:
         """Run the trial; gives the report."""
         try:
             self._make_folder()
-            began = time.monotonic()
+            self._began, began = time.time(), time.monotonic()
             self._first = self._start()
         except (OSError, subprocess.SubprocessError) as error:
             return {"error": str(error)}
@@ -112,6 +112,8 @@ class Session:
             **self._end(reason),
             "wall_seconds": wall,
             "peak_bytes": self._scales.peak,
+            "began": self._began,
+            "weighings": self._scales.weighings,
             "polls": self.polls,
             "poll_seconds": self.cost,
         }

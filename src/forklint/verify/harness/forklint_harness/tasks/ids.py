@@ -45,7 +45,7 @@ def read(program: Any, order: Mapping[str, Any]) -> None:
         ended = draws.read_through(iterator, float(spec.get("patience", 10.0)))
     except Exception as error:
         tell_of_failure(error, iterator, program, is_sent=workers > 0 and method != "fork")
-    journal.record("pass", ended=ended)
+    journal.record("stream", ended=ended)
     if hasattr(iterator, "_shutdown_workers"):
         iterator._shutdown_workers()
 
