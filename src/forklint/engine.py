@@ -14,6 +14,7 @@ from forklint.project.budget import room_for_questions
 from forklint.project.changes import UNPARSABLE
 from forklint.project.index import Project
 from forklint.project.module import Module
+from forklint.project.modules import REPORT
 from forklint.project.places import with_places
 from forklint.project.questions import Cuts, Rests
 from forklint.records import dataclass
@@ -49,6 +50,9 @@ class Options:
     """Paths that the user gave, as shown."""
     left_to_others: frozenset[str] = frozenset()
     """Codes of what is found by whoever asks, such as flake8: nothing is looked for on their behalf."""
+    confirmed: bool = True
+    """Whether LibCST must be able to parse a file, too, before a finding in it is reported. Without fixes it is the
+    larger part of linting a file again; an editor asks for it a moment later."""
 
 
 class Linter:
@@ -100,7 +104,7 @@ class Linter:
     def relint(self, path: Path) -> FileReport:
         """The report of a file of the project as it is now, made anew only if something that it rests on changed."""
         project = self.project
-        report = project.answer("report", path, lambda: self.lint_bytes(path, project.data(path)))
+        report = project.answer(REPORT, (path, self.options), lambda: self.lint_bytes(path, project.data(path)))
         return with_places(report, self._module_at)
 
     def _module_at(self, path: str) -> Module | None:
@@ -212,7 +216,7 @@ class Linter:
             from forklint.edits.tree import UnparsableError  # noqa: PLC0415 - a file without findings needs no edits
 
             try:
-                findings = _with_fixes(kept, module, propose=self.options.with_fixes)
+                findings = _with_fixes(kept, module, self.options)
             except UnfixableError as error:
                 notes.append(Note(shown(path), f"never fixed: {error}"))
             except UnparsableError as error:
@@ -346,11 +350,14 @@ def _excuse(text: str, error: Exception) -> str:
     return "its syntax is newer than the Python that runs forklint"
 
 
-def _with_fixes(kept: list[tuple[Rule, Suspect, Finding]], module: Module, *, propose: bool) -> list[Finding]:
+def _with_fixes(kept: list[tuple[Rule, Suspect, Finding]], module: Module, options: Options) -> list[Finding]:
     """Parse with LibCST, once, and let each rule propose fixes, if it is to; raises UnparsableError, UnfixableError.
 
     Both parsers are asked though no fix is wanted: there is no finding in a file that only one of them takes.
     """
+    propose = options.with_fixes
+    if not propose and not options.confirmed:
+        return [finding for _, _, finding in kept]
     from forklint.edits.text import without_blank_tail  # noqa: PLC0415 - only with a finding
     from forklint.edits.tree import parse as parse_tree  # noqa: PLC0415
     from forklint.source import nesting  # noqa: PLC0415

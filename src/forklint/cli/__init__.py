@@ -12,6 +12,7 @@ COMMANDS = {
     "lint": "forklint.cli.lint",
     "verify": "forklint.cli.verify",
     "doctor": "forklint.cli.doctor",
+    "server": "forklint.cli.server",
     "rule": "forklint.cli.rule",
     "init": "forklint.cli.init",
     "clean": "forklint.cli.clean",

@@ -146,12 +146,16 @@ class Resolver:
             return frozenset({self._extent.only_name})
         known = self.listings.get(folder)
         if known is None:
-            try:
-                known = frozenset(importable(os.listdir(folder)))
-            except OSError:
-                known = frozenset()
-            self.listings[folder] = known
+            known = self.listings[folder] = self.listed(folder)
         return known
+
+    @staticmethod
+    def listed(folder: str) -> frozenset[str]:
+        """The names in a folder that can be modules or packages, as it is now; none if it cannot be read."""
+        try:
+            return frozenset(importable(os.listdir(folder)))
+        except OSError:
+            return frozenset()
 
     def _is_folder(self, path: str) -> bool:
         self._questions.note(("folder", path))
