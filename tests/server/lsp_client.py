@@ -32,7 +32,7 @@ CAPABILITIES = {
     "window": {"workDoneProgress": True},
 }
 Json = dict[str, Any]
-PATIENCE = 60.0
+PATIENCE = 120.0
 
 
 class Client:

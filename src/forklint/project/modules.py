@@ -68,6 +68,7 @@ class ProjectModules(ProjectFiles):
         before = self.state(path) if self.questions.has_answers else None
         if path not in self._overlay and not path.exists():  # text of a file that is still to be written
             self._unwritten.append(path)
+            self.resolver.add(path)
         module = self._modules.pop(path, None)
         self._loaded -= len(module.source.data) if module is not None else 0
         self._overlay[path] = data

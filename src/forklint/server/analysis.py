@@ -154,6 +154,7 @@ class Analysis:
         return document.decode(path, after) if done.changed else None
 
     def _linter(self, path: Path) -> Linter:
+        self._stored().session(path)  # opens what is stored of the project
         linter = self._linters.of(path)
         project = linter.project
         project.most_loaded = MOST_LOADED

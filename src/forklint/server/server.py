@@ -149,7 +149,8 @@ class Server(LanguageServer):
         self._publish(Result(snapshot, report), is_final=not report.findings)
         if is_learning and self.schedule is not None:
             self.schedule.learn()
-        if before is not None and before.snapshot.data != snapshot.data:
+        known = before.snapshot.data if before is not None else content_of(str(snapshot.path))
+        if known != snapshot.data:
             for other in self.texts:
                 if other.uri != uri and self.schedule is not None:
                     self.schedule.touched(other.uri)
