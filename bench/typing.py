@@ -1,8 +1,8 @@
 """How soon diagnostics follow a key press, and what the server takes of memory, in a large project.
 
-``python -m bench.typing [--seconds 60] [--project FOLDER] [FILE ...]`` starts the real server, opens the files (by default
-five of about 2,000 lines in transformers, see ``bench/corpus.toml``), types into them as people do, and prints what it
-took as JSON. Nothing else should run meanwhile.
+``python -m bench.typing [--seconds 60] [--project FOLDER] [FILE ...]`` starts the real server, opens the files (five of
+about 2,000 lines in transformers by default, see ``bench/corpus.toml``), types into them as people do, and prints the
+figures as JSON. Nothing else should run meanwhile: time is the clock's, beside it the server's processor time.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def processor(pid: int) -> float:
 
 def measure(root: Path, names: list[str], seconds: float) -> dict[str, Any]:
     """Open files of a project and type for some seconds."""
-    dice = random.Random(1)
+    dice = random.Random(1)  # noqa: S311 - it keeps no secrets
     with tempfile.TemporaryDirectory() as cache:
         client = Client(root, env={"FORKLINT_CACHE_DIR": cache, "FORKLINT_NO_CACHE": ""})
         try:

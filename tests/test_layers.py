@@ -37,6 +37,7 @@ LAYERS = [
     "pages",
     "report",
     "setup",
+    "server",
     "cli",
     "flake8_plugin",
     "__main__",

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forklint.config import Settings
-from forklint.project.changes import UNPARSABLE, State, changed, move, parsed
+from forklint.project.changes import UNPARSABLE, State, changed, move, parsed, summary_of
 from forklint.project.files import ProjectFiles
 from forklint.project.library import Library
 from forklint.project.module import Module
@@ -18,7 +18,6 @@ from forklint.project.questions import facts_under
 from forklint.source import document
 from forklint.source.roots import Extent
 from forklint.summaries.parts import NUMBERS, ORDER, Part
-from forklint.summaries.reading import summarise
 from forklint.summaries.summary import Import, Summary
 from forklint.summaries.terms import ANY, PATH_ROOT, WORD
 
@@ -98,7 +97,9 @@ class ProjectModules(ProjectFiles):
     def state(self, path: Path) -> State:
         """A file as the project sees it now."""
         data, module = self.bytes_of(path), self._modules.get(path)
-        tree = module.tree if module is not None else parsed(path, self.bytes_of(path))
+        tree = module.tree if module is not None else parsed(path, data)
+        if path not in self._summaries:
+            self._summaries[path] = summary_of(tree)
         exists = path in self._overlay or path.exists()
         return State(data, self.peek(path), self.terms.of(path), tree, exists)
 
@@ -207,11 +208,7 @@ class ProjectModules(ProjectFiles):
         if module is None and self._library is not None:
             with contextlib.suppress(KeyError):
                 return self._library.summary(self.digest(path))
-        tree = module.tree if module is not None else parsed(path, self.bytes_of(path))
-        try:
-            return summarise(tree) if tree is not None else None
-        except RecursionError:
-            return None
+        return summary_of(module.tree if module is not None else parsed(path, self.bytes_of(path)))
 
     def where(self, kind: str, name: str) -> tuple[Path, ...]:
         """The files that have a term of a kind (see ``summaries.terms``), in the order of ``files``."""
