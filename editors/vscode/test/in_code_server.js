@@ -67,7 +67,7 @@ async function main() {
     await page.locator(".action-widget >> text=on first use").first().waitFor();
     await page.screenshot({ path: picture.replace(".png", "-fixes.png") });
     console.log("seen: its fixes");
-    await page.locator(".action-widget >> text=on first use").first().click();
+    await page.keyboard.press("Enter");
     await page.locator(".view-lines >> text=_env_handle").first().waitFor();
     await page.locator(".squiggly-error").first().waitFor({ state: "detached" });
     console.log("seen: the fix applied, and no finding any more");

@@ -5,9 +5,6 @@ All of it is used from one thread.
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from forklint.baseline import BaselineError, Scope, read, sift
@@ -21,6 +18,7 @@ from forklint.model import FileReport
 from forklint.prefilter import Prefilter
 from forklint.server import learning
 from forklint.server.learning import Learner, LostError
+from forklint.server.memory import Collector
 from forklint.server.settings import ClientSettings
 from forklint.server.watching import Changes
 from forklint.source import discovery, document
@@ -34,8 +32,6 @@ QUICK = Options(with_fixes=False, confirmed=False)
 FULL = Options()
 MOST_LOADED = 2_000_000
 """Bytes of source whose trees are kept, but for those that open files need: 80 MB of memory."""
-BETWEEN_COLLECTIONS = 30
-"""Files that are linted until all garbage is looked for, if the user never pauses: 30 trees may be waiting."""
 
 
 class Analysis:
@@ -47,7 +43,7 @@ class Analysis:
         self._learners: dict[Path, Learner] = {}
         self._taught: set[Path] = set()
         """Projects for which no learner is started any more."""
-        self._linted = 0
+        self._collector = Collector()
         self._make()
 
     def _make(self) -> None:
@@ -77,7 +73,7 @@ class Analysis:
         self._make()
         for linter in linters.all():
             linter.project.dissolve()
-        gc.collect()
+        self._collector.sweep_all()
 
     def end(self) -> None:
         """End the processes that were started."""
@@ -125,10 +121,9 @@ class Analysis:
             return FileReport(shown(path))
         report = self._lint_elsewhere(path)
         if report is None:
-            with self._working():
-                linter = self._linter(path)
-                report = linter.relint(path)
-                linter.project.trim_unused()
+            linter = self._linter(path)
+            report = linter.relint(path)
+            linter.project.trim_unused()
         return self._sifted(path, report)
 
     def with_fixes(self, path: Path, data: bytes) -> FileReport | None:
@@ -137,20 +132,18 @@ class Analysis:
         quick = self.lint(path)
         if quick is None or not quick.findings or self._learner(path) is not None:
             return quick
-        with self._working():
-            full = Linter(self._linter(path).project, FULL)
-            return self._sifted(path, full.relint(path))
+        full = Linter(self._linter(path).project, FULL)
+        return self._sifted(path, full.relint(path))
 
     def fixed(self, path: Path, data: bytes) -> Document | None:
         """A file with a content after all safe fixes; None if none is to be made. Raises ConfigError."""
         self.see(path, data)
         if self._learner(path) is not None:
             return None
-        with self._working():
-            project = self._linter(path).project
-            done = fix(Linter(project, FULL), path, unsafe=False, write=False, data=data)
-            after = project.data(path)
-            project.replace(path, data)
+        project = self._linter(path).project
+        done = fix(Linter(project, FULL), path, unsafe=False, write=False, data=data)
+        after = project.data(path)
+        project.replace(path, data)
         return document.decode(path, after) if done.changed else None
 
     def _linter(self, path: Path) -> Linter:
@@ -183,18 +176,13 @@ class Analysis:
         except BaselineError:
             return report
 
-    @contextmanager
-    def _working(self) -> Iterator[None]:
-        """Look for garbage when the user pauses (``rest``), not while somebody waits."""
-        gc.disable()
-        yield
-        self._linted += 1
-        if self._linted % BETWEEN_COLLECTIONS == 0:
-            self.collect()
+    def sweep(self) -> None:
+        """Free what the last edit has put out of use."""
+        self._collector.sweep()
 
-    def collect(self) -> None:
-        """Free what is out of use: trees know each other in circles."""
-        gc.collect()
+    def sweep_all(self) -> None:
+        """Free all that is out of use; takes a second."""
+        self._collector.sweep_all()
 
     # What is stored, and who reads what is not
 

@@ -13,6 +13,8 @@ STACK = 64 * 2**20
 """Bytes of stack of the thread that lints: a thread has less than the program itself, on macOS 512 kB."""
 PAUSE = 1.5
 """Seconds without an edit after which what takes longer is done."""
+ABSENCE = 15.0
+"""Seconds without an edit after which the user is away."""
 
 
 class Work(Protocol):
@@ -27,8 +29,11 @@ class Work(Protocol):
     async def learn(self) -> bool:
         """Read a little more of large projects; whether there is more."""
 
-    async def tidy(self) -> None:
-        """Free memory."""
+    async def sweep(self) -> None:
+        """Free what the last piece of work has put out of use."""
+
+    async def sweep_all(self) -> None:
+        """Free all that is out of use."""
 
     async def look(self) -> None:
         """Take in what has changed on the disk."""
@@ -115,17 +120,18 @@ class Schedule:
             await self._work.look()
         elif self._edited:
             await self._work.lint(self._edited.popitem()[0])
+            await self._work.sweep()
         elif self._others:
             await self._work.lint(self._others.popitem()[0])
+            await self._work.sweep()
         elif self._is_learning:
             self._is_learning = await self._work.learn()
-        elif not self._is_quiet():
-            return False
-        elif self._unconfirmed:
+        elif self._unconfirmed and self._quiet() >= PAUSE:
             await self._work.confirm(self._unconfirmed.popitem()[0])
-        elif self._is_untidy:
+            await self._work.sweep()
+        elif self._is_untidy and self._quiet() >= ABSENCE:
             self._is_untidy = False
-            await self._work.tidy()
+            await self._work.sweep_all()
         else:
             return False
         return True
@@ -136,12 +142,14 @@ class Schedule:
         while (left := self._last + self.delay - loop.time()) > 0:
             await asyncio.sleep(left)
 
-    def _is_quiet(self) -> bool:
-        return asyncio.get_running_loop().time() - self._last >= PAUSE
+    def _quiet(self) -> float:
+        """Seconds since the last edit."""
+        return asyncio.get_running_loop().time() - self._last
 
     async def _rest(self) -> None:
         """Wait for more to do."""
-        waiting = PAUSE if self._unconfirmed or self._is_untidy else None
+        until = PAUSE if self._unconfirmed else ABSENCE
+        waiting = max(until - self._quiet(), 0.01) if self._unconfirmed or self._is_untidy else None
         try:
             await asyncio.wait_for(self._wake.wait(), waiting)
         except (TimeoutError, asyncio.TimeoutError):

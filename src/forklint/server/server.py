@@ -185,9 +185,13 @@ class Server(LanguageServer):
             self.touch_all()
         return bool(more)
 
-    async def tidy(self) -> None:
-        """Free memory."""
-        await self.guarded(self.analysis.collect)
+    async def sweep(self) -> None:
+        """Free what the last piece of work has put out of use."""
+        await self.guarded(self.analysis.sweep)
+
+    async def sweep_all(self) -> None:
+        """Free all that is out of use."""
+        await self.guarded(self.analysis.sweep_all)
 
     async def look(self) -> None:
         """Take in what has changed on the disk."""
