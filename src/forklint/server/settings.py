@@ -63,7 +63,7 @@ OVERRIDES: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
 }
 """Settings that a project may have as well: the field and how a value is read."""
 OWN: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
-    "configuration": ("configuration", lambda value: Path(_text(value)).expanduser() if value else None),
+    "configuration": ("configuration", lambda value: Path(_text(value)).expanduser()),
     "interpreter": ("interpreter", _text),
     "codeLens": ("code_lens", _flag),
     "delay": ("delay", _milliseconds),
