@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     from forklint.source.notebook import Notebook
 
 
+UNCONFIRMED = "skipped: `ast` refuses it, and LibCST has not been asked"
+"""The note on a file of which nothing can be said yet, where nothing is to be confirmed."""
+
+
 class UnfixableError(Exception):
     """A text that may hold findings and is never changed; the message says why in a few words."""
 
@@ -51,8 +55,8 @@ class Options:
     left_to_others: frozenset[str] = frozenset()
     """Codes of what is found by whoever asks, such as flake8: nothing is looked for on their behalf."""
     confirmed: bool = True
-    """Whether LibCST must be able to parse a file, too, before a finding in it is reported. Without fixes it is the
-    larger part of linting a file again; an editor asks for it a moment later."""
+    """Whether LibCST is asked to parse a file as well: before a finding in it is reported, and before it is called
+    faulty. That is the larger part of linting a file again; an editor does it when the user pauses."""
 
 
 class Linter:
@@ -278,6 +282,8 @@ class Linter:
 
     def _refused(self, path: Path, doc: Document, error: Exception) -> FileReport:
         """Answer for a file that ``ast`` refuses: FKL002 only if LibCST refuses it as well."""
+        if not self.options.confirmed:
+            return FileReport(shown(path), notes=(Note(shown(path), UNCONFIRMED, only_if_named=True),))
         excuse = _excuse(doc.text, error)
         if excuse or not isinstance(error, SyntaxError):
             return FileReport(shown(path), notes=(Note(shown(path), f"skipped: {excuse}"),), parsed=True)
@@ -333,6 +339,11 @@ class Linter:
             project_path=relative_to(from_root(path), self.project.root),
             comment_rows=(span.row, span.row),
         )
+
+
+def is_unconfirmed(report: FileReport) -> bool:
+    """Whether nothing can be said of a file until LibCST is asked as well."""
+    return any(note.message == UNCONFIRMED for note in report.notes)
 
 
 def _excuse(text: str, error: Exception) -> str:

@@ -88,6 +88,19 @@ def test_only_the_newest_text_is_spoken_of(project: Path) -> None:
         assert len(versions) < 10, "edits that follow each other closely are answered once"
 
 
+def test_findings_stay_while_a_line_is_half_typed(project: Path) -> None:
+    """A syntax error is reported when the user pauses."""
+    with serving(project) as client:
+        uri = client.open("data.py")
+        assert client.codes(uri) == ["FKL301"]
+        client.change(uri, {"range": span(9, 0, 0), "text": "        if (\n"})
+        client.settle(0.7)
+        assert client.diagnostics[uri].version == 1
+        assert client.codes(uri) == ["FKL002"]
+        client.replace(uri, DATA)
+        assert client.codes(uri) == ["FKL301"]
+
+
 def test_closing_takes_the_diagnostics_away(project: Path) -> None:
     with serving(project) as client:
         uri = client.open("data.py")

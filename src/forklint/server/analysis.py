@@ -9,7 +9,7 @@ from pathlib import Path
 
 from forklint.baseline import BaselineError, Scope, read, sift
 from forklint.config import SettingsFinder
-from forklint.engine import Linter, Options
+from forklint.engine import Linter, Options, is_unconfirmed
 from forklint.fixing import fix
 from forklint.incremental.lookup import Lookup
 from forklint.incremental.stored_library import StoredLibrary
@@ -130,7 +130,7 @@ class Analysis:
         """What is found in a file with a content, with fixes, if LibCST can parse it, too; raises ConfigError."""
         self.see(path, data)
         quick = self.lint(path)
-        if quick is None or not quick.findings or self._learner(path) is not None:
+        if quick is None or not (quick.findings or is_unconfirmed(quick)) or self._learner(path) is not None:
             return quick
         full = Linter(self._linter(path).project, FULL)
         return self._sifted(path, full.relint(path))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from lsprotocol import types
 
+from forklint.engine import is_unconfirmed
 from forklint.model import FileReport, Finding, Link, Severity, Span
 from forklint.pages import URL
 from forklint.rules.syntax_error import SyntaxFault
@@ -41,6 +42,11 @@ class Result:
     snapshot: Snapshot
     report: FileReport
     has_fixes: bool = False
+
+    @property
+    def is_unconfirmed(self) -> bool:
+        """Whether the text is no Python as far as is known, as it is while somebody types in it."""
+        return is_unconfirmed(self.report)
 
     def ranges(self, encoding: str) -> Iterator[tuple[Finding, str, types.Range]]:
         """Give each finding with the URI of its text, or cell, and the range there."""

@@ -163,7 +163,7 @@ class Server(LanguageServer):
 
     async def full(self, result: Result) -> Result:
         """A result with fixes, published if it is still of the current version."""
-        if result.has_fixes or not result.report.findings:
+        if result.has_fixes or not (result.report.findings or result.is_unconfirmed):
             return result
         snapshot = result.snapshot
         report = await self.guarded(partial(self.analysis.with_fixes, snapshot.path, snapshot.data))
@@ -172,7 +172,7 @@ class Server(LanguageServer):
         new = Result(snapshot, report, has_fixes=True)
         if self.results.get(snapshot.uri) is result:
             self.results[snapshot.uri] = new
-            if _said(report.findings) != _said(result.report.findings):
+            if result.is_unconfirmed or _said(report.findings) != _said(result.report.findings):
                 self._publish(new, is_final=True)
         return new
 
@@ -208,6 +208,9 @@ class Server(LanguageServer):
             return
         older = self.results.get(snapshot.uri)
         self.results[snapshot.uri] = result
+        if result.is_unconfirmed and self.schedule is not None:  # what is shown stays until the line is complete
+            self.schedule.confirm(snapshot.uri)
+            return
         by_uri = self.renderer().by_uri(result)
         before = self._published.get(snapshot.uri, set())
         self._published[snapshot.uri] = set(by_uri)
