@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -31,10 +33,29 @@ def imported(path: Path) -> set[str]:
     return names
 
 
+OWN = {"forklint", "forklint_harness", "tomllib"}
+SERVER = SOURCE / "server"
+
+
+def wanted(files: Iterable[Path]) -> set[str]:
+    return set().union(*map(imported, files)) - set(sys.stdlib_module_names) - OWN
+
+
+def declared() -> dict[str, Any]:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def names(lines: list[str]) -> set[str]:
+    found = (match[0] for line in lines if (match := re.match(r"[\w-]+", line)))
+    return {IMPORTED_AS.get(name, name) for name in found}
+
+
 def test_every_import_of_the_source_is_declared() -> None:
-    declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
-    names = [re.match(r"[\w-]+", line) for line in declared]
-    brought = {IMPORTED_AS.get(name[0], name[0]) for name in names if name}
-    files = [path for path in SOURCE.rglob("*.py") if HARNESS not in path.parents]
-    wanted = set().union(*map(imported, files)) - set(sys.stdlib_module_names)
-    assert wanted - {"forklint", "forklint_harness", "tomllib"} == brought
+    files = [path for path in SOURCE.rglob("*.py") if not {HARNESS, SERVER} & {*path.parents}]
+    assert wanted(files) == names(declared()["dependencies"])
+
+
+def test_the_server_needs_its_extra_alone() -> None:
+    extra = names(declared()["optional-dependencies"]["server"])
+    own = wanted(SERVER.rglob("*.py")) - names(declared()["dependencies"])
+    assert own == extra | {"lsprotocol"}, "pygls brings lsprotocol, whose types it speaks"

@@ -39,6 +39,7 @@ LAYERS = [
     "pages",
     "report",
     "setup",
+    "server",
     "cli",
     "flake8_plugin",
     "__main__",

@@ -14,6 +14,7 @@ from forklint.project.budget import room_for_questions
 from forklint.project.changes import UNPARSABLE
 from forklint.project.index import Project
 from forklint.project.module import Module
+from forklint.project.modules import REPORT
 from forklint.project.places import with_places
 from forklint.project.questions import Cuts, Rests
 from forklint.records import dataclass
@@ -33,6 +34,10 @@ if TYPE_CHECKING:
     from forklint.source.notebook import Notebook
 
 
+UNCONFIRMED = "skipped: `ast` refuses it, and LibCST has not been asked"
+"""The note on a file of which nothing can be said yet, where nothing is to be confirmed."""
+
+
 class UnfixableError(Exception):
     """A text that may hold findings and is never changed; the message says why in a few words."""
 
@@ -49,6 +54,9 @@ class Options:
     """Paths that the user gave, as shown."""
     left_to_others: frozenset[str] = frozenset()
     """Codes of what is found by whoever asks, such as flake8: nothing is looked for on their behalf."""
+    confirmed: bool = True
+    """Whether LibCST is asked to parse a file as well: before a finding in it is reported, and before it is called
+    faulty. That is the larger part of linting a file again; an editor does it when the user pauses."""
 
 
 class Linter:
@@ -100,7 +108,7 @@ class Linter:
     def relint(self, path: Path) -> FileReport:
         """The report of a file of the project as it is now, made anew only if something that it rests on changed."""
         project = self.project
-        report = project.answer("report", path, lambda: self.lint_bytes(path, project.data(path)))
+        report = project.answer(REPORT, (path, self.options), lambda: self.lint_bytes(path, project.data(path)))
         return with_places(report, self._module_at)
 
     def _module_at(self, path: str) -> Module | None:
@@ -210,7 +218,7 @@ class Linter:
             from forklint.edits.tree import UnparsableError  # noqa: PLC0415 - a file without findings needs no edits
 
             try:
-                findings = _with_fixes(kept, module, propose=self.options.with_fixes)
+                findings = _with_fixes(kept, module, self.options)
             except UnfixableError as error:
                 notes.append(Note(shown(path), f"cannot be fixed: {error}"))
             except UnparsableError as error:
@@ -272,6 +280,8 @@ class Linter:
 
     def _refused(self, path: Path, doc: Document, error: Exception) -> FileReport:
         """Answer for a file that ``ast`` refuses: FKL002 only if LibCST refuses it as well."""
+        if not self.options.confirmed:
+            return FileReport(shown(path), notes=(Note(shown(path), UNCONFIRMED, only_if_named=True),))
         excuse = _excuse(doc.text, error)
         if excuse or not isinstance(error, SyntaxError):
             return FileReport(shown(path), notes=(Note(shown(path), f"skipped: {excuse}"),), parsed=True)
@@ -329,6 +339,11 @@ class Linter:
         )
 
 
+def is_unconfirmed(report: FileReport) -> bool:
+    """Whether nothing can be said of a file until LibCST is asked as well."""
+    return any(note.message == UNCONFIRMED for note in report.notes)
+
+
 def _excuse(text: str, error: Exception) -> str:
     """Why a text that ``ast`` refuses need not be faulty; empty if LibCST refuses it as well."""
     from forklint.edits.tree import UnparsableError  # noqa: PLC0415 - most files are sound
@@ -344,11 +359,14 @@ def _excuse(text: str, error: Exception) -> str:
     return "its syntax is newer than the Python version that runs forklint"
 
 
-def _with_fixes(kept: list[tuple[Rule, Suspect, Finding]], module: Module, *, propose: bool) -> list[Finding]:
+def _with_fixes(kept: list[tuple[Rule, Suspect, Finding]], module: Module, options: Options) -> list[Finding]:
     """Parse with LibCST, once, and let each rule propose fixes, if it is to; raises UnparsableError, UnfixableError.
 
     Both parsers are asked though no fix is wanted: there is no finding in a file that only one of them takes.
     """
+    propose = options.with_fixes
+    if not propose and not options.confirmed:
+        return [finding for _, _, finding in kept]
     from forklint.edits.text import without_blank_tail  # noqa: PLC0415 - only with a finding
     from forklint.edits.tree import parse as parse_tree  # noqa: PLC0415
     from forklint.source import nesting  # noqa: PLC0415

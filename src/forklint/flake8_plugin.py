@@ -9,11 +9,9 @@ from __future__ import annotations
 import argparse
 import atexit
 import gc
-import io
 import os
 import re
 import sys
-import tokenize
 from collections.abc import Callable, Iterator, Sequence
 from configparser import RawConfigParser
 from dataclasses import replace
@@ -223,7 +221,9 @@ class Round:
 
     def _report(self, path: Path, text: str) -> FileReport | None:
         """Lint a file, or take the report that is stored."""
-        if self._finder.for_file(path).excludes(path) or self._prefilter.clears(path, _encoded(text)):
+        from forklint.source.document import encoded  # noqa: PLC0415
+
+        if self._finder.for_file(path).excludes(path) or self._prefilter.clears(path, encoded(text)):
             return None
         data = _read(path)
         is_on_disk = _reads_as(data, text)
@@ -233,7 +233,7 @@ class Round:
             if known is not None:
                 return known
         linter = self._all_linters().of(path)
-        report, rests = linter.watched_bytes(path, data if is_on_disk else _encoded(text))
+        report, rests = linter.watched_bytes(path, data if is_on_disk else encoded(text))
         if session is not None:
             self._fresh[str(path)] = report, linter.project.encoded(rests)
         return report
@@ -277,16 +277,6 @@ def _reads_as(data: bytes, text: str) -> bool:
     except document.UnreadableError:
         read = data.removeprefix(document.BOM).decode("latin-1")
     return read.replace("\r\n", "\n").replace("\r", "\n") == text
-
-
-def _encoded(text: str) -> bytes:
-    """Bytes that read as ``text``, in the encoding that its own cookie names."""
-    data = text.encode(errors="surrogatepass")
-    try:
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-        return text.encode(encoding)
-    except (SyntaxError, UnicodeError, LookupError):
-        return data
 
 
 def _on_one_line(text: str) -> str:

@@ -48,6 +48,10 @@ class Linters:
         self._linters = {key: one for key, one in self._linters.items() if one is linter}
         return left
 
+    def all(self) -> list[Linter]:
+        """The linters so far."""
+        return list(self._linters.values())
+
     def of(self, path: Path) -> Linter:
         """The Linter for a file; raises ConfigError."""
         absolute = from_root(path)

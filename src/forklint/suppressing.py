@@ -60,6 +60,23 @@ def suppress(linter: Linter, path: Path, report: FileReport, reason: str) -> Sup
         return Suppressed(_noted(report, report, [f"no comments were added: {error}"], failure=True))
 
 
+def with_comments(doc: Document, findings: Sequence[Finding], reason: str) -> str:
+    """The text of a file with a comment for each of these findings, and all else as it is; raises NoPlaceError."""
+    if kind_of(doc.path) is Kind.PRESET and presets.format_of(doc.path) == "json":
+        raise NoPlaceError("JSON has no comments")
+    wanted = [_in_program(one, doc) for one in findings if one.code not in STAY]
+    text, nowhere = _with_comments(doc, wanted, reason, _magic_rows(doc))
+    if nowhere or not wanted:
+        raise NoPlaceError("no line has a place for a comment")
+    try:
+        data = doc.encode(text)
+        if not _same_meaning(doc, document.decode(doc.path, data)):
+            raise NoPlaceError("a comment would change what the code means")
+    except (UnreadableError, UnicodeEncodeError) as error:
+        raise NoPlaceError(str(error)) from None
+    return text
+
+
 def _suppress(linter: Linter, path: Path, doc: Document, report: FileReport, reason: str) -> Suppressed:
     first = linter.lint_bytes(path, doc.data)
     try:

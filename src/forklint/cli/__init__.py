@@ -13,6 +13,7 @@ COMMANDS = {
     "verify": "forklint.cli.verify",
     "explain": "forklint.cli.explain",
     "doctor": "forklint.cli.doctor",
+    "server": "forklint.cli.server",
     "rule": "forklint.cli.rule",
     "config": "forklint.cli.config",
     "init": "forklint.cli.init",

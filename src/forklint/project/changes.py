@@ -43,11 +43,16 @@ class State:
 def state_of(path: Path, data: bytes) -> State:
     """A Python file with a content."""
     tree = parsed(path, data)
-    try:
-        summary = summarise(tree) if tree is not None else None
-    except RecursionError:
-        summary = None
+    summary = summary_of(tree)
     return State(data, summary, all_terms(summary, data), tree)
+
+
+def summary_of(tree: ast.Module | None) -> Summary | None:
+    """The summary of a tree; None if there is no tree, or one that nests too deeply."""
+    try:
+        return summarise(tree) if tree is not None else None
+    except RecursionError:
+        return None
 
 
 def parsed(path: Path, data: bytes) -> ast.Module | None:

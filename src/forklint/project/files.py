@@ -20,7 +20,7 @@ from forklint.project.seen import Seen, question
 from forklint.source import discovery, document
 from forklint.source.digest import digest
 from forklint.source.discovery import Walk
-from forklint.source.kinds import PRESET_SUFFIXES
+from forklint.source.kinds import PRESET_SUFFIXES, PYTHON_SUFFIXES
 from forklint.source.roots import Extent
 
 T = TypeVar("T")
@@ -103,6 +103,19 @@ class ProjectFiles:
     def walk(self) -> Walk:
         """What a walk finds, likewise."""
         return discovery.walk(self.extent, self.settings.excludes)
+
+    def is_listed_anew(self) -> bool:
+        """Whether files or folders that were found on the disk have gone since, or others have come."""
+        listings = self.resolver.listings
+        if self._unwritten or any(self.resolver.listed(folder) != names for folder, names in listings.items()):
+            return True
+        walks = {"walk": PYTHON_SUFFIXES, "_presets": PRESET_SUFFIXES}
+        known = {suffixes: self.__dict__[name] for name, suffixes in walks.items() if name in self.__dict__}
+        return any(
+            discovery.walk(self.extent, self.settings.excludes, suffixes).paths
+            != (one.paths if isinstance(one, Walk) else one)
+            for suffixes, one in known.items()
+        )
 
     @property
     def is_whole(self) -> bool:

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forklint.config import Settings
-from forklint.project.changes import UNPARSABLE, State, changed, move, parsed
+from forklint.project.changes import UNPARSABLE, State, changed, move, parsed, summary_of
 from forklint.project.files import ProjectFiles
 from forklint.project.library import Library
 from forklint.project.module import Module
+from forklint.project.questions import facts_under
 from forklint.source import document
 from forklint.source.roots import Extent
 from forklint.summaries.parts import CODE, HEAD, NUMBERS, ORDER, READS, Part
-from forklint.summaries.reading import summarise
 from forklint.summaries.summary import Import, Summary
 from forklint.summaries.terms import ANY, PATH_ROOT, WORD
 
@@ -32,6 +32,8 @@ TREE = 40
 MOST_LOADED = 96_000_000
 """Bytes of source whose trees are kept at a time. Fewer, and files that import each other in circles are parsed again
 and again."""
+REPORT = "report"
+"""The name of the question what is found in a file; its keys begin with the path of the file."""
 Test = Callable[[bytes], object] | re.Pattern[bytes]
 
 
@@ -50,6 +52,13 @@ class ProjectModules(ProjectFiles):
         self._modules: dict[Path, Module | None] = {}
         self._summaries: dict[Path, Summary | None] = {}
         self._loaded = 0
+        self._parsed: dict[Path, ast.Module] = {}
+        """The tree of a file that was just replaced, until its module is asked for."""
+        self.in_use: frozenset[Path] = frozenset()
+        """Files that are linted again and again, such as those that are open in an editor: what their reports rest on
+        is kept as long as that is possible."""
+        self.most_loaded = MOST_LOADED
+        """Bytes of source whose trees are kept at a time."""
 
     # Changes
 
@@ -58,8 +67,11 @@ class ProjectModules(ProjectFiles):
         before = self.state(path) if self.questions.has_answers else None
         if path not in self._overlay and not path.exists():  # text of a file that is still to be written
             self._unwritten.append(path)
+            self.resolver.add(path)
         module = self._modules.pop(path, None)
+        self._loaded -= len(module.source.data) if module is not None else 0
         self._overlay[path] = data
+        self._parsed = {}
         self._digests.pop(path, None)
         self._summaries.pop(path, None)
         self.terms.forget(path)
@@ -72,13 +84,22 @@ class ProjectModules(ProjectFiles):
             move(module.tree, after.tree)  # whatever was concluded of its nodes still holds
             module.source = document.decode(path, data)
             self._modules[path] = module
+            self._loaded += len(data)
+        elif after.tree is not None:
+            self._parsed = {path: after.tree}
         self.questions.forget(facts)
         self.graph.forget(facts)
+
+    def knows(self, path: Path) -> bool:
+        """Whether anything may have been concluded from what is in a file: it was read, or may be found."""
+        return path in self._overlay or path in self._bytes or self.extent.walked in path.parents
 
     def state(self, path: Path) -> State:
         """A file as the project sees it now."""
         data, module = self.bytes_of(path), self._modules.get(path)
-        tree = module.tree if module is not None else parsed(path, self.bytes_of(path))
+        tree = module.tree if module is not None else parsed(path, data)
+        if path not in self._summaries:
+            self._summaries[path] = summary_of(tree)
         exists = path in self._overlay or path.exists()
         return State(data, self.peek(path), self.terms.of(path), tree, exists)
 
@@ -88,12 +109,29 @@ class ProjectModules(ProjectFiles):
         self.graph.forget()
 
     def trim(self) -> None:
-        """Forget all trees, and what was concluded from them, once they are many; they come back when asked for."""
-        if self._loaded > MOST_LOADED:
+        """Forget trees, and what was concluded from them, once they are many; they come back when asked for."""
+        if self._loaded > self.most_loaded and not self.in_use:
             self.weight -= TREE * self._loaded
             self._loaded = 0
             self._dissolve_modules()
             self.forget()
+
+    def trim_unused(self) -> None:
+        """Forget those trees, once they are many, on which no report of the files ``in_use`` rests.
+
+        What was concluded without them is kept.
+        """
+        if self._loaded <= self.most_loaded:
+            return
+        reports = dict(self.questions.all_of(REPORT))
+        kept = [answer for key, answer in reports.items() if isinstance(key, tuple) and key[0] in self.in_use]
+        needed = {fact[1] for fact in facts_under(kept) if fact[0] == "tree"}
+        unused = [path for path in self._modules if str(path) not in needed]
+        self.questions.drop(("tree", str(path)) for path in unused)
+        for path in unused:
+            module = self._modules.pop(path)
+            self._loaded -= len(module.source.data) if module is not None else 0
+        self.weight = TREE * self._loaded + sum(map(len, self._bytes.values()))
 
     def dissolve(self) -> None:
         """Undo what holds each other in circles: then memory comes back at once, and nobody needs to look for it.
@@ -186,11 +224,7 @@ class ProjectModules(ProjectFiles):
         if module is None and self._library is not None:
             with contextlib.suppress(KeyError):
                 return self._library.summary(self.digest(path))
-        tree = module.tree if module is not None else parsed(path, self.bytes_of(path))
-        try:
-            return summarise(tree) if tree is not None else None
-        except RecursionError:
-            return None
+        return summary_of(module.tree if module is not None else parsed(path, self.bytes_of(path)))
 
     def where(self, kind: str, name: str) -> tuple[Path, ...]:
         """The files that have a term of a kind (see ``summaries.terms``), in the order of ``files``."""
@@ -226,7 +260,8 @@ class ProjectModules(ProjectFiles):
         if known is None:
             doc = document.decode(path, self.bytes_of(path))
             is_notebook = doc.notebook is not None
-            known = self._modules[path] = Module(path, doc, document.parse(doc), is_notebook, note)
+            tree = self._parsed.pop(path, None) or document.parse(doc)
+            known = self._modules[path] = Module(path, doc, tree, is_notebook, note)
             self._loaded += len(doc.data)
             self.weight += TREE * len(doc.data)
         return known

@@ -232,23 +232,45 @@ class Questions:
 
     def forget(self, changed: Iterable[Fact]) -> None:
         """Take in that facts are others now: answers that rest on them are stale, those above are in doubt."""
-        if self._followers is None or self.found > self._renewal:
-            self._followers = {}
-            for count, answer in enumerate(self._all(), 1):
-                self._follow(answer)
-                self._renewal = self.found + count
+        followers = self._all_followers()
         waiting: list[Answer] = []
         for fact in changed:
-            for answer in self._followers.pop(fact, ()):
+            for answer in followers.pop(fact, ()):
                 if answer.state < STALE and fact in answer.rests:  # it may have been found again without it
                     answer.state = STALE
                     waiting.append(answer)
         while waiting:
             below = waiting.pop()
-            for answer in self._followers.get(below, ()):
+            for answer in followers.get(below, ()):
                 if answer.state == GOOD and below in answer.rests:
                     answer.state = DOUBTED
                     waiting.append(answer)
+
+    def drop(self, facts: Iterable[Fact]) -> None:
+        """Forget every answer that rests on one of some facts, directly or through others.
+
+        The facts have not changed: what an answer holds of them is to be freed.
+        """
+        followers = self._all_followers()
+        waiting: list[Fact | Answer] = list(facts)
+        gone: list[Answer] = []
+        while waiting:
+            below = waiting.pop()
+            for answer in followers.pop(below, ()):
+                if answer.state != DEAD and below in answer.rests:
+                    answer.state = DEAD
+                    gone.append(answer)
+                    waiting.append(answer)
+        self._drop(gone)
+
+    def _all_followers(self) -> dict[Fact | Answer, set[Answer]]:
+        """Which answers rest on a fact or an answer, found anew once half of what is known is out of use."""
+        if self._followers is None or self.found > self._renewal:
+            self._followers = {}
+            for count, answer in enumerate(self._all(), 1):
+                self._follow(answer)
+                self._renewal = self.found + count
+        return self._followers
 
     def forget_all(self) -> None:
         """Forget every answer."""
@@ -259,6 +281,10 @@ class Questions:
         """Let go of every answer, also of those that what is told last rests on."""
         self.forget_all()
         self._noted = {}
+
+    def all_of(self, name: str) -> list[tuple[Hashable, Answer]]:
+        """The remembered answers to the questions of a name, by their keys."""
+        return list(self._tables.get(name, {}).items())
 
     def _all(self) -> Iterator[Answer]:
         """Give every answer that others rest on, or that may be asked for."""

@@ -39,6 +39,12 @@ class Resolver:
         self.folders: dict[str, bool] = {}
         """Each path that was asked whether it is a folder, and the answer."""
         self._starts: dict[str, tuple[str, ...]] = {}
+        self._unwritten: dict[str, set[str]] = {}
+
+    def add(self, path: Path) -> None:
+        """From now on see a file that is still to be written."""
+        self._unwritten.setdefault(str(path.parent), set()).add(path.name)
+        self.listings.pop(str(path.parent), None)
 
     def find(self, importer: Path, module: str, level: int = 0) -> Path | None:
         """Find the file of a module: ``a/b.py``, or ``a/b/__init__.py``; None if it is not the project's."""
@@ -146,12 +152,16 @@ class Resolver:
             return frozenset({self._extent.only_name})
         known = self.listings.get(folder)
         if known is None:
-            try:
-                known = frozenset(importable(os.listdir(folder)))
-            except OSError:
-                known = frozenset()
-            self.listings[folder] = known
+            known = self.listings[folder] = self.listed(folder)
         return known
+
+    def listed(self, folder: str) -> frozenset[str]:
+        """The names in a folder that can be modules or packages, as it is now; none if it cannot be read."""
+        try:
+            names = os.listdir(folder)
+        except OSError:
+            names = []
+        return frozenset(importable((*names, *self._unwritten.get(folder, ()))))
 
     def _is_folder(self, path: str) -> bool:
         self._questions.note(("folder", path))

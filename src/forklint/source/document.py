@@ -118,6 +118,16 @@ def read(path: Path) -> bytes:
         raise UnreadableError(error.strerror or str(error)) from None
 
 
+def encoded(text: str) -> bytes:
+    """Bytes that read as ``text``, in the encoding that its own cookie names."""
+    data = text.encode(errors="surrogatepass")
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        return text.encode(encoding)
+    except (SyntaxError, UnicodeError, LookupError):
+        return data
+
+
 def _encoding_fault(message: str) -> str:
     """Say in a few words what ``tokenize`` complains of."""
     if message.startswith("unknown encoding"):

@@ -1,0 +1,158 @@
+"""How soon diagnostics follow a key press, and what the server takes of memory, in a large project.
+
+``python -m bench.typing [--seconds 60] [--project FOLDER] [FILE ...]`` starts the real server, opens the files (five of
+about 2,000 lines in transformers by default, see ``bench/corpus.toml``), types into them as people do, and prints the
+figures as JSON. Nothing else should run meanwhile: time is the clock's, beside it the server's processor time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from scripts import corpus
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "server"))
+from lsp_client import Client, point
+
+PACKAGE = "transformers"
+FILES = (
+    "models/rt_detr/modeling_rt_detr.py",
+    "models/whisper/generation_whisper.py",
+    "generation/configuration_utils.py",
+    "core_model_loading.py",
+    "trainer_pt_utils.py",
+)
+PAUSES = (0.08, 0.15, 0.3, 0.8, 2.5)
+"""Seconds between key presses, of which one is drawn each time."""
+
+
+class Typist:
+    """Types statements into functions of one file, key by key, and takes some of them out again."""
+
+    def __init__(self, client: Client, name: str, dice: random.Random) -> None:
+        self._client = client
+        self._dice = dice
+        self._waiting: list[dict[str, Any]] = []
+        self.uri = client.open(name)
+        lines = (client.root / name).read_text().split("\n")
+        self._rows = [row for row, line in enumerate(lines) if line.startswith(("        self.", "        return "))]
+        self._version = 1
+
+    def key(self) -> int:
+        """Press one key; gives the version of the document."""
+        if not self._waiting:
+            row, word = self._dice.choice(self._rows), self._dice.choice(WORDS)
+            start = [{"range": _at(row, 0), "text": "        \n"}]
+            keys = [{"range": _at(row, 8 + number), "text": letter} for number, letter in enumerate(word)]
+            away = {"start": point(row, 0), "end": point(row + 1, 0)}
+            self._waiting = [*start, *keys, {"range": away, "text": ""}]
+        self._client.change(self.uri, self._waiting.pop(0))
+        self._version += 1
+        return self._version
+
+
+WORDS = ("# a note on this", "value = len(names)", "torch.set_num_threads(2)", "x = lmdb.open(path)", "if x:")
+
+
+def _at(row: int, column: int) -> dict[str, Any]:
+    return {"start": point(row, column), "end": point(row, column)}
+
+
+def memory(pid: int) -> float:
+    """Megabytes that a process holds."""
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1]) / 1000
+    return 0.0
+
+
+def processor(pid: int) -> float:
+    """Seconds of processor time that a process has taken."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def measure(root: Path, names: list[str], seconds: float) -> dict[str, Any]:
+    """Open files of a project and type for some seconds."""
+    dice = random.Random(1)  # noqa: S311 - it keeps no secrets
+    with tempfile.TemporaryDirectory() as cache:
+        client = Client(root, env={"FORKLINT_CACHE_DIR": cache, "FORKLINT_NO_CACHE": ""})
+        try:
+            client.start()
+            figures = _opened(client, names, dice)
+            return {**figures[0], **_typed(client, figures[1], dice, seconds)}
+        finally:
+            client.stop()
+
+
+def _opened(client: Client, names: list[str], dice: random.Random) -> tuple[dict[str, Any], list[Typist]]:
+    begin = time.monotonic()
+    typists, first = [], 0.0
+    for name in names:
+        typists.append(Typist(client, name, dice))
+        client.found(typists[-1].uri)
+        first = first or time.monotonic() - begin
+    is_read = lambda: any("has been read" in message for message in client.messages("window/logMessage"))  # noqa: E731
+    client.wait(is_read, "it is never read", 600)
+    read = time.monotonic() - begin
+    client.settle(10)
+    return {"first_file_s": first, "project_read_s": read, "open_mb": memory(client.process.pid)}, typists
+
+
+def _typed(client: Client, typists: list[Typist], dice: random.Random, seconds: float) -> dict[str, Any]:
+    took: list[float] = []
+    spent: list[float] = []
+    held: list[float] = []
+    end, typist = time.monotonic() + seconds, typists[0]
+    while time.monotonic() < end:
+        if dice.random() < 0.02:
+            typist = dice.choice(typists)
+        begin, before = time.monotonic(), processor(client.process.pid)
+        typist.key()
+        client.found(typist.uri)
+        took.append(time.monotonic() - begin)
+        spent.append(processor(client.process.pid) - before)
+        held.append(memory(client.process.pid))
+        client.settle(dice.choice(PAUSES))
+    tenths = max(len(held) // 10, 1)
+    took.sort()
+    spent.sort()
+    return {
+        "keys": len(took),
+        "median_ms": 1000 * statistics.median(took),
+        "p95_ms": 1000 * took[int(0.95 * len(took))],
+        "worst_ms": 1000 * took[-1],
+        "median_processor_ms": 1000 * statistics.median(spent),
+        "p95_processor_ms": 1000 * spent[int(0.95 * len(spent))],
+        "most_mb": max(held),
+        "first_tenth_mb": statistics.mean(held[:tenths]),
+        "last_tenth_mb": statistics.mean(held[-tenths:]),
+        "load": os.getloadavg()[0],
+    }
+
+
+def main() -> None:
+    """Measure, and print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("files", nargs="*", default=FILES)
+    parser.add_argument("--project", type=Path)
+    parser.add_argument("--seconds", type=float, default=60)
+    given = parser.parse_args()
+    root = given.project
+    if root is None:
+        (row,) = (one for one in corpus.packages() if one.name == PACKAGE)
+        root = corpus.fetch(row, corpus.home()) / PACKAGE
+    print(json.dumps(measure(root, list(given.files), given.seconds), indent=2))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,81 @@
+"""Trees that nobody needs are let go of, and what was concluded without them stays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hazards import SHORT_HAZARD
+
+from forklint.config import SettingsFinder
+from forklint.engine import Linter, Options
+from forklint.project.index import Project
+from forklint.project.questions import Questions
+
+BASE = "import torch\n\n\ndef workers():\n    return 2\n"
+USER = f"from base import workers\n{SHORT_HAZARD}\nworkers()\n"
+
+
+@pytest.fixture
+def linter(tmp_path: Path) -> Linter:
+    (tmp_path / "pyproject.toml").write_text("[tool.forklint]\n")
+    (tmp_path / "one.py").write_text(USER)
+    (tmp_path / "two.py").write_text(SHORT_HAZARD.replace("Words", "Letters").replace("env", "store"))
+    (tmp_path / "base.py").write_text(BASE)
+    settings = SettingsFinder().for_file(tmp_path / "x.py")
+    return Linter(Project(tmp_path, settings), Options(with_fixes=False))
+
+
+def test_dropping_forgets_all_that_rests_on_a_fact_and_nothing_else() -> None:
+    questions = Questions()
+
+    def below() -> int:
+        questions.note(("tree", "a"))
+        return 1
+
+    def other() -> int:
+        questions.note(("tree", "b"))
+        return 2
+
+    questions.answer("above", 0, lambda: questions.answer("below", 0, below) + 1)
+    questions.answer("other", 0, other)
+    questions.drop([("tree", "a")])
+    assert questions.known("below", 0, None) is None
+    assert questions.known("above", 0, None) is None
+    assert questions.known("other", 0, None) == 2
+    assert questions.answer("above", 0, lambda: questions.answer("below", 0, below) + 1) == 2
+
+
+def test_what_open_files_need_is_kept(linter: Linter, tmp_path: Path) -> None:
+    project = linter.project
+    one, two = tmp_path / "one.py", tmp_path / "two.py"
+    reports = linter.relint(one), linter.relint(two)
+    assert all(report.findings for report in reports)
+    project.in_use, project.most_loaded = frozenset({one}), 0
+    project.trim_unused()
+    assert project.is_loaded(one)
+    assert not project.is_loaded(two)
+    found = project.questions.found
+    assert linter.relint(one) == reports[0]
+    assert project.questions.found == found, "nothing is asked again"
+    assert linter.relint(two) == reports[1]
+    assert project.questions.found > found
+
+
+def test_nothing_is_let_go_of_while_there_is_room(linter: Linter, tmp_path: Path) -> None:
+    linter.relint(tmp_path / "one.py")
+    linter.project.in_use = frozenset({tmp_path / "two.py"})
+    linter.project.trim_unused()
+    assert linter.project.is_loaded(tmp_path / "one.py")
+
+
+def test_a_file_that_was_replaced_is_parsed_once(linter: Linter, tmp_path: Path, monkeypatch) -> None:
+    from forklint.source import document
+
+    linter.relint(tmp_path / "one.py")
+    parsed = []
+    real = document.parse
+    monkeypatch.setattr(document, "parse", lambda doc: parsed.append(doc) or real(doc))
+    linter.project.replace(tmp_path / "one.py", USER.replace("workers()", "workers(); workers()").encode())
+    linter.relint(tmp_path / "one.py")
+    assert len(parsed) == 1
