@@ -16,7 +16,7 @@ from forklint.source.lines import apply_edits
 from forklint.source.paths import from_root
 from forklint.verify import constructing
 from forklint.verify.subjects import STARTING, Sources
-from forklint.verify.tolerant import MENDED
+from forklint.verify.tolerant import MENDED, MOST_NAMED
 from forklint.verify.unreached import first_line
 from forklint.verify.words import Judgement, Observation, Subject, Trial, Verdict
 
@@ -130,5 +130,17 @@ def told(seen: Sequence[Observation]) -> str:
     for one in seen:
         for record in one.of("made"):
             stores = list(dict.fromkeys(NAMES.get(kind, kind) for kind, _ in record["stores"]))
-            return f"made up: {', '.join([*stores, *(f'`{name}`' for name in record['arguments'])]) or 'nothing'}"
+            words = f"made up: {', '.join([*stores, *(f'`{name}`' for name in record['arguments'])]) or 'nothing'}"
+            return f"{words}; {_passed_over(seen)}" if record["is_forgiving"] else words
     return ""
+
+
+def _passed_over(seen: Sequence[Observation]) -> str:
+    """Which statements failed on made-up data where the trials read it, and were passed over."""
+    found: dict[str, None] = {}
+    for one in seen:
+        for record in one.of("stood-in"):
+            if record["of"] == "statement" and record["place"] and record["role"] in ("main", "worker"):
+                found[Path(record["place"]).name] = None
+    more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
+    return f"statements that fail on it are passed over: {', '.join(list(found)[:MOST_NAMED]) or 'none'}{more}"
