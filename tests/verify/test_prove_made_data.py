@@ -231,7 +231,9 @@ def test_a_statement_that_fails_on_made_up_data_is_passed_over(tmp_path: Path) -
 
 def test_what_the_program_raises_itself_is_not_passed_over(tmp_path: Path) -> None:
     pytest.importorskip("numpy")
-    text = CROPS.format(before='if len(rows[0]) != len(rows[1]):\n            raise ValueError("no crop")', sample="shift")
+    text = CROPS.format(
+        before='if len(rows[0]) != len(rows[1]):\n            raise ValueError("no crop")', sample="shift"
+    )
     proof = proof_of(tmp_path, HEAD + text, "fork", "FKL302")
     assert proof.verdict() == "inconclusive", proof.judgement.evidence
     assert "no sample comes out of made-up data: ValueError: no crop" in proof.judgement.evidence

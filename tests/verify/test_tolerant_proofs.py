@@ -8,7 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from proven import prove
 
+from forklint.config import Settings
+from forklint.engine import Linter, Options
+from forklint.project.index import Project
 from forklint.verify.tolerant import Shown, judged
 from forklint.verify.words import Verdict
 from tests.verify.tolerant_trial import run
@@ -169,3 +173,25 @@ def test_plan_names_the_tolerant_trials(command, tmp_path: Path) -> None:
     done = command("verify", "train.py", "--select", "FKL201", "--plan", cwd=tmp_path)
     assert "spawn, tolerant" in done.stdout
     assert "spawn, with the fix" in done.stdout
+
+
+def test_where_the_fix_does_not_help_the_variable_is_set_from_the_start(tmp_path: Path) -> None:
+    """Another file of the package reads it first, so that no place in this file is early enough."""
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "__init__.py").write_text("import numpy\nimport missing\n")
+    text = (
+        "import os\nimport numpy\nimport missing\nos.environ['OPENBLAS_NUM_THREADS'] = '1'\nx = missing.work(numpy)\n"
+    )
+    (package / "train.py").write_text(text)
+    (tmp_path / "forklint.toml").touch()
+    finding = next(one for one in Linter(Project(tmp_path, Settings()), Options()).lint(package / "train.py").findings)
+    assert finding.code == "FKL101"
+    proof = prove(finding, tmp_path, scripts=(package / "train.py",))
+    words = proof.judgement.evidence
+    pools = [pool for seen in proof.observations for record in seen.of("pools") for pool in record["pools"]]
+    if not any(pool["internal_api"] == "openblas" for pool in pools):
+        pytest.skip("numpy brings no OpenBLAS here")
+    assert proof.verdict() == "confirmed", words
+    assert "set from the start it is gone" in words
+    assert "with the fix it is not, for something reads it before" in words

@@ -44,8 +44,8 @@ OFFLINE = {
 """Keeps the trackers of experiments from writing a trial into somebody's records."""
 ALIKE = {"PYTHONHASHSEED": "0"}
 """Gives sets the same order in each process: classes listed from a set would number samples anew in each trial."""
-TELLING = {"PYTHONUNBUFFERED": "1", "TORCH_SHOW_CPP_STACKTRACES": "1"}
-"""What a killed process printed is evidence, and so is the stack of an error of C++."""
+TELLING = {"PYTHONUNBUFFERED": "1", "TORCH_SHOW_CPP_STACKTRACES": "1", "TORCH_DISABLE_ADDR2LINE": "1"}
+"""What a killed process printed is evidence, and so is the stack of an error of C++; its line numbers take minutes."""
 SUPERVISOR_LOST, CANCELLED = "supervisor", "interrupt"
 """Further reasons in ``Ending.stopped_for``: its supervisor was killed; forklint was told to stop."""
 
