@@ -172,6 +172,8 @@ def test_plan_names_the_tolerant_trials(command, tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(HEAD + "for batch in DataLoader(Rows(), num_workers=2):\n    pass\n")
     done = command("verify", "train.py", "--select", "FKL201", "--plan", cwd=tmp_path)
     assert "spawn, tolerant" in done.stdout
+    told = " ".join(done.stdout.split())
+    assert "is refused what would write, rename or delete outside the temporary folder of its trial" in told
     assert "spawn, with the fix" in done.stdout
 
 

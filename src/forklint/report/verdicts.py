@@ -17,7 +17,7 @@ from forklint.report import json as json_report
 from forklint.source.paths import relative_to
 from forklint.verify.doctor import Environment
 from forklint.verify.proving import Planned, Result
-from forklint.verify.words import Judgement, Observation, Subject, Verdict
+from forklint.verify.words import Experiment, Judgement, Observation, Subject, Verdict
 
 WIDTH = 100
 MIB = 2**20
@@ -36,6 +36,10 @@ ON_THE_WAY = {
     "all": "Loaders that it iterates first are read in full, and models that it saves are saved.",
 }
 """What becomes of the rest of a script, by ``Context.others``."""
+REFUSED = (
+    "A tolerant run, or one with made-up data, is refused what would write, rename or delete outside the temporary "
+    "folder of its trial, connect to another machine, or start a program; the report counts what was refused."
+)
 RISK = style("risk", fg="yellow", bold=True)
 DECIDED = (Verdict.CONFIRMED, Verdict.REFUTED)
 
@@ -72,7 +76,13 @@ def plan(planned: Sequence[Planned], isolation: str) -> str:
             _wrapped(f"A script is run up to the loader in question: what stands before it does run. {isolation}", "")
         )
         lines.append(_wrapped(ON_THE_WAY[scripts[0].context.others], ""))
+    if any(attempt.is_tolerant for one in planned for attempt in _attempts(one)):
+        lines.append(_wrapped(REFUSED, ""))
     return "\n".join(lines or ["Nothing was found that could be proved."]) + "\n"
+
+
+def _attempts(planned: Planned) -> Sequence[Experiment]:
+    return () if isinstance(planned.outcome, Judgement) else planned.outcome.attempts
 
 
 def _place(finding: Finding) -> str:

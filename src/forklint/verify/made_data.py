@@ -11,12 +11,11 @@ from typing import Any
 from forklint.model import Finding
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts
-from forklint.source import document
-from forklint.source.lines import apply_edits
 from forklint.source.paths import from_root
 from forklint.verify import constructing
 from forklint.verify.subjects import STARTING, Sources
-from forklint.verify.tolerant import MENDED, MOST_NAMED
+from forklint.verify.tolerant import MENDED, MOST_NAMED, points_of, tolerance
+from forklint.verify.tolerant import mended as fixed
 from forklint.verify.unreached import first_line
 from forklint.verify.words import Judgement, Observation, Subject, Trial, Verdict
 
@@ -53,9 +52,8 @@ def spec_for(finding: Finding, path: Path, qualname: str, root: Path, project: P
         "samples": SAMPLES,
         "seconds": SECONDS,
     }
-    rows = [[finding.span.row, finding.span.end_row]]
-    tolerance = {"roots": [str(root)], "claimed": {str(from_root(Path(finding.path)).resolve()): rows}}
-    return {"dataset": dataset, "tolerance": tolerance, "samples": SAMPLES}
+    tolerant = tolerance(finding, root, project, further=points_of(finding))  # a sample is no slice: all of it runs
+    return {"dataset": dataset, "tolerance": tolerant, "samples": SAMPLES}
 
 
 def _is_named(facts: ClassFacts, qualname: str) -> bool:
@@ -73,7 +71,7 @@ def _wanted(finding: Finding, project: Project) -> dict[str, Any]:
 
 def mended(trial: Trial, finding: Finding) -> Trial:
     """The same trial with the finding mended: by forklint's own fix, else by a handle for each process."""
-    texts = _fixed(finding)
+    texts = fixed(finding)
     spec = dict(trial.spec)
     spec["tolerance"] = {**spec["tolerance"], "texts": texts}
     spec["dataset"] = {**spec["dataset"], "mend": not texts}
@@ -84,14 +82,6 @@ def mended(trial: Trial, finding: Finding) -> Trial:
 def is_mended(seen: Observation) -> bool:
     """Whether a trial ran the mended code."""
     return seen.trial.factors.code in (MENDED, CHANGED)
-
-
-def _fixed(finding: Finding) -> dict[str, str]:
-    """By path the text that forklint's fix makes of it; empty if it has none."""
-    if finding.fix is None or not finding.fix.edits:
-        return {}
-    path = from_root(Path(finding.path))
-    return {str(path.resolve()): apply_edits(document.decode(path, path.read_bytes()).text, finding.fix.edits)}
 
 
 def with_world(trial: Trial, seen: Sequence[Observation]) -> Trial:

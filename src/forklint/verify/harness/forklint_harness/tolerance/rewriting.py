@@ -281,7 +281,8 @@ class Rewriter:
 
 def _copied(node: Any) -> Any:
     """A copy of a tree, several times as fast as ``copy.deepcopy``: a large project has hundreds of files."""
-    new = type(node).__new__(type(node))
+    kind: Any = type(node)
+    new = kind.__new__(kind)
     for name, value in vars(node).items():
         if isinstance(value, ast.AST):
             new.__dict__[name] = _copied(value)
