@@ -177,6 +177,27 @@ def test_plan_names_the_tolerant_trials(command, tmp_path: Path) -> None:
     assert "spawn, with the fix" in done.stdout
 
 
+WINDOWS = (
+    "class Windows(Dataset):\n    def __init__(self, path):\n        self.rows = missing.read_table(path)[:2]\n\n"
+    "    def __len__(self):\n        return len(self.rows) - 96\n\n"
+    "    def __getitem__(self, index):\n        return self.rows[index]\n\n"
+)
+
+
+def test_a_window_longer_than_the_data_and_a_batch_that_fails_on_them(verify) -> None:
+    """What is sent is the claim: all of it is with a worker that begins, whatever made-up samples then come to."""
+    found = verify(
+        HEAD + WINDOWS + "def loader_for(path, size):\n    import threading\n    lock = threading.Lock()\n"
+        "    windows = Windows(path)\n    print(len(windows))\n\n    def collate(rows):\n        with lock:\n"
+        "            first, second, third = [len(str(row)) for row in rows][:1]\n        return first\n\n"
+        "    return DataLoader(windows, num_workers=2, collate_fn=collate)\n",
+        "FKL204",
+        name="loading.py",
+    )
+    assert found["verdict"] == "confirmed", found["evidence"]
+    assert "with the least change it is gone" in found["evidence"]
+
+
 def test_where_the_fix_does_not_help_the_variable_is_set_from_the_start(tmp_path: Path) -> None:
     """Another file of the package reads it first, so that no place in this file is early enough."""
     package = tmp_path / "package"

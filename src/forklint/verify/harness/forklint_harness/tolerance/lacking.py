@@ -34,7 +34,10 @@ OF_MODULE = re.compile(r"module '\w+' has no attribute '\w+'")
 """What a module's own ``__getattr__`` says, which names no object."""
 NO_PATH = re.compile(r"(?:path should be|expected str, bytes or os\.PathLike object).*not NoneType")
 """What Python says of a path that an option would have given."""
-EMPTY = re.compile(r"num_samples|empty|not enough values|at least one|positive integer|zero-size|No objects to concat")
+EMPTY = re.compile(
+    r"num_samples|empty|not enough values|at least one|positive integer|zero-size|No objects to concat|"
+    r"__len__\(\) should return >= 0"  # fewer rows than a window takes
+)
 DEEPEST = 50
 Lack = Tuple[str, str]
 
