@@ -138,7 +138,7 @@ class A(B):
 def g(): ...
 """
 ADDED = "def h():\n    return g()\n"
-NEW = {part("named", "h"), part("definition", "h"), part("head", "h"), part("definition")}
+NEW = {part(kind, "h") for kind in ("named", "definition", "head", "code")} | {part("definition")}
 
 
 def test_a_function_that_is_added_changes_nothing_of_others() -> None:
@@ -147,21 +147,30 @@ def test_a_function_that_is_added_changes_nothing_of_others() -> None:
     assert facts(BEFORE + ADDED, BEFORE) == CODE | NEW
 
 
+BODY = {part(kind, key) for kind in ("definition", "code") for key in ("A", "A.f")}
+
+
 def test_what_an_edit_in_a_definition_changes() -> None:
-    assert facts(BEFORE, BEFORE.replace("return g()", "return k()")) == CODE - {SIZE} | {
-        part("definition", "A"), part("definition", "A.f"), ("holds", "call", "g"), ("holds", "call", "k"),
+    assert facts(BEFORE + "def n():\n    return 1\n", BEFORE + "def n():\n    return 2\n") == {
+        TEXT,
+        TREE,
+        part("code", "n"),
+    }
+    assert facts(BEFORE, BEFORE.replace("return g()", "return k()")) == CODE - {SIZE} | BODY | {
+        ("holds", "call", "g"), ("holds", "call", "k"), part("reads", "g"), part("reads", "k"),
     }  # fmt: skip
-    assert facts(BEFORE, BEFORE.replace("return ", "x.y = ")) == CODE | {
-        part("definition", "A"), part("definition", "A.f"), part("head", "A.f"), part("named", "x.y"),
+    assert facts(BEFORE, BEFORE.replace("return ", "x.y = ")) == CODE | BODY | {
+        part("head", "A.f"), part("named", "x.y"), part("reads", "x"), part("reads", "y"),
     }  # fmt: skip
-    base = {("holds", "base", "B"), ("holds", "base", "C"), part("bases"), part("definition", "A")}
+    base = {("holds", "base", "B"), ("holds", "base", "C"), part("bases"), part("definition", "A"), part("code", "A")}
+    base |= {part("reads", "B"), part("reads", "C")}
     assert facts(BEFORE, BEFORE.replace("A(B)", "A(C)")) == CODE - {SIZE} | base | {part("definition")}
     moved = "def g(): ...\n" + BEFORE.replace("def g(): ...\n", "")
     assert facts(BEFORE, moved) == {TEXT, TREE, SUMMARY, ORDER, NUMBERS}
     method = BEFORE.replace("    def f", "    def e(self): ...\n\n    def f")
     assert facts(BEFORE, method) == CODE | {NUMBERS} | {
         part("methods", "A"), part("definition", "A"), part("named", "e"),
-        part("definition", "A.e"), part("head", "A.e"),
+        part("definition", "A.e"), part("head", "A.e"), part("code", "A"), part("code", "A.e"),
     }  # fmt: skip
 
 
@@ -170,7 +179,7 @@ def test_definitions_of_one_path_are_counted() -> None:
     summary = state_of(Path(NAME), twice.encode()).summary
     assert summary is not None
     assert summary.keys == ("", "f", "f#2", "f#3", "f#3.g")
-    assert facts(twice, twice.replace("return 1", "return 2")) == {TEXT, TREE}
+    assert facts(twice, twice.replace("return 1", "return 2")) == {TEXT, TREE, part("code", "f#2")}
     assert facts(twice, twice.replace("return 1", "...")) == {
-        *CODE, part("definition", "f#2"), part("head", "f#2"),
+        *CODE, part("definition", "f#2"), part("head", "f#2"), part("code", "f#2"),
     }  # fmt: skip

@@ -9,7 +9,7 @@ from pathlib import Path
 from forklint.incremental.session import Session
 from forklint.project.questions import Fact
 from forklint.source.paths import from_root, shown
-from forklint.summaries.parts import BASES, DECORATORS, DEFINITION, EXPORTS, HEAD, METHODS, NAMED, ORDER, TOP
+from forklint.summaries import parts
 
 TERMS = {
     "word": "the word `{}` has come or gone",
@@ -31,15 +31,17 @@ FILES = {
     "folder": "{} has come or gone",
 }
 PARTS = {
-    NAMED.name: "what `{1}` is in {0} changed",
-    DEFINITION.name: "what `{1}` in {0} calls, reads or stores changed",
-    HEAD.name: "what `{1}` in {0} is changed",
-    METHODS.name: "`{1}` in {0} has other methods",
-    BASES.name: "the classes of {0} or their bases changed",
-    DECORATORS.name: "a decorator at the top level of {0} changed",
-    EXPORTS.name: "the names in __all__ of {0} changed",
-    TOP.name: "what {0} does when it is imported changed",
-    ORDER: "definitions of {0} changed places, or it could not be parsed",
+    parts.NAMED.name: "what `{1}` is in {0} changed",
+    parts.CODE: "the code of `{1}` in {0} changed",
+    parts.DEFINITION.name: "what `{1}` in {0} calls, reads or stores changed",
+    parts.HEAD.name: "what `{1}` in {0} is changed",
+    parts.METHODS.name: "`{1}` in {0} has other methods",
+    parts.BASES.name: "the classes of {0} or their bases changed",
+    parts.DECORATORS.name: "a decorator at the top level of {0} changed",
+    parts.READS.name: "{0} reads `{1}` now, or no longer",
+    parts.EXPORTS.name: "the names in __all__ of {0} changed",
+    parts.TOP.name: "what {0} does when it is imported changed",
+    parts.ORDER: "definitions of {0} changed places, or it could not be parsed",
 }
 """Parts of summaries."""
 PROJECT = {

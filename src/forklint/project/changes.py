@@ -7,11 +7,12 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from forklint.project.nodes import definitions_below
 from forklint.project.questions import Fact
 from forklint.records import dataclass
 from forklint.source import document
 from forklint.summaries.byte_search import all_terms
-from forklint.summaries.parts import NUMBERS, ORDER, changed_parts
+from forklint.summaries.parts import CODE, NUMBERS, ORDER, changed_parts
 from forklint.summaries.reading import summarise
 from forklint.summaries.summary import Summary
 from forklint.summaries.terms import KINDS, WORD, Terms
@@ -76,6 +77,7 @@ def changed(path: Path, before: State, after: State) -> Iterator[Fact]:
     if not is_same_tree(before.tree, after.tree):
         yield "tree", name
         yield from _of_summaries(name, before.summary, after.summary)
+        yield from ((CODE, name, key) for key in _changed_definitions(before, after))
 
 
 def changed_searches(
@@ -121,6 +123,18 @@ def _of_summaries(name: str, before: Summary | None, after: Summary | None) -> I
     if any(getattr(before, part) != getattr(after, part) for part in ("imports", "exports", "scopes", "statements")):
         yield "summary", name
         yield from ((kind, name, *key) for kind, *key in changed_parts(before, after))
+
+
+def _changed_definitions(before: State, after: State) -> Iterator[str]:
+    """Give the keys of the definitions that differ, or that only one of two states has."""
+    was, now = _definitions(before), _definitions(after)
+    return (key for key in {**was, **now} if not is_same_tree(was.get(key), now.get(key)))
+
+
+def _definitions(state: State) -> dict[str, ast.AST]:
+    if state.summary is None or state.tree is None:
+        return {}
+    return dict(zip(state.summary.keys[1:], definitions_below(state.tree), strict=True))
 
 
 def is_same_tree(one: ast.AST | None, other: ast.AST | None) -> bool:

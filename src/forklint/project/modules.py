@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -15,7 +16,7 @@ from forklint.project.library import Library
 from forklint.project.module import Module
 from forklint.source import document
 from forklint.source.roots import Extent
-from forklint.summaries.parts import NUMBERS, ORDER, Part
+from forklint.summaries.parts import CODE, HEAD, NUMBERS, ORDER, READS, Part
 from forklint.summaries.reading import summarise
 from forklint.summaries.summary import Import, Summary
 from forklint.summaries.terms import ANY, PATH_ROOT, WORD
@@ -139,6 +140,22 @@ class ProjectModules(ProjectFiles):
             self.questions.note(("summary", str(path)))
             return None
         return self._rest_on_part(path, part, summary.keys[number] if summary is not None else "", summary)
+
+    def code(self, path: Path, number: int) -> ast.AST | None:
+        """The tree of the definition of a number, for a caller that reads nothing but it; None if there is none."""
+        summary = self.definition(path, HEAD, number)
+        if summary is None:
+            return None
+        self.questions.note((CODE, str(path), summary.keys[number]))
+        module = self.questions.aside(lambda: self.module(path))
+        return module.all_scopes[number].node if module is not None else None
+
+    def reads(self, path: Path, name: str) -> bool:
+        """Whether a project file reads a name, alone or behind a dot."""
+        self.questions.note((READS.name, str(path), name))
+        self.questions.note((ORDER, str(path)))
+        summary = self.peek(path)
+        return summary is not None and name in summary.reads
 
     def _rest_on_part(self, path: Path, part: Part, key: str, summary: Summary | None) -> Summary | None:
         note, file = self.questions.note, str(path)

@@ -39,6 +39,16 @@ def nodes_below(root: ast.AST) -> Iterator[ast.AST]:
                 waiting.append(value)
 
 
+def definitions_below(root: ast.AST) -> Iterator[ast.AST]:
+    """Give the classes and functions below a node in source order: that in which summaries number them."""
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if node is not root and isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield node
+        waiting.extend(reversed(list(ast.iter_child_nodes(node))))
+
+
 def parents_below(root: ast.AST) -> dict[ast.AST, ast.AST]:
     """The node above each node of a tree."""
     found: dict[ast.AST, ast.AST] = {}

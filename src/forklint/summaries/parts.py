@@ -14,6 +14,8 @@ from forklint.summaries.top_level import ALL
 
 ORDER, NUMBERS = "order", "numbers"
 """Whether a file has a summary, and the order of its definitions; and the numbers of these."""
+CODE = "code"
+"""By the key of a definition: its tree, of which a summary says only what names it holds."""
 
 
 class Part(NamedTuple):
@@ -93,6 +95,14 @@ def _keys(summary: Summary) -> Iterable[str]:
     return summary.keys
 
 
+def _reads(summary: Summary, name: str) -> object:
+    return name in summary.reads
+
+
+def _read(summary: Summary) -> Iterable[str]:
+    return summary.reads
+
+
 def _whole(_: Summary) -> Iterable[str]:
     return ("",)
 
@@ -110,11 +120,13 @@ BASES = Part("bases", _bases, _whole)
 """Which classes there are, and their bases as they are spelt."""
 DECORATORS = Part("decorators", _decorators, _whole)
 """The decorators of what the top level defines."""
+READS = Part("reads", _reads, _read)
+"""By a name: whether it is read anywhere in the file, alone or behind a dot."""
 EXPORTS = Part("exports", _exports, _whole)
 """What ``__all__`` lists, and whether there is one."""
 TOP = Part("top", _top, _whole)
 """The statements of the top level, and the bodies of the classes there."""
-PARTS = (NAMED, DEFINITION, HEAD, METHODS, BASES, DECORATORS, EXPORTS, TOP)
+PARTS = (NAMED, DEFINITION, HEAD, METHODS, BASES, DECORATORS, READS, EXPORTS, TOP)
 
 
 def changed_parts(before: Summary, after: Summary) -> Iterator[tuple[str, ...]]:

@@ -211,6 +211,11 @@ class Summary:
         return found
 
     @cached_property
+    def reads(self) -> frozenset[str]:
+        """The names that are read anywhere, alone or behind a dot; those only stored to behind a dot as well."""
+        return frozenset().union(*(scope.bare | scope.attributes for scope in self.scopes))
+
+    @cached_property
     def by_target(self) -> dict[str, list[tuple[int, str]]]:
         """The values that each name or attribute is given, each with the scope in which it is."""
         found: dict[str, list[tuple[int, str]]] = {}

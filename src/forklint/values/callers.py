@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -90,18 +90,16 @@ def _find(evaluator: Evaluator, target: _Target) -> Callers:
 
 
 def _mentions(project: Project, words: frozenset[str]) -> list[tuple[Module, str]] | None:
-    """The modules in which one of the names may stand, with the name that it has there; None if they are too many."""
+    """The modules that read one of the names, with the name that it has there; None if they may be too many."""
     found: list[tuple[Module, str]] = []
     for word in words:
-        aliases: dict[str, None] = {}
         paths = _paths(project, word)
         if paths is None:
             return None
-        for module in filter(None, map(project.module, paths)):
-            found.append((module, word))
-            aliases |= dict.fromkeys(_aliases(project, module, word))
+        aliases = dict.fromkeys(alias for path in paths for alias in _aliases(project, path, word))
+        found += _reading(project, paths, word)
         for alias in aliases:
-            found += [(module, alias) for module in filter(None, map(project.module, _paths(project, alias) or ()))]
+            found += _reading(project, _paths(project, alias) or (), alias)
     return found
 
 
@@ -111,9 +109,17 @@ def _paths(project: Project, word: str) -> tuple[Path, ...] | None:
     return found if len(found) <= MOST_MODULES else None
 
 
-def _aliases(project: Project, module: Module, word: str) -> Iterator[str]:
-    """Give the other names under which a module imports something."""
-    return (one.alias for one in project.imports(module.path) if one.attribute == word != one.alias)
+def _reading(project: Project, paths: Iterable[Path], name: str) -> Iterator[tuple[Module, str]]:
+    """Give those of the files that read a name, as modules: a word of a comment loads none."""
+    for path in paths:
+        module = project.module(path) if project.reads(path, name) else None
+        if module is not None:
+            yield module, name
+
+
+def _aliases(project: Project, path: Path, word: str) -> Iterator[str]:
+    """Give the other names under which a file imports something."""
+    return (one.alias for one in project.imports(path) if one.attribute == word != one.alias)
 
 
 def _is_it(project: Project, module: Module, node: ast.expr, target: _Target) -> bool:

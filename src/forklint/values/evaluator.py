@@ -159,14 +159,25 @@ class Evaluator:
 
         def find() -> tuple[T, Cost]:
             nonlocal known
+            if not known:
+                return self._apart(measured)  # found again after an edit, for nobody who pays
             known = False
             return measured()
 
-        value, cost = self.project.answer(name, key, find, (unknown, Cost()))
+        value, cost = self.project.answer(name, key, find, (unknown, Cost()), compared=True)
         if known and self._open:
             self._spend(cost, self._open + cost.depth)
         self._cost = self._cost.and_below(cost)
         return value
+
+    def _apart(self, measured: Callable[[], tuple[T, Cost]]) -> tuple[T, Cost]:
+        """Answer a question as if it were the outermost: what it costs is not charged to what is being answered."""
+        outer = self._open, self._spent, self._cost
+        self._open, self._spent, self._cost = 0, Cost(), Cost()
+        try:
+            return measured()
+        finally:
+            self._open, self._spent, self._cost = outer
 
     def _spend(self, cost: Cost, depth: int) -> None:
         """Let the outermost question pay, which is given up if it cannot."""

@@ -13,15 +13,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from forklint.facts.members.attributes import EVERY_OBJECT, Attributes, missed_on_classes
-from forklint.facts.members.members import INVENTING, REACHING_BACK, REGISTERING
+from forklint.facts.members.attributes import EVERY_OBJECT, missed_on_classes
+from forklint.facts.members.members import INVENTING, REACHING_BACK, REGISTERING, members_of
 from forklint.facts.members.receivers import SELF, Calls, made_by
 from forklint.facts.members.torch_names import is_misspelt
 from forklint.knowledge.patches import patches
 from forklint.knowledge.torch_api import class_names, torch_class, torch_module
 from forklint.project.index import Project
 from forklint.project.meanings import INSIDE, MODULE, Definition, Meanings, Place
-from forklint.project.module import ClassFacts
 from forklint.summaries.parts import BASES, DEFINITION, HEAD, NAMED
 from forklint.summaries.summary import CLASS, FUNCTION, Summary
 from forklint.summaries.terms import last_name
@@ -53,7 +52,6 @@ class Screening:
     def __init__(self, project: Project) -> None:
         self.project = project
         self._meanings = Meanings(project)
-        self._attributes = Attributes(project)
 
     def may_lack(self, path: Path) -> bool:
         """Whether a name that is called or taken in a file may be missing where it is looked for."""
@@ -204,14 +202,10 @@ class Screening:
             summary = self.project.definition(definition.path, DEFINITION, definition.number)
             if summary is None or not _may_be_open(summary, definition.number):
                 return False
-            module = self.project.module(definition.path)
-            node = module.all_scopes[definition.number].node if module is not None else None
-            return isinstance(node, ast.ClassDef) and module is not None and self._opens(module.class_facts(node))
+            node = self.project.code(definition.path, definition.number)
+            return isinstance(node, ast.ClassDef) and bool(members_of(node).open_because)
 
         return self.project.answer("is surely open", definition, find, compared=True)
-
-    def _opens(self, facts: ClassFacts) -> bool:
-        return bool(self._attributes.members(facts).open_because)
 
     def _has(self, definition: Definition) -> Has | None:
         """What a class has; None for what is none."""
