@@ -49,7 +49,7 @@ class LateEnvVar(Experimenter):
             return self._attempts(finding, claim, trials)
         tables = Environment(tuple(context.settings.env_vars))
         row = probed.row_of(variable, finding.proof.get("value"), finding.proof.get("readers", ()), tables)
-        missing = probed.unsupported(row, context.environment) if row else None
+        missing = probed.unsupported(row, context.environment, finding.proof.get("readers", ())) if row else None
         probes = probed.probes_of(variable, row, context.environment) if row else {}
         if missing is not None:
             return missing
