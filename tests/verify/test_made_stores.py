@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(
     sys.platform == "win32" or find_spec("torch") is None, reason="passes run in forked processes, and need torch"
 )
 PROGRAM = """
-import json, sys
+import gc, json, sys
 from forklint_harness.__main__ import module_at
 from forklint_harness.stores import building, learning
 from forklint_harness.stores.node import Node
@@ -35,6 +35,8 @@ for name in names:
     again = [repr(dataset[index]) for index in range(min(2, len(dataset)))]
     told = {"samples": outcome.samples, "error": outcome.error, "kinds": kinds, "again": again}
     print("told", json.dumps({name: told}))
+    del dataset
+    gc.collect()  # LMDB opens no environment twice, and the next pass may make one of the same name
 """
 NEEDS = {"LMDB": ("lmdb", "PIL"), "HDF5": ("h5py",), "NUMPY": ("numpy",)}
 

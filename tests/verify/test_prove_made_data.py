@@ -195,3 +195,48 @@ def test_a_generator_is_proved_without_data(tmp_path: Path) -> None:
     proof = proof_of(tmp_path, HEAD + DRAWS, "fork", "FKL302")
     assert proof.verdict() == "confirmed", proof.judgement.evidence
     assert "with the fix none did" in proof.judgement.evidence
+
+
+CROPS = """
+import numpy as np
+
+class Crops(Dataset):
+    def __init__(self, settings, corners):
+        self.corners = corners
+        self.rng = np.random.default_rng(0)
+
+    def __len__(self):
+        return 16
+
+    def __getitem__(self, index):
+        rows = [np.float32([1.0, 2.0]), np.float32([index, 3.0, 5.0])]
+        {before}
+        shift = self.rng.random()
+        return {sample}
+
+def loader(settings, corners):
+    return DataLoader(Crops(settings, corners), num_workers=4)
+"""
+FAILING = "matrix = np.array(rows, dtype=np.float32)"
+
+
+def test_a_statement_that_fails_on_made_up_data_is_passed_over(tmp_path: Path) -> None:
+    """Nothing that is made up gets a sample through, and the draw is no part of what fails."""
+    pytest.importorskip("numpy")
+    text = CROPS.format(before=FAILING, sample="matrix, shift")
+    proof = proof_of(tmp_path, HEAD + text, "fork", "FKL302")
+    words = proof.judgement.evidence
+    assert proof.verdict() == "confirmed", words
+    assert "with the fix none did" in words
+    row = next(number for number, line in enumerate((HEAD + text).splitlines(), start=1) if FAILING in line)
+    assert f"statements that fail on it are skipped: data.py:{row}" in words
+
+
+def test_what_the_program_raises_itself_is_not_passed_over(tmp_path: Path) -> None:
+    pytest.importorskip("numpy")
+    text = CROPS.format(
+        before='if len(rows[0]) != len(rows[1]):\n            raise ValueError("no crop")', sample="shift"
+    )
+    proof = proof_of(tmp_path, HEAD + text, "fork", "FKL302")
+    assert proof.verdict() == "inconclusive", proof.judgement.evidence
+    assert "no sample comes out of made-up data: ValueError: no crop" in proof.judgement.evidence

@@ -163,7 +163,7 @@ def test_without_data_an_environment_is_made(tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "images.lmdb")
     (finding,) = findings(tmp_path)
     proof = prove(finding, tmp_path, **FORKED)
-    assert proof.verdict() != "refuted", proof.judgement.evidence
+    assert proof.verdict() in ("not reproduced", "confirmed"), proof.judgement.evidence
     assert "generated: an LMDB environment" in proof.judgement.evidence
     assert {seen.trial.subject.kind for seen in proof.observations} == {"class", "made"}
 

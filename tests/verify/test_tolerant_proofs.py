@@ -8,7 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from proven import prove
 
+from forklint.config import Settings
+from forklint.engine import Linter, Options
+from forklint.project.index import Project
 from forklint.verify.tolerant import Shown, judged
 from forklint.verify.words import Verdict
 from tests.verify.tolerant_trial import run
@@ -170,4 +174,49 @@ def test_plan_names_the_tolerant_trials(command, tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(HEAD + "for batch in DataLoader(Rows(), num_workers=2):\n    pass\n")
     done = command("verify", "train.py", "--select", "FKL201", "--plan", cwd=tmp_path)
     assert "spawn, tolerant" in done.stdout
+    told = " ".join(done.stdout.split())
+    assert "is refused what would write, rename or delete outside the temporary folder of its trial" in told
     assert "spawn, with the fix" in done.stdout
+
+
+WINDOWS = (
+    "class Windows(Dataset):\n    def __init__(self, path):\n        self.rows = missing.read_table(path)[:2]\n\n"
+    "    def __len__(self):\n        return len(self.rows) - 96\n\n"
+    "    def __getitem__(self, index):\n        return self.rows[index]\n\n"
+)
+
+
+def test_a_window_longer_than_the_data_and_a_batch_that_fails_on_them(verify) -> None:
+    """What is sent is the claim: all of it is with a worker that begins, whatever made-up samples then come to."""
+    found = verify(
+        HEAD + WINDOWS + "def loader_for(path, size):\n    import threading\n    lock = threading.Lock()\n"
+        "    windows = Windows(path)\n    print(len(windows))\n\n    def collate(rows):\n        with lock:\n"
+        "            first, second, third = [len(str(row)) for row in rows][:1]\n        return first\n\n"
+        "    return DataLoader(windows, num_workers=2, collate_fn=collate)\n",
+        "FKL204",
+        name="loading.py",
+    )
+    assert found["verdict"] == "confirmed", found["evidence"]
+    assert "with the least change it is gone" in found["evidence"]
+
+
+def test_where_the_fix_does_not_help_the_variable_is_set_from_the_start(tmp_path: Path) -> None:
+    """Another file of the package reads it first, so that no place in this file is early enough."""
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "__init__.py").write_text("import numpy\nimport missing\n")
+    text = (
+        "import os\nimport numpy\nimport missing\nos.environ['OPENBLAS_NUM_THREADS'] = '1'\nx = missing.work(numpy)\n"
+    )
+    (package / "train.py").write_text(text)
+    (tmp_path / "forklint.toml").touch()
+    finding = next(one for one in Linter(Project(tmp_path, Settings()), Options()).lint(package / "train.py").findings)
+    assert finding.code == "FKL101"
+    proof = prove(finding, tmp_path, scripts=(package / "train.py",))
+    words = proof.judgement.evidence
+    pools = [pool for seen in proof.observations for record in seen.of("pools") for pool in record["pools"]]
+    if not any(pool["internal_api"] == "openblas" for pool in pools):
+        pytest.skip("numpy brings no OpenBLAS here")
+    assert proof.verdict() == "confirmed", words
+    assert "set from the start it is gone" in words
+    assert "with the fix it is not, for something reads it before" in words

@@ -54,6 +54,8 @@ class Variable:
     """Differs from the default on an ordinary machine: what an experiment sets."""
     probes: tuple[tuple[str, str], ...] = ()
     """How the effect is seen, by what a reader is called."""
+    needs: str = ""
+    """What it takes to see the effect on the other readers."""
 
     def fits(self, value: str | None) -> bool:
         """Whether the row applies to an assignment of this literal (None: the value is not known)."""
@@ -131,7 +133,7 @@ def _reader(row: Mapping[str, Any]) -> Reader:
 
 def _variable(row: Mapping[str, Any], readers: Mapping[str, Reader]) -> Variable:
     flags = ("preview", "can_break", "threads", "spare_seeding")
-    texts = ("effect", "match", "unless_match", "value")
+    texts = ("effect", "match", "unless_match", "value", "needs")
     return Variable(
         names=tuple(row.get("names", ())),
         prefix=row.get("prefix", ""),

@@ -17,7 +17,7 @@ from forklint.report import json as json_report
 from forklint.source.paths import relative_to
 from forklint.verify.doctor import Environment
 from forklint.verify.proving import Planned, Result
-from forklint.verify.words import Judgement, Observation, Subject, Verdict
+from forklint.verify.words import Experiment, Judgement, Observation, Subject, Verdict
 
 WIDTH = 100
 MIB = 2**20
@@ -36,6 +36,10 @@ ON_THE_WAY = {
     "all": "Loaders that it iterates before are read to the end, and models are saved.",
 }
 """What happens to the rest of a script, by ``Context.others``."""
+REFUSED = (
+    "Tolerant runs, and runs with generated data, may not write, rename or delete files outside the temporary "
+    "directory of the trial, connect to another machine, or start a program. The report counts refused attempts."
+)
 RISK = style("risk", fg="yellow", bold=True)
 DECIDED = (Verdict.CONFIRMED, Verdict.REFUTED)
 
@@ -74,7 +78,13 @@ def plan(planned: Sequence[Planned], isolation: str) -> str:
             _wrapped(f"Scripts are run up to the loader in question, including all code before it. {isolation}", "")
         )
         lines.append(_wrapped(ON_THE_WAY[scripts[0].context.others], ""))
+    if any(attempt.is_tolerant for one in planned for attempt in _attempts(one)):
+        lines.append(_wrapped(REFUSED, ""))
     return "\n".join(lines or ["No findings to verify."]) + "\n"
+
+
+def _attempts(planned: Planned) -> Sequence[Experiment]:
+    return () if isinstance(planned.outcome, Judgement) else planned.outcome.attempts
 
 
 def _place(finding: Finding) -> str:

@@ -23,8 +23,9 @@ FLAGS = (
     Flag("PYTHONWARNINGS", "default:This process:DeprecationWarning", "Python's warning of a fork beside threads"),
 )
 """Those of ``forklint doctor -- COMMAND``: none of them changes what a program computes, or slows it."""
-TELLING = {flag.name: flag.value for flag in FLAGS if flag.name in {"PYTHONUNBUFFERED", "TORCH_SHOW_CPP_STACKTRACES"}}
-"""Those of a trial: what a killed process printed is evidence, and so is the stack of an error of C++."""
+TELLING = {"PYTHONUNBUFFERED": "1", "TORCH_SHOW_CPP_STACKTRACES": "1", "TORCH_DISABLE_ADDR2LINE": "1"}
+"""Those of a trial: the output of a killed process is evidence, and so is the stack of a C++ error, but its line numbers
+take minutes."""
 
 
 def with_flags(environment: Mapping[str, str]) -> tuple[dict[str, str], list[Flag]]:

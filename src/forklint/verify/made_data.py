@@ -11,12 +11,11 @@ from typing import Any
 from forklint.model import Finding
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts
-from forklint.source import document
-from forklint.source.lines import apply_edits
 from forklint.source.paths import from_root
 from forklint.verify import constructing
 from forklint.verify.subjects import STARTING, Sources
-from forklint.verify.tolerant import MENDED
+from forklint.verify.tolerant import MENDED, MOST_NAMED, points_of, tolerance
+from forklint.verify.tolerant import mended as fixed
 from forklint.verify.unreached import first_line
 from forklint.verify.words import Judgement, Observation, Subject, Trial, Verdict
 
@@ -53,9 +52,8 @@ def spec_for(finding: Finding, path: Path, qualname: str, root: Path, project: P
         "samples": SAMPLES,
         "seconds": SECONDS,
     }
-    rows = [[finding.span.row, finding.span.end_row]]
-    tolerance = {"roots": [str(root)], "claimed": {str(from_root(Path(finding.path)).resolve()): rows}}
-    return {"dataset": dataset, "tolerance": tolerance, "samples": SAMPLES}
+    tolerant = tolerance(finding, root, project, further=points_of(finding))  # a sample is no slice: all of it runs
+    return {"dataset": dataset, "tolerance": tolerant, "samples": SAMPLES}
 
 
 def _is_named(facts: ClassFacts, qualname: str) -> bool:
@@ -73,7 +71,7 @@ def _wanted(finding: Finding, project: Project) -> dict[str, Any]:
 
 def mended(trial: Trial, finding: Finding) -> Trial:
     """The same trial with the finding mended: by forklint's own fix, else by a handle for each process."""
-    texts = _fixed(finding)
+    texts = fixed(finding)
     spec = dict(trial.spec)
     spec["tolerance"] = {**spec["tolerance"], "texts": texts}
     spec["dataset"] = {**spec["dataset"], "mend": not texts}
@@ -84,14 +82,6 @@ def mended(trial: Trial, finding: Finding) -> Trial:
 def is_mended(seen: Observation) -> bool:
     """Whether a trial ran the mended code."""
     return seen.trial.factors.code in (MENDED, CHANGED)
-
-
-def _fixed(finding: Finding) -> dict[str, str]:
-    """By path the text that forklint's fix makes of it; empty if it has none."""
-    if finding.fix is None or not finding.fix.edits:
-        return {}
-    path = from_root(Path(finding.path))
-    return {str(path.resolve()): apply_edits(document.decode(path, path.read_bytes()).text, finding.fix.edits)}
 
 
 def with_world(trial: Trial, seen: Sequence[Observation]) -> Trial:
@@ -130,5 +120,17 @@ def told(seen: Sequence[Observation]) -> str:
     for one in seen:
         for record in one.of("made"):
             stores = list(dict.fromkeys(NAMES.get(kind, kind) for kind, _ in record["stores"]))
-            return f"generated: {', '.join([*stores, *(f'`{name}`' for name in record['arguments'])]) or 'nothing'}"
+            words = f"generated: {', '.join([*stores, *(f'`{name}`' for name in record['arguments'])]) or 'nothing'}"
+            return f"{words}; {_passed_over(seen)}" if record["is_forgiving"] else words
     return ""
+
+
+def _passed_over(seen: Sequence[Observation]) -> str:
+    """Which statements failed on made-up data where the trials read it, and were passed over."""
+    found: dict[str, None] = {}
+    for one in seen:
+        for record in one.of("stood-in"):
+            if record["of"] == "statement" and record["place"] and record["role"] in ("main", "worker"):
+                found[Path(record["place"]).name] = None
+    more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
+    return f"statements that fail on it are skipped: {', '.join(list(found)[:MOST_NAMED]) or 'none'}{more}"

@@ -24,8 +24,11 @@ def row_of(name: str, literal: str | None, readers: Sequence[str], tables: Envir
     return next((row for row in rows if {one.what for one in row.readers} & set(readers)), next(iter(rows), None))
 
 
-def unsupported(row: Variable, machine: Machine) -> Judgement | None:
-    """The judgement for a variable that nothing on this machine reads, with what would."""
+def unsupported(row: Variable, machine: Machine, read_by: Sequence[str] = ()) -> Judgement | None:
+    """The judgement for a variable whose readers are not on this machine, or cannot be seen there; with what it takes.
+
+    ``read_by`` are the readers that the finding names; all of the row's if it names none.
+    """
     here = machine.system or ""
     readers = [one for one in row.readers if here in one.platforms]
     if not readers:
@@ -33,6 +36,9 @@ def unsupported(row: Variable, machine: Machine) -> Judgement | None:
         return Judgement(Verdict.UNSUPPORTED, f"needs {systems}: {row.readers[0].what} is not here")
     if not machine.has_cuda and all(_wants_cuda(one, row) for one in readers):
         return Judgement(Verdict.UNSUPPORTED, "needs a CUDA device and a torch with CUDA")
+    asked = [one.what for one in readers if one.what in read_by] or [one.what for one in readers]
+    if row.needs and not {what for what, _ in row.probes}.intersection(asked):
+        return Judgement(Verdict.UNSUPPORTED, f"needs {row.needs}")
     return None
 
 

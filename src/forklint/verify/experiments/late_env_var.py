@@ -15,6 +15,7 @@ from forklint.verify.debug_flags import TELLING
 from forklint.verify.experiments.base import Experimenter, inconclusive, last_line, not_ended, one_after_another
 from forklint.verify.subjects import module_of
 from forklint.verify.tolerant import (
+    MENDED,
     Shown,
     how_it_ended,
     judged,
@@ -29,6 +30,7 @@ from forklint.verify.words import Experiment, Factors, Judgement, Observation, S
 COUNTS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "GOTO_NUM_THREADS")
 """Variables that size a pool which threadpoolctl can ask."""
 ENTRY = "pass a script that reaches it: forklint verify SCRIPT -- ARGS"
+FROM_THE_START = "set from the start"
 RUNTIMES = {"openblas": "OpenBLAS", "openmp": "OpenMP", "mkl": "MKL", "blis": "BLIS"}
 
 
@@ -47,7 +49,7 @@ class LateEnvVar(Experimenter):
             return self._attempts(finding, claim, trials)
         tables = Environment(tuple(context.settings.env_vars))
         row = probed.row_of(variable, finding.proof.get("value"), finding.proof.get("readers", ()), tables)
-        missing = probed.unsupported(row, context.environment) if row else None
+        missing = probed.unsupported(row, context.environment, finding.proof.get("readers", ())) if row else None
         probes = probed.probes_of(variable, row, context.environment) if row else {}
         if missing is not None:
             return missing
@@ -110,16 +112,29 @@ class LateEnvVar(Experimenter):
         trial = replace(late, subject=subject, spec={**late.spec, **reach})
         as_it_is, control = pair(trial, facts, finding, {})
         if not mended(finding):
-            early = {**control.subject.environment, late.spec["variable"]: late.spec["value"]}
-            factors = replace(control.factors, environment="early")
-            control = replace(control, subject=replace(control.subject, environment=early), factors=factors)
+            control = _from_the_start(as_it_is)
         return replace(ordinary, trials=(as_it_is, control), is_tolerant=True)
+
+    def follow_up(self, experiment: Experiment, observations: Sequence[Observation]) -> tuple[Trial, ...]:
+        """Where the fix does not help, since another import reads the variable before, it is set from the start."""
+        if not experiment.is_tolerant or len(observations) != len(experiment.trials):
+            return ()
+        as_it_is, control = observations
+        what = "probed" if as_it_is.trial.spec.get("probes") else "pools"
+        is_reached = all(one.of(what) for one in observations)
+        if not is_reached or not mended(experiment.finding) or _is_followed(control, as_it_is):
+            return ()
+        return (_from_the_start(as_it_is.trial),)
 
     def judge(self, experiment: Experiment, observations: Sequence[Observation]) -> Judgement:
         """Confirmed for each pool that follows the variable when it is set early and not when it is set late."""
         if experiment.is_tolerant:
-            as_it_is, control = observations
-            return judged(_shown(as_it_is, control), _shown(control, control), observations)
+            as_it_is, *controls = observations
+            control = controls[-1]
+            found = judged(_shown(as_it_is, control), _shown(control, control), (as_it_is, control))
+            if len(controls) > 1 and found.verdict is Verdict.CONFIRMED:
+                return replace(found, evidence=f"{found.evidence}; {MENDED} it is not, for something reads it before")
+            return found
         seen = {trial.trial.factors.environment: trial for trial in observations}
         probes = experiment.trials[0].spec.get("probes")
         for one in observations:
@@ -150,6 +165,18 @@ class LateEnvVar(Experimenter):
         )
 
 
+def _from_the_start(as_it_is: Trial) -> Trial:
+    """The control whose process begins with the variable."""
+    early = {**as_it_is.subject.environment, as_it_is.spec["variable"]: as_it_is.spec["value"]}
+    return replace(
+        as_it_is,
+        name=f"{as_it_is.name}-early",
+        subject=replace(as_it_is.subject, environment=early),
+        factors=replace(as_it_is.factors, environment="early", code=FROM_THE_START),
+        is_control=True,
+    )
+
+
 def _shown(seen: Observation, control: Observation) -> Shown:
     """What one trial of a pair showed: pools that do not follow the variable, of those that do in the control."""
     probes = seen.trial.spec.get("probes")
@@ -176,6 +203,14 @@ def _probed(seen: Observation, control: Observation, probes: Mapping[str, str]) 
     if seen is not control and not late:
         return Shown(why=inconclusive(f"nothing that was observed is affected by {variable}", ENTRY))
     return Shown(variable, "; ".join(late), works=any(follows.values()))
+
+
+def _is_followed(control: Observation, as_it_is: Observation) -> bool:
+    """Whether the control shows a reader that follows the variable, so that the two can be compared."""
+    probes = control.trial.spec.get("probes")
+    if probes:
+        return probed.shown_in(control, probes) != probed.shown_in(as_it_is, probes)
+    return _shown(control, control).works
 
 
 def _pools(record: Mapping[str, Any]) -> dict[str, int]:

@@ -148,7 +148,10 @@ class UnpicklablePayload(Experimenter):
 
 
 def _shown(seen: Observation, proof: Mapping[str, Any]) -> Shown:
-    """What one trial of a pair showed: whether it came to the call, what cannot be sent, whether a batch came."""
+    """What one trial of a pair showed: whether it came to the call, what cannot be sent, whether all else was sent.
+
+    A worker that begins has been sent everything: what its samples then come to, with data made up, is another matter.
+    """
     unreached = _unreached(seen)
     raised = seen.of("program-raised")
     if unreached:
@@ -158,7 +161,8 @@ def _shown(seen: Observation, proof: Mapping[str, Any]) -> Shown:
     cell = _cell(seen, proof)
     reached = [record["dataset"] for record in seen.of("target")] or ["a process"]
     is_harmed = cell.verdict is Verdict.CONFIRMED
-    works = bool(seen.of("first-batch")) if seen.trial.spec["to"] == "loader" else bool(seen.of("sent"))
+    is_sent = seen.of("first-batch") or seen.of("worker-began")
+    works = bool(is_sent if seen.trial.spec["to"] == "loader" else seen.of("sent"))
     methods = f"under {seen.trial.factors.start_method}, "
     other = cell.evidence if cell.verdict is Verdict.INCONCLUSIVE else "" if works else "no batch was read"
     return Shown(

@@ -26,6 +26,7 @@ def error_of(value: Any) -> Optional[Tuple[str, str]]:
     """Type and text of the error with which an object does not pickle; None if it does."""
     from multiprocessing import context, reduction
 
+    before: Any = context.get_spawning_popen()
     spawning: Any = _Spawning()
     context.set_spawning_popen(spawning)
     try:
@@ -33,7 +34,7 @@ def error_of(value: Any) -> Optional[Tuple[str, str]]:
     except Exception as error:
         return type(error).__name__, str(error)
     finally:
-        context.set_spawning_popen(None)
+        context.set_spawning_popen(before)
     return None
 
 

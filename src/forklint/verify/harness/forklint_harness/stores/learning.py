@@ -18,6 +18,7 @@ from forklint_harness.stores.building import build
 from forklint_harness.stores.unknown import recent
 from forklint_harness.stores.values import scratch
 from forklint_harness.stores.world import World
+from forklint_harness.tolerance import lacks
 from forklint_harness.workers import seed
 
 PASSES = 40
@@ -61,6 +62,13 @@ def resume() -> None:
         if any(not key.startswith("@") for key in world.paths):
             install()
             hooks.begin(world)
+        adopt(world)
+
+
+def adopt(world: World) -> None:
+    """Let what fails from here on be judged by what is known of the data."""
+    lacks.have_data(there=not world.is_learning)
+    lacks.forgive(all_failures=world.is_forgiving)
 
 
 def learn(world: World, samples: int, seconds: float, is_open: Optional[Asked] = None) -> Outcome:
@@ -167,6 +175,7 @@ def _pass(world: World, most: int) -> Dict[str, Any]:
     world.checked.clear()
     recent.clear()
     hooks.begin(world)
+    adopt(world)
     error: Optional[BaseException] = None
     samples = 0
     told: Dict[str, Any] = {"error": ""}

@@ -6,6 +6,7 @@ handle, or were made of it, are taken from there; all else of the dataset stays 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from typing import Any, Dict, List, Mapping
@@ -76,6 +77,10 @@ def _donor(path: str, keeper: Wanted) -> Any:
 
 
 def _transplant(path: str, holder: Any, names: List[str], keeper: Wanted) -> None:
+    for name in names:  # LMDB opens no environment twice in a process, the one that came by fork included
+        for part in _parts(attributes_of(holder).get(name)):
+            with contextlib.suppress(Exception):
+                part.close()
     donor = _donor(path, keeper)
     for name in names:
         object.__setattr__(holder, name, attribute_of(donor, name))

@@ -48,6 +48,7 @@ def loaders() -> List[Any]:
     world = _given(_spec["world"]) if _spec.get("world") else _learnt()
     world.is_learning = False
     making.written(world)
+    learning.adopt(world)
     hooks.begin(world if any(not key.startswith("@") for key in world.paths) else None)
     dataset = building.build(world.dataset)
     if _spec.get("mend"):
@@ -78,14 +79,23 @@ def _learnt() -> World:
         world = World(Node.of_json(node))
         world.is_learning = True
         _import(world)
-        outcome = learning.learn(world, int(_spec.get("samples", 64)), float(_spec.get("seconds", 20.0)), is_open)
+        outcome = _tried(world)
         if best is None or (outcome.is_open, not outcome.error) > (best.is_open, not best.error):
             best = outcome
         if outcome.is_open and not outcome.error:
             break
     world = World.of_json(best.world)
+    if best.error:
+        world.is_forgiving = True
+        outcome = _tried(world)
+        if not outcome.error:
+            best, world = outcome, World.of_json(outcome.world)
     _tell(world, best)
     return world
+
+
+def _tried(world: World) -> learning.Outcome:
+    return learning.learn(world, int(_spec.get("samples", 64)), float(_spec.get("seconds", 20.0)), is_open)
 
 
 def is_open(dataset: Any) -> bool:
@@ -107,6 +117,7 @@ def _tell(world: World, outcome: learning.Outcome) -> None:
         error=outcome.error,
         place=outcome.place,
         trace=outcome.trace,
+        is_forgiving=world.is_forgiving,
     )
     if outcome.error:
         raise CannotMakeError("{} ({})".format(outcome.error, outcome.place))

@@ -27,17 +27,20 @@ class World:
         self.checked: List[Tuple[str, str]] = []
         """Paths that the project looked for in this pass, and heard that they are not there."""
         self.is_learning = False
+        self.is_forgiving = False
+        """Whether statements that fail on these data are passed over: nothing was found on which none fails."""
 
     def as_json(self) -> Any:
         """The world as JSON holds it."""
         paths = {key: node.as_json() for key, node in self.paths.items()}
-        return {"dataset": self.dataset.as_json(), "paths": paths}
+        return {"dataset": self.dataset.as_json(), "paths": paths, "is_forgiving": self.is_forgiving}
 
     @classmethod
     def of_json(cls, told: Any) -> World:
         """The world that ``as_json`` wrote."""
         world = cls(Node.of_json(told["dataset"]))
         world.paths = {key: Node.of_json(node) for key, node in told["paths"].items()}
+        world.is_forgiving = told.get("is_forgiving", False)
         return world
 
     def walk(self) -> Iterator[Node]:

@@ -69,6 +69,7 @@ class WorkerStart:
     def __call__(self, number: int) -> None:
         """Begin in a worker."""
         stacks.catch_crashes()
+        journal.record("worker-began")  # with all that it was sent
         if self.program is not None:
             self.program(number)
 

@@ -1,6 +1,7 @@
 """The least change for what pickle refuses: the one object that the claim is about is sent by what it is made of.
 
-All else is pickled as it would be, so that another part which cannot be sent still cannot. A function or a class is
+All else is pickled as it would be, so that another part which cannot be sent still cannot; what the function itself
+keeps from around it (its closure) is left out where pickle refuses it. A function or a class is
 known by its name and file, anything else, such as a lock, by being that object.
 """
 
@@ -12,6 +13,8 @@ import os
 import sys
 import types
 from typing import Any, Dict, List, Mapping, Optional, Tuple
+
+from forklint_harness.pickling import error_of
 
 OWNER = "forklint: the class that holds this function"
 MODULE = "forklint: a module of this name"
@@ -59,6 +62,8 @@ def _parts(function: types.FunctionType, owner: Optional[type]) -> Tuple[Any, ..
             value = OWNER
         elif isinstance(value, types.ModuleType):
             value = (MODULE, value.__name__)
+        elif owner is None and error_of(value) is not None:
+            value = None  # what the function keeps is part of it; what is sent beside it is not
         cells.append(value)
     return (
         marshal.dumps(function.__code__),

@@ -55,11 +55,15 @@ def _on_dataloader(module: Any) -> None:
         first = [given.pop(name) for name in POSITIONS] if beyond else []
         try:
             make(loader, *first, *beyond, **given)
+            if lacks.are_data_missing() and not given.get("batch_sampler") and hasattr(loader.sampler, "__len__"):
+                len(loader.sampler)  # a dataset of fewer rows than it wants fails here, too
         except ValueError as error:
-            if "num_samples" not in str(error) or beyond or not lacks.are_data_missing():
+            has_none = "num_samples" in str(error) or "__len__()" in str(error)
+            if not has_none or beyond or not lacks.are_data_missing():
                 raise
             made_up["samples"] = "none, for the data are missing"
             lacks.record("option", "samples of a loader")
+            loader.__dict__.clear()  # one that has begun takes no other sampler
             make(loader, **dict(given, shuffle=None, sampler=range(NUMBER)))
         loader.__dict__["_forklint_made_up"] = made_up
 

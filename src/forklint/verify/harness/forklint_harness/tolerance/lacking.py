@@ -34,7 +34,10 @@ OF_MODULE = re.compile(r"module '\w+' has no attribute '\w+'")
 """What a module's own ``__getattr__`` says, which names no object."""
 NO_PATH = re.compile(r"(?:path should be|expected str, bytes or os\.PathLike object).*not NoneType")
 """What Python says of a path that an option would have given."""
-EMPTY = re.compile(r"num_samples|empty|not enough values|at least one|positive integer|zero-size|No objects to concat")
+EMPTY = re.compile(
+    r"num_samples|empty|not enough values|at least one|positive integer|zero-size|No objects to concat|"
+    r"__len__\(\) should return >= 0"  # fewer rows than a window takes
+)
 DEEPEST = 50
 Lack = Tuple[str, str]
 
@@ -49,7 +52,8 @@ def lack_of(error: BaseException, frame: Any, names: Iterable[str]) -> Optional[
         return None
     if isinstance(error, AssertionError) and not is_library(_innermost(error).f_code.co_filename):
         return None
-    return _by_kind(error) or _by_stand_in(error, frame, names) or _by_version(error) or _by_emptiness(error)
+    found = _by_kind(error) or _by_stand_in(error, frame, names) or _by_version(error) or _by_emptiness(error)
+    return found or _by_made_up_data(error)
 
 
 def _by_kind(error: BaseException) -> Optional[Lack]:
@@ -69,8 +73,8 @@ def _by_kind(error: BaseException) -> Optional[Lack]:
         return "network", text
     if isinstance(error, (AssertionError, RuntimeError, ValueError, AttributeError)) and ACCELERATOR.search(text):
         return "accelerator", text.splitlines()[0]
-    if type(error).__module__.partition(".")[0] in READERS or isinstance(error, OSError):
-        return "file", text
+    if _is_of_reader(error):
+        return None if lacks.are_data_there() else ("file", text)
     if isinstance(error, (ValueError, RuntimeError)) and "process group has not been init" in text:
         return "process group", "one rank"
     if isinstance(error, TypeError) and NO_PATH.search(text):
@@ -112,6 +116,17 @@ def _by_emptiness(error: BaseException) -> Optional[Lack]:
     if is_of_data and lacks.are_data_missing():
         return "statement", "{}: {}".format(type(error).__name__, str(error)[:120])
     return None
+
+
+def _by_made_up_data(error: BaseException) -> Optional[Lack]:
+    """Any failure on made-up data, but for what a reader says of how its store is used."""
+    if isinstance(error, Exception) and lacks.is_forgiving() and not _is_of_reader(error):
+        return "statement", "{}: {}".format(type(error).__name__, str(error)[:120])
+    return None
+
+
+def _is_of_reader(error: BaseException) -> bool:
+    return type(error).__module__.partition(".")[0] in READERS or isinstance(error, OSError)
 
 
 def _is_made_up(value: Any) -> bool:

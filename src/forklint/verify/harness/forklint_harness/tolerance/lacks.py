@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from typing import Set, Tuple
+from typing import List, Set, Tuple
 
 from forklint_harness import journal
 
@@ -15,6 +15,8 @@ DATA = "FORKLINT_TRIAL_LACKS"
 _told: Set[Tuple[str, str]] = set()
 _count = itertools.count(1)
 _touched = 0
+_made_up_data: List[bool] = []
+_forgiving: List[bool] = []
 
 
 def record(kind: str, what: str, why: str = "", place: str = "") -> None:
@@ -35,6 +37,26 @@ def record(kind: str, what: str, why: str = "", place: str = "") -> None:
 def are_data_missing() -> bool:
     """Whether a file, a server or an argument has been missing in this process, or in one that led to it."""
     return DATA in os.environ
+
+
+def have_data(*, there: bool) -> None:
+    """Note whether all stores that the program reads were made: what a reader then says is about how it is used."""
+    _made_up_data[:] = [True] if there else []
+
+
+def are_data_there() -> bool:
+    """Whether the stores that the program reads have been made."""
+    return bool(_made_up_data)
+
+
+def forgive(*, all_failures: bool) -> None:
+    """Note whether any statement that fails is passed over: the data are made up, and so may be the failure."""
+    _forgiving[:] = [True] if all_failures else []
+
+
+def is_forgiving() -> bool:
+    """Whether any statement that fails is passed over."""
+    return bool(_forgiving)
 
 
 def touch() -> None:

@@ -276,7 +276,21 @@ class Rewriter:
         return ast.Call(func=function, args=list(arguments), keywords=[])
 
     def _expressions(self, node: Any) -> Any:
-        return Calls().visit(copy.deepcopy(node))
+        return Calls().visit(_copied(node))
+
+
+def _copied(node: Any) -> Any:
+    """A copy of a tree, several times as fast as ``copy.deepcopy``: a large project has hundreds of files."""
+    kind: Any = type(node)
+    new = kind.__new__(kind)
+    for name, value in vars(node).items():
+        if isinstance(value, ast.AST):
+            new.__dict__[name] = _copied(value)
+        elif isinstance(value, list):
+            new.__dict__[name] = [_copied(one) if isinstance(one, ast.AST) else one for one in value]
+        else:
+            new.__dict__[name] = value
+    return new
 
 
 def _is_docstring(node: ast.stmt) -> bool:
