@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from forklint.facts.starting.events import Settles, events_in, may_misuse
 from forklint.facts.starting.reach import reached
+from forklint.project.bindings import assigned
 from forklint.project.guard import is_main_guard
 from forklint.project.module import FunctionFacts
 from forklint.project.scopes import FUNCTIONS
-from forklint.project.spelling import argument
+from forklint.project.spelling import argument, last_name
 from forklint.records import dataclass
 from forklint.runs.errors import RAISED_AGAIN, RAISED_UNKNOWN
 from forklint.values.evaluator import Evaluator
@@ -22,6 +23,9 @@ from forklint.values.worlds import DARWIN, EVERYWHERE, LINUX, NOWHERE, WINDOWS, 
 if TYPE_CHECKING:
     from forklint.project.index import Project
     from forklint.project.module import Module
+
+ASKING = frozenset({"get", "getattr", "getenv", "pop", "setdefault"})
+"""Calls whose last argument is what they return where nothing is there."""
 
 
 @dataclass(frozen=True)
@@ -124,6 +128,9 @@ def _where_fork_harms(project: Project, event: Settles) -> Worlds:
     found, is_open = [*held.possible], not (held.known or held.is_all)
     if is_open and isinstance(given, ast.Name) and isinstance(scope.node, FUNCTIONS):
         found.append(default_of(evaluator, FunctionFacts(module, scope.node), given.id))
+    asked = [given, *(assigned(module, given) if isinstance(given, ast.Name) else ())] if is_open else []
+    calls = [one for one in asked if isinstance(one, ast.Call) and last_name(one.func) in ASKING and len(one.args) > 1]
+    found += [evaluator.find(Expression(module, scope, call.args[-1])) for call in calls]
     return harmed & NOWHERE.union(*(one.worlds for one in found if one.value == Constant("fork")))
 
 
