@@ -12,7 +12,8 @@ from test_loading import FILE, HEAD
 
 from forklint.config import Settings
 from forklint.project.index import Project
-from forklint.values.evaluator import MAX_DEPTH, Evaluator
+from forklint.values.cost import MAX_DEPTH
+from forklint.values.evaluator import Evaluator
 from forklint.values.model import Constant, Expression, Found, Instance
 
 CASES = {**WORKERS, **COMMAND_LINE, **OBJECTS, **FUNCTIONS, **FILES}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,7 +38,7 @@ HANDED_ON = Callers((), escapes=True)
 MOST_MODULES = 50
 """In so many modules a name is looked for; one that stands in more is too common to tell who is meant."""
 MOST_CALLS = 30
-"""So many calls of one function are compared; one with more is for many uses."""
+"""So many calls of one function are compared; one with more, or in a class that more inherit from, is for many uses."""
 
 
 @dataclass(frozen=True)
@@ -47,21 +48,27 @@ class _Target:
     function: FunctionFacts
     words: frozenset[str]
     is_constructor: bool
+    heirs: tuple[ClassFacts, ...]
+    """The classes that inherit it: as many as are compared, and one more if there are more."""
 
 
 def of(evaluator: Evaluator, function: FunctionFacts) -> Callers:
     """Find the calls of a function in the whole project."""
-    find = lambda: _find(evaluator, _target(evaluator.project, function))  # noqa: E731 - it is short
+
+    def find() -> Callers:
+        target = _target(evaluator.project, function)
+        return _find(evaluator, target) if len(target.heirs) <= MOST_CALLS else HANDED_ON
+
     return evaluator.gather("who calls a function", function.node, find, HANDED_ON, searches=1)
 
 
 def _target(project: Project, function: FunctionFacts) -> _Target:
     owner = function.owner
-    is_constructor = owner is not None and function.node.name in {"__init__", "__post_init__"}
-    if owner is None or not is_constructor:
-        return _Target(function, frozenset({function.node.name}), is_constructor=False)
-    heirs = (sub for sub in project.subclasses(owner) if project.method(sub, "__init__") == (owner, function.node))
-    return _Target(function, frozenset({owner.name, *(heir.name for heir in heirs)}), is_constructor=True)
+    heirs = tuple(islice(project.subclasses(owner), MOST_CALLS + 1)) if owner is not None else ()
+    if owner is None or function.node.name not in {"__init__", "__post_init__"}:
+        return _Target(function, frozenset({function.node.name}), is_constructor=False, heirs=heirs)
+    made = (heir.name for heir in heirs if project.method(heir, "__init__") == (owner, function.node))
+    return _Target(function, frozenset({owner.name, *made}), is_constructor=True, heirs=heirs)
 
 
 def _find(evaluator: Evaluator, target: _Target) -> Callers:
@@ -148,11 +155,8 @@ def _given(evaluator: Evaluator, module: Module, call: ast.Call, target: _Target
 
 def _from_subclasses(evaluator: Evaluator, target: _Target) -> list[Arguments]:
     """What subclasses hand on with ``super().__init__(...)`` or ``Base.__init__(self, ...)``."""
-    owner = target.function.owner
-    if owner is None:
-        return []
     found = []
-    for heir in evaluator.project.subclasses(owner):
+    for heir in target.heirs:
         for method in heir.methods.values() if target.function.node.name in heir.methods else ():
             scope = heir.module.scope_of[method]
             found += [
