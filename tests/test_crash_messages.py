@@ -14,7 +14,7 @@ from forklint.crashes.exit_status import signal_of
 from forklint.crashes.reading import NO_CRASH, LogReader, Reading, of_signal
 from forklint.knowledge.crashes import crashes
 
-SCENARIOS = Path(__file__).with_name("crash_scenarios.py")
+SCENARIOS = Path(__file__).parent / "fixtures" / "crashes" / "scenarios.py"
 LEAST_PROVOKED = 70
 
 

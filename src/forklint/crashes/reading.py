@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import itemgetter
 
 from forklint.crashes.exit_status import described, signal_in
 from forklint.crashes.log_lines import Blocks, lines_at
@@ -16,8 +16,8 @@ BLOCK = 256 * 1024
 """Bytes that are searched at a time."""
 NO_CRASH = "exit 0"
 """The row of the table for a program that ended well: some hazards harm without a word."""
-MOST_MATCHES = 200
-"""So often a text is looked at; a log that repeats one line a million times says no more by it."""
+MOST_LINES = 1000
+"""So many different lines of a block are matched; one that is repeated says no more by it."""
 MOST_PLACES = 500
 """Places in code that are kept of a log, the last ones."""
 SHOWN = 300
@@ -81,7 +81,6 @@ class LogReader:
         self._lines = 0
         self._signs: dict[str, Sign] = {}
         self._places: dict[Place, None] = {}
-        self._matches: Counter[bytes] = Counter()
         self._texts = {text.encode(): text for text in sorted(self.table.texts)}
 
     def feed(self, data: bytes) -> None:
@@ -100,18 +99,24 @@ class LogReader:
     def _read(self, block: bytes) -> None:
         if not block:
             return
-        found: dict[int, str] = {}
+        found: dict[str, int] = {}
         for text in [text for text in self._texts if text in block]:
             for start, line in lines_at(block, text):
-                found.setdefault(start, line)
-                self._matches[text] += 1
-                if self._matches[text] >= MOST_MATCHES:
-                    del self._texts[text]
-                    break
-        for start, line in sorted(found.items()):
+                if len(found) < MOST_LINES:
+                    found.setdefault(line, start)
+        known = len(self._signs)
+        for line, start in sorted(found.items(), key=itemgetter(1)):
             self._match(line, self._lines + block.count(b"\n", 0, start) + 1)
+        if len(self._signs) > known:
+            self._forget()
         self._note_places(block)
         self._lines += block.count(b"\n")
+
+    def _forget(self) -> None:
+        """Search no more for what has been found; how processes ended is searched to the end."""
+        open_rows = [row.text for row in self.table.rows if row.name not in self._signs]
+        wanted = {find for text in (*open_rows, *(row.text for row in self.table.endings)) for find in text.find}
+        self._texts = {data: text for data, text in self._texts.items() if text in wanted}
 
     def _match(self, line: str, number: int) -> None:
         line = line.rstrip()
