@@ -115,7 +115,7 @@ def test_no_escape_sequence_reaches_the_terminal(forklint, project: Path) -> Non
     )
     (project / "crash.log").write_bytes(log)
     done = forklint("explain", "crash.log", cwd=project)
-    assert done.stdout.startswith("A DataLoader worker died of a bus error")
+    assert done.stdout.startswith("A DataLoader worker was killed by a bus error")
     assert not [char for char in done.stdout if ord(char) < 32 and char != "\n"]
     assert not [char for char in done.stdout if 0x7F <= ord(char) < 0xA0]
     as_json = forklint("explain", "crash.log", "--output-format", "json", cwd=project).stdout

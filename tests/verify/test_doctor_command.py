@@ -70,7 +70,7 @@ def test_a_worker_that_reads_a_closed_database(replay) -> None:
     assert re.fullmatch(rf"{died} at train.py:21, in __getitem__\.", seen.first)
     assert seen.code == 1
     assert "The command ended with exit code 1." in seen.report
-    assert "A DataLoader worker died of a segmentation fault" in seen.report
+    assert "A DataLoader worker was killed by a segmentation fault" in seen.report
     assert seen.report.index("FKL301 handle-in-init") < seen.report.index("FKL203 poisoned-fork")
     assert "train.py:7:9: FKL301 `self.env` keeps an LMDB environment open" in seen.report
     assert "Prove it: forklint verify train.py --select FKL301" in seen.report

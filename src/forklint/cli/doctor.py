@@ -58,7 +58,7 @@ def doctor(ctx: click.Context, /, **options: Any) -> None:
     """Print the environment and its risks; or run COMMAND and explain why it crashes or hangs.
 
     With -- COMMAND the command runs with debug flags on and its output is passed on. When it ends, or at --timeout or
-    Ctrl-C, forklint prints which process died of what, the stacks, which hazards cause that, and which findings in
+    Ctrl-C, forklint prints which process was killed by what, the stacks, which hazards cause that, and which findings in
     PATHS (the current directory by default) could be the cause. The report goes to standard error.
 
     The exit status is that of COMMAND: 128 plus the number of the signal if one ended it, 124 after --timeout, 130

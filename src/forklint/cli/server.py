@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 import click
 
-from forklint.cli.ending import Failure
+from forklint.cli.errors import Failure
 
 
 @click.command()

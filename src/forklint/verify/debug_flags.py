@@ -24,7 +24,7 @@ FLAGS = (
 )
 """Those of ``forklint doctor -- COMMAND``: none of them changes what a program computes, or slows it."""
 TELLING = {"PYTHONUNBUFFERED": "1", "TORCH_SHOW_CPP_STACKTRACES": "1", "TORCH_DISABLE_ADDR2LINE": "1"}
-"""Those of a trial: the output of a killed process is evidence, and so is the stack of a C++ error, but its line numbers
+"""Those of a trial: the output of a killed process is evidence, and so is the stack of a C++ error, whose line numbers
 take minutes."""
 
 
