@@ -58,8 +58,8 @@ def doctor(ctx: click.Context, /, **options: Any) -> None:
     """Print the environment and its risks; or run COMMAND and explain why it crashes or hangs.
 
     With -- COMMAND the command runs with debug flags on and its output is passed on. When it ends, or at --timeout or
-    Ctrl-C, forklint prints which process was killed by what, the stacks, which hazards cause that, and which findings in
-    PATHS (the current directory by default) could be the cause. The report goes to standard error.
+    Ctrl-C, forklint prints which process was killed by what, the stacks, which hazards cause that, and findings in
+    PATHS (the current directory by default) that could be the cause. The report goes to standard error.
 
     The exit status is that of COMMAND: 128 plus the number of the signal if one ended it, 124 after --timeout, 130
     after Ctrl-C, 127 if it cannot be started. Without a command: 1 if there is a risk, 2 on an error.

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,12 +21,13 @@ from forklint.cli.output import print_notes, say
 from forklint.cli.output_file import check, output_to
 from forklint.cli.parameters import CODES, complete_suspect, overrides
 from forklint.cli.run_result import RunResult, outcome_of
+from forklint.cli.single_trial import replay, script_of
 from forklint.cli.verdicts import file_for
 from forklint.model import Finding
 from forklint.report import count
 from forklint.source.kinds import Kind, kind_of
 from forklint.source.paths import from_root, shown
-from forklint.source.roots import Roots, find_extent
+from forklint.source.roots import Roots
 
 if TYPE_CHECKING:
     from forklint.report import Outcome
@@ -109,12 +110,9 @@ def verify(ctx: click.Context, /, **options: Any) -> None:
 
 def run(options: dict[str, Any], arguments: Sequence[str] | None) -> int:
     """Run ``verify`` with these options; returns the exit code; raises ConfigError and Failure."""
-    from forklint.report import all_findings, verdicts  # noqa: PLC0415 - `--help` needs none of it
+    from forklint.cli.trial_context import contexts  # noqa: PLC0415 - `--help` needs none of it
+    from forklint.report import all_findings, verdicts  # noqa: PLC0415
     from forklint.verify import proving  # noqa: PLC0415
-    from forklint.verify.doctor import ProbeError, probe  # noqa: PLC0415
-    from forklint.verify.experiments.base import Context  # noqa: PLC0415
-    from forklint.verify.subjects import Factory  # noqa: PLC0415
-    from forklint.verify.supervisor import CannotRunError  # noqa: PLC0415
 
     _check(options)
     entry, importable = _entry(options["paths"], arguments)
@@ -124,56 +122,68 @@ def run(options: dict[str, Any], arguments: Sequence[str] | None) -> int:
     ran = _lint(finder, files, missing, options["paths"][0] if entry else None, suspicions)
     scripts = tuple(from_root(path) for path in files if kind_of(path) is Kind.PYTHON)
     python = interpreter(options["python"]) if options["python"] else Path(sys.executable)
-    try:
-        environment = probe(python)
-    except ProbeError as error:
-        raise Failure(str(error)) from None
-
-    def context_of(finding: Finding) -> Context:
-        path = Path(finding.path)
-        settings, extent = finder.for_file(path), find_extent(path)
-        given = settings.verify
-        return Context(
-            root=extent.root,
-            extent=extent,
-            settings=settings,
-            environment=environment,
-            entry=entry,
-            importable=importable,
-            entry_folder=Path.cwd(),
-            factories=tuple(Factory(call, given["args"]) for call in given.get("loaders", ())),
-            scripts=scripts,
-            variables=given.get("env", {}),
-            others="all" if options["until_loader"] else "one",
-            start_methods=options["start_method"],
-            workers=options["workers"],
-            seconds=options["timeout"],
-            provoking=min(options["budget"], options["timeout"] / 2),
-        )
-
+    environment = _probed(python)
+    context_of = contexts(finder, environment, (entry, importable), scripts, options)
     findings = all_findings(ran.reports)
     if suspicions:
         planned, untried = _plan_suspects(suspicions, findings, context_of), []
     else:
         planned, untried = proving.plan(findings, context_of), proving.without_experiment(findings)
     if options["repro"]:
-        click.echo(_repro(options["repro"], planned), nl=False)
+        click.echo(script_of(options["repro"], planned), nl=False)
         return CLEAN
     if options["plan"]:
         click.echo(verdicts.plan(planned, _isolation(planned)) + verdicts.untried(untried), nl=False)
         return FAILED if ran.failed else CLEAN
     if not environment.torch:
         raise Failure(f"{python} cannot import torch: pass the project's interpreter with --python")
+    if options["replay"]:
+        with _cannot_run():
+            return replay(options["replay"], planned, python)
+    return _verify(Planning(planned, untried, ran), finder, environment, python, options)
+
+
+def _probed(python: Path) -> Environment:
+    """The environment of an interpreter; raises Failure."""
+    from forklint.verify.doctor import ProbeError, probe  # noqa: PLC0415
+
     try:
-        if options["replay"]:
-            return _replay(options["replay"], planned, python)
-        results, cures = _prove(planned, python, options, lambda found: proved_fixes.mended(found, finder))
+        return probe(python)
+    except ProbeError as error:
+        raise Failure(str(error)) from None
+
+
+@contextmanager
+def _cannot_run() -> Iterator[None]:
+    """Turn trials that cannot be started into a Failure."""
+    from forklint.verify.supervisor import CannotRunError  # noqa: PLC0415
+
+    try:
+        yield
     except CannotRunError as error:
         raise Failure(str(error)) from None
+
+
+class Planning(NamedTuple):
+    """The experiments to run, findings without one, and the result of linting."""
+
+    planned: Sequence[Planned]
+    untried: Sequence[Finding]
+    linted: RunResult
+
+
+def _verify(
+    planning: Planning, finder: config.SettingsFinder, environment: Environment, python: Path, options: dict[str, Any]
+) -> int:
+    """Run the trials, save, apply and report; returns the exit code."""
+    planned, untried, ran = planning
+    with _cannot_run():
+        results, cures = _prove(planned, python, options, lambda found: proved_fixes.mended(found, finder))
     if options["save_verdicts"]:
         _save(planned, results, python, finder)
     linted = outcome_of(ran, finder)
-    for finding in findings if options["apply"] else ():
+    for planned_one in planned if options["apply"] else ():
+        finding = planned_one.finding
         linted.sources.lines(finding.path, finding.notebook_cell)  # as it is before fixes are written
     written = proved_fixes.write(cures, finder) if options["apply"] else []
     with output_to(options["output_file"]):
@@ -347,41 +357,6 @@ def _prove(
         results = [prove(one, runner, tell) for one in planned]
         wanted = options["fix"] or options["apply"]
         return results, cures(planned, results, runner, tell, mended) if wanted else []
-
-
-def _repro(name: str, planned: Sequence[Planned]) -> str:
-    """The script that reproduces the hazard of a trial; nothing is run. Raises Failure."""
-    from forklint.verify import repro  # noqa: PLC0415 - seldom asked
-
-    found = repro.find(name, planned)
-    if found is None:
-        raise Failure(_no_trial(name, planned))
-    try:
-        return repro.script(*found)
-    except repro.NoScriptError as error:
-        raise Failure(str(error)) from None
-
-
-def _no_trial(name: str, planned: Sequence[Planned]) -> str:
-    names = [trial.name for one in planned for trial in one.trials]
-    return f"unknown trial '{name}'{config.nearest(name, names)}; --plan lists all trials"
-
-
-def _replay(name: str, planned: Sequence[Planned], python: Path) -> int:
-    """Run one trial and print its output and its records."""
-    from forklint.report.verdicts import ended  # noqa: PLC0415
-    from forklint.verify.runner import Runner  # noqa: PLC0415
-
-    trials = {trial.name: trial for one in planned for trial in one.trials}
-    if name not in trials:
-        raise Failure(_no_trial(name, planned))
-    with Runner(python) as runner:
-        seen = runner.run(trials[name])
-    click.echo(seen.output, nl=False)
-    for record in seen.records:
-        click.echo(json.dumps(record))
-    say(f"{name}: {ended(seen)}")
-    return CLEAN
 
 
 def _exit_code(results: Sequence[Result], *, allow_inconclusive: bool) -> int:

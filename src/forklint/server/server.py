@@ -123,7 +123,8 @@ class Server(LanguageServer):
             self.tell(str(error))
         except Exception as error:  # noqa: BLE001 - the server goes on
             self.log(
-                f"internal error in forklint ({type(error).__name__}: {error}); please report it", types.MessageType.Error
+                f"internal error in forklint ({type(error).__name__}: {error}); please report it",
+                types.MessageType.Error,
             )
         return None
 
