@@ -34,7 +34,9 @@ class ExplainCommand(CommandWithRest):
 
 @click.command(cls=ExplainCommand, options_metavar="[OPTIONS]")
 @click.argument("crash", metavar="[CRASH_LOG] [-- PATHS]", required=False, type=click.Path())
-@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option(
+    "--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Output format."
+)
 @click.option("--config", "config_file", type=click.Path(path_type=Path), help="Configuration file to use.")
 @click.option("--isolated", is_flag=True, help="Ignore all configuration files.")
 @click.option("--no-cache", is_flag=True, help="Do not use the cache.")

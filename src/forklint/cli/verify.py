@@ -50,7 +50,7 @@ METHODS = ("fork", "forkserver", "spawn")
     options_metavar="[OPTIONS]",
     epilog="This command runs code of your project. Use --plan to see first what it would run.",
 )
-@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[PATHS]... [-- ARGS]")
 @click.option("--plan", is_flag=True, help="Show what would be run, without running it.")
 @click.option(
     "--suspect",
