@@ -229,15 +229,15 @@ def test_a_syntax_error_is_a_finding_and_the_rest_is_linted(folder: Path) -> Non
 
 
 NO_TEXT = {
-    "bytes": (bytes(range(256)) * 40, "not text"),
-    "elf": (b"\x7fELF\x02\x01\x01\x00" + bytes(400), "not text"),
-    "bad_utf8": (HAZARD.encode() + b"# \xff\xfe\n", "not valid UTF-8"),
-    "utf16": (HAZARD.encode("utf-16"), "not text"),
+    "bytes": (bytes(range(256)) * 40, "cannot be decoded as utf-8"),
+    "elf": (b"\x7fELF\x02\x01\x01\x00" + bytes(400), "not a text file"),
+    "bad_utf8": (HAZARD.encode() + b"# \xff\xfe\n", "cannot be decoded as utf-8"),
+    "utf16": (HAZARD.encode("utf-16"), "not valid UTF-8"),
     "null": (HAZARD.encode() + b"\0", "null bytes"),
     "klingon": (b"# coding: klingon\n" + HAZARD.encode(), "unknown encoding: klingon"),
     "rot13": (b"# coding: rot13\n" + HAZARD.encode(), "unknown encoding: rot13"),
-    "undefined": (b"# coding: undefined\n" + HAZARD.encode(), "not text"),
-    "idna": (b"# coding: idna\n" + HAZARD.encode() + b"# \xe9\n", "not text"),
+    "undefined": (b"# coding: undefined\n" + HAZARD.encode(), "cannot be decoded"),
+    "idna": (b"# coding: idna\n" + HAZARD.encode() + b"# \xe9\n", "cannot be decoded as idna"),
     "two_minds": (b"\xef\xbb\xbf# coding: latin-1\n" + HAZARD.encode(), "unknown encoding"),
 }
 

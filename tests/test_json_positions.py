@@ -75,7 +75,7 @@ def test_closed_values_are_read_and_not_looked_into() -> None:
 
 
 def test_closed_values_that_nest_without_end_are_refused() -> None:
-    with pytest.raises(JsonError, match="nests too deeply"):
+    with pytest.raises(JsonError, match="nested too deeply"):
         parse('{"outputs": ' + "[" * 100_000 + "]" * 100_000 + "}", closed=("outputs",))
 
 

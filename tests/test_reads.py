@@ -103,7 +103,7 @@ def test_what_is_remembered_is_seen() -> None:
 
 
 TOLD = {
-    "files.py": ["stat", "walk", "walk"],
+    "files.py": ["stat", "walk", "walk", "walk"],  # the last for a server that asks whether files have come or gone
     "modules.py": ["exists", "exists"],  # of a file whose text is replaced: whether it is on the disk at all
     "resolver.py": ["isdir", "listdir"],
 }

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import FIXTURES as ALL
 
-FIXTURES = ALL / "FKL401_workers_on_darwin"
+FIXTURES = Path(__file__).parent / "fixtures" / "FKL401_workers_on_darwin"
 
 PRETEND = """
 import json, os, platform, runpy, sys, sysconfig, traceback

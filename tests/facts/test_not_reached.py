@@ -38,8 +38,8 @@ loader = DataLoader(data, num_workers=4)
 loader = DataLoader(data, num_workers=0)
 for x in loader: pass
 """,
-    "two branches that differ": """
-if torch.cuda.is_available():
+    "two branches that differ, and nobody knows which is taken": """
+if len(data) > 1000:
     workers = 4
 else:
     workers = 0
@@ -213,6 +213,17 @@ class A:
     found = f()
 """,
 }
+
+
+def test_workers_where_there_is_a_gpu_are_workers(tmp_path: Path) -> None:
+    text = """
+if torch.cuda.is_available():
+    workers = 4
+else:
+    workers = 0
+for x in DataLoader(data, num_workers=workers): pass
+"""
+    assert rows(text, tmp_path)[1] != []
 
 
 @pytest.mark.parametrize("name", SILENT)

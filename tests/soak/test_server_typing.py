@@ -7,7 +7,7 @@ import warnings
 
 import pytest
 
-from bench import typing
+from bench import key_presses
 from scripts import corpus
 
 SECONDS = 300.0
@@ -18,13 +18,13 @@ GROWTH = 1.1
 
 @pytest.mark.soak
 def test_it_answers_soon_and_does_not_grow() -> None:
-    (row,) = (one for one in corpus.packages() if one.name == typing.PACKAGE)
+    (row,) = (one for one in corpus.packages() if one.name == key_presses.PACKAGE)
     try:
-        root = corpus.fetch(row, corpus.home()) / typing.PACKAGE
+        root = corpus.fetch(row, corpus.home()) / key_presses.PACKAGE
     except (corpus.FetchError, OSError) as error:
-        warnings.warn(f"SKIPPED: {typing.PACKAGE} cannot be had: {error}", stacklevel=1)
-        pytest.skip(f"{typing.PACKAGE} cannot be had: {error}")
-    figures = typing.measure(root, list(typing.FILES), SECONDS)
+        warnings.warn(f"SKIPPED: {key_presses.PACKAGE} cannot be had: {error}", stacklevel=1)
+        pytest.skip(f"{key_presses.PACKAGE} cannot be had: {error}")
+    figures = key_presses.measure(root, list(key_presses.FILES), SECONDS)
     print(figures)
     assert figures["most_mb"] < MOST_MB
     assert figures["last_tenth_mb"] < GROWTH * figures["first_tenth_mb"]

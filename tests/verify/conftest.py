@@ -9,25 +9,17 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import redirect_stderr, redirect_stdout
-from functools import cache
 from pathlib import Path
 
 import pytest
+from asked_environment import asked_once
 from trial_making import alive, make, supervisors
 
 from forklint.cli import main
 from forklint.verify import doctor
-from forklint.verify.doctor import Environment, probe
 from forklint.verify.limits import Limits
 from forklint.verify.runner import Runner
 from forklint.verify.words import Observation
-
-
-@cache
-def asked_once(python: Path, variables: tuple[str, ...] = ()) -> Environment:
-    """What an interpreter says of itself, which takes it an import of torch."""
-    return probe(python, variables)
-
 
 Ran = subprocess.CompletedProcess[str]
 

@@ -7,7 +7,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from conftest import asked_once
+from asked_environment import asked_once
 from records_project import RECORDS, write
 
 from forklint.config import SettingsFinder

@@ -72,15 +72,15 @@ def test_a_worker_that_reads_a_closed_database(replay) -> None:
     assert "The command ended with exit code 1." in seen.report
     assert "A DataLoader worker was killed by a segmentation fault" in seen.report
     assert seen.report.index("FKL301 handle-in-init") < seen.report.index("FKL203 poisoned-fork")
-    assert "train.py:7:9: FKL301 `self.env` keeps an LMDB environment open" in seen.report
+    assert "train.py:7:9: FKL301 `self.env` holds an open LMDB environment" in seen.report
     assert "Prove it: forklint verify train.py --select FKL301" in seen.report
 
 
 def test_a_worker_that_was_killed(replay) -> None:
     seen = replay("mac_preset", "python", "train.py")
     assert re.fullmatch(r"DataLoader worker \d \(process N\) was killed by SIGKILL \(killed\).", seen.first)
-    assert "FKL603 a `torch.ByteStorage`" in seen.report
-    assert "FKL401 `num_workers` is 2 beside the device `mps`" in seen.report
+    assert "FKL603 `torch.ByteStorage` is deprecated" in seen.report
+    assert "FKL401 `num_workers` is 2 with the device `mps`" in seen.report
 
 
 def test_a_crash_that_leaks_semaphores(replay) -> None:
@@ -96,7 +96,7 @@ def test_a_bus_error_of_threads_that_write_one_mapped_file(replay) -> None:
     assert seen.first == "The command was killed by SIGBUS (bus error) at features.py:15, in write."
     assert seen.code == 128 + signal.SIGBUS
     assert seen.report.index("FKL305 threads-share-memmap") < seen.report.index("FKL301 handle-in-init")
-    assert "FKL305 the tasks of this pool write one mapped file" in seen.report
+    assert "FKL305 the tasks of this pool write to the mapped file" in seen.report
 
 
 def test_a_hang_shows_where_each_process_stands(replay) -> None:
@@ -113,7 +113,7 @@ def test_wrong_samples_without_a_crash(replay) -> None:
     assert seen.first == "The command ended with exit code 0: nothing crashed."
     assert seen.code == 0
     assert "samples are wrong" in seen.output
-    assert "train.py:9:9: FKL301 `self.records` keeps a file open" in seen.report
+    assert "train.py:9:9: FKL301 `self.records` holds an open file" in seen.report
     assert "Prove it: forklint verify train.py --select FKL301" in seen.report
 
 

@@ -57,7 +57,7 @@ def test_another_part_whose_name_begins_alike_is_not_the_handle() -> None:
     seen = observation(*times(1), lock, {"kind": "done"}, method="spawn", exit_code=0)
     cell = cell_of(seen, [], Truth())
     assert cell.verdict is Verdict.INCONCLUSIVE
-    assert "another part: dataset.file_lock" in cell.evidence
+    assert "another part of the dataset cannot be pickled: dataset.file_lock" in cell.evidence
     inner = observation(*times(1), {**lock, "path": "dataset.file.raw"}, {"kind": "done"}, method="spawn", exit_code=0)
     assert cell_of(inner, [], Truth()).verdict is Verdict.CONFIRMED
 

@@ -77,7 +77,7 @@ def test_a_missing_base_may_have_any_name(prove, tmp_path: Path) -> None:
     (tmp_path / "model.py").write_text(UNKNOWN_BASE)
     found = prove(".", "FKL501", "--suspect", "model.py:8:FKL501")
     assert found["verdict"] == "inconclusive"
-    assert "its base no_such_package.Base is missing" in found["evidence"]
+    assert "its base class no_such_package.Base is missing" in found["evidence"]
 
 
 def test_a_class_that_a_missing_function_makes_is_no_proof(prove, tmp_path: Path) -> None:
@@ -135,4 +135,4 @@ def test_a_fix_whose_name_is_not_there_either_decides_nothing(prove, tmp_path: P
     )
     found = prove("model.py", "FKL501")
     assert found["verdict"] == "inconclusive", found["evidence"]
-    assert "neither is `embed` there" in found["evidence"]
+    assert "`embed`, which the fix uses, does not exist either" in found["evidence"]

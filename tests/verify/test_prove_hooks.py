@@ -73,7 +73,7 @@ def test_a_hook_that_another_module_supplies_is_there(tmp_path: Path) -> None:
     (tmp_path / "added.py").write_text("def add(kind):\n    setattr(kind, '__get' + 'item__', lambda self, i: i)\n")
     (finding,) = found(tmp_path, f"{SILENT}\n\n__import__('added').add(Clips)\n")
     proof = prove(finding, tmp_path)
-    assert (proof.verdict(), proof.judgement.evidence) == ("refuted", "`__getitem__` exists: `data.Clips` has it")
+    assert (proof.verdict(), proof.judgement.evidence) == ("refuted", "`__getitem__` exists: `data.Clips` defines it")
 
 
 def test_a_sound_class_and_a_sound_keyword_are_refuted(tmp_path: Path) -> None:

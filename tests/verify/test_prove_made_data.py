@@ -239,4 +239,4 @@ def test_what_the_program_raises_itself_is_not_passed_over(tmp_path: Path) -> No
     )
     proof = proof_of(tmp_path, HEAD + text, "fork", "FKL302")
     assert proof.verdict() == "inconclusive", proof.judgement.evidence
-    assert "no sample comes out of made-up data: ValueError: no crop" in proof.judgement.evidence
+    assert "no sample can be read from generated data: ValueError: no crop" in proof.judgement.evidence

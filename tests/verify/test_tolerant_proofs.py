@@ -175,7 +175,7 @@ def test_plan_names_the_tolerant_trials(command, tmp_path: Path) -> None:
     done = command("verify", "train.py", "--select", "FKL201", "--plan", cwd=tmp_path)
     assert "spawn, tolerant" in done.stdout
     told = " ".join(done.stdout.split())
-    assert "is refused what would write, rename or delete outside the temporary folder of its trial" in told
+    assert "may not write, rename or delete files outside the temporary directory of the trial" in told
     assert "spawn, with the fix" in done.stdout
 
 
@@ -197,7 +197,7 @@ def test_a_window_longer_than_the_data_and_a_batch_that_fails_on_them(verify) ->
         name="loading.py",
     )
     assert found["verdict"] == "confirmed", found["evidence"]
-    assert "with the least change it is gone" in found["evidence"]
+    assert "with a minimal change it does not occur" in found["evidence"]
 
 
 def test_where_the_fix_does_not_help_the_variable_is_set_from_the_start(tmp_path: Path) -> None:
@@ -218,5 +218,5 @@ def test_where_the_fix_does_not_help_the_variable_is_set_from_the_start(tmp_path
     if not any(pool["internal_api"] == "openblas" for pool in pools):
         pytest.skip("numpy brings no OpenBLAS here")
     assert proof.verdict() == "confirmed", words
-    assert "set from the start it is gone" in words
+    assert "set from the start it does not occur" in words
     assert "with the fix it is not, for something reads it before" in words

@@ -155,7 +155,7 @@ def decode(path: Path, data: bytes) -> Document:
     except LookupError:  # a codec that is none for text
         raise UnreadableError(f"unknown encoding: {encoding}") from None
     except UnicodeError:
-        raise UnreadableError(f"not valid {encoding}") from None
+        raise UnreadableError(f"cannot be decoded as {encoding}") from None
     if "\0" in text:
         raise UnreadableError("not a text file: it contains null bytes")
     return Document(path, data, text, encoding)

@@ -300,10 +300,12 @@ def _hangs_at_handle(seen: Observation) -> bool:
 def _deaths(seen: Observation) -> Iterator[str]:
     found: dict[str, int] = {}
     for record in seen.of("worker-died"):
-        how = f"killed by {record['signal']}" if record["signal"] else f"gone with exit code {record['exit_code']}"
+        how = f"killed by {record['signal']}" if record["signal"] else f"ended with exit code {record['exit_code']}"
         found[how] = found.get(how, 0) + 1
     for how, count in found.items():
-        yield f"{'a worker was' if count == 1 else f'{count} workers were'} {how}"
+        who = "a worker" if count == 1 else f"{count} workers"
+        was = ("was " if count == 1 else "were ") if how.startswith("killed") else ""
+        yield f"{who} {was}{how}"
 
 
 def _errors(seen: Observation, controls: Sequence[Observation]) -> Iterator[str]:

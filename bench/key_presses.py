@@ -1,8 +1,9 @@
 """How soon diagnostics follow a key press, and what the server takes of memory, in a large project.
 
-``python -m bench.typing [--seconds 60] [--project FOLDER] [FILE ...]`` starts the real server, opens the files (five of
-about 2,000 lines in transformers by default, see ``bench/corpus.toml``), types into them as people do, and prints the
-figures as JSON. Nothing else should run meanwhile: time is the clock's, beside it the server's processor time.
+``python -m bench.key_presses [--seconds 60] [--project FOLDER] [FILE ...]`` starts the real server, opens the files
+(five of about 2,000 lines in transformers by default, see ``bench/corpus.toml``), types into them as people do, and
+prints the figures as JSON. Nothing else should run meanwhile: time is the clock's, and the server's processor time is
+given beside it.
 """
 
 from __future__ import annotations

@@ -1,0 +1,14 @@
+"""What an interpreter says of itself, asked once for all tests of a process."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from forklint.verify.doctor import Environment, probe
+
+
+@cache
+def asked_once(python: Path, variables: tuple[str, ...] = ()) -> Environment:
+    """What an interpreter says of itself, which takes it an import of torch."""
+    return probe(python, variables)
