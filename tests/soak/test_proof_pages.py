@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.soak, pytest.mark.skipif(find_spec("torch") is None, r
 SEEDS = ROOT / "tests" / "fixtures" / "seeds"
 TIME = ("--timeout", "200")
 VARYING = (
-    (r"; stood in: .*", ""),  # what is missing here
+    (r"; replaced: .*", ""),  # what is missing here
     (r" in process \d+", " in process N"),
     (r"used over \d+ passes? in \d+ workers", "used over N passes in N workers"),
     (r"(spawn|forkserver), 1 workers", r"\1, N workers"),
