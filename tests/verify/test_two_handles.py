@@ -53,7 +53,7 @@ def test_harm_of_one_is_not_laid_to_the_other(tmp_path: Path) -> None:
     assert proof.verdict("fork") == "inconclusive"
     assert "samples differ" in proof.evidence("fork")
     assert "but `dataset.texts` is also open, and is the more likely cause" in proof.evidence("fork")
-    assert proof.cell("fork")["advice"] == "mend `dataset.texts` first, then verify again"
+    assert proof.cell("fork")["advice"] == "fix `dataset.texts` first, then verify again"
     assert proof.verdict("spawn") == "confirmed"
     assert "(dataset.features)" in proof.evidence("spawn")
     proof = prove(texts, tmp_path, start_methods=("fork",))
