@@ -79,3 +79,16 @@ def test_a_key_that_stands_twice_is_never_fixed(forklint, folder: Path) -> None:
     assert result.returncode == 1
     assert "words.ipynb: cannot be fixed: its JSON has a duplicate key 'cells' (line 3)" in result.stderr
     assert path.read_text() == text
+
+
+def test_a_notebook_with_a_skipped_cell_is_cached_and_leaves_a_baseline(forklint, folder: Path) -> None:
+    """The cell is skipped in each run, so nothing is unfinished."""
+    hazard = json.loads(CODE % json.dumps("import torch\nimport os\nos.environ['OMP_NUM_THREADS'] = '1'\n"))
+    body = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}}
+    note = folder / "words.ipynb"
+    note.write_text(json.dumps({**body, "cells": [1, hazard]}))
+    assert "cell 1 was skipped" in forklint("words.ipynb", "-v", cwd=folder).stderr
+    assert "up to date" in forklint("--explain-cache", "words.ipynb", cwd=folder).stdout
+    assert "1 finding added" in forklint("words.ipynb", "--baseline", "b.json", "--update-baseline", cwd=folder).stderr
+    note.write_text(json.dumps({**body, "cells": [1]}))
+    assert "1 removed" in forklint("words.ipynb", "--baseline", "b.json", "--update-baseline", cwd=folder).stderr

@@ -42,6 +42,9 @@ class UnfixableError(Exception):
     """A text that may hold findings and is never changed; the message says why in a few words."""
 
 
+TOO_DEEP = "the code is nested too deeply"
+
+
 @dataclass(frozen=True)
 class Options:
     """How to lint, apart from the settings."""
@@ -203,7 +206,7 @@ class Linter:
                     notes += rule.stopped(shown(path), cuts)
             except RecursionError:
                 ran.discard(card.code)
-                notes.append(Note(shown(path), f"{card.code} was skipped: the code is nested too deeply"))
+                notes.append(Note(shown(path), f"{card.code} was skipped: {TOO_DEEP}", unfinished=True))
             except Exception as error:  # noqa: BLE001 - a fault in one rule is said and costs that rule alone
                 ran.discard(card.code)
                 what = f"{card.code} failed: {type(error).__name__}: {error}; please report it"

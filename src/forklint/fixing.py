@@ -86,7 +86,7 @@ def fix(  # noqa: PLR0913 - what is fixed, and how
                 alone = True
                 continue
             words = f"the fix of {finding.code} on {line_named(finding)} did not work and was skipped"
-            note = Note(shown(path), words)
+            note = Note(shown(path), words, unfinished=True)
             report = FileReport(report.path, report.findings, (*report.notes, note), report.suppressed)
             break
         current, report = document.decode(absolute, linter.project.data(absolute)), after

@@ -168,6 +168,8 @@ class Note:
     """Whether it is only reported if the file was passed on the command line."""
     stopped: str = ""
     """Code of a rule whose budget ran out in the file, so that it may find less: worth a word only with --verbose."""
+    unfinished: bool = False
+    """Whether a rule or a fix was given up, so that the report says less than another run might."""
 
 
 @dataclass(frozen=True)

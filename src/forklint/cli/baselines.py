@@ -79,7 +79,7 @@ class Baselines:
         from forklint.rules.syntax_error import SyntaxFault  # noqa: PLC0415
 
         for note in report.notes:
-            if note.failure or note.message.startswith(SKIPPED) or "was skipped" in note.message:
+            if note.failure or note.unfinished or note.message.startswith(SKIPPED):
                 return frozenset()
         if any(finding.code == SyntaxFault.code for finding in report.findings):
             return frozenset([SyntaxFault.code])

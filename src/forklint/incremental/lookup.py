@@ -181,4 +181,4 @@ class Lookup:
 
 def is_lasting(report: FileReport) -> bool:
     """Whether a report would be the same in the next run: a failure may pass, and depth depends on who asks."""
-    return not any(note.failure or "was skipped" in note.message for note in report.notes)
+    return not any(note.failure or note.unfinished for note in report.notes)
