@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from lsp_client import CAPABILITIES, Json, applied, point, serving, span
 from lsprotocol import types
 from server_project import DATA
 
 from forklint.pages import URL
+from forklint.server.schedule import PAUSE
 
 BASE = "from torch.utils.data import Dataset\n\n\nclass Base(Dataset):\n    pass\n"
 HEIR = """\
@@ -89,16 +91,33 @@ def test_only_the_newest_text_is_spoken_of(project: Path) -> None:
 
 
 def test_findings_stay_while_a_line_is_half_typed(project: Path) -> None:
-    """A syntax error is reported when the user pauses."""
+    """The syntax error is reported beside them."""
     with serving(project) as client:
         uri = client.open("data.py")
-        assert client.codes(uri) == ["FKL301"]
-        client.change(uri, {"range": span(9, 0, 0), "text": "        if (\n"})
-        client.settle(0.7)
-        assert client.diagnostics[uri].version == 1
-        assert client.codes(uri) == ["FKL002"]
+        (before,) = client.found(uri)
+        client.change(uri, {"range": span(before.range.start.line - 1, 0, 0), "text": "        if (\n"})
+        error, after = client.found(uri)
+        assert (error.code, after.code) == ("FKL002", "FKL301")
+        assert after.range.start.line == before.range.start.line + 1
+        client.settle(PAUSE + 0.5)
+        assert client.codes(uri) == ["FKL002", "FKL301"]
+        client.change(uri, {"range": span(after.range.start.line, 0, 0), "text": "x"})
+        assert client.codes(uri) == ["FKL002"], "nothing is known of a line that was edited since"
         client.replace(uri, DATA)
         assert client.codes(uri) == ["FKL301"]
+
+
+def test_a_syntax_error_is_reported_before_the_user_pauses(project: Path) -> None:
+    with serving(project) as client:
+        uri = client.open("data.py")
+        client.found(uri)
+        client.change(uri, {"range": span(9, 0, 0), "text": "        if (\n"})
+        for _ in range(100):
+            client.change(uri, {"range": span(9, 12, 12), "text": "x"})
+            client.settle(PAUSE / 10)
+            if "FKL002" in [one.code for one in client.diagnostics[uri].diagnostics]:
+                return
+        pytest.fail("it is not reported while keys are pressed")
 
 
 def test_closing_takes_the_diagnostics_away(project: Path) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import attrs
 from lsprotocol import types
 
 from forklint.engine import is_unconfirmed
@@ -47,6 +48,12 @@ class Result:
     def is_unconfirmed(self) -> bool:
         """Whether the text is no Python as far as is known, as it is while somebody types in it."""
         return is_unconfirmed(self.report)
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether the text is no Python, so that the syntax error is all that is found."""
+        codes = {finding.code for finding in self.report.findings}
+        return codes == {SyntaxFault.code} and self.snapshot.notebook is None
 
     def ranges(self, encoding: str) -> Iterator[tuple[Finding, str, types.Range]]:
         """Give each finding with the URI of its text, or cell, and the range there."""
@@ -109,6 +116,29 @@ class Renderer:
         """From the place of a link to the end of its line."""
         end = len(lines[link.row - 1].rstrip()) + 1 if 0 < link.row <= len(lines) else link.column
         return Span(link.row, link.column, link.row, max(end, link.column))
+
+
+def moved(found: Sequence[types.Diagnostic], before: list[str], after: list[str]) -> list[types.Diagnostic]:
+    """The diagnostics of a text, at their places in an edited one; those of edited lines are left out."""
+    top = _common(before, after)
+    bottom = _common(before[top:][::-1], after[top:][::-1])
+    shift = len(after) - len(before)
+    kept = []
+    for one in found:
+        start, end = one.range.start, one.range.end
+        if end.line < top:
+            kept.append(one)
+        elif start.line >= len(before) - bottom:
+            rows = (types.Position(place.line + shift, place.character) for place in (start, end))
+            kept.append(attrs.evolve(one, range=types.Range(*rows)))
+    return kept
+
+
+def _common(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many lines at the beginning of two texts are the same."""
+    return next(
+        (number for number, pair in enumerate(zip(one, other)) if pair[0] != pair[1]), min(len(one), len(other))
+    )
 
 
 def can_be_silenced(finding: Finding) -> bool:

@@ -19,7 +19,7 @@ from forklint.config import ConfigError
 from forklint.model import FileReport, Finding
 from forklint.server import settings, verifying, watching
 from forklint.server.analysis import Analysis
-from forklint.server.diagnostics import Place, Renderer, Result, Verified
+from forklint.server.diagnostics import Place, Renderer, Result, Verified, moved
 from forklint.server.progress import Progress
 from forklint.server.protocol import Protocol
 from forklint.server.schedule import Schedule
@@ -54,6 +54,8 @@ class Server(LanguageServer):
         self.changes = Changes()
         self.first_settings: Any = None
         """What the client sent when it said hello."""
+        self._sound: dict[str, Result] = {}
+        """Of each document, the last result without a syntax error."""
         self._published: dict[str, set[str]] = {}
         self._told: set[str] = set()
 
@@ -97,6 +99,7 @@ class Server(LanguageServer):
             return
         self.schedule.closed(uri)
         self.results.pop(uri, None)
+        self._sound.pop(uri, None)
         for one in self._published.pop(uri, set()):
             self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(one, []))
         if not any(other.path == document.path for other in self.texts):
@@ -147,7 +150,10 @@ class Server(LanguageServer):
             return
         report, is_learning = found
         before = self.results.get(uri)
-        self._publish(Result(snapshot, report), is_final=not report.findings)
+        result = Result(snapshot, report)
+        self._publish(result, is_final=not report.findings)
+        if result.is_unconfirmed and not _is_newer(before):
+            await self.full(result)
         if is_learning and self.schedule is not None:
             self.schedule.learn()
         known = before.snapshot.data if before is not None else content_of(str(snapshot.path))
@@ -209,10 +215,10 @@ class Server(LanguageServer):
             return
         older = self.results.get(snapshot.uri)
         self.results[snapshot.uri] = result
-        if result.is_unconfirmed and self.schedule is not None:  # what is shown stays until the line is complete
+        if result.is_unconfirmed and self.schedule is not None:  # what is shown stays until LibCST has been asked, too
             self.schedule.confirm(snapshot.uri)
             return
-        by_uri = self.renderer().by_uri(result)
+        by_uri = self._by_uri(result)
         before = self._published.get(snapshot.uri, set())
         self._published[snapshot.uri] = set(by_uri)
         for uri in (*by_uri, *(before - by_uri.keys())):
@@ -226,6 +232,18 @@ class Server(LanguageServer):
         is_new = _said(older.report.findings if older else ()) != _said(result.report.findings)
         if is_new and self.settings.code_lens and self.can("workspace.code_lens.refresh_support"):
             self.workspace_code_lens_refresh(None)
+
+    def _by_uri(self, result: Result) -> dict[str, list[types.Diagnostic]]:
+        """The diagnostics of a document; while a line is half typed, with those from before it was."""
+        by_uri = self.renderer().by_uri(result)
+        uri = result.snapshot.uri
+        if not result.is_broken:
+            self._sound[uri] = result
+        elif uri in self._sound:
+            sound = self._sound[uri]
+            before, after = (one.snapshot.place(None)[1] for one in (sound, result))
+            by_uri[uri] += moved(self.renderer().by_uri(sound)[uri], before, after)
+        return by_uri
 
     def renderer(self) -> Renderer:
         """What makes diagnostics for this client."""
@@ -346,6 +364,11 @@ def section(data: Any) -> Any:
     """The settings of forklint in what a client sent, which may have others around them."""
     inner = data.get(SECTION) if isinstance(data, dict) else None
     return inner if isinstance(inner, dict) else data
+
+
+def _is_newer(result: Result | None) -> bool:
+    """Whether a text was of a newer syntax when it was last linted: to be told so costs a second each time."""
+    return result is not None and bool(result.report.notes) and not result.report.findings
 
 
 def _said(findings: Sequence[Finding]) -> list[tuple[object, ...]]:
