@@ -136,9 +136,9 @@ def moved(found: Sequence[types.Diagnostic], before: list[str], after: list[str]
 
 def _common(one: Sequence[str], other: Sequence[str]) -> int:
     """How many lines at the beginning of two texts are the same."""
-    return next(
-        (number for number, pair in enumerate(zip(one, other)) if pair[0] != pair[1]), min(len(one), len(other))
-    )
+    pairs = zip(one, other, strict=False)
+    different = (number for number, pair in enumerate(pairs) if pair[0] != pair[1])
+    return next(different, min(len(one), len(other)))
 
 
 def can_be_silenced(finding: Finding) -> bool:
