@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from forklint.project import changes
 from forklint.project.changes import POSITIONS, State, changed, is_same_tree, move, state_of
 
 SOURCE = Path(__file__).parent.parent / "src" / "forklint"
@@ -183,3 +184,48 @@ def test_definitions_of_one_path_are_counted() -> None:
     assert facts(twice, twice.replace("return 1", "...")) == {
         *CODE, part("definition", "f#2"), part("head", "f#2"), part("code", "f#2"),
     }  # fmt: skip
+
+
+def edited(text: str, dice: random.Random) -> str:
+    """The text with one or two lines edited, added or taken out."""
+    lines = text.splitlines(keepends=True)
+    for _ in range(dice.choice((1, 2))):
+        row = dice.randrange(len(lines))
+        indent = lines[row][: len(lines[row]) - len(lines[row].lstrip())]
+        new = dice.choice([[], [f"{indent}x = 1\n", lines[row]], [indent + "@x\n", lines[row]], [f"{indent}x; y\n"]])
+        lines[row : row + 1] = new
+    return "".join(lines)
+
+
+def test_lines_that_are_kept_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is left out because its lines are as they were, is what a comparison of all nodes finds equal."""
+    dice = random.Random(1)
+    parsable = 0
+    for path in FILES * 3:
+        states = [state_of(path, text.encode()) for text in _before_and_after(path, dice)]
+        quick = set(changed(path, *states))
+        with monkeypatch.context() as patch:
+            patch.setattr(changes, "_kept", lambda *_: None)
+            assert quick == set(changed(path, *states)), path
+        parsable += states[1].tree is not None
+    assert parsable > len(FILES)
+
+
+def _before_and_after(path: Path, dice: random.Random) -> tuple[str, str]:
+    text = path.read_text(encoding="utf-8")
+    return text, edited(text, dice)
+
+
+def test_kept_lines_of_any_shape() -> None:
+    before = "@a\ndef f():\n    x = '''\n'''; y = 1\n    return y\nz = 2; w = 3\n"
+    for after, codes in (
+        (before.replace("@a", "@b"), {"f"}),
+        (before.replace("x =", "v ="), {"f"}),
+        (before.replace("\n'''; y", "\n\n'''; y"), {"f"}),
+        (before.replace("z = 2", "z = 4"), set()),
+        ("'''\n'''\n" + before, set()),
+        (before.replace("z", "\n\nz"), None),
+    ):
+        found = facts(before, after)
+        assert (TREE in found) == (codes is not None), after
+        assert {fact[2] for fact in found if fact[0] == "code"} == (codes or set()), after

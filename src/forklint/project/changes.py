@@ -11,6 +11,7 @@ from forklint.project.nodes import definitions_below
 from forklint.project.questions import Fact
 from forklint.records import dataclass
 from forklint.source import document
+from forklint.source.lines import common
 from forklint.summaries.byte_search import all_terms
 from forklint.summaries.parts import CODE, NUMBERS, ORDER, changed_parts
 from forklint.summaries.reading import summarise
@@ -79,10 +80,11 @@ def changed(path: Path, before: State, after: State) -> Iterator[Fact]:
     for kind in (*KINDS, WORD):
         for term in before.terms.get(kind, frozenset()) ^ after.terms.get(kind, frozenset()):
             yield "holds", kind, term
-    if not is_same_tree(before.tree, after.tree):
+    kept = _kept(path, before, after)
+    if not is_same_tree(before.tree, after.tree, kept):
         yield "tree", name
         yield from _of_summaries(name, before.summary, after.summary)
-        yield from ((CODE, name, key) for key in _changed_definitions(before, after))
+        yield from ((CODE, name, key) for key in _changed_definitions(before, after, kept))
 
 
 def changed_searches(
@@ -130,10 +132,49 @@ def _of_summaries(name: str, before: Summary | None, after: Summary | None) -> I
         yield from ((kind, name, *key) for kind, *key in changed_parts(before, after))
 
 
-def _changed_definitions(before: State, after: State) -> Iterator[str]:
+@dataclass(frozen=True)
+class Kept:
+    """The lines at the beginning and at the end of a text that an edit leaves as they are."""
+
+    top: int
+    """How many at the beginning."""
+    bottom: int
+    """The last line before those at the end."""
+    shift: int
+    """How many lines further down those are in the edited text."""
+
+    def has(self, before: object, after: object) -> bool:
+        """Whether a statement of the text, and one of the edited text, are the same one in these lines."""
+        if not isinstance(before, ast.stmt) or not isinstance(after, ast.stmt):
+            return False
+        start, end = _rows(before)
+        shift = self.shift if start > self.bottom else 0
+        if start <= self.bottom and end > self.top:
+            return False
+        columns = before.col_offset, before.end_col_offset
+        return (start + shift, end + shift) == _rows(after) and columns == (after.col_offset, after.end_col_offset)
+
+
+def _rows(node: ast.stmt) -> tuple[int, int]:
+    """The first and the last line of a statement, with its decorators."""
+    decorators = getattr(node, "decorator_list", ())
+    return min([one.lineno for one in decorators], default=node.lineno), node.end_lineno or node.lineno
+
+
+def _kept(path: Path, before: State, after: State) -> Kept | None:
+    """The lines that an edit leaves as they are; None if one of two states has no tree."""
+    if before.tree is None or after.tree is None:
+        return None
+    was, now = (document.decode(path, state.data).lines for state in (before, after))
+    top = common(was, now)
+    bottom = common(was[top:][::-1], now[top:][::-1])
+    return Kept(top, len(was) - bottom, len(now) - len(was))
+
+
+def _changed_definitions(before: State, after: State, kept: Kept | None) -> Iterator[str]:
     """Give the keys of the definitions that differ, or that only one of two states has."""
     was, now = _definitions(before), _definitions(after)
-    return (key for key in {**was, **now} if not is_same_tree(was.get(key), now.get(key)))
+    return (key for key in {**was, **now} if not is_same_tree(was.get(key), now.get(key), kept))
 
 
 def _definitions(state: State) -> dict[str, ast.AST]:
@@ -142,13 +183,15 @@ def _definitions(state: State) -> dict[str, ast.AST]:
     return dict(zip(state.summary.keys[1:], definitions_below(state.tree), strict=True))
 
 
-def is_same_tree(one: ast.AST | None, other: ast.AST | None) -> bool:
-    """Whether two trees differ in positions alone."""
+def is_same_tree(one: ast.AST | None, other: ast.AST | None, kept: Kept | None = None) -> bool:
+    """Whether two trees differ in positions alone; statements in lines that are kept are not looked into."""
     waiting: list[tuple[object, object]] = [(one, other)]
     while waiting:
         first, second = waiting.pop()
         if first.__class__ is not second.__class__:
             return False
+        if kept is not None and kept.has(first, second):
+            continue
         if first.__class__ is list:
             if len(first) != len(second):  # type: ignore[arg-type]
                 return False

@@ -12,6 +12,8 @@ WITHOUT_NODES = frozenset(
 """Fields that hold text, numbers, operators or contexts. An operator is asked of its expression, never met alone."""
 PLAIN = ("Constant", "Name", "MatchSingleton", "Global", "Nonlocal", "Pass", "Break", "Continue")
 """Nodes with no node below them that is looked for."""
+BLOCKS = frozenset({"body", "handlers", "cases", "orelse", "finalbody"})
+"""Fields of statements in which statements stand."""
 _fields: dict[type, tuple[str, ...]] = {}
 
 
@@ -46,7 +48,8 @@ def definitions_below(root: ast.AST) -> Iterator[ast.AST]:
         node = waiting.pop()
         if node is not root and isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
             yield node
-        waiting.extend(reversed(list(ast.iter_child_nodes(node))))
+        blocks = (getattr(node, name) for name in node._fields if name in BLOCKS)
+        waiting.extend(reversed([child for block in blocks for child in block]))
 
 
 def parents_below(root: ast.AST) -> dict[ast.AST, ast.AST]:

@@ -16,6 +16,7 @@ from forklint.rules.syntax_error import SyntaxFault
 from forklint.rules.unused_suppression import UnusedSuppression
 from forklint.server.positions import range_of
 from forklint.server.texts import Snapshot
+from forklint.source.lines import common
 from forklint.source.paths import from_root
 
 SEVERITIES = {
@@ -120,8 +121,8 @@ class Renderer:
 
 def moved(found: Sequence[types.Diagnostic], before: list[str], after: list[str]) -> list[types.Diagnostic]:
     """The diagnostics of a text, at their places in an edited one; those of edited lines are left out."""
-    top = _common(before, after)
-    bottom = _common(before[top:][::-1], after[top:][::-1])
+    top = common(before, after)
+    bottom = common(before[top:][::-1], after[top:][::-1])
     shift = len(after) - len(before)
     kept = []
     for one in found:
@@ -132,13 +133,6 @@ def moved(found: Sequence[types.Diagnostic], before: list[str], after: list[str]
             rows = (types.Position(place.line + shift, place.character) for place in (start, end))
             kept.append(attrs.evolve(one, range=types.Range(*rows)))
     return kept
-
-
-def _common(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many lines at the beginning of two texts are the same."""
-    pairs = zip(one, other, strict=False)
-    different = (number for number, pair in enumerate(pairs) if pair[0] != pair[1])
-    return next(different, min(len(one), len(other)))
 
 
 def can_be_silenced(finding: Finding) -> bool:
