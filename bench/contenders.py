@@ -1,8 +1,8 @@
 """Who runs: the commands that are measured, each with the round that it runs in.
 
 A command is written as a user would type it. Words in capitals stand for what is in ``inputs``, for a folder of the
-contender's own (CACHE), for the interpreter that has torch (PYTHON) or for ``bench/each_file.py`` (CLOCK); the first
-word is a program of the environment of its tool.
+contender's own (CACHE), for the interpreter that has torch (PYTHON) or for programs of this folder (CLOCK, TYPIST); the
+first word is a program of the environment of its tool.
 """
 
 from __future__ import annotations
@@ -25,8 +25,6 @@ SMALL_SIZES = (700, 1_400, 2_100)
 """Numbers of files between which growth is looked at, in a whole and in a quick run."""
 NOT_MEASURED = "not measured"
 NOT_BUILT = "not built"
-UNBUILT = {"server": NOT_BUILT}
-"""What rows ask for and forklint has not yet."""
 LINT = "--isolated --preview -j 2 --output-format concise"
 RUFF = "ruff check --isolated --select F,B,PL --output-format concise"
 TY = "ty check --output-format concise --no-progress"
@@ -35,6 +33,8 @@ MYPY = "mypy --config-file= --show-column-numbers --cache-dir /dev/null --ignore
 FLAKE8 = "flake8 --isolated -j 2 --forklint-isolated PART"
 CLOCK = Path(__file__).with_name("each_file.py")
 """What CLOCK stands for: the program that clocks file after file."""
+TYPIST = Path(__file__).with_name("key_presses.py")
+"""What TYPIST stands for: the program that types into files of an editor."""
 LARGE_FILE = 10_000
 WORST = 5
 """So many of the slowest files are named."""
@@ -133,7 +133,7 @@ class Contender:
 
 def is_input(word: str) -> bool:
     """Whether a word stands for what is linted."""
-    return WORD.fullmatch(word) is not None and word not in {"CACHE", "PYTHON", "CLOCK"}
+    return WORD.fullmatch(word) is not None and word not in {"CACHE", "PYTHON", "CLOCK", "TYPIST"}
 
 
 def filled_in(
@@ -144,7 +144,7 @@ def filled_in(
     An option such as ``--root=CORPUS`` is repeated for each path of the input.
     """
     program, *words = shlex.split(text)
-    alone = {"CACHE": str(cache), "PYTHON": sys.executable, "CLOCK": str(CLOCK)}
+    alone = {"CACHE": str(cache), "PYTHON": sys.executable, "CLOCK": str(CLOCK), "TYPIST": str(TYPIST)}
     found: list[str] = [*environment.command(program)]
     for word in words:
         option, equals, value = word.rpartition("=")
@@ -213,6 +213,7 @@ CONTENDERS = (
     Contender(
         "forklint-each-file", "files", FORKLINT, "python CLOCK CORPUS", 1, warm_up=False, facts=worst, longest=LIMIT
     ),
+    Contender("server", "server", FORKLINT, "python TYPIST PROJECT", 1, warm_up=False, facts=json.loads, longest=LIMIT),
     Contender(
         "verify",
         "verify",
@@ -228,5 +229,5 @@ CONTENDERS = (
 def named(names: Iterable[str]) -> list[Contender]:
     """Contenders by name, in the order of the table. Raises KeyError for a name that is not there."""
     known: Mapping[str, Contender] = {one.name: one for one in CONTENDERS}
-    wanted = {known[name].name for name in names if name not in UNBUILT}
+    wanted = {known[name].name for name in names}
     return [one for one in CONTENDERS if one.name in wanted]

@@ -1,9 +1,8 @@
 """How soon diagnostics follow a key press, and what the server takes of memory, in a large project.
 
-``python -m bench.key_presses [--seconds 60] [--project FOLDER] [FILE ...]`` starts the real server, opens the files
-(five of about 2,000 lines in transformers by default, see ``bench/corpus.toml``), types into them as people do, and
-prints the figures as JSON. Nothing else should run meanwhile: time is the clock's, and the server's processor time is
-given beside it.
+``python bench/key_presses.py PROJECT [--seconds 60]`` starts the real server, opens the five files whose lengths are
+nearest to 2,000 lines, types into them as people do, and prints the figures as JSON. Nothing else should run meanwhile:
+time is the clock's, and the server's processor time is given beside it.
 """
 
 from __future__ import annotations
@@ -19,19 +18,13 @@ import time
 from pathlib import Path
 from typing import Any
 
-from scripts import corpus
-
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "server"))
 from lsp_client import Client, point
 
-PACKAGE = "transformers"
-FILES = (
-    "models/rt_detr/modeling_rt_detr.py",
-    "models/whisper/generation_whisper.py",
-    "generation/configuration_utils.py",
-    "core_model_loading.py",
-    "trainer_pt_utils.py",
-)
+from forklint.server.learning import SMALL
+
+LINES = 2_000
+FILES = 5
 PAUSES = (0.08, 0.15, 0.3, 0.8, 2.5)
 """Seconds between key presses, of which one is drawn each time."""
 
@@ -102,8 +95,9 @@ def _opened(client: Client, names: list[str], dice: random.Random) -> tuple[dict
         typists.append(Typist(client, name, dice))
         client.found(typists[-1].uri)
         first = first or time.monotonic() - begin
-    is_read = lambda: any("has been read" in message for message in client.messages("window/logMessage"))  # noqa: E731
-    client.wait(is_read, "it is never read", 600)
+    if len(list(client.root.rglob("*.py"))) > SMALL:
+        is_read = lambda: any("has been read" in message for message in client.messages("window/logMessage"))  # noqa: E731
+        client.wait(is_read, "it is never read", 600)
     read = time.monotonic() - begin
     client.settle(10)
     return {"first_file_s": first, "project_read_s": read, "open_mb": memory(client.process.pid)}, typists
@@ -141,18 +135,20 @@ def _typed(client: Client, typists: list[Typist], dice: random.Random, seconds: 
     }
 
 
+def files_of(root: Path) -> list[str]:
+    """The files whose lengths are nearest to LINES, by their paths from the root."""
+    lengths = {path: path.read_bytes().count(b"\n") for path in root.rglob("*.py")}
+    nearest = sorted(lengths, key=lambda path: (abs(lengths[path] - LINES), path))
+    return [path.relative_to(root).as_posix() for path in nearest[:FILES]]
+
+
 def main() -> None:
     """Measure, and print the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("files", nargs="*", default=FILES)
-    parser.add_argument("--project", type=Path)
+    parser.add_argument("project", type=Path)
     parser.add_argument("--seconds", type=float, default=60)
     given = parser.parse_args()
-    root = given.project
-    if root is None:
-        (row,) = (one for one in corpus.packages() if one.name == PACKAGE)
-        root = corpus.fetch(row, corpus.home()) / PACKAGE
-    print(json.dumps(measure(root, list(given.files), given.seconds), indent=2))
+    print(json.dumps(measure(given.project, files_of(given.project), given.seconds), indent=2))
 
 
 if __name__ == "__main__":

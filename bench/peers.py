@@ -93,7 +93,7 @@ def installed(wanted: Iterable[str], home: Path | None = None) -> Tools:
     for tool in sorted(set(wanted)):
         if tool == FORKLINT:
             settings = hashlib.sha256((REPOSITORY / "pyproject.toml").read_bytes()).hexdigest()
-            asked = ["--editable", str(REPOSITORY), listed["flake8"].requirement]
+            asked = ["--editable", f"{REPOSITORY}[server]", listed["flake8"].requirement]
             made[tool] = _environment(tool, home / tool, asked, (sys.executable,), settings)
         else:
             peer = listed[tool]

@@ -14,7 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from bench.contenders import CONTENDERS, UNBUILT, Contender
+from bench.contenders import CONTENDERS, Contender
 from bench.inputs import Input
 from bench.measures import Series, Timing
 from bench.peers import FORKLINT, Environment, Tools, peers
@@ -138,7 +138,7 @@ def reworked(results: Mapping[str, Any]) -> dict[str, Any]:
         {one.name: _series(told[one.name]) for one in contenders},
         {one.name: Input((), *(told[one.name][key] for key in ("files", "lines", "bytes"))) for one in contenders},
     )
-    missing = {**results.get("missing", {}), **UNBUILT}
+    missing = results.get("missing", {})
     rows = [outcome(row, times, missing) for row in chosen([], quick=results["quick"])]
     kept = {one.name: {"command": one.text, "before": one.preparation, **told[one.name]} for one in contenders}
     return {**results, "rows": [_row(one) for one in rows], "contenders": kept}

@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from bench import figures, results
-from bench.contenders import NOT_BUILT, NOT_MEASURED, UNBUILT, Contender, filled_in, named, nothing
+from bench.contenders import NOT_BUILT, NOT_MEASURED, Contender, filled_in, named, nothing
 from bench.inputs import Input, Inputs, MissingError
 from bench.measures import Command, Series, Timing, in_turns, measure
 from bench.peers import FORKLINT, Environment, Missing, Tools, here, installed, variables
@@ -50,6 +50,7 @@ ROUNDS = {
     "flake8": 5,
     "growth": 3,
     "files": 1,
+    "server": 1,
     "verify": 5,
 }
 QUICK_ROUNDS = dict.fromkeys(ROUNDS, 1) | {"corpus": 2, "project": 2, "start": 7}
@@ -65,7 +66,7 @@ class Bench:
         self.rows: list[Row] = chosen(arguments.only, quick=arguments.quick)
         self.contenders: list[Contender] = named(name for row in self.rows for name in row.contenders)
         self.tools: Tools = {}
-        self.missing: dict[str, str] = dict(UNBUILT)
+        self.missing: dict[str, str] = {}
         self.seconds: dict[str, float] = {}
         self._arguments = arguments
         self._scratch = scratch

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from bench import figures, measures, peers, results
-from bench.contenders import CLOCK, CONTENDERS, UNBUILT, WORST, Contender, filled_in, findings, named, worst
+from bench.contenders import CLOCK, CONTENDERS, TYPIST, WORST, Contender, filled_in, findings, named, worst
 from bench.inputs import TORCH, Input, Inputs, MissingError
 from bench.measures import Command, FailedError, Series, Timing, in_turns, measure
 from bench.peers import Environment, Missing, here
@@ -204,7 +204,6 @@ def test_what_is_missing_is_told_and_never_guessed() -> None:
     got = outcome(ROW["cold"], times(forklint=series(1)), {"ruff": "not measured: ruff could not be installed"})
     assert (got.value, got.met, got.reason) == (None, None, "not measured: ruff could not be installed")
     assert outcome(ROW["cold"], times(forklint=series(1)), {}).reason == "not measured: ruff was not run"
-    assert outcome(ROW["server"], times(), UNBUILT).reason == "not built"
 
 
 def test_without_installing_there_is_forklint_alone() -> None:
@@ -229,7 +228,7 @@ def test_a_peer_that_cannot_be_installed_is_missing(tmp_path: Path, monkeypatch:
 def test_rows_and_contenders_know_each_other() -> None:
     assert len(ROW) == len(ROWS)
     for row in ROWS:
-        assert {one.name for one in named(row.contenders)} == set(row.contenders) - set(UNBUILT)
+        assert {one.name for one in named(row.contenders)} == set(row.contenders)
     used = {name for row in ROWS for name in row.contenders}
     assert {one.name for one in CONTENDERS} <= used
     with pytest.raises(ValueError, match=r"^no row colder: there are comment, "):
@@ -457,7 +456,7 @@ def test_an_edited_file_is_put_back_when_the_command_fails(code: str, tmp_path: 
 def prepared(tmp_path: Path, **fields: Any) -> tuple[Bench, Command, Path]:
     """A command of a bench whose forklint is a program that lists the paths it is given, and what is in them."""
     package = packaged(tmp_path, "timm-1.0", {"first.py": "x = 1\n"})
-    arguments = argparse.Namespace(quick=False, only=("server",), here=True, limit=None)
+    arguments = argparse.Namespace(quick=False, only=("comment",), here=True, limit=None)
     bench = Bench(arguments, [package], tmp_path / "scratch")
     (tmp_path / "scratch").mkdir()
     shown = tmp_path / "shown.py"
@@ -538,7 +537,7 @@ def test_a_small_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copy(FIXTURES / "bad_hdf5_volumes.py", folder)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     file = tmp_path / "results.json"
-    rows = "comment,server,cold-ty,cold,clean-file"
+    rows = "comment,cold-ty,cold,clean-file"
     done = bench("--here", "--corpus", folder, "--rounds", "1", "--only", rows, "--results", file)
     assert done.returncode == 0, done.stderr
     assert "NOT AT HAND: ruff: nothing was to be installed" in done.stderr
@@ -550,7 +549,6 @@ def test_a_small_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert by_key[key]["reason"] == "not measured: nothing was to be installed"
     assert by_key["comment"]["value"] > 0.05
     assert told["contenders"]["forklint-comment"]["before"].endswith("a comment added as the first line of EDITED")
-    assert by_key["server"]["reason"] == "not built"
     assert by_key["clean-file"]["value"] > 0.5
     assert by_key["clean-file"]["rounds"] == 1
     forklint, imported = told["contenders"]["forklint"], told["contenders"]["import-click"]
@@ -559,6 +557,22 @@ def test_a_small_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert imported["facts"] == {}
     assert not list((tmp_path / "cache" / "forklint" / "bench").iterdir()), "what a run makes is cleared away"
     assert all(row["measure"] in done.stdout for row in told["rows"])
+
+
+def test_key_presses_are_answered(tmp_path: Path) -> None:
+    """A project of two files, two seconds: the figures are those of the rows."""
+    for name in ("bad_hdf5_volumes.py", "good_hdf5_values_copied.py"):
+        shutil.copy(FIXTURES / name, tmp_path)
+    command = [sys.executable, TYPIST, tmp_path, "--seconds", "2"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
+    facts = json.loads(done.stdout)
+    assert facts["keys"] > 0
+    timings = times(server=series(60, facts=facts))
+    key, memory = (outcome(ROW[name], timings, {}).value for name in ("server", "server-memory"))
+    assert key is not None
+    assert key.value == facts["p95_ms"] / 1000 > 0
+    assert memory is not None
+    assert 10 < memory.value == facts["most_mb"] < 300
 
 
 def test_a_wrong_row_is_one_line() -> None:
@@ -611,7 +625,7 @@ def test_rows_are_made_anew_of_known_timings() -> None:
     assert by_key["cold-ty"] == told["rows"][0]
     assert by_key["cold"]["reason"] == "not measured: ruff was not run", "another command's timing is no timing of it"
     assert by_key["cold-pyrefly"]["reason"] == "not measured: pyrefly could not be installed"
-    assert by_key["server"]["reason"] == "not built"
+    assert by_key["server"]["reason"] == "not measured: server was not run"
     assert set(anew["contenders"]) == {"forklint", "ty"}
     assert results.reworked(anew) == anew
 

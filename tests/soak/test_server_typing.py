@@ -10,6 +10,7 @@ import pytest
 from bench import key_presses
 from scripts import corpus
 
+PACKAGE = "transformers"
 SECONDS = 300.0
 MOST_MB = 300
 MOST_P95_MS = 150
@@ -18,13 +19,13 @@ GROWTH = 1.1
 
 @pytest.mark.soak
 def test_it_answers_soon_and_does_not_grow() -> None:
-    (row,) = (one for one in corpus.packages() if one.name == key_presses.PACKAGE)
+    (row,) = (one for one in corpus.packages() if one.name == PACKAGE)
     try:
-        root = corpus.fetch(row, corpus.home()) / key_presses.PACKAGE
+        root = corpus.fetch(row, corpus.home()) / PACKAGE
     except (corpus.FetchError, OSError) as error:
-        warnings.warn(f"SKIPPED: {key_presses.PACKAGE} cannot be had: {error}", stacklevel=1)
-        pytest.skip(f"{key_presses.PACKAGE} cannot be had: {error}")
-    figures = key_presses.measure(root, list(key_presses.FILES), SECONDS)
+        warnings.warn(f"SKIPPED: {PACKAGE} cannot be had: {error}", stacklevel=1)
+        pytest.skip(f"{PACKAGE} cannot be had: {error}")
+    figures = key_presses.measure(root, key_presses.files_of(root), SECONDS)
     print(figures)
     assert figures["most_mb"] < MOST_MB
     assert figures["last_tenth_mb"] < GROWTH * figures["first_tenth_mb"]
