@@ -30,53 +30,52 @@ SCALED = {"torchfix": "TorchFix", "fixit": "Fixit"}
 NAMES = {"python": "Python", "ruff": "Ruff", "torchfix": "TorchFix", "fixit": "Fixit", "libcst": "LibCST"}
 PARTS = {
     "corpus": "Whole packages",
-    "types": "A part of the corpus, beside mypy",
+    "types": "A part of the corpus, with mypy",
     "project": "One project, edited",
-    "torch": "PyTorch's own tree",
+    "server": "Language server",
+    "torch": "PyTorch's source",
     "sample": "The sample",
     "start": "One file",
     "flake8": "flake8, on a part of the corpus",
     "growth": "Growth",
-    "files": "Each file by itself",
+    "files": "File by file",
     "verify": "verify",
 }
 HOW = """
 ## How it is measured
 
-`make bench-corpus` fetches the packages of [bench/corpus.toml](../bench/corpus.toml), by name and version, from the
-package index, into the user's cache folder. `make bench` installs the peers of
-[bench/peers.toml](../bench/peers.toml), each into an environment of its own, and runs all commands of the tables on two
-cores. `make bench-quick` does the same in part and prints what it finds.
+`make bench-corpus` downloads the packages of [bench/corpus.toml](../bench/corpus.toml) from PyPI into the user's cache
+directory. `make bench` installs the tools of [bench/peers.toml](../bench/peers.toml), each into its own environment, and
+runs all commands of the tables on two cores. `make bench-quick` runs a part of them and only prints the results.
 
-- The commands of one table take turns in each round, after a first round that does not count. So the files are in the
-  memory of the system; "cold" means that a linter has kept nothing of an earlier run.
-- A time is that from the start of the process to its end, as the median of the rounds, with the median absolute
-  deviation behind it. A value in the first table is the ratio of two medians; its spread is that of the ratios within
-  the rounds. Processor time counts all processes of a command. Memory is the peak of the largest process; where growth
-  is looked at, that of all processes together, with pages that they share counted in each.
-- forklint runs all rules, preview rules included. Ruff runs the rules `F,B,PL`, TorchFix and Fixit those they run by
-  default. They look for other things than forklint does; what is compared is the wait.
-- ty and pyrefly check types over the whole project, as forklint reasons over it. They are given the same folders, with
-  the few `.pyi` files in them, and nothing that the packages import from elsewhere. With `--extra-search-path` or
-  `--project` ty also finds what the packages import from themselves, as forklint does; the targets are held against the
-  faster run without.
+- The commands of one table run in turn, round by round. The first round does not count, so files are in the page cache;
+  "cold" means that the tool has no cache of its own.
+- Times are wall-clock times of the whole process: the median of the rounds, and the median absolute deviation as the
+  spread. A ratio in the first table is a ratio of two medians; its spread is that of the ratios within the rounds.
+  Processor time includes all processes of a command. Memory is the peak of the largest process, or for growth that of
+  all processes, with shared pages counted in each.
+- forklint runs all rules, including preview rules. Ruff runs `F,B,PL`; TorchFix and Fixit run their defaults. They look
+  for other things than forklint does: what is compared is how long you wait.
+- ty and pyrefly type-check the whole project; forklint analyzes it as a whole, too. They get the same directories, with
+  the few `.pyi` files in them, but without third-party packages. With `--extra-search-path` or `--project`, ty also
+  resolves the packages' own imports, as forklint does. Targets refer to the faster run without these options.
 - mypy gets timm, mmengine and torchgeo, without a cache.
-- The project that is edited is a copy of transformers, or of timm in a quick run; the module that gets a function is
-  imported by 1,106 of its files (102 in timm). Before each run forklint gets a copy of a store that knows the project
-  as it is. Then a line or a function is added, with a new text each time, and taken out again after the run. A cold
-  lint there is one without a store.
-- PyTorch's own tree is all `.py` files of the `torch` package, as one project.
-- A run over one of these that is not done after ten minutes is ended, and the rows that need it say so.
-- Of each file the CPU time is taken twice, in one process from the first file to the last, in another from the last to
-  the first. The smaller counts, since whoever comes first pays for what is learned of the whole project.
-- The sample is `timm/data` and `timm/optim`, since the slower tools would take hours for the rounds over the corpus.
-- flake8 gets three packages, timm, mmengine and torchgeo, since the whole corpus would take it half an hour. What its
-  plugin has kept there is removed before a cold run, and kept for one in which nothing changed.
-- Growth is looked at on copies of these three packages. The line is the one with the least errors in proportion to each
-  time; the value is that of the size which is farthest off. A run that comes to hold half of the machine's memory is
-  ended.
-- `verify` and its program are run on one core, so that its trials come one after another. Their own time is that of
-  the program run by itself, once for each trial, with as many workers.
+- The edited project is a copy of transformers (of timm in a quick run). The function is added to a module that 1,106 of
+  its files import (102 in timm). Before each run forklint gets a copy of a cache that is up to date. Then a line or a
+  function with a new text is added, and removed after the run.
+- The language server gets the same project. A client types into five files of about 2,000 lines for a minute, with
+  pauses of 0.08 to 2.5 seconds between key presses, and waits for the diagnostics of each version.
+- PyTorch's source is all `.py` files of the `torch` package, as one project.
+- A run on one of these that is not finished after ten minutes is stopped, and the table says so.
+- The CPU time of each file is measured twice: in one process from the first file to the last, and in another one from
+  the last to the first. The lower one counts, because the first file pays for what is computed for the whole project.
+- The sample is `timm/data` and `timm/optim`: the slower tools would take hours for all rounds on the corpus.
+- flake8 gets timm, mmengine and torchgeo; the whole corpus would take it half an hour. The plugin's cache is removed
+  before a cold run, and kept for a run in which nothing changed.
+- Growth is measured on copies of these three packages. The line is fitted with the least relative errors; the value is
+  that of the size which is farthest off. A run that uses half of the machine's memory is stopped.
+- `verify` and its program run on one core, so that trials run one after another. Their own time is that of the program
+  alone, once for each trial, with as many workers.
 
 All timings are in [bench/results.json](../bench/results.json).
 """
@@ -96,7 +95,7 @@ def page(results: Results) -> str:
             "",
             f"![Seconds for the corpus, by linter]({PLOT.name})",
             "",
-            "Hatched bars are scaled by lines from a sample; so they count the start of the process more than once.",
+            "Hatched bars are extrapolated from the sample by number of lines, so they count the startup more than once.",
             *_timings(results),
             HOW,
         ]
@@ -126,9 +125,11 @@ def _introduction(results: Results) -> list[str]:
     text += f"{machine['system']}; {', '.join(told)}."
     if "forklint" in results["contenders"]:
         given = results["contenders"]["forklint"]
-        text += f" Linted are {given['files']:,} Python files, {given['bytes'] / 1e6:.0f} MB, {given['lines']:,} lines."
+        text += (
+            f" The corpus has {given['files']:,} Python files, {given['bytes'] / 1e6:.0f} MB, {given['lines']:,} lines."
+        )
     if results["quick"]:
-        text += " This was a quick run, on a tenth of the corpus and in few rounds: the figures are rough."
+        text += " This was a quick run on a tenth of the corpus with few rounds, so the figures are rough."
     measured = {row["key"] for row in results["rows"]}
     left = [row.key for row in chosen([], quick=results["quick"]) if row.key not in measured]
     if left:
@@ -165,7 +166,7 @@ def _timings(results: Results) -> Iterator[str]:
         if not some:
             continue
         yield from ("", f"## {title}", "")
-        yield "| command | seconds | spread | processor seconds | peak MB | files | findings |"
+        yield "| command | seconds | spread | CPU seconds | peak MB | files | findings |"
         yield "|---|---|---|---|---|---|---|"
         for one in some.values():
             yield f"| {' | '.join(_timing(_command(one), one))} |"
