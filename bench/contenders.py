@@ -123,7 +123,7 @@ class Contender:
     def preparation(self) -> str:
         """What is done before each run, for a reader; empty if nothing is."""
         edit = self.edit.words if self.edit else ""
-        return ", ".join(filter(None, ("a store that knows PROJECT" if self.store else "", self.before, edit)))
+        return ", ".join(filter(None, ("a warm cache of PROJECT" if self.store else "", self.before, edit)))
 
     def command(self, environment: Environment, inputs: Inputs, caches: Path, without: Collection[str] = ()) -> Command:
         """What is executed; ``without`` are words to leave out."""
@@ -170,7 +170,7 @@ def _edited(name: str, given: str, edit: Edit, *, rounds: int = 99) -> Contender
 
 
 def _comment(word: str) -> Edit:
-    return Edit(word, COMMENT, words=f"a comment added as the first line of {word}")
+    return Edit(word, COMMENT, words=f"a comment added to {word}")
 
 
 CONTENDERS = (
@@ -189,7 +189,7 @@ CONTENDERS = (
     _edited(
         "forklint-function",
         "PROJECT",
-        Edit("IMPORTED", FUNCTION, at_end=True, words="a function added at the end of IMPORTED"),
+        Edit("IMPORTED", FUNCTION, at_end=True, words="a function added to IMPORTED"),
         rounds=5,
     ),
     _edited("forklint-hook", "EDITED", _comment("EDITED")),

@@ -45,8 +45,8 @@ HOW = """
 ## How it is measured
 
 `make bench-corpus` downloads the packages of [bench/corpus.toml](../bench/corpus.toml) from PyPI into the user's cache
-directory. `make bench` installs the tools of [bench/peers.toml](../bench/peers.toml), each into its own environment, and
-runs all commands of the tables on two cores. `make bench-quick` runs a part of them and only prints the results.
+directory. `make bench` installs the tools of [bench/peers.toml](../bench/peers.toml), each into its own environment,
+and runs all commands of the tables on two cores. `make bench-quick` runs a part of them and only prints the results.
 
 - The commands of one table run in turn, round by round. The first round does not count, so files are in the page cache;
   "cold" means that the tool has no cache of its own.
@@ -95,7 +95,7 @@ def page(results: Results) -> str:
             "",
             f"![Seconds for the corpus, by linter]({PLOT.name})",
             "",
-            "Hatched bars are extrapolated from the sample by number of lines, so they count the startup more than once.",
+            "Hatched bars are extrapolated from the sample by lines, so they count the startup more than once.",
             *_timings(results),
             HOW,
         ]

@@ -548,7 +548,7 @@ def test_a_small_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert (by_key[key]["value"], by_key[key]["met"]) == (None, None)
         assert by_key[key]["reason"] == "not measured: nothing was to be installed"
     assert by_key["comment"]["value"] > 0.05
-    assert told["contenders"]["forklint-comment"]["before"].endswith("a comment added as the first line of EDITED")
+    assert told["contenders"]["forklint-comment"]["before"].endswith("a comment added to EDITED")
     assert by_key["clean-file"]["value"] > 0.5
     assert by_key["clean-file"]["rounds"] == 1
     forklint, imported = told["contenders"]["forklint"], told["contenders"]["import-click"]
@@ -637,4 +637,4 @@ def test_the_page_tells_what_a_value_is_of_and_what_was_done_before() -> None:
     contenders = named(["forklint-each-file", "forklint-comment"])
     text = figures.page(results.gathered(rows, contenders, timings, here(), {"quick": False}))
     assert "| 21.0 times (pkg/slow.py) | at most 20 times | no |" in text
-    assert "`, after: a store that knows PROJECT, a comment added as the first line of EDITED |" in text
+    assert "`, after: a warm cache of PROJECT, a comment added to EDITED |" in text
