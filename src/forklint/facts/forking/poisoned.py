@@ -11,11 +11,10 @@ from forklint.facts.forking.uses import Calls, Poisons, Use, uses_in
 from forklint.knowledge.poisons import Poison, poisons
 from forklint.project.module import FunctionFacts
 from forklint.records import dataclass
-from forklint.runs.calls import NO_ARGUMENTS, Callee, by_anyone, callees, method
+from forklint.runs.calls import Callee, by_anyone, callees, method
 from forklint.runs.programs import Program, budget_for
 from forklint.runs.walk import trace_of_function, trace_of_module
-from forklint.values.arguments import joined
-from forklint.values.model import Arguments, Expression, Frame, Instance
+from forklint.values.model import NO_ARGUMENTS, NOT_KNOWN, Arguments, Expression, Frame, Instance
 
 if TYPE_CHECKING:
     from forklint.model import Cell
@@ -135,9 +134,9 @@ def _wanted_by(topic: Poisons, call: Expression, target: Target) -> Iterator[Wan
         symbol = topic.project.resolve(call.module, call.scope, target.function)
         found = list(callees(topic.evaluator, call.part(target.function), symbol))
         entries = found if len(found) == 1 else []
-    given = Arguments(tuple(map(call.part, target.given)), open=True)
+    given = Arguments(tuple(map(call.part, target.given)), open=True) if target.given else NOT_KNOWN
     for (function, receiver), kept in entries:
-        uses = _used_in(topic, function, Frame(function, joined(kept, given), receiver))
+        uses = _used_in(topic, function, Frame(function, kept.then(given), receiver))
         yield from (Wanted(function, use, made) for use in uses if use.hangs)
 
 
