@@ -115,7 +115,7 @@ class Net(torch.nn.Module):
         ("applies(lambda x: computes(x))", True),
     ],
 )
-def test_what_a_call_may_do_decides_whether_it_is_entered(tmp_path: Path, call: str, is_entered: bool) -> None:  # noqa: FBT001
+def test_what_a_call_may_do_decides_whether_it_is_entered(tmp_path: Path, call: str, is_entered: bool) -> None:
     (tmp_path / "tools.py").write_text(TOOLS)
     (tmp_path / "helper.py").write_text("import torch\nSIZE = torch.zeros(2, device='cuda')\n")
     head = "import os\nimport torch\nimport tools\nfrom functools import partial\nfrom tools import *\n"
