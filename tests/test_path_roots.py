@@ -60,7 +60,7 @@ def read(code: str) -> list[str]:
     assert path_roots.may_hold(code.encode()), "else nobody would look"
     summary = reading.summarise(ast.parse(code))
     assert summary.path_roots == path_roots.path_roots(ast.parse(code)), "else nobody would see them"
-    again = codec.decode(codec.encode(summary))
+    again = codec.StoredSummary(codec.encode(summary)).summary()
     assert again is not None
     assert again.path_roots == summary.path_roots
     return [f"{one.base}:{one.path}" for one in summary.path_roots]

@@ -19,7 +19,6 @@ from forklint.source.paths import from_root
 from forklint.source.roots import Extent, Roots
 from forklint.store.stamps import content_of
 from forklint.summaries import codec
-from forklint.summaries.summary import Summary
 
 Place = tuple[Path, Path | None]
 FEWEST = 24
@@ -69,9 +68,10 @@ class GatheredLibrary:
                 self.terms.setdefault(term, array("I")).extend(first + number for number in numbers)
             first += share.files
 
-    def summary(self, digest: str) -> Summary | None:
-        """The summary of a content, by its digest; raises KeyError if it is not known."""
-        return codec.decode(self.summaries[digest])
+    def summary(self, digest: str) -> codec.StoredSummary | None:
+        """The summary of a content, by its digest; None if it is not known."""
+        row = self.summaries.get(digest)
+        return codec.StoredSummary(row) if row is not None else None
 
     def where(self, kind: str, name: str) -> tuple[Path, ...] | None:
         """The files that have a term, in the order of the walk."""

@@ -9,7 +9,6 @@ from forklint.incremental import rows, tables
 from forklint.incremental.disk import Readable
 from forklint.incremental.rows import MalformedError
 from forklint.summaries import codec
-from forklint.summaries.summary import Summary
 
 WHOLE = "whole"
 """The key in the table of terms that says that it is complete."""
@@ -34,15 +33,13 @@ class StoredLibrary:
         self._ids: list[Path] | None = None
         self._is_whole: bool | None = None
 
-    def summary(self, digest: str) -> Summary | None:
-        """The summary of a content, by its digest; raises KeyError if it is not known."""
+    def summary(self, digest: str) -> codec.StoredSummary | None:
+        """The summary of a content, by its digest; None if it is not known."""
         row = self._store.read(tables.SUMMARIES, digest)
-        if row is None:
-            raise KeyError(digest)
         try:
-            return codec.decode(row)
+            return codec.StoredSummary(row) if row is not None else None
         except codec.MalformedError:
-            raise KeyError(digest) from None
+            return None
 
     def where(self, kind: str, name: str) -> tuple[Path, ...] | None:
         """The files that had a term, in the order of the walk; None if terms were not written down."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
-from forklint.summaries.summary import Summary
+from forklint.summaries.codec import StoredSummary
 
 Found = Mapping[str, tuple[Path, ...]]
 
@@ -23,8 +23,8 @@ class Library(Protocol):
     newer: frozenset[Path]
     """Files that have changed, come or gone since ``where`` was written down."""
 
-    def summary(self, digest: str) -> Summary | None:
-        """The summary of a content, by its digest; raises KeyError if it is not known."""
+    def summary(self, digest: str) -> StoredSummary | None:
+        """The summary of a content, by its digest; None if it is not known."""
 
     def where(self, kind: str, name: str) -> tuple[Path, ...] | None:
         """The files that had a term; None if terms were not written down. Those of ``newer`` are to be asked anew."""

@@ -17,6 +17,7 @@ from forklint.project.module import Module
 from forklint.project.questions import facts_under
 from forklint.source import document
 from forklint.source.roots import Extent
+from forklint.summaries.codec import MalformedError, StoredSummary
 from forklint.summaries.parts import CODE, HEAD, NUMBERS, ORDER, READS, Part
 from forklint.summaries.summary import Import, Summary
 from forklint.summaries.terms import ANY, PATH_ROOT, WORD
@@ -51,6 +52,8 @@ class ProjectModules(ProjectFiles):
         self._library = library
         self._modules: dict[Path, Module | None] = {}
         self._summaries: dict[Path, Summary | None] = {}
+        self._stored: dict[Path, StoredSummary | None] = {}
+        """What the library knows of files of which only the imports were asked for."""
         self._loaded = 0
         self._parsed: dict[Path, ast.Module] = {}
         """The tree of a file that was just replaced, until its module is asked for."""
@@ -74,6 +77,7 @@ class ProjectModules(ProjectFiles):
         self._parsed = {}
         self._digests.pop(path, None)
         self._summaries.pop(path, None)
+        self._stored.pop(path, None)
         self.terms.forget(path)
         if before is None:
             self.graph.forget()
@@ -205,6 +209,9 @@ class ProjectModules(ProjectFiles):
     def imports(self, path: Path) -> tuple[Import, ...]:
         """The imports of a project file, anywhere in it."""
         self.questions.note(("imports", str(path)))
+        stored = self._stored_of(path) if path not in self._summaries else None
+        if stored is not None:
+            return stored.imports
         summary = self.peek(path)
         return summary.imports if summary is not None else ()
 
@@ -220,11 +227,20 @@ class ProjectModules(ProjectFiles):
         return 2 * len(self._summaries) > len(self.all_files())
 
     def _summarised(self, path: Path) -> Summary | None:
+        stored = self._stored_of(path)
+        self._stored.pop(path, None)
+        if stored is not None:
+            with contextlib.suppress(MalformedError):
+                return stored.summary()
         module = self._modules.get(path)
-        if module is None and self._library is not None:
-            with contextlib.suppress(KeyError):
-                return self._library.summary(self.digest(path))
         return summary_of(module.tree if module is not None else parsed(path, self.bytes_of(path)))
+
+    def _stored_of(self, path: Path) -> StoredSummary | None:
+        """What the library knows of a file; None if that is nothing, or if its tree is at hand."""
+        if path not in self._stored:
+            asked = self._library if self._modules.get(path) is None else None
+            self._stored[path] = asked.summary(self.digest(path)) if asked is not None else None
+        return self._stored[path]
 
     def where(self, kind: str, name: str) -> tuple[Path, ...]:
         """The files that have a term of a kind (see ``summaries.terms``), in the order of ``files``."""

@@ -13,7 +13,7 @@ from forklint.project.module import ClassFacts, FunctionFacts
 from forklint.project.spelling import is_name, last_name
 from forklint.runs import entry_points
 from forklint.values import arguments, calls
-from forklint.values.model import Arguments, Expression, Found, Frame, Instance, Made, Ref
+from forklint.values.model import NO_ARGUMENTS, NOT_KNOWN, Arguments, Expression, Found, Frame, Instance, Made, Ref
 
 if TYPE_CHECKING:
     from forklint.project.index import Symbol
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 Callee = tuple[FunctionFacts, Instance | None]
 """A function, and the object that it is a method of."""
-NO_ARGUMENTS = Arguments()
 BOUND_TO_NOTHING = frozenset({"classmethod", "staticmethod"})
 COLLECTING = (ast.Starred, ast.List, ast.Tuple, ast.ListComp, ast.GeneratorExp)
 """What coroutines are collected in before they are handed on."""
@@ -65,7 +64,7 @@ def entered(topic: Topic, call: Expression, symbol: Symbol | None) -> Iterator[E
         running = runs(topic.evaluator, one)
         if running in {Running.AT_ONCE, Running.PERHAPS} or (running is Running.AWAITED and _is_awaited(call)):
             made = Instance(symbol, given, call) if isinstance(symbol, ClassFacts) else receiver
-            frame = Frame(one, arguments.joined(kept, given), made, call.frame)
+            frame = Frame(one, kept.then(given), made, call.frame)
             yield Entry(one, frame, len(found) == 1 and running is not Running.PERHAPS)
         elif running is Running.BY_OTHERS:
             yield Entry(one, None, is_sure=len(found) == 1)
@@ -114,7 +113,7 @@ def _called(evaluator: Evaluator, found: Found) -> Iterator[tuple[Callee, Argume
         first = kept.positional[0] if kept.positional else None
         if isinstance(first, Expression):
             symbol = project.resolve(first.module, first.scope, first.node)
-            given = arguments.without_first(kept)
+            given = kept.without_first
             yield from ((one, given) for one, _ in callees(evaluator, first, symbol))
 
 
@@ -147,7 +146,7 @@ def method(project: Project, owner: Instance, name: str) -> Callee | None:
 
 def by_anyone(function: FunctionFacts, receiver: Instance | None = None) -> Frame:
     """The frame of a function of whose callers nothing is asked."""
-    return Frame(function, arguments.NOT_KNOWN, receiver)
+    return Frame(function, NOT_KNOWN, receiver)
 
 
 def _runs_here(evaluator: Evaluator, call: Expression, function: FunctionFacts) -> bool:

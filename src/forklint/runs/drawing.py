@@ -9,10 +9,22 @@ from typing import TYPE_CHECKING
 
 from forklint.knowledge.starters import Consumer, iteration
 from forklint.records import dataclass
-from forklint.runs.calls import NO_ARGUMENTS, method
+from forklint.runs.calls import method
 from forklint.runs.trace import AT_ONCE, Enters, Place, Step, behind, maybe
 from forklint.values import arguments, calls
-from forklint.values.model import Arguments, Expression, Found, Frame, Instance, Made, Row, Source, Stream, Table
+from forklint.values.model import (
+    NO_ARGUMENTS,
+    Arguments,
+    Expression,
+    Found,
+    Frame,
+    Instance,
+    Made,
+    Row,
+    Source,
+    Stream,
+    Table,
+)
 
 if TYPE_CHECKING:
     from forklint.project.module import FunctionFacts

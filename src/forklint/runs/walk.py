@@ -25,7 +25,7 @@ from forklint.runs.trace import AT_ONCE, Enters, Event, Imports, Kind, Place, St
 from forklint.values import calls
 from forklint.values.arithmetic import is_true
 from forklint.values.evaluator import Evaluator
-from forklint.values.model import Arguments, Constant, Expression, Frame, Instance
+from forklint.values.model import NO_ARGUMENTS, Constant, Expression, Frame, Instance
 from forklint.values.worlds import EVERYWHERE, JUMPS, NOWHERE, Conditions, Regions, Worlds, may_leave
 
 if TYPE_CHECKING:
@@ -338,7 +338,7 @@ class Walk:
         owner = self._topic.evaluator.find(here).value if self._topic.with_values else None
         found = method(self._project, owner, name) if isinstance(owner, Instance) else None
         if found is not None:
-            frame = Frame(found[0], Arguments(), found[1], self._frame)
+            frame = Frame(found[0], NO_ARGUMENTS, found[1], self._frame)
             yield Enters(found[0], frame, Place(self._module, node, f"calls {found[0].qualname}()"))
 
     # Calls

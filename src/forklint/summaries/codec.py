@@ -36,23 +36,36 @@ def encode(summary: Summary | None) -> bytes:
     return zlib.compress(json.dumps(row, separators=(",", ":")).encode(errors="surrogatepass"), LEVEL)
 
 
-def decode(data: bytes) -> Summary | None:
-    """Read what ``encode`` wrote; raises MalformedError for anything else."""
-    if data == NOT_READ:
-        return None
-    try:
-        unpacker = zlib.decompressobj()
-        text = unpacker.decompress(data, LARGEST)
-        imports, exports, scopes, statements, path_roots = json.loads(text.decode(errors="surrogatepass"))
-        return Summary(
-            tuple(_row(Import, one) for one in _list(imports)),
-            frozenset(_texts(exports)) if exports is not None else None,
-            _nested([_row(Scope, one) for one in _list(scopes)]),
-            tuple(_row(Statement, one) for one in _list(statements)),
-            tuple(_row(PathRoot, one) for one in _list(path_roots)),
-        )
-    except (ValueError, TypeError, RecursionError, zlib.error):
-        raise MalformedError from None
+class StoredSummary:
+    """A summary as ``encode`` wrote it. The import graph wants nothing but the imports, so the rest is read late."""
+
+    def __init__(self, data: bytes) -> None:
+        """Read the imports; raises MalformedError for what ``encode`` did not write."""
+        self._row: list[Any] | None = None
+        self.imports: tuple[Import, ...] = ()
+        if data != NOT_READ:
+            try:
+                text = zlib.decompressobj().decompress(data, LARGEST)
+                self._row = _list(json.loads(text.decode(errors="surrogatepass")))
+                self.imports = tuple(_row(Import, one) for one in _list(self._row[0]))
+            except (ValueError, TypeError, IndexError, RecursionError, zlib.error):
+                raise MalformedError from None
+
+    def summary(self) -> Summary | None:
+        """All of it, None for a file without one; raises MalformedError for what ``encode`` did not write."""
+        if self._row is None:
+            return None
+        try:
+            _, exports, scopes, statements, path_roots = self._row
+            return Summary(
+                self.imports,
+                frozenset(_texts(exports)) if exports is not None else None,
+                _nested([_row(Scope, one) for one in _list(scopes)]),
+                tuple(_row(Statement, one) for one in _list(statements)),
+                tuple(_row(PathRoot, one) for one in _list(path_roots)),
+            )
+        except (ValueError, TypeError, RecursionError):
+            raise MalformedError from None
 
 
 def _plain(field: object) -> object:

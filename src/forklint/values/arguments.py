@@ -5,13 +5,12 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from forklint.values.model import ABSENT, Arguments, Case, Either, Expression, Row, Source, Table
+from forklint.values.model import ABSENT, NOT_KNOWN, Arguments, Case, Either, Expression, Row, Source, Table
 
 if TYPE_CHECKING:
     from forklint.values.evaluator import Evaluator
 
 
-NOT_KNOWN = Arguments(open=True)
 NO_TABLE = Table({}, complete=False)
 
 
@@ -24,7 +23,7 @@ def of_call(evaluator: Evaluator, call: Expression) -> Arguments:
 def _of_call(evaluator: Evaluator, call: Expression) -> Arguments:
     node = call.node
     if not isinstance(node, ast.Call):
-        return Arguments(open=True)
+        return NOT_KNOWN
     positional: list[Source] = []
     keywords: dict[str, Source] = {}
     unclear = False
@@ -59,18 +58,6 @@ def _unpacked(evaluator: Evaluator, source: Source) -> Table:
         name: Either(tuple(Case(table.entries.get(name, ABSENT), worlds) for table, worlds in known)) for name in names
     }
     return Table(entries, len(known) == len(tables) and all(table.complete for table, _ in known))
-
-
-def joined(first: Arguments, more: Arguments) -> Arguments:
-    """Give the arguments of a partial followed by those of its call, which win."""
-    return Arguments(
-        (*first.positional, *more.positional), {**first.keywords, **more.keywords}, first.open or more.open
-    )
-
-
-def without_first(given: Arguments) -> Arguments:
-    """Give the arguments behind the first: of a method called with its object, of a partial behind its function."""
-    return Arguments(given.positional[1:], given.keywords, given.open)
 
 
 def as_table(evaluator: Evaluator, given: Arguments) -> Table:

@@ -149,7 +149,7 @@ def _given(evaluator: Evaluator, module: Module, call: ast.Call, target: _Target
     owner = target.function.owner
     unbound = owner is not None and not target.is_constructor and isinstance(call.func, ast.Attribute)
     if unbound and isinstance(_symbol(evaluator.project, module, call.func.value), ClassFacts):  # type: ignore[attr-defined]
-        return arguments.without_first(given)
+        return given.without_first
     return given
 
 
@@ -181,7 +181,7 @@ def handed_up(evaluator: Evaluator, call: Expression) -> Arguments:
     """What a call as of ``is_super_call`` gives, without the object."""
     given = arguments.of_call(evaluator, call)
     func = call.node.func  # type: ignore[attr-defined]
-    return given if isinstance(func.value, ast.Call) else arguments.without_first(given)
+    return given if isinstance(func.value, ast.Call) else given.without_first
 
 
 # Where a function is named and not called

@@ -15,6 +15,7 @@ from forklint.project.module import ClassFacts, FunctionFacts
 from forklint.project.nodes import nodes_below
 from forklint.values import arguments, arithmetic, command_line, files, names, numbers
 from forklint.values.model import (
+    NOT_KNOWN,
     NOTHING,
     Arguments,
     Constant,
@@ -61,7 +62,7 @@ def find(evaluator: Evaluator, source: Expression) -> Found:
     if found.possible:
         return found
     callee = evaluator.find(source.part(node.func))
-    given = arguments.of_call(evaluator, source) if callee.possible else arguments.NOT_KNOWN
+    given = arguments.of_call(evaluator, source) if callee.possible else NOT_KNOWN
     return evaluator.each(callee, lambda one: _of_callee(evaluator, source, one.value, given))
 
 
@@ -73,7 +74,7 @@ def _of_callee(evaluator: Evaluator, source: Expression, callee: Value, given: A
         return result_of(evaluator, callee.symbol, given, None, source.frame)
     if isinstance(callee, Made) and callee.name in PARTIAL and callee.call.node is not source.node:
         kept = arguments.of_call(evaluator, callee.call)
-        whole = arguments.joined(arguments.without_first(kept), given)
+        whole = kept.without_first.then(given)
         inner = evaluator.find(kept.positional[0]) if kept.positional else NOTHING
         name = _named(evaluator, kept.positional[0]) if kept.positional else ""
         if name:

@@ -15,8 +15,8 @@ from forklint.project.module import ClassFacts
 from forklint.project.spelling import last_name, text_of
 from forklint.summaries.terms import last_name as last_part
 from forklint.values.model import (
+    NO_ARGUMENTS,
     NOTHING,
-    Arguments,
     Constant,
     Expression,
     Found,
@@ -75,7 +75,7 @@ def object_of(evaluator: Evaluator, call: Expression) -> Found:
         return NOTHING
     found = evaluator.find(call.part(given[0]))
     if isinstance(found.value, Ref) and isinstance(found.value.symbol, ClassFacts):
-        return Found(Instance(found.value.symbol, Arguments()), by_default=True)
+        return Found(Instance(found.value.symbol, NO_ARGUMENTS), by_default=True)
     return NOTHING
 
 
@@ -202,7 +202,7 @@ def _is_first(function: FunctionFacts, name: str) -> bool:
 def _annotated(evaluator: Evaluator, function: FunctionFacts, name: str) -> Found:
     note = next((argument.annotation for argument in function.node.args.args if argument.arg == name), None)
     symbol = evaluator.project.resolve(function.module, function.module.scope, note) if note is not None else None
-    return Found(Instance(symbol, Arguments()), by_default=True) if isinstance(symbol, ClassFacts) else NOTHING
+    return Found(Instance(symbol, NO_ARGUMENTS), by_default=True) if isinstance(symbol, ClassFacts) else NOTHING
 
 
 def _click_name(call: ast.Call) -> str:

@@ -81,6 +81,9 @@ class Evaluator:
         finder = FINDERS.get(type(source.node), _nothing)
         if finder is _constant or finder is _nothing:
             return finder(self, source)
+        defined = names.defined(self, source) if finder is _name else None
+        if defined is not None:
+            return defined
         return self.ask("what an expression holds", (source.node, source.frame), lambda: finder(self, source), NOTHING)
 
     def ask(self, name: str, key: Hashable, find: Callable[[], T], unknown: T) -> T:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
+from functools import cached_property
 
 from forklint.model import Link
 from forklint.project.module import ClassFacts, FunctionFacts, Module
@@ -94,6 +95,29 @@ class Arguments:
             return self.keywords[name]
         return self.positional[position] if position is not None and position < len(self.positional) else None
 
+    @cached_property
+    def without_first(self) -> Arguments:
+        """The arguments behind the first: of a method called with its object, of a partial behind its function."""
+        return Arguments(self.positional[1:], self.keywords, self.open)
+
+    def then(self, more: Arguments) -> Arguments:
+        """The arguments of a partial followed by those of its call, which win."""
+        if not self.positional and not self.keywords and (more.open or not self.open):
+            return more
+        if more not in self._followed:
+            keywords = {**self.keywords, **more.keywords}
+            self._followed[more] = Arguments((*self.positional, *more.positional), keywords, self.open or more.open)
+        return self._followed[more]
+
+    @cached_property
+    def _followed(self) -> dict[Arguments, Arguments]:
+        """What it gives together with others: made once as well, so that a frame stays what it is."""
+        return {}
+
+
+NO_ARGUMENTS = Arguments()
+NOT_KNOWN = Arguments(open=True)
+
 
 @dataclass(frozen=True)
 class Frame:
@@ -103,7 +127,7 @@ class Frame:
     given: Arguments
     receiver: Instance | None = None
     """What ``self`` is."""
-    within: Frame | None = field(default=None, compare=False)
+    within: Frame | None = field(default=None, hash=False)
     """The call in whose function this one stands."""
 
     def enters(self, function: FunctionFacts) -> bool:

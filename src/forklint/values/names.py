@@ -51,6 +51,25 @@ FOR_CHECKERS = frozenset({"typing.TYPE_CHECKING", "typing_extensions.TYPE_CHECKI
 """True for type checkers alone."""
 
 
+DEFINED = frozenset({Kind.IMPORT, Kind.CLASS, Kind.FUNCTION})
+
+
+def defined(evaluator: Evaluator, source: Expression) -> Found | None:
+    """What a bare name holds that a file imports or defines at its top level, or that is none of the file's.
+
+    That is the same in every call of the function around it, and needs no question of its own. None for other names.
+    """
+    node = source.node
+    assert isinstance(node, ast.Name)  # noqa: S101 - the evaluator says so
+    found = source.scope.find(node.id)
+    if found is not None and (found[0].parent is not None or DEFINED.isdisjoint(one.kind for one in found[1])):
+        return None
+    if is_shadowed(source.module, node):
+        return None
+    symbol = evaluator.project.lookup(source.module, source.scope, node.id)
+    return of_symbol(evaluator, symbol, None) if not isinstance(symbol, Bound) else None
+
+
 def find(evaluator: Evaluator, source: Expression) -> Found:
     """What a bare name holds."""
     node = source.node
@@ -61,7 +80,7 @@ def find(evaluator: Evaluator, source: Expression) -> Found:
     if found is None:
         return of_symbol(evaluator, evaluator.project.lookup(source.module, source.scope, node.id), None)
     home, bindings = found
-    if any(binding.kind in {Kind.IMPORT, Kind.CLASS, Kind.FUNCTION} for binding in bindings):
+    if any(binding.kind in DEFINED for binding in bindings):
         return of_symbol(evaluator, evaluator.project.lookup(source.module, source.scope, node.id), source.frame)
     made = [one for one in bindings if not isinstance(one.node, ast.AugAssign)]
     is_grown = len(made) < len(bindings)

@@ -12,8 +12,8 @@ from forklint.project.nodes import nodes_below
 from forklint.project.spelling import first_parameter, is_name, text_of
 from forklint.values import calls, stores
 from forklint.values.model import (
+    NO_ARGUMENTS,
     NOTHING,
-    Arguments,
     Constant,
     Expression,
     Found,
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 HPARAMS = "hparams"
 PLAIN_ENUMS = frozenset({"enum.Enum", "enum.Flag"})
-NO_ARGUMENTS = Arguments()
 
 
 def attribute(evaluator: Evaluator, owner: Instance, name: str) -> Found:

@@ -11,9 +11,8 @@ from forklint.project.module import FunctionFacts, Module
 from forklint.project.scopes import FUNCTIONS, Kind, Scope
 from forklint.project.spelling import last_name
 from forklint.records import dataclass
-from forklint.values.arguments import NOT_KNOWN
 from forklint.values.evaluator import Evaluator
-from forklint.values.model import Constant, Expression, Frame
+from forklint.values.model import NOT_KNOWN, Constant, Expression, Frame
 
 ENVIRON = "os.environ"
 

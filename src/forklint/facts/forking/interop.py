@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from forklint.facts.forking.poisoned import wanted_by
+from forklint.facts.forking.screening import SETTER_NAME
 from forklint.facts.forking.sites import Site, sites_in
-from forklint.facts.forking.uses import SETTER_NAME, Calls, Poisons, Use, uses_in
+from forklint.facts.forking.uses import Calls, Poisons, Use, uses_in
 from forklint.project.graph import Term
 from forklint.project.spelling import last_name
 from forklint.records import dataclass

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from forklint.facts.forking.sites import Site, Target, sites_in
@@ -11,11 +11,10 @@ from forklint.facts.forking.uses import Calls, Poisons, Use, uses_in
 from forklint.knowledge.poisons import Poison, poisons
 from forklint.project.module import FunctionFacts
 from forklint.records import dataclass
-from forklint.runs.calls import NO_ARGUMENTS, Callee, by_anyone, callees, method
+from forklint.runs.calls import Callee, by_anyone, callees, method
 from forklint.runs.programs import Program, budget_for
 from forklint.runs.walk import trace_of_function, trace_of_module
-from forklint.values.arguments import joined
-from forklint.values.model import Arguments, Expression, Frame, Instance
+from forklint.values.model import NO_ARGUMENTS, NOT_KNOWN, Arguments, Expression, Frame, Instance
 
 if TYPE_CHECKING:
     from forklint.model import Cell
@@ -91,21 +90,27 @@ class _Finder:
 
     def _met(self, event: Event, program: Program) -> None:
         """Judge a call that forks, with what has happened so far."""
-        for wanted in self._wanted(event):
+        before = [use for use in uses_in(program.happened) if use.starts]
+        for wanted in self._wanted(event, before):
             poison = wanted.within.poison
-            uses = [one for one in (*wanted.made, *uses_in(program.happened)) if one.starts and one.poison == poison]
+            uses = [one for one in (*wanted.made, *before) if one.starts and one.poison == poison]
             if uses and isinstance(event, Calls):
                 site, cells = self.sites[event.call.node]  # type: ignore[index]
                 row = poisons().poisons[poison]
                 self.found.setdefault(site.call, Poisoned(site, row, uses[-1], wanted.within, wanted.target, cells))
 
-    def _wanted(self, event: Event) -> Iterator[Wanted]:
-        """What the children of a fork want that their parent may have started, if an event is such a fork."""
+    def _wanted(self, event: Event, before: Sequence[Use] | None = None) -> Iterator[Wanted]:
+        """What the children of a fork want that their parent may have started, if an event is such a fork.
+
+        ``before`` is what it has started; where that is nothing, no child need be followed.
+        """
         call = event.call.node if isinstance(event, Calls) else None
         if not isinstance(event, Calls) or call not in self.sites or call in self.found:
             return
         site, _ = self.sites[call]
         for target in site.targets:
+            if before is not None and not before and not any(one.starts for one in used_by_making(self._topic, target)):
+                continue
             for wanted in wanted_by(self._topic, event.call, target):
                 row = poisons().poisons[wanted.within.poison]
                 if row.rule == "FKL203" and (row.loaders or not site.is_loader) and not self._is_told(row):
@@ -122,23 +127,26 @@ def wanted_by(topic: Poisons, call: Expression, target: Target) -> tuple[Wanted,
     return topic.project.answer("what a child wants", key, lambda: tuple(_wanted_by(topic, call, target)))
 
 
+def used_by_making(topic: Poisons, target: Target) -> tuple[Use, ...]:
+    """What is used where the object is made whose methods a child runs."""
+    found = method(topic.project, Instance(target.owner), "__init__") if target.owner is not None else None
+    return _used_in(topic, found[0], by_anyone(*found)) if found is not None else ()
+
+
 def _wanted_by(topic: Poisons, call: Expression, target: Target) -> Iterator[Wanted]:
-    made: tuple[Use, ...] = ()
     entries: list[tuple[Callee, Arguments]] = []
     if target.owner is not None:
         owner = Instance(target.owner)
-        constructor = method(topic.project, owner, "__init__")
-        made = _used_in(topic, constructor[0], by_anyone(*constructor)) if constructor is not None else ()
         methods = (method(topic.project, owner, name) for name in target.methods)
         entries = [(one, NO_ARGUMENTS) for one in methods if one is not None]
     elif target.function is not None:
         symbol = topic.project.resolve(call.module, call.scope, target.function)
         found = list(callees(topic.evaluator, call.part(target.function), symbol))
         entries = found if len(found) == 1 else []
-    given = Arguments(tuple(map(call.part, target.given)), open=True)
+    given = Arguments(tuple(map(call.part, target.given)), open=True) if target.given else NOT_KNOWN
     for (function, receiver), kept in entries:
-        uses = _used_in(topic, function, Frame(function, joined(kept, given), receiver))
-        yield from (Wanted(function, use, made) for use in uses if use.hangs)
+        uses = _used_in(topic, function, Frame(function, kept.then(given), receiver))
+        yield from (Wanted(function, use, used_by_making(topic, target)) for use in uses if use.hangs)
 
 
 def _used_in(topic: Poisons, function: FunctionFacts, frame: Frame) -> tuple[Use, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from forklint.facts.forking.kinds import kind_of
+from forklint.facts.forking.screening import SETTER_NAME, uses
 from forklint.facts.forking.sites import names_of_sites
 from forklint.knowledge.poisons import DecoratorRow, poisons
 from forklint.project.index import External
@@ -14,15 +15,19 @@ from forklint.project.module import ClassFacts, FunctionFacts
 from forklint.project.nodes import nodes_below
 from forklint.project.spelling import last_name
 from forklint.records import dataclass
+from forklint.runs.reached import Place, may_reach
 from forklint.runs.trace import Event
 from forklint.runs.walk import Topic
+from forklint.values.calls import PARTIAL
 from forklint.values.devices import goes_to_cuda
-from forklint.values.model import Expression
+from forklint.values.model import Absent, Constant, Expression, Made, Row, Source, Table, Text
+from forklint.values.model import Value as Abstract
 
 if TYPE_CHECKING:
     from forklint.project.index import Project, Symbol
 
-SETTER_NAME = "set_num_interop_threads"
+MAX_NESTING, MOST_ITEMS = 1, 16
+"""How deep, and how many of them, the items of what a call gives are looked at."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +77,40 @@ class Poisons(Topic):
         """Follow the code of a project."""
         super().__init__(project)
         self._asked = names_of_sites(project) | {SETTER_NAME}
+        self._sought = uses(project)
+
+    def may_matter(self, call: Expression, symbol: Symbol | None) -> bool:
+        """Whether a call gives an object to what it calls, or that may reach an event by itself."""
+        node = call.node
+        assert isinstance(node, ast.Call)  # noqa: S101 - the walk says so
+        if not isinstance(symbol, (ClassFacts, FunctionFacts)):
+            return True
+        home = symbol.scope.parent
+        if home is None or home.parent is not None:
+            return True
+        name = symbol.name if isinstance(symbol, ClassFacts) else symbol.node.name
+        if may_reach(self.project, Place(symbol.module.path, name), self._sought):
+            return True
+        given = [*node.args, *(keyword.value for keyword in node.keywords)]
+        return not all(self._is_plain(call.part(one)) for one in given)
+
+    def _is_plain(self, source: Source, depth: int = MAX_NESTING) -> bool:
+        """Whether what a source holds is surely no object, and leads to none, in which or by which something is used.
+
+        Of what is not known nothing will be known where it is used, either.
+        """
+        found = self.evaluator.find(source)
+        if found.stored.entries or depth < 0:
+            return False
+        return all(self._is_value_plain(one.value, depth) for one in found.possible)
+
+    def _is_value_plain(self, value: Abstract, depth: int) -> bool:
+        if isinstance(value, (Row, Table)):
+            inner = value.items if isinstance(value, Row) else value.values
+            return len(inner) <= MOST_ITEMS and all(self._is_plain(one, depth - 1) for one in inner)
+        if isinstance(value, Made):
+            return value.name not in PARTIAL and not poisons().kind_of(value.name)
+        return isinstance(value, (Constant, Text, Absent))
 
     def of_call(self, call: Expression, symbol: Symbol | None) -> Iterator[Event]:
         """What a call turns off, and what it uses."""

@@ -41,9 +41,9 @@ from forklint.project.index import Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import Function, parameters
 from forklint.project.spelling import is_static
-from forklint.values.arguments import NOT_KNOWN, of_call, without_first
+from forklint.values.arguments import of_call
 from forklint.values.evaluator import Evaluator
-from forklint.values.model import Arguments, Instance
+from forklint.values.model import NOT_KNOWN, Arguments, Instance
 from forklint.values.model import Frame as Context
 
 
@@ -136,7 +136,7 @@ class Lifetimes(Flow):
         given = of_call(self._evaluator, frame.expression(call))
         called = FunctionFacts(target.module, target.function)
         if not target.bound and called.owner is not None and not is_static(target.function):
-            given = without_first(given)
+            given = given.without_first
         return Context(called, given, frame.context.receiver if called.owner is not None else None, frame.context)
 
     # Values

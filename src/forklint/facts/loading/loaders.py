@@ -24,6 +24,7 @@ from forklint.summaries.terms import CALL
 from forklint.values import arguments, arithmetic, callers, names
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import (
+    NOT_KNOWN,
     NOTHING,
     Absent,
     Arguments,
@@ -289,11 +290,11 @@ def _given(evaluator: Evaluator, call: Expression) -> Arguments:
     assert isinstance(call.node, ast.Call)  # noqa: S101 - it makes a loader
     symbol = evaluator.project.resolve(call.module, call.scope, call.node.func)
     if isinstance(symbol, External) and symbol.name in PARTIAL:
-        return arguments.without_first(given)
+        return given.without_first
     if isinstance(symbol, ClassFacts):
         return _handed_up(evaluator, symbol, given)
     place = partial_of(evaluator.project, symbol)
-    return arguments.joined(arguments.without_first(arguments.of_call(evaluator, place)), given) if place else given
+    return arguments.of_call(evaluator, place).without_first.then(given) if place else given
 
 
 def _handed_up(evaluator: Evaluator, facts: ClassFacts, given: Arguments) -> Arguments:
@@ -306,7 +307,7 @@ def _handed_up(evaluator: Evaluator, facts: ClassFacts, given: Arguments) -> Arg
         frame = Frame(FunctionFacts(owner.module, method), given, Instance(facts, given))
         above = [n for n in nodes_below(method) if isinstance(n, ast.Call) and callers.is_super_call(n)]
         if len(above) != 1 or _sets_workers(project, facts, method):
-            return Arguments(open=True)
+            return NOT_KNOWN
         given = callers.handed_up(evaluator, Expression(owner.module, scope, above[0], frame))
         classes = project.ancestry(facts).classes
         later = classes[classes.index(owner) + 1 :]

@@ -11,9 +11,8 @@ from forklint.project.index import Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import FUNCTIONS, Kind, Scope
 from forklint.records import dataclass
-from forklint.values.arguments import NOT_KNOWN
 from forklint.values.evaluator import Evaluator
-from forklint.values.model import Expression, Found, Frame, Instance, Row, Table
+from forklint.values.model import NOT_KNOWN, Expression, Found, Frame, Instance, Row, Table
 from forklint.values.model import Made as Call
 
 MOST_NESTED = 3

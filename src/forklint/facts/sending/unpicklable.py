@@ -21,7 +21,7 @@ from forklint.project.scopes import Kind, Scope, statements
 from forklint.values import arguments, parameters, stores
 from forklint.values.calls import is_generator
 from forklint.values.evaluator import Evaluator
-from forklint.values.model import Arguments, Expression, Frame, Instance, Made, Ref, Row, Source, Table
+from forklint.values.model import NO_ARGUMENTS, Expression, Frame, Instance, Made, Ref, Row, Source, Table
 from forklint.values.model import Value as Abstract
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ class Unpicklable:
 
     def frame_of(self, function: FunctionFacts, call: ast.Call | None, here: Expression) -> Frame:
         """What a function knows of a call of it; without one, its defaults."""
-        given = arguments.of_call(self.evaluator, here.part(call)) if call is not None else Arguments()
+        given = arguments.of_call(self.evaluator, here.part(call)) if call is not None else NO_ARGUMENTS
         return Frame(function, given)
 
     def given_for(self, given: Expression, name: ast.Name) -> Expression | None:

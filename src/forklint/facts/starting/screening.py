@@ -1,207 +1,31 @@
-"""Whether a script's top level may come to start processes, judged by names: what it mentions, and what that mentions.
-
-Whatever an abstract run enters (see ``running``) is named where it is entered: a function or class by its name, a
-method by the class of its object, which was named where the object was made, a global by its own name. So a file can
-be passed over if nothing that is reached from its top level by such names holds the name of what starts processes.
-"""
+"""Whether code may come to start processes, judged by names (see ``runs.reached``)."""
 
 from __future__ import annotations
 
-import builtins
-from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from forklint.project.index import Project
-from forklint.summaries import parts
-from forklint.summaries.summary import STAR, Import, Summary
+from forklint.runs.reached import TOP, Names, Place, Sought, may_reach
+from forklint.summaries.summary import Import
 
-MOST = 4_000
-"""Definitions looked at for one file; whoever reaches more is not passed over."""
 MODULE = "multiprocess"
 """In the name of a module: it starts processes, whatever is called."""
-TOP = ""
-"""In place of a name: what runs at the top level of a file when it is imported."""
-COMMON = frozenset([*dir(builtins), "self", "cls"])
-"""Names of nothing that a project defines, or it would be no project that people write."""
-QUIET = "definitions that start nothing"
-
-
-class Place(NamedTuple):
-    """What a name of a file stands for there."""
-
-    path: Path
-    name: str
-
-
-class Names(NamedTuple):
-    """The names in some code."""
-
-    bare: frozenset[str]
-    """Those that stand for themselves."""
-    attributes: frozenset[str]
-    """Those behind a dot."""
-
-
-class UnclearError(Exception):
-    """Names alone do not tell what is reached."""
 
 
 def may_start(project: Project, path: Path, starters: frozenset[str]) -> bool:
     """Whether the top level of a file may reach code that names one of ``starters`` or multiprocessing."""
-    return leads_to_start(project, Place(path, TOP), starters)
+    return may_reach(project, Place(path, TOP), starts(starters))
 
 
-def leads_to_start(project: Project, place: Place, starters: frozenset[str]) -> bool:
-    """Whether what a name of a file stands for may reach such code, by what it names itself."""
-    return project.answer("may start processes", place, lambda: _may_start(project, place, starters), compared=True)
+def starts(starters: frozenset[str]) -> Sought:
+    """Code that names one of ``starters`` or multiprocessing."""
 
-
-def _may_start(project: Project, start: Place, starters: frozenset[str]) -> bool:
-    found = {start: None}
-    waiting = list(found)
-    while waiting:
-        place = waiting.pop()
-        targets = _targets(project, place, starters)
-        if targets is None or len(found) > MOST:
+    def in_code(text: Names) -> bool:
+        if not (starters.isdisjoint(text.bare) and starters.isdisjoint(text.attributes)):
             return True
-        for target in targets:
-            if target not in found and not project.questions.known(QUIET, target, default=False):
-                found[target] = None
-                waiting.append(target)
-    for place in found:
-        project.questions.give(QUIET, place, value=True)
-    return False
+        return any(MODULE in name for names in (text.bare, text.attributes) for name in names)
 
+    def in_import(one: Import, _: Names | None) -> bool:
+        return MODULE in one.module or MODULE in one.attribute or one.attribute in starters
 
-def _targets(project: Project, place: Place, starters: frozenset[str]) -> frozenset[Place] | None:
-    return project.answer("what is named at", place, lambda: _named(project, place, starters), compared=True)
-
-
-def _named(project: Project, place: Place, starters: frozenset[str]) -> frozenset[Place] | None:
-    """What is named at a place and may be entered; None if it may start something itself, or that is unclear."""
-    summary = project.part(place.path, parts.TOP)
-    if summary is None:
-        return frozenset() if place.name == TOP else None
-    _rest_on_names(project, place.path, (place.name, STAR))
-    imports = summary.by_alias.get(place.name, ())
-    try:
-        texts = [_top(summary)] if place.name == TOP else list(_under(project, place, summary))
-        _rest_on_names(project, place.path, (name for text in texts for name in text.bare))
-        if any(_starts(summary, text, starters) for text in texts) or any(_takes(one, starters) for one in imports):
-            return None
-        found = {target for text in texts for target in _named_in(project, place, summary, text)}
-        for one in imports:
-            found.update(_imported(project, place.path, one, None))
-    except UnclearError:
-        return None
-    return frozenset(found)
-
-
-def _top(summary: Summary) -> Names:
-    """What runs when a child imports a file: its statements but for the guard, and the bodies of its classes."""
-    texts = [(one.bare, one.attributes) for one in summary.statements if not one.is_guard]
-    bodies = (summary.scopes[number] for number in parts.classes_at_top(summary))
-    return _joined([*texts, *((body.bare, body.attributes) for body in bodies if body.runs)])
-
-
-def _rest_on_names(project: Project, path: Path, names: Iterable[str]) -> None:
-    """Rest on what some names of a file are bound to, and on nothing else of it."""
-    for name in names:
-        project.part(path, parts.NAMED, name)
-
-
-def _under(project: Project, place: Place, summary: Summary) -> Iterator[Names]:
-    """The definitions of a name at the top level, and the statements there that give it a value or mention it.
-
-    A decorator that mentions it may register what it decorates: ``@group.command()``.
-    """
-    path, name = place
-    project.part(path, parts.DECORATORS)
-    defined = [summary.scopes[number] for number in summary.children.get(0, ())]
-    registered = frozenset(one.name for one in defined for mark in one.decorators if mark.startswith(f"{name}."))
-    if registered:
-        yield Names(registered - COMMON - {name}, frozenset())
-    for number in summary.by_name.get(name, ()):
-        if not summary.scopes[number].parent:
-            project.definition(path, parts.DEFINITION, number)
-            scopes = [summary.scopes[below] for below in summary.below(number)]
-            texts = [(scope.bare, scope.attributes) for scope in scopes]
-            yield _joined([*texts, *(_of_base(base) for scope in scopes for base in scope.bases)])
-    is_imported = name in summary.by_alias
-    for one in summary.statements:
-        if not one.is_guard and (name in one.binds or (name in one.bare and not is_imported)):
-            yield Names(one.bare - COMMON, one.attributes)
-
-
-def _of_base(spelling: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The names in a base of a class; raises UnclearError if it is no dotted name."""
-    if spelling == "?":
-        raise UnclearError
-    first, *rest = spelling.split(".")
-    return frozenset({first}), frozenset(rest)
-
-
-def _joined(parts: Iterable[tuple[frozenset[str], frozenset[str]]]) -> Names:
-    every = list(parts)
-    bare = frozenset[str]().union(*(names for names, _ in every))
-    return Names(bare - COMMON, frozenset[str]().union(*(names for _, names in every)))
-
-
-def _starts(summary: Summary, text: Names, starters: frozenset[str]) -> bool:
-    """Whether code names a starter, or something that is imported from where processes are started."""
-    if not (starters.isdisjoint(text.bare) and starters.isdisjoint(text.attributes)):
-        return True
-    if any(MODULE in name for names in text for name in names):
-        return True
-    return any(_takes(one, starters) for name in text.bare & summary.by_alias.keys() for one in summary.by_alias[name])
-
-
-def _takes(one: Import, starters: frozenset[str]) -> bool:
-    return MODULE in one.module or MODULE in one.attribute or one.attribute in starters
-
-
-def _named_in(project: Project, place: Place, summary: Summary, text: Names) -> Iterator[Place]:
-    """The definitions, and the statements of a top level, that code of a file names."""
-    own = text.bare & summary.top.binds - summary.by_alias.keys()
-    if place.name != TOP:
-        own |= text.bare & frozenset().union(*(one.binds for one in summary.statements))
-    yield from (Place(place.path, name) for name in own)
-    for name in text.bare & summary.by_alias.keys():
-        for one in summary.by_alias[name]:
-            yield from _imported(project, place.path, one, text)
-    if summary.stars:
-        for name in text.bare - own - summary.by_alias.keys():
-            yield from _members(project, place.path, name)
-
-
-def _imported(project: Project, path: Path, one: Import, text: Names | None) -> Iterator[Place]:
-    """What an import may give: a name of a file, or a file, of which code names the members (None: not known)."""
-    target = project.resolver.find(path, one.bound, one.level)
-    if not one.attribute:
-        if target is None and project.resolver.is_package(path, one.bound, one.level) is not None:
-            raise UnclearError
-        module = target
-    else:
-        module = project.resolver.find(path, f"{one.module}.{one.attribute}".strip("."), one.level)
-        if target is not None and one.attribute != STAR:
-            yield from _members(project, target, one.attribute)
-    if module is not None:
-        if text is None:
-            raise UnclearError
-        yield from _of_module(project, module, text.attributes)
-
-
-def _of_module(project: Project, path: Path, words: frozenset[str]) -> Iterator[Place]:
-    """What a module has under one of these names, and what those of a package's modules have that they name."""
-    for word in words:
-        yield from _members(project, path, word)
-        if path.name == "__init__.py":
-            below = project.resolver.find(path, word, level=1)
-            if below is not None:
-                yield from _of_module(project, below, words - {word})
-
-
-def _members(project: Project, path: Path, name: str) -> Iterator[Place]:
-    """What a file has under a name, through stars as well."""
-    yield from (Place(home, name) for home in project.stars.giving(path, name))
+    return Sought("what starts processes", in_code, in_import)

@@ -18,6 +18,7 @@ from forklint.project.module import ClassFacts, FunctionFacts
 from forklint.project.spelling import is_name
 from forklint.records import dataclass
 from forklint.runs.calls import method
+from forklint.runs.reached import Place, may_reach
 from forklint.runs.trace import Event
 from forklint.runs.walk import Topic
 from forklint.values import arguments, arithmetic
@@ -77,7 +78,7 @@ class ProcessStarts(Topic):
         self._spawning = frozenset(name for one in iteration().consumers if one.spawning for name in one.methods)
 
         names = (name for name in self._rows if screening.MODULE not in name)
-        self._words = frozenset(name.rpartition(".")[2] for name in names) | {"set_start_method"}
+        self._starting = screening.starts(frozenset(name.rpartition(".")[2] for name in names) | {"set_start_method"})
 
     def may_matter(self, call: Expression, symbol: Symbol | None) -> bool:
         """Whether a call gives something to what it calls, or that may reach a start by itself."""
@@ -90,7 +91,7 @@ class ProcessStarts(Topic):
         if home is None or home.parent is not None:
             return True
         name = symbol.name if isinstance(symbol, ClassFacts) else symbol.node.name
-        return screening.leads_to_start(self.project, screening.Place(symbol.module.path, name), self._words)
+        return may_reach(self.project, Place(symbol.module.path, name), self._starting)
 
     # Calls
 

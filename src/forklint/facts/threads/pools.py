@@ -14,7 +14,6 @@ from forklint.project.scopes import Function, parameters
 from forklint.project.spelling import last_name
 from forklint.records import dataclass
 from forklint.runs.calls import callees
-from forklint.values.arguments import joined
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import Arguments, Expression, Made
 from forklint.values.parameters import position
@@ -98,7 +97,7 @@ def _task(evaluator: Evaluator, module: Module, call: ast.Call, by_processors: b
         return
     (function, receiver), kept = found[0]
     bound = call.args[1:] if getattr(call.func, "attr", "") == "submit" else []
-    whole = joined(kept, Arguments(tuple(map(target.part, bound))))
+    whole = kept.then(Arguments(tuple(map(target.part, bound))))
     names = [one.arg for one in parameters(function.node)]
     sources = {name: whole.get(name, position(function, name)) for name in names}
     given = {name: one.node for name, one in sources.items() if isinstance(one, Expression)}

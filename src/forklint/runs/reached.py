@@ -1,0 +1,233 @@
+"""Whether code may come to run something, judged by names: what it mentions, and what that mentions.
+
+Whatever an abstract run enters is named where it is entered: a function or class by its name, a method by the class of
+its object, which was named where the object was made, a global by its own name. So code can be passed over if nothing
+that is reached from it by such names holds the name of what is sought. An object that it is given is named elsewhere:
+who asks about a call looks at what the call gives.
+"""
+
+from __future__ import annotations
+
+import builtins
+import re
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from forklint.project.index import Project
+from forklint.summaries import parts
+from forklint.summaries.summary import STAR, Import, Summary
+
+MOST = 4_000
+"""Definitions looked at for one file; whoever reaches more is not passed over."""
+TOP = ""
+"""In place of a name: what runs at the top level of a file when it is imported."""
+COMMON = frozenset([*dir(builtins), "self", "cls"])
+"""Names of nothing that a project defines, or it would be no project that people write."""
+QUIET = "definitions that reach nothing that is sought"
+
+
+class Place(NamedTuple):
+    """What a name of a file stands for there."""
+
+    path: Path
+    name: str
+
+
+class Names(NamedTuple):
+    """The names in some code."""
+
+    bare: frozenset[str]
+    """Those that stand for themselves."""
+    attributes: frozenset[str]
+    """Those behind a dot."""
+    passed: frozenset[str] | None = None
+    """The keywords of its calls; None where these are not known."""
+
+
+class UnclearError(Exception):
+    """Names alone do not tell what is reached."""
+
+
+class Sought(NamedTuple):
+    """What code is searched for."""
+
+    name: str
+    """By which answers are remembered."""
+    in_code: Callable[[Names], bool]
+    """Whether it is among names that stand in code."""
+    in_import: Callable[[Import, Names | None], bool]
+    """Whether an import may give it to code with some names; None where these are not known."""
+    by_import: bool = False
+    """Whether the import of a file of the project may be what is sought, where that runs in a function."""
+
+
+def may_reach(project: Project, place: Place, sought: Sought) -> bool:
+    """Whether what a name of a file stands for, or its top level, may reach code that names what is sought."""
+    key = (sought.name, place)
+    return project.answer("may reach what is sought", key, lambda: _may_reach(project, place, sought), compared=True)
+
+
+def _may_reach(project: Project, start: Place, sought: Sought) -> bool:
+    found = {start: None}
+    waiting = list(found)
+    while waiting:
+        place = waiting.pop()
+        targets = _targets(project, place, sought)
+        if targets is None or len(found) > MOST:
+            return True
+        for target in targets:
+            if target not in found and not project.questions.known(QUIET, (sought.name, target), default=False):
+                found[target] = None
+                waiting.append(target)
+    for place in found:
+        project.questions.give(QUIET, (sought.name, place), value=True)
+    return False
+
+
+def _targets(project: Project, place: Place, sought: Sought) -> frozenset[Place] | None:
+    key = (sought.name, place)
+    return project.answer("what is named at", key, lambda: _named(project, place, sought), compared=True)
+
+
+def _named(project: Project, place: Place, sought: Sought) -> frozenset[Place] | None:
+    """What is named at a place and may be entered; None if what is sought may be there, or that is unclear."""
+    summary = project.part(place.path, parts.TOP)
+    if summary is None:
+        return frozenset() if place.name == TOP else None
+    _rest_on_names(project, place.path, (place.name, STAR))
+    imports = summary.by_alias.get(place.name, ())
+    try:
+        texts = [_top(summary)] if place.name == TOP else list(_under(project, place, summary, sought))
+        _rest_on_names(project, place.path, (name for text in texts for name in text.bare))
+        if any(_holds(summary, text, sought) for text in texts) or any(sought.in_import(one, None) for one in imports):
+            return None
+        found = {target for text in texts for target in _named_in(project, place, summary, text)}
+        for one in imports:
+            found.update(_imported(project, place.path, one, None))
+    except UnclearError:
+        return None
+    return frozenset(found)
+
+
+def _top(summary: Summary) -> Names:
+    """What runs when a child imports a file: its statements but for the guard, and the bodies of its classes."""
+    texts = [(one.bare, one.attributes) for one in summary.statements if not one.is_guard]
+    bodies = (summary.scopes[number] for number in parts.classes_at_top(summary))
+    return _joined([*texts, *((body.bare, body.attributes) for body in bodies if body.runs)])
+
+
+def _rest_on_names(project: Project, path: Path, names: Iterable[str]) -> None:
+    """Rest on what some names of a file are bound to, and on nothing else of it."""
+    for name in names:
+        project.part(path, parts.NAMED, name)
+
+
+def _under(project: Project, place: Place, summary: Summary, sought: Sought) -> Iterator[Names]:
+    """The definitions of a name at the top level, and the statements there that give it a value or mention it.
+
+    A decorator that mentions it may register what it decorates: ``@group.command()``.
+    """
+    path, name = place
+    project.part(path, parts.DECORATORS)
+    defined = [summary.scopes[number] for number in summary.children.get(0, ())]
+    registered = frozenset(one.name for one in defined for mark in one.decorators if mark.startswith(f"{name}."))
+    if registered:
+        yield Names(registered - COMMON - {name}, frozenset())
+    for number in summary.by_name.get(name, ()):
+        if not summary.scopes[number].parent:
+            project.definition(path, parts.DEFINITION, number)
+            scopes = [summary.scopes[below] for below in summary.below(number)]
+            texts = [(scope.bare, scope.attributes) for scope in scopes]
+            spelt = [name for scope in scopes for name in scope.bases]
+            marks = map(_of_decorator, scopes[0].decorators)
+            names = _joined([*texts, *marks, *map(_of_base, spelt)])
+            yield names._replace(passed=frozenset[str]().union(*(scope.passed for scope in scopes)))
+            if sought.by_import and _imports_project(project, path, summary, number):
+                raise UnclearError
+    is_imported = name in summary.by_alias
+    for one in summary.statements:
+        if not one.is_guard and (name in one.binds or (name in one.bare and not is_imported)):
+            yield Names(one.bare - COMMON, one.attributes)
+
+
+def _of_base(spelling: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The names in a base of a class; raises UnclearError if it is no dotted name."""
+    if spelling == "?":
+        raise UnclearError
+    first, *rest = spelling.split(".")
+    return frozenset({first}), frozenset(rest)
+
+
+def _of_decorator(spelling: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The names in a decorator: ``numba`` and ``njit`` of ``numba.njit()``."""
+    first, *rest = re.findall(r"\w+", spelling) or [""]
+    return frozenset({first}), frozenset(rest)
+
+
+def _imports_project(project: Project, path: Path, summary: Summary, number: int) -> bool:
+    """Whether a definition imports a file of the project itself, or something in it does."""
+    inside = set(summary.below(number))
+    imports = [one for one in summary.imports if one.scope in inside]
+    _rest_on_names(project, path, (one.alias for one in imports))
+    return any(project.resolver.find(path, one.module.partition(".")[0], one.level) is not None for one in imports)
+
+
+def _joined(parts: Iterable[tuple[frozenset[str], frozenset[str]]]) -> Names:
+    every = list(parts)
+    bare = frozenset[str]().union(*(names for names, _ in every))
+    return Names(bare - COMMON, frozenset[str]().union(*(names for _, names in every)))
+
+
+def _holds(summary: Summary, text: Names, sought: Sought) -> bool:
+    """Whether code names what is sought, or something that is imported from where it comes from."""
+    if sought.in_code(text):
+        return True
+    names = text.bare & summary.by_alias.keys()
+    return any(sought.in_import(one, text) for name in names for one in summary.by_alias[name])
+
+
+def _named_in(project: Project, place: Place, summary: Summary, text: Names) -> Iterator[Place]:
+    """The definitions, and the statements of a top level, that code of a file names."""
+    own = text.bare & summary.top.binds - summary.by_alias.keys()
+    if place.name != TOP:
+        own |= text.bare & frozenset().union(*(one.binds for one in summary.statements))
+    yield from (Place(place.path, name) for name in own)
+    for name in text.bare & summary.by_alias.keys():
+        for one in summary.by_alias[name]:
+            yield from _imported(project, place.path, one, text)
+    if summary.stars:
+        for name in text.bare - own - summary.by_alias.keys():
+            yield from _members(project, place.path, name)
+
+
+def _imported(project: Project, path: Path, one: Import, text: Names | None) -> Iterator[Place]:
+    """What an import may give: a name of a file, or a file, of which code names the members (None: not known)."""
+    target = project.resolver.find(path, one.bound, one.level)
+    if not one.attribute:
+        if target is None and project.resolver.is_package(path, one.bound, one.level) is not None:
+            raise UnclearError
+        module = target
+    else:
+        module = project.resolver.find(path, f"{one.module}.{one.attribute}".strip("."), one.level)
+        if target is not None and one.attribute != STAR:
+            yield from _members(project, target, one.attribute)
+    if module is not None:
+        if text is None:
+            raise UnclearError
+        yield from _of_module(project, module, text.attributes)
+
+
+def _of_module(project: Project, path: Path, words: frozenset[str]) -> Iterator[Place]:
+    """What a module has under one of these names, and what those of a package's modules have that they name."""
+    for word in words:
+        yield from _members(project, path, word)
+        if path.name == "__init__.py":
+            below = project.resolver.find(path, word, level=1)
+            if below is not None:
+                yield from _of_module(project, below, words - {word})
+
+
+def _members(project: Project, path: Path, name: str) -> Iterator[Place]:
+    """What a file has under a name, through stars as well."""
+    yield from (Place(home, name) for home in project.stars.giving(path, name))
