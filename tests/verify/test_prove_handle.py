@@ -64,7 +64,7 @@ def test_lmdb_without_a_lock(tmp_path: Path) -> None:
 
 
 def test_file_with_seek_and_read(tmp_path: Path) -> None:
-    proof = found("file", tmp_path)
+    proof = found("file", tmp_path, workers=4)
     assert proof.verdict("fork") == "confirmed"
     assert "although every process exits with 0" in proof.evidence("fork")
     assert "moved the parent's file offset" in proof.evidence("fork")
@@ -93,7 +93,7 @@ def test_file_is_confirmed_again_and_again(name: str, busy: int, tmp_path: Path)
     """On a machine with nothing else to do, and beside busy loops; however the program comes by the file."""
     write(name, tmp_path)
     (finding,) = findings(tmp_path)
-    verdicts = [prove(finding, tmp_path, start_methods=("fork",)).verdict() for _ in range(20)]
+    verdicts = [prove(finding, tmp_path, start_methods=("fork",), workers=4).verdict() for _ in range(20)]
     assert verdicts.count("confirmed") >= 19, (busy, verdicts)
 
 
@@ -197,7 +197,7 @@ def test_counter_that_repeats_in_each_control_is_told_by_the_parts(tmp_path: Pat
 def test_samples_that_depend_on_the_worker_do_not_judge_a_handle(name: str, tmp_path: Path) -> None:
     """Nor where one of the workers gives what the control gave, and the others do not."""
     qualname, attribute = write(name, tmp_path)
-    proof = prove(forced(tmp_path, qualname, attribute), tmp_path, start_methods=("fork",))
+    proof = prove(forced(tmp_path, qualname, attribute), tmp_path, start_methods=("fork",), workers=3)
     assert proof.verdict() == "inconclusive"
     assert "or on the worker" in proof.judgement.evidence
 
