@@ -25,7 +25,13 @@ LARGEST = 1 << 20
 READ_AT_START = ("PYTHON", "LC_", "LANG", "LD_", "MALLOC_")
 """Variables that only a new interpreter reads, by how they begin."""
 
-IMPORTED = ("forklint.cli.lint", "forklint.cli.run", "forklint.linters", "forklint.edits.tree", "forklint.report.sources")
+IMPORTED = (
+    "forklint.cli.lint",
+    "forklint.cli.run",
+    "forklint.linters",
+    "forklint.edits.tree",
+    "forklint.report.sources",
+)
 """With these all rules are imported, and LibCST."""
 
 

@@ -112,6 +112,8 @@ def test_on_a_mac_the_preset_is_run_against_no_workers(tmp_path: Path) -> None:
 
 @pytest.mark.soak
 def test_on_a_mac_batches_that_are_read_are_not_called_safe(tmp_path: Path) -> None:
-    judgement = prove(planned(tmp_path, "darwin", read="os.getpid() == self.home or index < 120 or os._exit(7)")).judgement
+    judgement = prove(
+        planned(tmp_path, "darwin", read="os.getpid() == self.home or index < 120 or os._exit(7)")
+    ).judgement
     assert judgement.verdict.value == "not reproduced"  # the first eight batches are sound
     assert "no crash in 3 runs of 8 batches" in judgement.evidence

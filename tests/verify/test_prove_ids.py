@@ -96,7 +96,9 @@ def test_lines_of_a_file_that_is_not_read_to_its_end(tmp_path: Path) -> None:
 
 @pytest.mark.soak
 def test_a_row_that_stands_there_twice_is_counted_as_two(tmp_path: Path) -> None:
-    proof = found(write(tmp_path, "self.rows = [1, 2, 2, 3, 3, 3]", "yield from self.rows"), start_methods=("fork",), workers=4)
+    proof = found(
+        write(tmp_path, "self.rows = [1, 2, 2, 3, 3, 3]", "yield from self.rows"), start_methods=("fork",), workers=4
+    )
     assert proof.verdict() == "confirmed"
     assert "3 of 3 samples come 4 times as often" in proof.judgement.evidence
 
