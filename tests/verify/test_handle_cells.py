@@ -80,7 +80,8 @@ def test_cuda_in_a_forked_worker_is_not_held_against_the_handle() -> None:
 )
 def test_how_a_worker_died_is_named(signal: str, code: int | None, words: str) -> None:
     died = {"kind": "worker-died", "worker": 7, "signal": signal, "exit_code": code, "stack": "in __getitem__"}
-    cell = cell_of(observation(*times(1), died, {"kind": "done"}, exit_code=0), [], Truth())
+    used = {"kind": "handle-used", "attribute": "dataset.file", "opener": 1, "user": 7}
+    cell = cell_of(observation(*times(1), used, died, {"kind": "done"}, exit_code=0), [], Truth())
     assert cell.verdict is Verdict.CONFIRMED
     assert words in cell.evidence
     assert cell.stack == "in __getitem__"

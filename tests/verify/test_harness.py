@@ -96,7 +96,8 @@ collected = sum(one["collections"] for one in gc.get_stats()) - before
 import torch.utils.data.dataloader as dataloader, inspect, pickle
 journal.record("seen", mine=mine.__name__, asked="torch.utils.data.dataloader" in order, own=sys.own,
                source=len(inspect.getsource(dataloader)), loader=type(dataloader.__spec__.loader).__name__,
-               opened=pickle.loads(pickle.dumps(open)) is open, patched=dataloader.DataLoader.__init__.__name__, collected=collected, collects=gc.isenabled())
+               opened=pickle.loads(pickle.dumps(open)) is open, patched=dataloader.DataLoader.__init__.__name__,
+               collected=collected, collects=gc.isenabled())
 """
 
 
