@@ -79,13 +79,13 @@ def test_a_script_that_fails_after_one_batch_may_have_wanted_them_all(folder: Pa
     assert proof.verdict() == "inconclusive"
     assert "ended with AssertionError: too few before a loader of its dataset" in proof.judgement.evidence
     assert "gave it one batch alone, let that give all" in proof.judgement.advice
-    assert prove(finding, folder, entry=("train.py",), start_methods=("fork",), others="all").verdict() == "confirmed"
+    assert prove(finding, folder, entry=("train.py",), start_methods=("spawn",), others="all").verdict() == "confirmed"
 
 
 def test_until_the_loader_it_trains_and_saves(folder: Path) -> None:
     (folder / "train.py").write_text(TRAIN.format(after='torch.save({"epoch": epoch}, "../best.pt")'))
     (finding,) = findings(folder)
-    proof = prove(finding, folder, entry=("train.py",), start_methods=("fork",), others="all")
+    proof = prove(finding, folder, entry=("train.py",), start_methods=("spawn",), others="all")
     assert proof.verdict() == "confirmed"
     assert left(folder)[:2] == ["best.pt", "prepared.pt"]
     assert len(left(folder)) == 2 + 3 * 10, "three rounds in full"
