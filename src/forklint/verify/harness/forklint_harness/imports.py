@@ -25,7 +25,7 @@ def after_import(name: str, callback: Callback) -> None:
 
 
 def without_collecting(name: str) -> None:
-    """Import this module with the garbage collector off: torch makes so many objects that this saves a seventh of its time.
+    """Import this module with the garbage collector off: torch makes so many objects that this saves a seventh.
 
     The program's own code runs with the collector as the program has set it.
     """
