@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -27,9 +28,11 @@ def pytest_sessionstart() -> None:
 
 
 @pytest.fixture(scope="session")
-def server() -> Server:
+def server() -> Iterator[Server]:
     """What commands are forked from."""
-    return Server()
+    server = Server()
+    yield server
+    server.close()
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """Runs forklint in a process forked from one that has imported it: what a new interpreter does, without its start.
 
-As a program this is the server: it reads requests from the socket on descriptor 3, each with the three standard
-streams, and answers with the process id of the command, then with its exit status. A command begins with the
+As a program this is the server: it reads requests from the socket whose descriptor is its argument, each with the three
+standard streams, and answers with the process id of the command, then with its exit status. A command begins with the
 arguments, folder, variables and umask of its request, and ends as an interpreter does.
 """
 
@@ -36,16 +36,26 @@ IMPORTED = (
 
 
 class Server:
-    """A process that has imported forklint, started on first use; it ends with this one."""
+    """A process that has imported forklint, started on first use; it ends with this one at the latest."""
+
+    _process: subprocess.Popen[bytes] | None = None
 
     @cached_property
     def _socket(self) -> socket.socket:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._variables = _read_at_start(os.environ)
         command = [sys.executable, str(Path(__file__).absolute()), str(theirs.fileno())]
-        subprocess.Popen(command, pass_fds=[theirs.fileno()], stdout=subprocess.DEVNULL, start_new_session=True)
+        self._process = subprocess.Popen(
+            command, pass_fds=[theirs.fileno()], stdout=subprocess.DEVNULL, start_new_session=True
+        )
         theirs.close()
         return ours
+
+    def close(self) -> None:
+        """End it."""
+        if self._process is not None:
+            self._socket.close()
+            self._process.wait()
 
     def can_run(self, variables: Mapping[str, str]) -> bool:
         """Whether a command may be forked: not if a new interpreter would begin otherwise than the server has."""
