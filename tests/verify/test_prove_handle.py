@@ -19,6 +19,7 @@ from forklint.verify.experiments.base import Context
 from forklint.verify.handle_harm import Cell, cell_of
 from forklint.verify.runner import Runner
 from forklint.verify.samples import truth
+from forklint.verify.subjects import Factory
 from forklint.verify.words import Experiment
 
 pytest.importorskip("torch")
@@ -41,6 +42,13 @@ def in_spite(name: str, folder: Path, **options: object) -> Proof:
     qualname, attribute = write(name, folder)
     assert findings(folder) == []
     return prove(forced(folder, qualname, attribute), folder, **options)
+
+
+def as_it_is(name: str, folder: Path) -> Proof:
+    """Force an experiment under fork on a class as a factory gives it: then none follows with generated data."""
+    qualname, attribute = write(name, folder)
+    factories = (Factory(f"data:{qualname}"),)
+    return prove(forced(folder, qualname, attribute), folder, factories=factories, start_methods=("fork",))
 
 
 def test_lmdb_with_its_lock(tmp_path: Path) -> None:
@@ -185,16 +193,14 @@ def test_healthy_code_is_never_confirmed_again_and_again(name: str, tmp_path: Pa
 
 def test_samples_that_depend_on_history_do_not_judge_a_handle(tmp_path: Path) -> None:
     pytest.importorskip("numpy")
-    qualname, attribute = write("file-and-generator", tmp_path)
-    proof = prove(forced(tmp_path, qualname, attribute), tmp_path, start_methods=("fork",))
+    proof = as_it_is("file-and-generator", tmp_path)
     assert proof.verdict() == "inconclusive"
     assert "depend on previous reads" in proof.judgement.evidence
     assert proof.judgement.advice
 
 
 def test_counter_that_repeats_in_each_control_is_told_by_the_parts(tmp_path: Path) -> None:
-    qualname, attribute = write("file-and-first", tmp_path)
-    proof = prove(forced(tmp_path, qualname, attribute), tmp_path, start_methods=("fork",))
+    proof = as_it_is("file-and-first", tmp_path)
     assert any(seen.trial.spec["mode"] == "part" for seen in proof.observations)
     assert proof.verdict() != "confirmed"
 
@@ -202,8 +208,7 @@ def test_counter_that_repeats_in_each_control_is_told_by_the_parts(tmp_path: Pat
 @pytest.mark.parametrize("name", ["worker-number", "worker-share"])
 def test_samples_that_depend_on_the_worker_do_not_judge_a_handle(name: str, tmp_path: Path) -> None:
     """Nor where one of the workers gives what the control gave, and the others do not."""
-    qualname, attribute = write(name, tmp_path)
-    proof = prove(forced(tmp_path, qualname, attribute), tmp_path, start_methods=("fork",))
+    proof = as_it_is(name, tmp_path)
     assert proof.verdict() == "inconclusive"
     assert "or on the worker" in proof.judgement.evidence
 
@@ -323,12 +328,13 @@ def test_a_dataset_that_is_sent_without_its_handle(tmp_path: Path) -> None:
     """What differs then is not laid to the handle, unless the line that fails names it."""
     write("file", tmp_path)
     (tmp_path / "data.py").write_text(HEAD + SENT.replace("{opening}", 'self.file = open(self.path, "rb")'))
-    proof = prove(forced(tmp_path, "Scaled", "file"), tmp_path, start_methods=("forkserver",))
+    options = {"factories": (Factory("data:Scaled"),), "start_methods": ("forkserver",)}
+    proof = prove(forced(tmp_path, "Scaled", "file"), tmp_path, **options)
     assert proof.verdict() == "inconclusive"
     assert "is dropped or reopened when it is pickled, but: 120 of 240 samples differ" in proof.judgement.evidence
     assert "the script sets in a module or class at run time" in proof.judgement.advice
     (tmp_path / "data.py").write_text(HEAD + SENT.replace("{opening}", "pass"))
-    proof = prove(forced(tmp_path, "Scaled", "file"), tmp_path, start_methods=("forkserver",))
+    proof = prove(forced(tmp_path, "Scaled", "file"), tmp_path, **options)
     assert proof.verdict() == "confirmed"
     assert "'NoneType' object has no attribute 'fileno'" in proof.judgement.evidence
 

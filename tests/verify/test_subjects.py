@@ -258,7 +258,7 @@ def test_control_that_fails_as_well(tmp_path: Path) -> None:
     text = (tmp_path / "data.py").read_text().replace("return self.file", "assert index != 3\n        return self.file")
     (tmp_path / "data.py").write_text(text)
     (finding,) = findings(tmp_path)
-    proof = prove(finding, tmp_path, **FORKED)
+    proof = prove(finding, tmp_path, factories=(Factory("data:Records"),), **FORKED)
     assert proof.verdict() == "inconclusive"
     assert "reading fails without workers, too: AssertionError" in proof.judgement.evidence
     assert all(seen.trial.is_control for seen in proof.observations), "then no worker is started"
