@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
-AT_ONCE := --numprocesses auto --maxprocesses 4 --dist loadfile
+AT_ONCE := --numprocesses auto --maxprocesses 4 --dist worksteal
 
 $(READY): pyproject.toml constraints-dev.txt
 	$(PYTHON) -m venv .venv
@@ -14,8 +14,8 @@ $(READY): pyproject.toml constraints-dev.txt
 demo: $(READY)  ## find, fix, train, commit and verify the example
 	$(BIN)/python scripts/demo.py
 
-test: $(READY)  ## run the tests
-	$(BIN)/python -m pytest -q $(AT_ONCE)
+test: $(READY)  ## run the tests, and name the slowest
+	$(BIN)/python -m pytest -q $(AT_ONCE) --durations 10
 
 test-soak: $(READY)  ## run tests that are slow or need the network
 	$(BIN)/python -m pytest -q -m soak

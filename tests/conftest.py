@@ -6,10 +6,12 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from flake8_command import Flake8, environment
+from forked_command import Server
 
 from forklint.config import Settings
 from forklint.rules import registry
@@ -25,13 +27,28 @@ def pytest_sessionstart() -> None:
         pytest.exit("rules/table.py is older than the rules or their tables: run `make docs`", returncode=2)
 
 
-@pytest.fixture
-def forklint():
-    """Run the command in a subprocess: ``forklint("src", "--fix", cwd=folder)`` gives the CompletedProcess."""
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    """What commands are forked from."""
+    server = Server()
+    yield server
+    server.close()
 
-    def run(*arguments: str | Path, cwd: Path, timeout: float = 120, **options) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "forklint", *map(str, arguments)]
+
+@pytest.fixture
+def forklint(server: Server):
+    """Run the command in a process of its own: ``forklint("src", "--fix", cwd=folder)`` gives the CompletedProcess.
+
+    With options of ``subprocess.run`` it has an interpreter of its own, too; ``fresh=True`` asks for that alone.
+    """
+
+    def run(
+        *arguments: str | Path, cwd: Path, timeout: float = 120, fresh: bool = False, **options
+    ) -> subprocess.CompletedProcess[str]:
         environment = {**os.environ, "NO_COLOR": "1", **options.pop("env", {})}
+        if not fresh and options.keys() <= {"input"} and server.can_run(environment):
+            return server.run(list(map(str, arguments)), cwd, environment, options.get("input"), timeout)
+        command = [sys.executable, "-m", "forklint", *map(str, arguments)]
         return subprocess.run(
             command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=timeout, check=False, **options
         )

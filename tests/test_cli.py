@@ -31,8 +31,8 @@ def findings(result) -> list[dict]:
 
 
 def test_clean_is_zero_and_findings_are_one(forklint, project: Path) -> None:
-    assert forklint("src/model.py", cwd=project).returncode == 0
-    assert forklint("src", cwd=project).returncode == 1
+    assert forklint("src/model.py", cwd=project, fresh=True).returncode == 0
+    assert forklint("src", cwd=project, fresh=True).returncode == 1
     assert forklint(cwd=project).returncode == 1
 
 

@@ -51,7 +51,8 @@ def test_all_five_are_found_where_they_lie(forklint) -> None:
 
 def test_what_is_found_is_proved_by_running_it(example: Path, forklint) -> None:
     (example / "forklint.toml").touch()
-    result = forklint("verify", "ocr", "--output-format", "json", cwd=example, timeout=400)
+    quick = ("--start-method", "fork", "--start-method", "spawn", "--workers", "2")
+    result = forklint("verify", "ocr", *quick, "--output-format", "json", cwd=example, timeout=400)
     assert result.returncode == 1, result.stderr
     verdicts = {one["finding"]["code"]: one["verdict"] for one in json.loads(result.stdout)["experiments"]}
     on_linux = dict.fromkeys(ALL, "confirmed") | {"FKL401": "unsupported here"}

@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import unquote_to_bytes, urljoin
 
 import pytest
+from fixture_cases import all_cases
 from report_cases import HAZARD, outcome_of
 
 from forklint.edits.text import apply_edits
@@ -138,15 +139,22 @@ def rendered(outcome: Any) -> dict[str, Any]:
     return check_document(log)
 
 
-SOME = ("FKL101_late_env_var", "FKL301_handle_in_init", "FKL402_conflicting_loader_options", "seeds")
+@pytest.mark.soak
+def test_all_fixtures_as_one_project_give_a_document_of_the_right_structure(forklint) -> None:
+    check_document_of_fixtures(forklint, Path(__file__).parent / "fixtures", "--isolated")
 
 
-@pytest.mark.parametrize(
-    "given", [pytest.param(SOME, id="some"), pytest.param((".",), id="all", marks=pytest.mark.soak)]
-)
-def test_fixtures_give_a_document_of_the_right_structure(forklint, given: tuple[str, ...]) -> None:
-    folder = Path(__file__).parent / "fixtures"
-    done = forklint(*given, "--isolated", "--preview", "--output-format", "sarif", cwd=folder)
+def test_fixtures_give_a_document_of_the_right_structure(forklint, tmp_path: Path) -> None:
+    """Each a project of its own."""
+    for number, case in enumerate(all_cases()[::5]):
+        folder = tmp_path / f"{number}-{case.path.stem}"
+        folder.mkdir()
+        case.copy_to(folder)
+    check_document_of_fixtures(forklint, tmp_path)
+
+
+def check_document_of_fixtures(forklint, folder: Path, *options: str) -> None:
+    done = forklint(".", *options, "--preview", "--output-format", "sarif", cwd=folder)
     run = check_document(json.loads(done.stdout))
     assert len(run["results"]) > 100
     assert {result["level"] for result in run["results"]} == {"error", "warning", "note"}

@@ -79,20 +79,20 @@ def test_a_script_that_fails_after_one_batch_may_have_wanted_them_all(folder: Pa
     assert proof.verdict() == "inconclusive"
     assert "ended with AssertionError: too few before a loader of its dataset" in proof.judgement.evidence
     assert "gave it one batch alone, let that give all" in proof.judgement.advice
-    assert prove(finding, folder, entry=("train.py",), start_methods=("fork",), others="all").verdict() == "confirmed"
+    assert prove(finding, folder, entry=("train.py",), start_methods=("spawn",), others="all").verdict() == "confirmed"
 
 
 def test_until_the_loader_it_trains_and_saves(folder: Path) -> None:
     (folder / "train.py").write_text(TRAIN.format(after='torch.save({"epoch": epoch}, "../best.pt")'))
     (finding,) = findings(folder)
-    proof = prove(finding, folder, entry=("train.py",), start_methods=("fork",), others="all")
+    proof = prove(finding, folder, entry=("train.py",), start_methods=("spawn",), others="all")
     assert proof.verdict() == "confirmed"
     assert left(folder)[:2] == ["best.pt", "prepared.pt"]
     assert len(left(folder)) == 2 + 3 * 10, "three rounds in full"
 
 
 @pytest.mark.parametrize("rule", ["FKL101", "FKL201"])
-def test_nor_is_more_trained_for_another_rule(forklint, folder: Path, rule: str) -> None:
+def test_nor_is_more_trained_for_another_rule(command, folder: Path, rule: str) -> None:
     """Whose line is not reached, or which starts no process with these arguments."""
     late = "import os, sys\nimport torch\nif len(sys.argv) > 2:\n    os.environ['OMP_NUM_THREADS'] = '2'\n"
     text = TRAIN.format(after='torch.save({"epoch": epoch}, "../best.pt")')
@@ -100,8 +100,8 @@ def test_nor_is_more_trained_for_another_rule(forklint, folder: Path, rule: str)
     text = text.replace("for epoch", "if len(sys.argv) > 2:\n        evaluate(records)\n    for epoch")
     (folder / "train.py").write_text(late + text)
     (folder / "forklint.toml").touch()
-    command = ("verify", "train.py", "-q", "--select", rule, "--start-method", "spawn", "--", "once")
-    done = forklint(*command, cwd=folder)
+    words = ("verify", "train.py", "-q", "--select", rule, "--start-method", "spawn", "--", "once")
+    done = command(*words, cwd=folder)
     told = " ".join(done.stdout.split())
     assert done.returncode == 3
     if rule == "FKL101":  # what sets a variable stands before the first loader, in life
@@ -112,14 +112,14 @@ def test_nor_is_more_trained_for_another_rule(forklint, folder: Path, rule: str)
         assert "train.py was about to save a model at train.py:" in told
 
 
-def test_the_plan_says_what_becomes_of_the_rest_of_a_script(forklint, folder: Path) -> None:
+def test_the_plan_says_what_becomes_of_the_rest_of_a_script(command, folder: Path) -> None:
     (folder / "forklint.toml").touch()
     (folder / "train.py").write_text(TRAIN.format(after="pass"))
-    told = " ".join(forklint("verify", "train.py", "--plan", "--", cwd=folder).stdout.split())
+    told = " ".join(command("verify", "train.py", "--plan", "--", cwd=folder).stdout.split())
     assert "python train.py, with a limit of 60 s" in told
     assert "yield one batch each; the script is stopped when it starts a second epoch of one of them" in told
-    told = " ".join(forklint("verify", "train.py", "--plan", "--until-loader", "--", cwd=folder).stdout.split())
+    told = " ".join(command("verify", "train.py", "--plan", "--until-loader", "--", cwd=folder).stdout.split())
     assert "are read to the end, and models are saved" in told
-    told = forklint("verify", "data.py", "--plan", cwd=folder).stdout
+    told = command("verify", "data.py", "--plan", cwd=folder).stdout
     assert "would save a model" not in told, "no script is run"
     assert "the class, with generated arguments and data, with a limit of 60 s" in told

@@ -70,6 +70,23 @@ def test_cuda_in_a_forked_worker_is_not_held_against_the_handle() -> None:
     assert "workers use CUDA, which the program initialized before the fork" in cell.evidence
 
 
+@pytest.mark.parametrize(
+    ("signal", "code", "words"),
+    [
+        ("SIGBUS", None, "a worker was killed by SIGBUS"),
+        ("SIGABRT", None, "a worker was killed by SIGABRT"),
+        ("", 7, "a worker ended with exit code 7"),
+    ],
+)
+def test_how_a_worker_died_is_named(signal: str, code: int | None, words: str) -> None:
+    died = {"kind": "worker-died", "worker": 7, "signal": signal, "exit_code": code, "stack": "in __getitem__"}
+    used = {"kind": "handle-used", "attribute": "dataset.file", "opener": 1, "user": 7}
+    cell = cell_of(observation(*times(1), used, died, {"kind": "done"}, exit_code=0), [], Truth())
+    assert cell.verdict is Verdict.CONFIRMED
+    assert words in cell.evidence
+    assert cell.stack == "in __getitem__"
+
+
 def test_figures_are_in_the_grid_and_in_json(tmp_path: Path) -> None:
     slow = {"kind": "pass", "ended": True, "samples": 40, "seconds": 2.0, "first_seconds": 1.5}
     seen = replace(observation(slow, {**slow, "seconds": 0.5}, exit_code=0), peak_bytes=3 << 20)

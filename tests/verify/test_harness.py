@@ -89,10 +89,15 @@ sys.meta_path.insert(0, Finder())
 import forklint_harness.journal as journal
 import mine
 from importlib.metadata import version
+import gc
+before = sum(one["collections"] for one in gc.get_stats())
+import torch
+collected = sum(one["collections"] for one in gc.get_stats()) - before
 import torch.utils.data.dataloader as dataloader, inspect, pickle
 journal.record("seen", mine=mine.__name__, asked="torch.utils.data.dataloader" in order, own=sys.own,
                source=len(inspect.getsource(dataloader)), loader=type(dataloader.__spec__.loader).__name__,
-               opened=pickle.loads(pickle.dumps(open)) is open, patched=dataloader.DataLoader.__init__.__name__)
+               opened=pickle.loads(pickle.dumps(open)) is open, patched=dataloader.DataLoader.__init__.__name__,
+               collected=collected, collects=gc.isenabled())
 """
 
 
@@ -111,6 +116,8 @@ def test_leaves_import_hooks_and_the_sitecustomize_of_others_alone(tmp_path: Pat
     assert record["loader"] == "SourceFileLoader"
     assert record["opened"]
     assert record["patched"] == "__init__"
+    assert record["collected"] < 20, "torch is imported without the collector, which otherwise runs hundreds of times"
+    assert record["collects"]
 
 
 HANGING = """

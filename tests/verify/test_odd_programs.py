@@ -18,12 +18,11 @@ from forklint.verify import proving
 from forklint.verify.doctor import Environment
 from forklint.verify.experiments.base import Context
 from forklint.verify.runner import HARNESS, Runner
+from forklint.verify.subjects import Factory
 from forklint.verify.words import Observation, Subject, Trial
 
 pytest.importorskip("torch")
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="descriptors and processes are looked at by /proc")
-
-FORKED = {"start_methods": ("fork",)}
 
 
 @pytest.fixture
@@ -207,7 +206,8 @@ class Records(torch.utils.data.Dataset):
 def test_what_shows_nothing_refutes_nothing(tmp_path: Path, length: int, evidence: str) -> None:
     write("file", tmp_path)
     (tmp_path / "data.py").write_text(HEAD + EMPTY.format(length=length))
-    proof = prove(forced(tmp_path, "Records", "file"), tmp_path, **FORKED)
+    factories = (Factory("data:Records"),)
+    proof = prove(forced(tmp_path, "Records", "file"), tmp_path, factories=factories, start_methods=("fork",))
     assert proof.verdict() == "inconclusive"
     assert proof.judgement.evidence.startswith(evidence)
 

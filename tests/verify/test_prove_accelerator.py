@@ -102,18 +102,18 @@ CUDA = SCRIPT.format(refuses="False", most=8).replace("torch.tensor(value)", "to
 
 
 @pytest.mark.skipif(bool(environment().torch.get("gpus")), reason="CUDA is here")
-def test_without_cuda_it_is_unsupported(forklint, tmp_path: Path) -> None:
+def test_without_cuda_it_is_unsupported(command, tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(CUDA)
     options = ("--select", "FKL304", "--output-format", "json", "--allow-inconclusive")
-    done = forklint("verify", "train.py", *options, cwd=tmp_path)
+    done = command("verify", "train.py", *options, cwd=tmp_path)
     (found,) = json.loads(done.stdout)["experiments"]
     assert (found["verdict"], found["evidence"]) == ("unsupported here", "needs CUDA")
 
 
 @pytest.mark.skipif(not environment().torch.get("gpus"), reason="it needs CUDA")
-def test_with_cuda_a_forked_worker_fails(forklint, tmp_path: Path) -> None:
+def test_with_cuda_a_forked_worker_fails(command, tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(CUDA)
-    done = forklint("verify", "train.py", "--select", "FKL304", "--output-format", "json", cwd=tmp_path)
+    done = command("verify", "train.py", "--select", "FKL304", "--output-format", "json", cwd=tmp_path)
     (found,) = json.loads(done.stdout)["experiments"]
     assert found["verdict"] == "confirmed"
     assert "Cannot re-initialize CUDA in forked subprocess" in found["evidence"]

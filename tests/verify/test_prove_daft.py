@@ -42,15 +42,15 @@ def cls(target=None, **options):
 
 
 @pytest.fixture
-def verdict(forklint, tmp_path: Path):
+def verdict(command, tmp_path: Path):
     def run(text: str, *arguments: str, beside: str = "") -> dict:
         project = tmp_path / "project"
         project.mkdir()
         (project / "forklint.toml").touch()
         (project / "score.py").write_text(text)
-        command = ("verify", "score.py", "--select", "FKL602", "--output-format", "json", *arguments)
+        words = ("verify", "score.py", "--select", "FKL602", "--output-format", "json", *arguments)
         paths = os.pathsep.join(part for part in (beside, os.environ.get("PYTHONPATH", "")) if part)
-        (found,) = json.loads(forklint(*command, cwd=project, env={"PYTHONPATH": paths}).stdout)["experiments"]
+        (found,) = json.loads(command(*words, cwd=project, env={"PYTHONPATH": paths}).stdout)["experiments"]
         return found
 
     return run

@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from forklint.verify.experiments.poisoned_fork import with_limit_of
+from forklint.verify.words import Ending, Observation, Subject, Trial
+
 POOL = """
 import multiprocessing
 
@@ -31,12 +34,12 @@ if __name__ == "__main__":
 
 
 @pytest.fixture
-def verdict(forklint, tmp_path: Path):
+def verdict(command, tmp_path: Path):
     def run(text: str, *arguments: str) -> dict:
         (tmp_path / "forklint.toml").touch()
         (tmp_path / "train.py").write_text(text)
-        options = ("--select", "FKL203", "--output-format", "json", "--timeout", "40", *arguments)
-        done = forklint("verify", "train.py", *options, cwd=tmp_path)
+        options = ("--select", "FKL203", "--output-format", "json", *arguments)
+        done = command("verify", "train.py", *options, cwd=tmp_path)
         assert done.stdout, done.stderr
         (found,) = json.loads(done.stdout)["experiments"]
         return found
@@ -50,6 +53,14 @@ def test_a_model_after_a_model_hangs_in_the_child(verdict) -> None:
     assert found["verdict"] == "confirmed", found
     assert "`score` hangs at train.py:12, in score" in found["evidence"]
     assert found["details"]["cells"] == {"spawn": "control", "fork": "confirmed"}
+
+
+@pytest.mark.parametrize(("control", "limit"), [(1.2, 10), (3.1, 13), (30, 60)])
+def test_a_child_gets_a_multiple_of_the_time_that_the_control_took(control: float, limit: float) -> None:
+    """So that a hang is told on a slow machine as on a quick one, and the limit is seldom waited for."""
+    trial = Trial("t", Subject("entry", ("train.py",), Path()), "forked", seconds=60)
+    seen = Observation(trial, Ending(0), wall_seconds=control)
+    assert with_limit_of(trial, [seen]).seconds == limit
 
 
 def test_examples_of_one_row_start_no_threads_and_do_no_harm(verdict) -> None:

@@ -19,6 +19,7 @@ from forklint.verify.experiments.base import Context
 from forklint.verify.handle_harm import Cell, cell_of
 from forklint.verify.runner import Runner
 from forklint.verify.samples import truth
+from forklint.verify.subjects import Factory
 from forklint.verify.words import Experiment
 
 pytest.importorskip("torch")
@@ -43,6 +44,13 @@ def in_spite(name: str, folder: Path, **options: object) -> Proof:
     return prove(forced(folder, qualname, attribute), folder, **options)
 
 
+def as_it_is(name: str, folder: Path) -> Proof:
+    """Force an experiment under fork on a class as a factory gives it: then none follows with generated data."""
+    qualname, attribute = write(name, folder)
+    factories = (Factory(f"data:{qualname}"),)
+    return prove(forced(folder, qualname, attribute), folder, factories=factories, start_methods=("fork",))
+
+
 def test_lmdb_with_its_lock(tmp_path: Path) -> None:
     pytest.importorskip("lmdb")
     proof = found("lmdb", tmp_path, start_methods=("fork", "spawn", "forkserver"))
@@ -64,7 +72,7 @@ def test_lmdb_without_a_lock(tmp_path: Path) -> None:
 
 
 def test_file_with_seek_and_read(tmp_path: Path) -> None:
-    proof = found("file", tmp_path)
+    proof = found("file", tmp_path, workers=4)
     assert proof.verdict("fork") == "confirmed"
     assert "although every process exits with 0" in proof.evidence("fork")
     assert "moved the parent's file offset" in proof.evidence("fork")
@@ -93,7 +101,7 @@ def test_file_is_confirmed_again_and_again(name: str, busy: int, tmp_path: Path)
     """On a machine with nothing else to do, and beside busy loops; however the program comes by the file."""
     write(name, tmp_path)
     (finding,) = findings(tmp_path)
-    verdicts = [prove(finding, tmp_path, start_methods=("fork",)).verdict() for _ in range(20)]
+    verdicts = [prove(finding, tmp_path, start_methods=("fork",), workers=4).verdict() for _ in range(20)]
     assert verdicts.count("confirmed") >= 19, (busy, verdicts)
 
 
@@ -105,8 +113,10 @@ def test_the_reads_of_a_race_are_counted_and_not_only_the_seconds(tmp_path: Path
         text.replace("        return self.conn", "        time.sleep(0.004)\n        return self.conn")
     )
     (finding,) = findings(tmp_path)
-    proof = prove(finding, tmp_path, start_methods=("fork",), provoking=0.9)
+    proof = prove(finding, tmp_path, provoking=0.9)
     assert proof.verdict("fork") == "not reproduced"
+    assert "workers that did not open it" in proof.evidence("fork")
+    assert proof.verdict("spawn") == "confirmed"
     (treatment,) = [seen for seen in proof.observations if not seen.trial.is_control][:1]
     passes = treatment.of("pass")
     assert sum(one["samples"] for one in passes) >= 900
@@ -119,14 +129,14 @@ def test_zip(tmp_path: Path) -> None:
     assert "BadZipFile" in proof.judgement.evidence or "samples differ" in proof.judgement.evidence
 
 
+@pytest.mark.soak
 def test_tar(tmp_path: Path) -> None:
     assert found("tar", tmp_path, start_methods=("fork",), provoking=2.0).verdict() == "confirmed"
 
 
-@pytest.mark.parametrize(("name", "needs"), [("hdf5", "h5py"), ("sqlite", "sqlite3")])
-def test_witnessed_under_fork_and_refused_by_pickle(name: str, needs: str, tmp_path: Path) -> None:
-    pytest.importorskip(needs)
-    proof = found(name, tmp_path)
+def test_witnessed_under_fork_and_refused_by_pickle(tmp_path: Path) -> None:
+    pytest.importorskip("h5py")
+    proof = found("hdf5", tmp_path)
     assert proof.verdict("fork") == "not reproduced"
     assert "workers that did not open it" in proof.evidence("fork")
     assert proof.verdict("spawn") == "confirmed"
@@ -143,7 +153,7 @@ def test_memmap_is_refuted(tmp_path: Path) -> None:
 
 
 def test_closed_handle_is_refuted(tmp_path: Path) -> None:
-    assert in_spite("closed", tmp_path, **PRELOADED).verdict() == "refuted"
+    assert in_spite("closed", tmp_path, start_methods=("fork",)).verdict() == "refuted"
 
 
 def test_closed_file_that_is_kept_cannot_be_pickled(tmp_path: Path) -> None:
@@ -160,9 +170,13 @@ def test_lazy_handle_is_refuted(tmp_path: Path) -> None:
 
 
 HEALTHY = ["augmented", "generator", "counter", "cache", "stream-lazy"]
+BESIDE_A_FILE = ["generator", "counter"]
+"""What these show is shown by `file-and-generator` and `file-and-first` too, below."""
 
 
-@pytest.mark.parametrize("name", HEALTHY)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.soak] * (name in BESIDE_A_FILE)) for name in HEALTHY]
+)
 def test_healthy_code_is_never_confirmed(name: str, tmp_path: Path) -> None:
     pytest.importorskip("numpy")
     assert in_spite(name, tmp_path, start_methods=("fork",)).verdict() == "refuted"
@@ -179,16 +193,14 @@ def test_healthy_code_is_never_confirmed_again_and_again(name: str, tmp_path: Pa
 
 def test_samples_that_depend_on_history_do_not_judge_a_handle(tmp_path: Path) -> None:
     pytest.importorskip("numpy")
-    qualname, attribute = write("file-and-generator", tmp_path)
-    proof = prove(forced(tmp_path, qualname, attribute), tmp_path, start_methods=("fork",))
+    proof = as_it_is("file-and-generator", tmp_path)
     assert proof.verdict() == "inconclusive"
     assert "depend on previous reads" in proof.judgement.evidence
     assert proof.judgement.advice
 
 
 def test_counter_that_repeats_in_each_control_is_told_by_the_parts(tmp_path: Path) -> None:
-    qualname, attribute = write("file-and-first", tmp_path)
-    proof = prove(forced(tmp_path, qualname, attribute), tmp_path, start_methods=("fork",))
+    proof = as_it_is("file-and-first", tmp_path)
     assert any(seen.trial.spec["mode"] == "part" for seen in proof.observations)
     assert proof.verdict() != "confirmed"
 
@@ -196,8 +208,7 @@ def test_counter_that_repeats_in_each_control_is_told_by_the_parts(tmp_path: Pat
 @pytest.mark.parametrize("name", ["worker-number", "worker-share"])
 def test_samples_that_depend_on_the_worker_do_not_judge_a_handle(name: str, tmp_path: Path) -> None:
     """Nor where one of the workers gives what the control gave, and the others do not."""
-    qualname, attribute = write(name, tmp_path)
-    proof = prove(forced(tmp_path, qualname, attribute), tmp_path, start_methods=("fork",))
+    proof = as_it_is(name, tmp_path)
     assert proof.verdict() == "inconclusive"
     assert "or on the worker" in proof.judgement.evidence
 
@@ -317,12 +328,13 @@ def test_a_dataset_that_is_sent_without_its_handle(tmp_path: Path) -> None:
     """What differs then is not laid to the handle, unless the line that fails names it."""
     write("file", tmp_path)
     (tmp_path / "data.py").write_text(HEAD + SENT.replace("{opening}", 'self.file = open(self.path, "rb")'))
-    proof = prove(forced(tmp_path, "Scaled", "file"), tmp_path, start_methods=("spawn",))
+    options = {"factories": (Factory("data:Scaled"),), "start_methods": ("forkserver",)}
+    proof = prove(forced(tmp_path, "Scaled", "file"), tmp_path, **options)
     assert proof.verdict() == "inconclusive"
     assert "is dropped or reopened when it is pickled, but: 120 of 240 samples differ" in proof.judgement.evidence
     assert "the script sets in a module or class at run time" in proof.judgement.advice
     (tmp_path / "data.py").write_text(HEAD + SENT.replace("{opening}", "pass"))
-    proof = prove(forced(tmp_path, "Scaled", "file"), tmp_path, start_methods=("spawn",))
+    proof = prove(forced(tmp_path, "Scaled", "file"), tmp_path, **options)
     assert proof.verdict() == "confirmed"
     assert "'NoneType' object has no attribute 'fileno'" in proof.judgement.evidence
 
@@ -372,7 +384,13 @@ def dying(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Cell]:
     return die
 
 
-@pytest.mark.parametrize("name", DEATHS)
+QUICK_DEATHS = ("was killed by SIGSEGV", "was killed by SIGKILL", "ended with exit code 7")
+"""A death with stacks, one without, and an exit; of the other signals, test_handle_cells.py reads the records."""
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.soak] * (name not in QUICK_DEATHS)) for name in DEATHS]
+)
 def test_death_of_a_worker_is_named(name: str, dying: Callable[[str], Cell]) -> None:
     cell = dying(DEATHS[name])
     assert cell.verdict.value == "confirmed"
@@ -423,13 +441,11 @@ def test_worker_that_hangs(tmp_path: Path) -> None:
     assert "in __getitem__" in proof.cell("fork")["stack"]
 
 
-def test_after_the_fix_there_is_nothing(tmp_path: Path, forklint) -> None:
+@pytest.mark.parametrize("name", ["lmdb", pytest.param("lmdb-unlocked", marks=pytest.mark.soak)])
+def test_after_the_fix_there_is_nothing(name: str, tmp_path: Path, forklint) -> None:
     pytest.importorskip("lmdb")
-    for name, options in (("lmdb", {}), ("lmdb-unlocked", PRELOADED)):
-        folder = tmp_path / name
-        folder.mkdir()
-        write(name, folder)
-        (finding,) = findings(folder)
-        done = forklint("data.py", "--isolated", "--select", "FKL301", "--fix", "--unsafe-fixes", cwd=folder)
-        assert done.returncode == 0, done.stdout
-        assert prove(finding, folder, **options).verdict() == "refuted"
+    write(name, tmp_path)
+    (finding,) = findings(tmp_path)
+    done = forklint("data.py", "--isolated", "--select", "FKL301", "--fix", "--unsafe-fixes", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+    assert prove(finding, tmp_path, **PRELOADED).verdict() == "refuted"

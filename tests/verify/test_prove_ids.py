@@ -75,7 +75,7 @@ def in_spite(file: Path, **options: object) -> Proof:
 
 
 def test_a_list_comes_as_often_as_there_are_workers(tmp_path: Path) -> None:
-    proof = found(write(tmp_path, "self.rows = list(range(60))", "return iter(self.rows)"))
+    proof = found(write(tmp_path, "self.rows = list(range(60))", "return iter(self.rows)"), workers=4)
     assert proof.verdict() == "confirmed"
     cells = proof.judgement.details["cells"]
     assert set(cells.values()) == {"confirmed"}
@@ -89,14 +89,16 @@ def test_a_list_comes_as_often_as_there_are_workers(tmp_path: Path) -> None:
 
 def test_lines_of_a_file_that_is_not_read_to_its_end(tmp_path: Path) -> None:
     body = "with open('rows.txt') as file:\n            for line in file:\n                yield line"
-    proof = found(write(tmp_path, "pass", body), start_methods=("fork",), samples=20)
+    proof = found(write(tmp_path, "pass", body), start_methods=("fork",), samples=20, workers=4)
     assert proof.verdict() == "confirmed"
     assert "4 of 4 workers yield the same samples as a single process" in proof.judgement.evidence
 
 
 @pytest.mark.soak
 def test_a_row_that_stands_there_twice_is_counted_as_two(tmp_path: Path) -> None:
-    proof = found(write(tmp_path, "self.rows = [1, 2, 2, 3, 3, 3]", "yield from self.rows"), start_methods=("fork",))
+    proof = found(
+        write(tmp_path, "self.rows = [1, 2, 2, 3, 3, 3]", "yield from self.rows"), start_methods=("fork",), workers=4
+    )
     assert proof.verdict() == "confirmed"
     assert "3 of 3 samples come 4 times as often" in proof.judgement.evidence
 

@@ -41,12 +41,12 @@ if __name__ == "__main__":
 
 
 @pytest.fixture
-def verdict(forklint, tmp_path: Path):
+def verdict(command, tmp_path: Path):
     def run(text: str, *arguments: str) -> dict:
         (tmp_path / "forklint.toml").touch()
         (tmp_path / "train.py").write_text(text)
         options = ("--select", "FKL102", "--output-format", "json", *arguments)
-        done = forklint("verify", "train.py", *options, cwd=tmp_path)
+        done = command("verify", "train.py", *options, cwd=tmp_path)
         (found,) = json.loads(done.stdout)["experiments"]
         return found
 

@@ -39,7 +39,11 @@ HEAD = "from torch.utils.data import BatchSampler, DataLoader, IterableDataset, 
     [
         ("DataLoader([1, 2], persistent_workers=True)", "ValueError: persistent_workers option needs num_workers > 0"),
         ("DataLoader([1, 2], num_workers=0, timeout=5)", "AssertionError: _SingleProcessDataLoaderIter requires"),
-        ("DataLoader([1, 2], 1, True, SequentialSampler([1, 2]))", "ValueError: sampler option is mutually exclusive"),
+        pytest.param(
+            "DataLoader([1, 2], 1, True, SequentialSampler([1, 2]))",
+            "ValueError: sampler option is mutually exclusive",
+            marks=pytest.mark.soak,
+        ),
     ],
 )
 def test_what_is_refused_is_confirmed(tmp_path: Path, call: str, evidence: str) -> None:

@@ -43,11 +43,11 @@ CALLS = {
 
 
 @pytest.fixture
-def verdict(forklint, tmp_path: Path):
+def verdict(command, tmp_path: Path):
     def run(text: str, *arguments: str) -> dict:
         (tmp_path / "forklint.toml").touch()
         (tmp_path / "layer.py").write_text(text)
-        done = forklint("verify", "layer.py", "--select", "FKL601", "--output-format", "json", *arguments, cwd=tmp_path)
+        done = command("verify", "layer.py", "--select", "FKL601", "--output-format", "json", *arguments, cwd=tmp_path)
         (found,) = json.loads(done.stdout)["experiments"]
         return found
 

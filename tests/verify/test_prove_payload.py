@@ -84,12 +84,12 @@ if __name__ == "__main__":
 
 
 @pytest.fixture
-def verdict(forklint, tmp_path: Path):
+def verdict(command, tmp_path: Path):
     def run(text: str, *arguments: str) -> dict:
         (tmp_path / "forklint.toml").touch()
         (tmp_path / "train.py").write_text(text)
         options = ("--select", "FKL204", "--output-format", "json", *arguments)
-        done = forklint("verify", "train.py", *options, cwd=tmp_path)
+        done = command("verify", "train.py", *options, cwd=tmp_path)
         (found,) = json.loads(done.stdout)["experiments"]
         return found
 
@@ -187,7 +187,7 @@ def test_a_call_that_is_not_reached_decides_nothing(verdict) -> None:
     assert "never iterated the loader" in found["evidence"]
 
 
-def test_a_notebook_is_not_run(forklint, tmp_path: Path) -> None:
+def test_a_notebook_is_not_run(command, tmp_path: Path) -> None:
     """Its findings need a sign that processes are spawned: the Python that the project asks for."""
     (tmp_path / "pyproject.toml").write_text('[project]\nrequires-python = ">=3.14"\n[tool.forklint]\n')
     source = GUARDED.replace('if __name__ == "__main__":', "if True:").splitlines(keepends=True)
@@ -195,7 +195,7 @@ def test_a_notebook_is_not_run(forklint, tmp_path: Path) -> None:
     metadata = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
     notebook = {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
     (tmp_path / "explore.ipynb").write_text(json.dumps(notebook))
-    done = forklint("verify", "explore.ipynb", "--select", "FKL204", "--output-format", "json", cwd=tmp_path)
+    done = command("verify", "explore.ipynb", "--select", "FKL204", "--output-format", "json", cwd=tmp_path)
     (found,) = json.loads(done.stdout)["experiments"]
     assert (found["verdict"], found["evidence"].partition(":")[0]) == (
         "inconclusive",

@@ -12,11 +12,11 @@ FIXTURES = Path(__file__).parent.parent / "fixtures" / "FKL202_start_method_misu
 
 
 @pytest.fixture
-def verdicts(forklint, tmp_path: Path):
+def verdicts(command, tmp_path: Path):
     def run(*arguments: str) -> list[dict]:
         (tmp_path / "forklint.toml").touch()
-        command = ("verify", *arguments, "--select", "FKL202", "--output-format", "json", "--timeout", "50")
-        return json.loads(forklint(*command, cwd=tmp_path).stdout)["experiments"]
+        words = ("verify", *arguments, "--select", "FKL202", "--output-format", "json", "--timeout", "50")
+        return json.loads(command(*words, cwd=tmp_path).stdout)["experiments"]
 
     return run
 

@@ -13,12 +13,12 @@ FIXTURES = Path(__file__).parent.parent / "fixtures" / "FKL305_threads_share_mem
 
 
 @pytest.fixture
-def verdicts(forklint, tmp_path: Path):
+def verdicts(command, tmp_path: Path):
     def run(text: str, *arguments: str) -> list[dict]:
         (tmp_path / "forklint.toml").touch()
         (tmp_path / "extract.py").write_text(text)
-        command = ("verify", "extract.py", "--select", "FKL305", "--output-format", "json", *arguments)
-        return json.loads(forklint(*command, cwd=tmp_path).stdout)["experiments"]
+        words = ("verify", "extract.py", "--select", "FKL305", "--output-format", "json", *arguments)
+        return json.loads(command(*words, cwd=tmp_path).stdout)["experiments"]
 
     return run
 

@@ -34,12 +34,12 @@ if __name__ == "__main__":
 
 
 @pytest.fixture
-def verdict(forklint, tmp_path: Path):
+def verdict(command, tmp_path: Path):
     def run(before: str) -> dict:
         (tmp_path / "forklint.toml").touch()
         (tmp_path / "train.py").write_text(TRAIN.format(before=before))
-        options = ("--select", "FKL205", "--output-format", "json", "--timeout", "40")
-        done = forklint("verify", "train.py", *options, cwd=tmp_path)
+        options = ("--select", "FKL205", "--output-format", "json")
+        done = command("verify", "train.py", *options, cwd=tmp_path)
         assert done.stdout, done.stderr
         (found,) = json.loads(done.stdout)["experiments"]
         return found

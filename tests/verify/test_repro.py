@@ -89,9 +89,9 @@ def repro(command, tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[
 
 HANDLES = [
     ("file", "fork", "samples are wrong in pass"),
-    ("file", "spawn", "cannot pickle '_io.BufferedReader' object"),
+    pytest.param("file", "spawn", "cannot pickle '_io.BufferedReader' object", marks=pytest.mark.soak),
     ("lmdb", "fork", "MDB_"),
-    ("lmdb", "spawn", "cannot pickle"),
+    pytest.param("lmdb", "spawn", "cannot pickle", marks=pytest.mark.soak),
     ("hdf5", "spawn", "h5py objects cannot be pickled"),
 ]
 

@@ -23,6 +23,9 @@ import settings
 
 os.environ["OMP_NUM_THREADS"] = "1"
 """
+QUICK = "import multiprocessing\n\nmultiprocessing.Process(target=print).start()\n"
+"""Its one finding is confirmed without torch, which takes its trials most of their time."""
+QUICKLY = ("--start-method", "fork", "--start-method", "spawn", "--isolated")
 OPTIONS = ("--isolated", "--no-cache", "--select", "FKL101")
 
 
@@ -56,8 +59,8 @@ def edit(project: Path, change: Callable[[dict[str, Any]], object]) -> None:
 
 
 def test_nothing_is_written_unasked(command, tmp_path: Path) -> None:
-    (tmp_path / "train.py").write_text("import os\nimport torch\n\nos.environ['OMP_NUM_THREADS'] = '1'\n")
-    command("verify", "train.py", "--isolated", cwd=tmp_path)
+    (tmp_path / "train.py").write_text(QUICK)
+    assert command("verify", "train.py", *QUICKLY, cwd=tmp_path).returncode == 1
     assert not (tmp_path / NAME).exists()
 
 
@@ -191,12 +194,12 @@ def test_control_characters_are_spelt_out(project: Path, command) -> None:
 
 
 def test_a_second_run_replaces_its_own_and_keeps_the_others(project: Path, command) -> None:
-    (project / "more.py").write_text(TRAIN)
-    done = command("verify", "more.py", "--save-verdicts", "--isolated", "--select", "FKL101", cwd=project)
+    (project / "more.py").write_text(QUICK)
+    done = command("verify", "more.py", "--save-verdicts", *QUICKLY, cwd=project)
     assert done.returncode == 1
     rows = json.loads((project / NAME).read_text())["verdicts"]
     assert [row["path"] for row in rows] == ["more.py", "train.py"]
-    command("verify", "more.py", "--save-verdicts", "--isolated", "--select", "FKL101", cwd=project)
+    command("verify", "more.py", "--save-verdicts", *QUICKLY, cwd=project)
     assert len(json.loads((project / NAME).read_text())["verdicts"]) == 2
 
 
@@ -205,8 +208,8 @@ def test_they_lie_beside_the_baseline_of_a_folder_above(command, tmp_path: Path)
     (tmp_path / "src" / "baseline.json").write_text('{"version": 1, "findings": []}')
     (tmp_path / "forklint.toml").write_text('baseline = "src/baseline.json"\n')
     for folder in (tmp_path, tmp_path / "src"):
-        (folder / "train.py").write_text("import os\nimport torch\n\nos.environ['OMP_NUM_THREADS'] = '1'\n")
-    command("verify", ".", "--save-verdicts", "--select", "FKL101", cwd=tmp_path)
+        (folder / "train.py").write_text(QUICK)
+    command("verify", ".", "--save-verdicts", *QUICKLY[:-1], cwd=tmp_path)
     for place in (tmp_path / "src" / NAME, tmp_path / NAME):
         (row,) = json.loads(place.read_text())["verdicts"]
         assert row["path"] == "train.py"

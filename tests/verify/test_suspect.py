@@ -61,7 +61,7 @@ def suspect(command, tmp_path: Path) -> Callable[..., dict[str, Any]]:
     return run
 
 
-FORK = ("--start-method", "fork")
+FORK = ("--start-method", "fork", "--workers", "2")
 
 
 def test_a_handle_that_lint_cannot_follow_is_confirmed(suspect, command, tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_a_handle_that_lint_cannot_follow_is_confirmed(suspect, command, tmp_pat
 
 
 def test_a_finding_of_lint_s_own_is_taken_where_there_is_one(suspect) -> None:
-    found = suspect(RECORDS.format(opened='open(path, "rb")', workers=2), ROW + 2, "FKL301", *FORK)
+    found = suspect(RECORDS.format(opened='open(path, "rb")', workers=2), ROW + 2, "FKL301", "--start-method", "spawn")
     assert found["verdict"] == "confirmed"
     assert found["finding"]["location"]["row"] == ROW
     assert "suspected" not in found["finding"]["message"]

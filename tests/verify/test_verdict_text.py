@@ -69,18 +69,18 @@ def test_each_trial_of_the_grid_says_what_it_was(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the treatment is fork")
-def test_a_project_that_forks_alone_is_tried_by_fork_alone(forklint, tmp_path: Path) -> None:
+def test_a_project_that_forks_alone_is_tried_by_fork_alone(command, tmp_path: Path) -> None:
     write("file", tmp_path)
     plan = ("verify", "data.py", "--plan")
     (tmp_path / "forklint.toml").write_text("")
-    assert "spawn, 2 workers" in forklint(*plan, cwd=tmp_path).stdout
+    assert "spawn, 2 workers" in command(*plan, cwd=tmp_path).stdout
     (tmp_path / "forklint.toml").unlink()
     project = '[project]\nname = "words"\nversion = "1"\nrequires-python = ">=3.10,<3.14"\n'
     (tmp_path / "pyproject.toml").write_text(project + '[tool.forklint]\nplatforms = ["linux"]\n')
-    told = forklint(*plan, cwd=tmp_path).stdout
+    told = command(*plan, cwd=tmp_path).stdout
     assert "fork, 4 workers" in told
     assert "spawn" not in told
-    assert "spawn, 2 workers" in forklint(*plan, "--start-method", "spawn", cwd=tmp_path).stdout
+    assert "spawn, 2 workers" in command(*plan, "--start-method", "spawn", cwd=tmp_path).stdout
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the treatment is fork")

@@ -77,7 +77,7 @@ def test_an_entry_is_looked_at_with_all_that_it_imports_and_runs_where_the_user_
     assert done.stdout.startswith(beginning), "-q begins without an empty line"
 
 
-def test_a_script_of_a_package_runs_as_its_module(forklint, project: Path) -> None:
+def test_a_script_of_a_package_runs_as_its_module(command, project: Path) -> None:
     """With dots in its imports it cannot run under its path: people run it with ``python -m``, and so does verify."""
     (project / "forklint.toml").write_text("")
     package = project / "src" / "corpus"
@@ -87,14 +87,14 @@ def test_a_script_of_a_package_runs_as_its_module(forklint, project: Path) -> No
     text = TRAIN.partition("\nsys.path.insert")[0] + "\nfrom .records" + TRAIN.partition("from records")[2]
     (package / "train.py").write_text(text)
     given = ("verify", "src/corpus/train.py", "-q", "--select", "FKL301", "--start-method", "spawn")
-    plan = forklint(*given, "--plan", "--", "records.bin", cwd=project).stdout
+    plan = command(*given, "--plan", "--", "records.bin", cwd=project).stdout
     assert "python -m corpus.train records.bin, with a limit of 60 s" in plan
-    done = forklint(*given, "--", "records.bin", cwd=project)
+    done = command(*given, "--", "records.bin", cwd=project)
     assert done.returncode == 1, done.stdout + done.stderr
     assert "cannot pickle '_io.BufferedReader' object (dataset.file)" in " ".join(done.stdout.split())
     (package / "train.py").write_text(text.replace("sys.argv[1]", '"records.bin"'))
     (package / "records.py").write_text(RECORDS.replace("pathlib.Path(__file__)", "touched = pathlib.Path(__file__)"))
-    plan = forklint("verify", ".", "--plan", cwd=project).stdout
+    plan = command("verify", ".", "--plan", cwd=project).stdout
     assert "python -m corpus.train, with a limit of 60 s" in plan, "also where forklint chooses it by itself"
 
 

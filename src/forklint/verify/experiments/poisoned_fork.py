@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from forklint.model import Finding
@@ -11,9 +13,13 @@ from forklint.verify.experiments.base import Context, Experimenter, inconclusive
 from forklint.verify.stuck import stuck_in
 from forklint.verify.subjects import NEEDS_ARGUMENTS, RUNS_SOMETHING
 from forklint.verify.unreached import why_unreached
-from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Verdict
+from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Trial, Verdict
 
 ENTRY = "pass a script that reaches it: forklint verify SCRIPT -- ARGS"
+TIMES_CONTROL = 4
+"""A child hangs if its trial takes so many times as long as the control, which did the same on the same machine."""
+SHORTEST = 10.0
+"""Seconds, and no fewer."""
 
 
 class PoisonedFork(Experimenter):
@@ -45,6 +51,10 @@ class PoisonedFork(Experimenter):
         """A task that does not end in a spawned child shows nothing in a forked one."""
         return unended(controls[0], "spawned")
 
+    def informed(self, trial: Trial, seen: Sequence[Observation]) -> Trial:
+        """A hang is certain long before the limit."""
+        return with_limit_of(trial, seen)
+
     def judge(self, experiment: Experiment, observations: Sequence[Observation]) -> Judgement:
         """Confirmed if the forked child hangs, dies or raises at the task that a spawned one ends."""
         return judged(observations, self.context.root, "under fork", "spawned")
@@ -58,6 +68,12 @@ def subject_of(finding: Path, context: Context) -> Subject | Judgement:
         return inconclusive(f"{finding} cannot be run on its own", ENTRY)
     folder = context.folder if context.entry else path.parent
     return Subject("entry", context.entry or (str(path),), folder, environment=context.variables)
+
+
+def with_limit_of(trial: Trial, controls: Sequence[Observation]) -> Trial:
+    """The treatment with a limit that rests on how long the control took, if that is shorter than its own."""
+    longest = max(seen.wall_seconds for seen in controls)
+    return replace(trial, seconds=min(trial.seconds, math.ceil(max(SHORTEST, TIMES_CONTROL * longest))))
 
 
 def unended(control: Observation, when: str) -> Judgement | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from forklint.model import Finding
 from forklint.verify.experiments import poisoned_fork
 from forklint.verify.experiments.base import Experimenter, inconclusive
-from forklint.verify.words import Experiment, Factors, Judgement, Observation, Verdict
+from forklint.verify.words import Experiment, Factors, Judgement, Observation, Trial, Verdict
 
 FALSE = "with the variable at false"
 
@@ -48,6 +48,10 @@ class UnsafeWorkerEnv(Experimenter):
     def unprovable(self, controls: Sequence[Observation]) -> Judgement | None:
         """A task that does not end with the variable at false shows nothing with it at true."""
         return poisoned_fork.unended(controls[0], FALSE)
+
+    def informed(self, trial: Trial, seen: Sequence[Observation]) -> Trial:
+        """A hang is certain long before the limit."""
+        return poisoned_fork.with_limit_of(trial, seen)
 
     def judge(self, experiment: Experiment, observations: Sequence[Observation]) -> Judgement:
         """Confirmed if the child hangs at the task that it ends with the variable at false."""

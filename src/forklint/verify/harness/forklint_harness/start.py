@@ -8,7 +8,7 @@ from importlib import import_module
 from types import ModuleType
 
 from forklint_harness import journal, stacks
-from forklint_harness.imports import after_import
+from forklint_harness.imports import after_import, without_collecting
 
 
 def begin() -> None:
@@ -18,6 +18,7 @@ def begin() -> None:
     journal.begin(order["journal"])
     stacks.arm()
     names_begin_with(order["prefix"])
+    without_collecting("torch")
     journal.record("process")
     if order["spec"].get("tolerance") is not None:
         from forklint_harness import tolerance  # no other trial has a use for it

@@ -1,0 +1,142 @@
+"""Runs forklint in a process forked from one that has imported it: what a new interpreter does, without its start.
+
+As a program this is the server: it reads requests from the socket whose descriptor is its argument, each with the three
+standard streams, and answers with the process id of the command, then with its exit status. A command begins with the
+arguments, folder, variables and umask of its request, and ends as an interpreter does.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import IO, Any
+
+LARGEST = 1 << 20
+READ_AT_START = ("PYTHON", "LC_", "LANG", "LD_", "MALLOC_")
+"""Variables that only a new interpreter reads, by how they begin."""
+
+IMPORTED = (
+    "forklint.cli.lint",
+    "forklint.cli.run",
+    "forklint.linters",
+    "forklint.edits.tree",
+    "forklint.report.sources",
+)
+"""With these all rules are imported, and LibCST."""
+
+
+class Server:
+    """A process that has imported forklint, started on first use; it ends with this one at the latest."""
+
+    _process: subprocess.Popen[bytes] | None = None
+
+    @cached_property
+    def _socket(self) -> socket.socket:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._variables = _read_at_start(os.environ)
+        command = [sys.executable, str(Path(__file__).absolute()), str(theirs.fileno())]
+        self._process = subprocess.Popen(
+            command, pass_fds=[theirs.fileno()], stdout=subprocess.DEVNULL, start_new_session=True
+        )
+        theirs.close()
+        return ours
+
+    def close(self) -> None:
+        """End it."""
+        if self._process is not None:
+            self._socket.close()
+            self._process.wait()
+
+    def can_run(self, variables: Mapping[str, str]) -> bool:
+        """Whether a command may be forked: not if a new interpreter would begin otherwise than the server has."""
+        return hasattr(socket, "send_fds") and bool(self._socket) and self._variables == _read_at_start(variables)
+
+    def run(
+        self, arguments: list[str], cwd: Path, variables: Mapping[str, str], text: str | None, timeout: float
+    ) -> subprocess.CompletedProcess[str]:
+        """Run the command to its end, with ``text`` as its standard input; as ``subprocess.run`` does."""
+        with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
+            given.write((text or "").encode())
+            given.seek(0)
+            mask = os.umask(0)
+            os.umask(mask)
+            request = {"arguments": arguments, "cwd": str(cwd), "variables": dict(variables), "umask": mask}
+            descriptors = [stream.fileno() for stream in (given, out, errors)]
+            socket.send_fds(self._socket, [json.dumps(request).encode()], descriptors)
+            pid, code = int(self._socket.recv(LARGEST)), self._status(timeout)
+            if code is None:
+                os.kill(pid, signal.SIGKILL)
+                self._status(None)
+                raise subprocess.TimeoutExpired(arguments, timeout, _written(out), _written(errors))
+            return subprocess.CompletedProcess(arguments, code, _written(out), _written(errors))
+
+    def _status(self, timeout: float | None) -> int | None:
+        self._socket.settimeout(timeout)
+        try:
+            return os.waitstatus_to_exitcode(int(self._socket.recv(LARGEST)))
+        except TimeoutError:
+            return None
+        finally:
+            self._socket.settimeout(None)
+
+
+def _read_at_start(variables: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in variables.items() if name.startswith(READ_AT_START)}
+
+
+def _written(stream: IO[bytes]) -> str:
+    stream.seek(0)
+    return stream.read().decode().replace("\r\n", "\n").replace("\r", "\n")
+
+
+def wait_for_request(connection: socket.socket) -> dict[str, Any]:
+    """In the server: serve all requests; returns in each command with its own."""
+    while True:
+        data, descriptors, _, _ = socket.recv_fds(connection, LARGEST, 3)
+        if not data:
+            os._exit(0)
+        pid = os.fork()
+        if pid == 0:
+            connection.close()
+            for number, descriptor in enumerate(descriptors):
+                os.dup2(descriptor, number)
+                os.close(descriptor)
+            request: dict[str, Any] = json.loads(data)
+            return request
+        for descriptor in descriptors:
+            os.close(descriptor)
+        connection.send(str(pid).encode())
+        connection.send(str(os.waitpid(pid, 0)[1]).encode())
+
+
+def main() -> None:
+    """Import what most commands need, then become one of them for each request."""
+    sys.path.pop(0)
+    from forklint.cli import main as command
+
+    for name in IMPORTED:
+        import_module(name)
+    gc.collect()
+    gc.freeze()
+    request = wait_for_request(socket.socket(fileno=int(sys.argv[1])))
+    os.chdir(request["cwd"])
+    os.umask(request["umask"])
+    os.environ.clear()
+    os.environ.update(request["variables"])
+    tempfile.tempdir = None
+    sys.argv[:] = ["forklint", *request["arguments"]]
+    command(prog_name="forklint")
+
+
+if __name__ == "__main__":
+    main()
