@@ -138,6 +138,11 @@ def _changed_beyond(old: Document, new: Document, chosen: Sequence[Finding]) -> 
     rows = {row_of(one.span.row, one.notebook_cell) for one in chosen}
     rows |= {row_of(link.row, link.notebook_cell) for one in chosen for link in one.chain if link.path == str(old.path)}
     rows |= {row for one in chosen for row in (one.fix.elsewhere if one.fix else ())}
+    if old.notebook is not None and new.notebook is not None:
+        emptied = old.notebook.marker_rows.keys() - new.notebook.marker_rows.keys()
+        gone = {old.notebook.marker_rows[cell] for cell in emptied}  # a cell that nothing is left of is not marked
+        stretches += [Stretch(row, row + 1, 0) for row in gone]
+        rows |= gone
     changed = Edited(document.parse(old), document.parse(new), stretches).changed_beyond(rows)
     return None if changed is None else changed.lineno
 

@@ -17,7 +17,9 @@ from pathlib import Path
 from fuzzing.checks import KINDS, check
 
 HANG = 120
-"""Seconds after which an input counts as hanging, however busy the machine is."""
+"""Seconds of processor time after which an input counts as hanging."""
+WAIT = 3600
+"""Seconds after which it hangs without working, however busy the machine is."""
 
 
 class HangError(Exception):
@@ -25,7 +27,7 @@ class HangError(Exception):
 
 
 def _hang(*_: object) -> None:
-    raise HangError(f"no end after {HANG} s")
+    raise HangError(f"no end after {HANG} s of work, or {WAIT} s")
 
 
 def main() -> int:
@@ -38,6 +40,7 @@ def main() -> int:
     options = parser.parse_args()
     faulthandler.enable()
     signal.signal(signal.SIGALRM, _hang)
+    signal.signal(signal.SIGPROF, _hang)
     failed = 0
     for number in range(options.first, options.first + options.count):
         print(json.dumps({"at": number}), flush=True)  # if the process ends here, this was why
@@ -45,7 +48,8 @@ def main() -> int:
             folder = options.keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="fuzz-")))
             folder.mkdir(exist_ok=True)
             os.chdir(folder)
-            signal.alarm(HANG)
+            signal.alarm(WAIT)
+            signal.setitimer(signal.ITIMER_PROF, HANG)
             try:
                 check(options.kind, number, folder)
             except Exception as error:  # noqa: BLE001 - whatever it is, it is what is looked for
@@ -55,6 +59,7 @@ def main() -> int:
                 print(json.dumps({"failed": number, "error": what, "trace": "".join(lines)[-3000:]}), flush=True)
             finally:
                 signal.alarm(0)
+                signal.setitimer(signal.ITIMER_PROF, 0)
                 os.chdir("/")
         if number % 20 == 0:
             gc.collect()
