@@ -384,7 +384,7 @@ def _with_fixes(kept: list[tuple[Rule, Suspect, Finding]], module: Module, optio
             raise UnfixableError("LibCST does not reproduce it exactly")
         for rule, suspect, finding in kept if propose else ():
             fixes = tuple(
-                Fix(p.message, p.applicability, tree.edits_to(p.tree) if p.tree else ())
+                Fix(p.message, p.applicability, tree.edits_to(p.tree) if p.tree else (), module.rows(p.elsewhere))
                 for p in rule.fixes(suspect, module, tree)
             )
             findings.append(replace(finding, fixes=fixes))

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import replace as replace_fields
 from pathlib import Path
 
 from forklint.engine import Linter
-from forklint.model import Applicability, Edit, FileReport, Finding, Note
+from forklint.model import Applicability, Edit, FileReport, Finding, Note, Span
 from forklint.project.changes import UNPARSABLE
 from forklint.records import dataclass
 from forklint.source import document
 from forklint.source.document import Document, UnreadableError
 from forklint.source.kinds import Kind, kind_of
+from forklint.source.lines import split_lines
 from forklint.source.paths import from_root, shown
 from forklint.source.writing import WRITABLE, replace
 
@@ -69,28 +71,29 @@ def fix(  # noqa: PLR0913 - what is fixed, and how
         original = document.decode(absolute, linter.project.data(absolute))
     except UnreadableError:
         return Fixed(report, (), "", "")
-    current, applied = original, []
+    current, applied, refused = original, list[Finding](), dict[str, Note]()
     first, start = report, original.whole
     alone = False
     for _ in range(MAX_ROUNDS):
-        chosen = _at_once(linter, absolute, _wanted(report, only, unsafe=unsafe))
+        chosen = _at_once(linter, absolute, _wanted(report, only, refused, unsafe=unsafe))
         if not chosen:
             break
         finding, chosen = chosen[0], chosen[:1] if alone else chosen
-        edits = dict.fromkeys(edit for one in chosen for edit in (one.fix.edits if one.fix else ()))
-        candidate = current.edited(tuple(edits))
+        candidate = current.edited(_edits(chosen))
         after = linter.lint_bytes(path, original.encode_whole(candidate))
-        if candidate == current.whole or not _parses(linter, absolute, current) or _gained(report, after, chosen):
+        works = candidate != current.whole and _parses(linter, absolute, current) and not _gained(report, after, chosen)
+        fixed = document.decode(absolute, linter.project.data(absolute)) if works else current
+        beyond = _changed_beyond(current, fixed, chosen) if works else None
+        if not works or beyond is not None:
             linter.project.replace(absolute, current.data)
             if len(chosen) > 1:
                 alone = True
                 continue
-            words = f"the fix of {finding.code} on {line_named(finding)} did not work and was skipped"
-            note = Note(shown(path), words, unfinished=True)
-            report = FileReport(report.path, report.findings, (*report.notes, note), report.suppressed)
-            break
-        current, report = document.decode(absolute, linter.project.data(absolute)), after
+            refused[finding.fingerprint] = _refusal(path, finding, current, beyond)
+            continue
+        current, report = fixed, after
         applied += chosen
+    report = _noted(report, refused.values())
     if not applied:
         return Fixed(_with_notes(report, first), (), start, start)
     if write:
@@ -98,15 +101,63 @@ def fix(  # noqa: PLR0913 - what is fixed, and how
         if failure:
             linter.project.replace(absolute, original.data)
             note = Note(shown(path), f"not fixed: {failure}", failure=True)
-            return Fixed(
-                FileReport(first.path, first.findings, (*first.notes, note), first.suppressed), (), start, start
-            )
+            return Fixed(_noted(first, [note]), (), start, start)
     return Fixed(_with_notes(report, first), tuple(applied), start, current.whole)
 
 
-def _wanted(report: FileReport, only: Container[str] | None, *, unsafe: bool) -> list[Finding]:
+def _wanted(report: FileReport, only: Container[str] | None, refused: Container[str], *, unsafe: bool) -> list[Finding]:
     wanted = (one for one in report.findings if only is None or one.fingerprint in only)
-    return [one for one in wanted if applicable(one, unsafe=unsafe)]
+    return [one for one in wanted if applicable(one, unsafe=unsafe) and one.fingerprint not in refused]
+
+
+def _edits(findings: Iterable[Finding]) -> tuple[Edit, ...]:
+    """The edits of the fixes of some findings; what several change alike is changed once."""
+    return tuple(dict.fromkeys(edit for one in findings for edit in (one.fix.edits if one.fix else ())))
+
+
+def _changed_beyond(old: Document, new: Document, chosen: Sequence[Finding]) -> int | None:
+    """The first row of a document where the fixes of some findings change a statement that they do not edit.
+
+    Both are parsed here, for the project's trees may share their parts. Fixes of settings files compare values.
+    """
+    if kind_of(old.path) is Kind.PRESET:
+        return None
+    from forklint.edits.extent import Edited, Stretch  # noqa: PLC0415 - only when something is fixed
+
+    def row_of(row: int, cell: int | None) -> int:
+        return row if old.notebook is None or cell is None else old.notebook.program_row(cell, row)
+
+    stretches = [
+        Stretch(
+            row_of(edit.span.row, edit.notebook_cell),
+            row_of(edit.span.end_row, edit.notebook_cell),
+            len(split_lines(edit.content)),
+        )
+        for edit in _edits(chosen)
+    ]
+    rows = {row_of(one.span.row, one.notebook_cell) for one in chosen}
+    rows |= {row_of(link.row, link.notebook_cell) for one in chosen for link in one.chain if link.path == str(old.path)}
+    rows |= {row for one in chosen for row in (one.fix.elsewhere if one.fix else ())}
+    if old.notebook is not None and new.notebook is not None:
+        emptied = old.notebook.marker_rows.keys() - new.notebook.marker_rows.keys()
+        gone = {old.notebook.marker_rows[cell] for cell in emptied}  # a cell that nothing is left of is not marked
+        stretches += [Stretch(row, row + 1, 0) for row in gone]
+        rows |= gone
+    changed = Edited(document.parse(old), document.parse(new), stretches).changed_beyond(rows)
+    return None if changed is None else changed.lineno
+
+
+def _refusal(path: Path, finding: Finding, document: Document, beyond: int | None) -> Note:
+    """The note on a finding whose fix is not applied: it does not work, or changes the statement in row ``beyond``."""
+    words = f"the fix of {finding.code} on {line_named(finding)}"
+    if beyond is None:
+        return Note(shown(path), f"{words} did not work and was skipped", unfinished=True)
+    place = f"line {beyond}"
+    if document.notebook is not None:
+        cell, span = document.notebook.local(Span(beyond, 1, beyond, 1))
+        place = f"line {span.row} of cell {cell}"
+    words = f"{words} would also change {place}, so it was not applied; please report it"
+    return Note(shown(path), words, unfinished=True, refused=finding.fingerprint)
 
 
 def line_named(finding: Finding) -> str:
@@ -123,8 +174,11 @@ def applicable(finding: Finding, *, unsafe: bool) -> bool:
 
 
 def _with_notes(report: FileReport, first: FileReport) -> FileReport:
-    notes = tuple(dict.fromkeys((*first.notes, *report.notes)))
-    return FileReport(report.path, report.findings, notes, report.suppressed, report.parsed)
+    return replace_fields(report, notes=tuple(dict.fromkeys((*first.notes, *report.notes))))
+
+
+def _noted(report: FileReport, notes: Iterable[Note]) -> FileReport:
+    return replace_fields(report, notes=(*report.notes, *notes))
 
 
 def _parses(linter: Linter, path: Path, before: Document) -> bool:

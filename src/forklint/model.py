@@ -107,6 +107,9 @@ class Fix:
     message: str
     applicability: Applicability
     edits: tuple[Edit, ...] = ()
+    elsewhere: tuple[int, ...] = field(default=(), compare=False)
+    """Rows of the other statements that it edits, outside of the finding's place and chain; in a notebook, of the
+    program."""
 
 
 @dataclass(frozen=True)
@@ -170,6 +173,8 @@ class Note:
     """Code of a rule whose budget ran out in the file, so that it may find less: worth a word only with --verbose."""
     unfinished: bool = False
     """Whether a rule or a fix was given up, so that the report says less than another run might."""
+    refused: str = ""
+    """Fingerprint of a finding whose fix was not applied, since it changes statements that it does not edit."""
 
 
 @dataclass(frozen=True)

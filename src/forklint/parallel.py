@@ -187,9 +187,12 @@ def fix_all(job: Job, files: Sequence[Path], processes: int | None, *, unsafe: b
     reports = lint(job, files, processes)
     linters = job.linters()
     results = [Fixed(report, (), "", "") for report in reports]
+    failed: set[int] = set()  # what was said of these stays: on the disk they are something else meanwhile
     for _ in range(MAX_PASSES):
         open_cases = [
-            i for i, result in enumerate(results) if any(applicable(f, unsafe=unsafe) for f in result.report.findings)
+            i
+            for i, result in enumerate(results)
+            if i not in failed and any(applicable(f, unsafe=unsafe) for f in result.report.findings)
         ]
         changed = False
         for index in open_cases:
@@ -197,10 +200,11 @@ def fix_all(job: Job, files: Sequence[Path], processes: int | None, *, unsafe: b
             done = fix(linters.of(path), path, unsafe=unsafe, write=write)
             results[index] = _merge(results[index], done)
             changed |= bool(done.applied)
+            failed |= {index} if any(note.failure for note in done.report.notes) else set()
         if not changed:
             break
         for index, result in enumerate(results):
-            if result.report.findings and not result.applied:
+            if result.report.findings and not result.applied and index not in failed:
                 results[index] = Fixed(_again(linters, files[index]), result.applied, result.before, result.after)
     return results
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from forklint.model import Applicability
@@ -18,3 +19,5 @@ class Proposal:
     message: str
     applicability: Applicability
     tree: Tree | None = None
+    elsewhere: tuple[ast.AST, ...] = ()
+    """What it edits in other statements than those of the finding's place and chain."""

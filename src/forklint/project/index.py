@@ -207,8 +207,8 @@ class Project(ProjectModules):
         return found
 
     def ancestry(self, facts: ClassFacts) -> Ancestry:
-        """A class with all that it inherits from."""
-        return self.answer("ancestry", facts, lambda: self._find_ancestry(facts))
+        """A class with all that it inherits from; of one whose bases depend on themselves, nothing is known."""
+        return self.answer("ancestry", facts, lambda: self._find_ancestry(facts), Ancestry((), (), complete=False))
 
     def _find_ancestry(self, facts: ClassFacts) -> Ancestry:
         classes: dict[ClassFacts, None] = {}

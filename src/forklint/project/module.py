@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 
@@ -118,6 +118,10 @@ class Module:
         """Make a step of a chain that points to a node of this module."""
         span = self.span(node)
         return Link(str(self.path), span.row, span.column, message, node=self.number_of(node))
+
+    def rows(self, nodes: Iterable[ast.AST]) -> tuple[int, ...]:
+        """The rows of the statements that some nodes belong to."""
+        return tuple(sorted({self.statement_of(node).lineno for node in nodes}))
 
     def statement_of(self, node: ast.AST) -> ast.stmt:
         """The statement that a node belongs to: itself, or the nearest above."""

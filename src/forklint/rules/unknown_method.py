@@ -166,11 +166,13 @@ class UnknownMethod(Rule):
             yield Proposal(f"call it on the wrapped object: `.module.{wrong.name}`", Applicability.DISPLAY)
         elif meant:
             statement = tree.statements[module.ordinals[module.statement_of(suspect.node)]]
+            uses: tuple[ast.AST, ...] = ()
             if isinstance(suspect.node, ast.ImportFrom):
+                uses = tuple(node for node in module.nodes if isinstance(node, ast.Name) and node.id == wrong.name)
                 changed = _renamed_import(tree, statement, wrong.name, meant)
             else:
                 changed = _renamed(tree, statement, suspect.node, meant)
-            yield Proposal(f"rename `{wrong.name}` to `{meant}`", Applicability.UNSAFE, changed)
+            yield Proposal(f"rename `{wrong.name}` to `{meant}`", Applicability.UNSAFE, changed, uses)
         elif wrong.near.names:
             yield Proposal(f"use one of {_listed(wrong.near.names)}", Applicability.DISPLAY)
 

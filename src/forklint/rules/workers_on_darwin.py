@@ -257,7 +257,8 @@ class WorkersOnDarwin(Rule):
             following = ", ".join(dict.fromkeys(option.name for option, _ in plan.guarded))
             message = "load in the main process" + (f" and remove {gone}" if gone else "")
             message += f"; {following} then depends on the count" if following else ""
-            yield Proposal(message, Applicability.SAFE if certain else Applicability.UNSAFE, changed)
+            others = (*(option.value for option in plan.options), *(option.value for option, _ in plan.guarded))
+            yield Proposal(message, Applicability.SAFE if certain else Applicability.UNSAFE, changed, others)
         yield Proposal('keep the workers and start them with multiprocessing_context="fork"', Applicability.DISPLAY)
 
 

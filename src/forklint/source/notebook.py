@@ -101,6 +101,15 @@ class Notebook:
         raw = self.raws.get(number)
         return self.text.count("\n", 0, raw.place_of(row)) + 1 if raw is not None else 1
 
+    @cached_property
+    def marker_rows(self) -> dict[int, int]:
+        """The row of the program in which each cell but the first is marked, by its number."""
+        return {part.number: part.first_row - 1 for part in self.parts[1:]}
+
+    def program_row(self, number: int, row: int) -> int:
+        """The row of the program in which a row of a cell stands."""
+        return next(part.first_row for part in self.parts if part.number == number) + row - 1
+
     def local(self, span: Span) -> tuple[int, Span]:
         """Give the number of a span's cell, and the span in it; what was masked is spanned as it is written."""
         part = self.part_at(span.row)

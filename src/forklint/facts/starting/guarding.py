@@ -104,7 +104,7 @@ class _Sorting:
         for unit in loose:
             names = _bound(unit.body)
             once = all(bound[name] == 1 and name not in self.before for name in names)
-            if not (names & needed and once):
+            if unit is self.tail[0] or not (names & needed and once):
                 continue
             own = mentions[id(unit)]
             others = {name for name in own if mentioning[name] > 1} | (mentioning.keys() - own)
