@@ -56,7 +56,9 @@ def tolerance(
     sliced = {file: found for file, found in points.items() if file.resolve() not in left_whole}
     return {
         "roots": [str(root)],
-        "skipped": slices.skipped(project, sliced, None if path.resolve() in left_whole else path),
+        "skipped": slices.skipped(
+            project, sliced, None if path.resolve() in left_whole else path, (path, finding.span.row)
+        ),
         "wanted": {str(file.resolve()): sorted(found) for file, found in points.items()},
         "claimed": {str(path.resolve()): [rows]},
         "loads": loaded_with(),
