@@ -9,7 +9,7 @@ import ast
 import contextlib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -103,15 +103,26 @@ def _called_with(
             source = call.get(name, position if position < len(function.args.args) - 1 else None)
             if source is None or name in found:
                 continue
-            node = _node(name, evaluator.find(source), evaluator, wanted, depth)
+            possible = evaluator.find(source).possible
+            others = [one for one in possible if not _is_of_same_init(one, owner, project)]
+            node = _node(name, others, evaluator, wanted, depth)
             if node is not None and node[1] != "none":
                 found[name] = node
     return found
 
 
-def _node(name: str, found: Found, evaluator: Evaluator, wanted: Mapping[str, Any], depth: int) -> Node | None:
+def _is_of_same_init(found: Found, owner: ClassFacts, project: Project) -> bool:
+    """Whether a value is an object that the same constructor makes: ``index = Index(index)`` is built of a path."""
+    value = found.value
+    method = project.method(value.facts, "__init__") if isinstance(value, Instance) else None
+    return method is not None and method[0] is owner
+
+
+def _node(
+    name: str, possible: Sequence[Found], evaluator: Evaluator, wanted: Mapping[str, Any], depth: int
+) -> Node | None:
     """What a value is, as far as it is known; None where nothing is."""
-    for one in found.possible:
+    for one in possible:
         value = one.value
         if isinstance(value, Instance):
             return node_of(value.facts, evaluator.project, wanted, depth + 1)

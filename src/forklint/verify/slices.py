@@ -107,7 +107,7 @@ def _called(statement: ast.stmt) -> set[str]:
     return {str(getattr(call.func, "attr", getattr(call.func, "id", ""))) for call in calls}
 
 
-def _results(body: Body, wanted: list[ast.stmt]) -> list[ast.stmt]:
+def _results(body: ast.FunctionDef | ast.AsyncFunctionDef, wanted: list[ast.stmt]) -> list[ast.stmt]:
     """The statements by which a function hands on what it has made: it returns or yields it, or stores it elsewhere."""
     statements = list(_own_statements(body.body))
     first = min(one.lineno for one in wanted)
