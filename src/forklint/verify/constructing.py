@@ -15,11 +15,11 @@ from typing import Any
 
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
-from forklint.project.scopes import Function
+from forklint.project.scopes import FUNCTIONS, Function
 from forklint.summaries.terms import WORD
 from forklint.values import callers
 from forklint.values.evaluator import Evaluator
-from forklint.values.model import Constant, Found, Instance, Row, Source, Table
+from forklint.values.model import Constant, Expression, Found, Instance, Row, Source, Table
 
 KINDS = {bool: "bool", int: "int", float: "float", str: "text", bytes: "bytes", type(None): "none"}
 DEEPEST = 3
@@ -104,18 +104,22 @@ def _called_with(
             if source is None or name in found:
                 continue
             possible = evaluator.find(source).possible
-            others = [one for one in possible if not _is_of_same_init(one, owner, project)]
+            others = [one for one in possible if not (_is_bound_again(source) and isinstance(one.value, Instance))]
             node = _node(name, others, evaluator, wanted, depth)
             if node is not None and node[1] != "none":
                 found[name] = node
     return found
 
 
-def _is_of_same_init(found: Found, owner: ClassFacts, project: Project) -> bool:
-    """Whether a value is an object that the same constructor makes: ``index = Index(index)`` is built of a path."""
-    value = found.value
-    method = project.method(value.facts, "__init__") if isinstance(value, Instance) else None
-    return method is not None and method[0] is owner
+def _is_bound_again(source: Source) -> bool:
+    """Whether an argument is a parameter that its function also binds: ``index = Index(index)`` was given a path."""
+    if not isinstance(source, Expression) or not isinstance(source.node, ast.Name):
+        return False
+    function = source.scope.node
+    if not isinstance(function, FUNCTIONS):
+        return False
+    given = {one.arg for one in ast.walk(function.args) if isinstance(one, ast.arg)}
+    return source.node.id in given and len(source.scope.bindings.get(source.node.id, ())) > 1
 
 
 def _node(

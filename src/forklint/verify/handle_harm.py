@@ -95,7 +95,7 @@ def paired(cell: Cell, mended: Observation | None, known: Truth) -> Cell:
 
 
 def unread(seen: Observation, mended: Observation | None, why: Judgement | None) -> Cell:
-    """The cell of a dataset from which no sample can be read, for the reason given: can a worker be sent it?
+    """The cell of a dataset from which no sample can be read, for the reason given: whether a worker can be sent it.
 
     Nothing else counts, and the mended trial must start its worker.
     """
