@@ -240,3 +240,51 @@ def test_what_the_program_raises_itself_is_not_passed_over(tmp_path: Path) -> No
     proof = proof_of(tmp_path, HEAD + text, "fork", "FKL302")
     assert proof.verdict() == "inconclusive", proof.judgement.evidence
     assert "no sample can be read from generated data: ValueError: no crop" in proof.judgement.evidence
+
+
+UNREADABLE = """
+class Records(Dataset):
+    def __init__(self, path):
+        self.file = open(path, "rb")
+        self.places = []{more}
+
+    def __len__(self):
+        return len(self.places)
+
+    def __getitem__(self, index):
+        if self.file.read(4) != b"FKLT":
+            raise ValueError("no file of ours")
+        return self.file.read(4)
+
+def loader(path):
+    return DataLoader(Records(path), num_workers=4)
+"""
+
+
+@pytest.mark.parametrize("places", ["", "\n        self.places = [1, 2, 3]"])
+def test_what_cannot_be_sent_is_seen_before_any_sample(tmp_path: Path, places: str) -> None:
+    """No sample comes out of generated data, with a check that nobody can guess, or none at all."""
+    proof = proof_of(tmp_path, HEAD + UNREADABLE.format(more=places), "spawn")
+    words = proof.judgement.evidence
+    assert proof.verdict() == "confirmed", words
+    assert "cannot pickle '_io.BufferedReader' object (dataset.file); with the fix it is sent" in words
+    assert "no sample can be read from generated data" in words
+
+
+def test_without_samples_nothing_else_is_confirmed(tmp_path: Path) -> None:
+    """What fails in forked workers fails on the data; a handle that is left out when it is sent does no harm."""
+    more = "\n        self.places = [1, 2, 3]"
+    proof = proof_of(tmp_path, HEAD + UNREADABLE.format(more=more), "fork")
+    assert proof.verdict() == "inconclusive", proof.judgement.evidence
+    state = "\n\n    def __getstate__(self):\n        return {**self.__dict__, 'file': None}"
+    finding = finding_in(tmp_path, HEAD + UNREADABLE.format(more=more))
+    (tmp_path / "data.py").write_text(HEAD + UNREADABLE.format(more=more + state))
+    proof = prove(finding, tmp_path, start_methods=("spawn",))
+    assert proof.verdict() == "inconclusive", proof.judgement.evidence
+
+
+def test_without_samples_another_part_that_cannot_be_sent_is_no_proof(tmp_path: Path) -> None:
+    more = "\n        self.places = [1, 2, 3]\n        self.key = lambda one: one"
+    proof = proof_of(tmp_path, HEAD + UNREADABLE.format(more=more), "spawn")
+    assert proof.verdict() == "inconclusive", proof.judgement.evidence
+    assert "with the fix, too" in proof.judgement.evidence

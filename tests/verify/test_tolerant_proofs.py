@@ -131,6 +131,25 @@ def test_a_lambda_is_confirmed_where_no_script_makes_the_call(verify) -> None:
     assert "with the fix it does not occur" in found["evidence"]
 
 
+def test_a_loader_that_a_missing_framework_would_ask_for_is_made_alone(verify) -> None:
+    """And its sampler, which refuses a made-up number of ranks, stays with the parent."""
+    found = verify(
+        HEAD + "class Ranks(torch.utils.data.Sampler):\n    def __init__(self, rows, ranks):\n"
+        "        self.rows, self.ranks = rows, ranks\n\n    def __iter__(self):\n"
+        "        raise ValueError('a number of ranks that does not fit')\n\n"
+        "    def __len__(self):\n        return 8\n\n"
+        "class Data(missing.DataModule):\n    def loader(self, ranks):\n"
+        "        rows = Rows()\n        sampler = Ranks(rows, ranks)\n"
+        "        return DataLoader(rows, sampler=sampler, num_workers=2, collate_fn=lambda rows: rows)\n\n"
+        "if __name__ == '__main__':\n    missing.Trainer().fit(Data())\n",
+        "FKL204",
+    )
+    assert found["verdict"] == "confirmed", found["evidence"]
+    assert "with the fix it does not occur" in found["evidence"]
+    codes = [trial["factors"].get("code") for trial in found["trials"]]
+    assert codes[-4:] == ["tolerant", "with the fix"] * 2, "the script did not come to the loader"
+
+
 def test_without_a_fix_the_one_object_is_sent_by_value(verify) -> None:
     found = verify(
         HEAD + "def loader_for(size):\n    import random\n    width = size\n\n    def collate(rows):\n"

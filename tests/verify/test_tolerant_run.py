@@ -163,11 +163,12 @@ parser.add_argument("--mode", required=True, choices=["train", "test"])
 parser.add_argument("--workers", type=int, required=True)
 parser.add_argument("--names", nargs="+", required=True)
 parser.add_argument("--given", type=int, default=4)
+parser.add_argument("further", nargs="*")
 args = parser.parse_args()
 print(args.mode, isinstance(args.workers, int), is_stand_in(args.workers), is_stand_in(args.data), args.given,
-      is_stand_in(args.given), len(args.names))
+      is_stand_in(args.given), len(args.names), args.further)
 """
-    assert shown(tmp_path, text) == "train True True True 4 False 1\n"
+    assert shown(tmp_path, text) == "train True True True 4 False 1 []\n"
 
 
 def test_cuda_that_is_not_there_runs_on_the_cpu(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -119,10 +120,12 @@ def run(options: dict[str, Any], arguments: Sequence[str] | None) -> int:
     finder = config.SettingsFinder(overrides(options), config=options["config_file"], isolated=options["isolated"])
     files, missing = find(finder, options["paths"] or (Path(),))
     suspicions = _suspicions(options["suspect"])
-    ran = _lint(finder, files, missing, options["paths"][0] if entry else None, suspicions)
-    scripts = tuple(from_root(path) for path in files if kind_of(path) is Kind.PYTHON)
     python = interpreter(options["python"]) if options["python"] else Path(sys.executable)
-    environment = _probed(python)
+    with ThreadPoolExecutor(1) as threads:  # it imports torch, which takes as long as linting
+        probed = threads.submit(_probed, python)
+        ran = _lint(finder, files, missing, options["paths"][0] if entry else None, suspicions)
+        environment = probed.result()
+    scripts = tuple(from_root(path) for path in files if kind_of(path) is Kind.PYTHON)
     context_of = contexts(finder, environment, (entry, importable), scripts, options)
     findings = all_findings(ran.reports)
     if suspicions:

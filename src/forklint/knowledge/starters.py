@@ -192,3 +192,13 @@ def settling() -> Settling:
     table = knowledge.table("starters.toml")["settles_start_method"]
     calls = frozenset(f"{module}.{name}" for module in table["modules"] for name in table["names"])
     return Settling(calls, frozenset(table["executors"]), tuple(table["modules"]))
+
+
+@cache
+def derived_loaders() -> dict[str, list[str]]:
+    """Loader classes of other libraries that are derived from torch's DataLoader: what they take by position."""
+    return {
+        name: list(row.positions)
+        for name, row in starters().items()
+        if row.is_loader and row.positions[:1] == ("dataset",) and name.rpartition(".")[2][0].isupper()
+    }

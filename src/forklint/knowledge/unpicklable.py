@@ -40,6 +40,8 @@ class Stream:
     """Their result holds their arguments."""
     setting: frozenset[str]
     """The object itself does."""
+    chains: bool = False
+    """Whether all its other methods give the stream, too."""
 
 
 @dataclass(frozen=True)
@@ -97,13 +99,27 @@ def keeper(name: str) -> Keeper | None:
     return _row(_keepers(), name)
 
 
+def keepers_told() -> dict[str, list[Any]]:
+    """By the name of a call, the names and positions of the arguments that its result holds; None stands for all."""
+    return {name: [_listed(row.keeps), _listed(row.positions)] for name, row in _keepers().items()}
+
+
+def _listed(values: frozenset[Any] | None) -> list[Any] | None:
+    return None if values is None else sorted(values)
+
+
 @cache
 def _streams() -> dict[str, Stream]:
     return {
-        name: Stream(frozenset(row["adding"]), frozenset(row.get("setting", ())))
+        name: Stream(frozenset(row["adding"]), frozenset(row.get("setting", ())), row.get("chains", False))
         for row in _table()["stream"]
         for name in row["call"]
     }
+
+
+def streams_told() -> dict[str, list[Any]]:
+    """By the name of a call: methods that add to what its result holds, methods that set it, whether others chain."""
+    return {name: [sorted(row.adding), sorted(row.setting), row.chains] for name, row in _streams().items()}
 
 
 def stream(name: str) -> Stream | None:

@@ -9,17 +9,17 @@ import ast
 import contextlib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
-from forklint.project.scopes import Function
+from forklint.project.scopes import FUNCTIONS, Function
 from forklint.summaries.terms import WORD
 from forklint.values import callers
 from forklint.values.evaluator import Evaluator
-from forklint.values.model import Constant, Found, Instance, Row, Source, Table
+from forklint.values.model import Constant, Expression, Found, Instance, Row, Source, Table
 
 KINDS = {bool: "bool", int: "int", float: "float", str: "text", bytes: "bytes", type(None): "none"}
 DEEPEST = 3
@@ -103,15 +103,30 @@ def _called_with(
             source = call.get(name, position if position < len(function.args.args) - 1 else None)
             if source is None or name in found:
                 continue
-            node = _node(name, evaluator.find(source), evaluator, wanted, depth)
+            possible = evaluator.find(source).possible
+            others = [one for one in possible if not (_is_bound_again(source) and isinstance(one.value, Instance))]
+            node = _node(name, others, evaluator, wanted, depth)
             if node is not None and node[1] != "none":
                 found[name] = node
     return found
 
 
-def _node(name: str, found: Found, evaluator: Evaluator, wanted: Mapping[str, Any], depth: int) -> Node | None:
+def _is_bound_again(source: Source) -> bool:
+    """Whether an argument is a parameter that its function also binds: ``index = Index(index)`` was given a path."""
+    if not isinstance(source, Expression) or not isinstance(source.node, ast.Name):
+        return False
+    function = source.scope.node
+    if not isinstance(function, FUNCTIONS):
+        return False
+    given = {one.arg for one in ast.walk(function.args) if isinstance(one, ast.arg)}
+    return source.node.id in given and len(source.scope.bindings.get(source.node.id, ())) > 1
+
+
+def _node(
+    name: str, possible: Sequence[Found], evaluator: Evaluator, wanted: Mapping[str, Any], depth: int
+) -> Node | None:
     """What a value is, as far as it is known; None where nothing is."""
-    for one in found.possible:
+    for one in possible:
         value = one.value
         if isinstance(value, Instance):
             return node_of(value.facts, evaluator.project, wanted, depth + 1)

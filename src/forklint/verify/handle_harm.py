@@ -13,7 +13,7 @@ from forklint.verify import samples
 from forklint.verify.samples import Truth
 from forklint.verify.stuck import is_hung, stuck_workers
 from forklint.verify.unreached import first_line, why_unreached
-from forklint.verify.words import Observation, Verdict
+from forklint.verify.words import Judgement, Observation, Verdict
 
 BOOTSTRAPPING = "before the current process has finished its bootstrapping phase"
 MOST_NAMED = 8
@@ -92,6 +92,23 @@ def paired(cell: Cell, mended: Observation | None, known: Truth) -> Cell:
         return replace(cell, verdict=Verdict.INCONCLUSIVE, evidence=f"{cell.evidence}; {problem}", advice=NAME_IT)
     assert mended is not None  # noqa: S101 - there is no problem
     return replace(cell, evidence=f"{cell.evidence}; {mended.trial.factors.code} no harm")
+
+
+def unread(seen: Observation, mended: Observation | None, why: Judgement | None) -> Cell:
+    """The cell of a dataset from which no sample can be read, for the reason given: whether a worker can be sent it.
+
+    Nothing else counts, and the mended trial must start its worker.
+    """
+    sending = _unsendable(seen) if seen.of("handle-held") else None
+    reason = why.evidence if why else "no sample can be read"
+    if sending is None:
+        return Cell(Verdict.INCONCLUSIVE, reason, why.advice if why else NAME_IT)
+    how = mended.trial.factors.code if mended else "with the fix"
+    refused = mended.of("unpicklable") if mended else ()
+    if mended is None or refused or not mended.of("worker"):
+        other = f"too: {refused[0]['type']}: {first_line(refused[0]['text'])}" if refused else "no worker starts"
+        return Cell(Verdict.INCONCLUSIVE, f"{sending.evidence}; {how}, {other}; {reason}", NAME_IT)
+    return replace(sending, evidence=f"{sending.evidence}; {how} it is sent; {reason}")
 
 
 def _not_cured(mended: Observation | None, known: Truth) -> str:

@@ -89,7 +89,14 @@ def with_world(trial: Trial, seen: Sequence[Observation]) -> Trial:
     learnt = [record["world"] for one in seen for record in one.of("world")]
     if not learnt or "dataset" not in trial.spec or "world" in trial.spec["dataset"]:
         return trial
-    return replace(trial, spec={**trial.spec, "dataset": {**trial.spec["dataset"], "world": learnt[0]}})
+    dataset = {**trial.spec["dataset"], "world": learnt[0], "unread": is_unread(seen)}
+    passes = {"passes": 0} if is_unread(seen) else {}  # those of forked workers, which would fail as well
+    return replace(trial, spec={**trial.spec, **passes, "dataset": dataset})
+
+
+def is_unread(seen: Sequence[Observation]) -> bool:
+    """Whether the dataset could be built, with what the claim is about in it, and gave no sample."""
+    return any(record.get("unread") for one in seen for record in one.of("made"))
 
 
 def stood_in(seen: Sequence[Observation]) -> Judgement | None:

@@ -19,6 +19,8 @@ NOTEBOOK = Judgement(
     "notebook cells cannot be run: a worker process cannot import them",
     "move the code to a module, or export it with `jupyter nbconvert --to script`",
 )
+REACHED = ("target", "sent", "inherited")
+"""Records of a trial that came to the loader, or to the call that sends something."""
 Tell = Callable[[Finding, Trial, Observation | None], None]
 """Called when a trial begins (no observation yet) and when it has ended."""
 
@@ -77,12 +79,16 @@ def prove(planned: Planned, runner: Runner, tell: Tell) -> Result:
     seen: list[Observation] = []
     judgement: Judgement | None = None
     has_come = False
+    tolerantly: list[Observation] = []
     for attempt in planned.outcome.attempts:
         if judgement is not None and not _is_worth_trying(attempt, judgement, planned.context, has_come=has_come):
             continue
+        if attempt.is_tolerant and any(one.of(kind) for one in tolerantly for kind in REACHED):
+            continue  # the place was reached, so that what it showed there stands
         experiment = replace(attempt, instead_of=judgement or attempt.instead_of)
         shown = observe(experiment, experimenter, runner, tell)
         seen += shown
+        tolerantly += shown if attempt.is_tolerant else []
         judgement = experimenter.judge(experiment, shown)
         if attempt.is_tolerant and experiment.instead_of is not None:
             judgement = with_reason(judgement, experiment.instead_of)

@@ -58,21 +58,100 @@ LEAVING = frozenset({"exit", "_exit", "quit"})
 Body = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def skipped(project: Project, points: Mapping[Path, Iterable[int]], program: Path | None) -> dict[str, list[Rows]]:
+def skipped(
+    project: Project, points: Mapping[Path, Iterable[int]], program: Path | None, end: tuple[Path, int] | None = None
+) -> dict[str, list[Rows]]:
     """By file, first and last rows of the statements that do not lead to any of some rows.
 
-    The top level of ``program`` alone is cut: what another module binds, whoever imports it may read.
+    The top level of ``program`` alone is cut: what another module binds, whoever imports it may read. ``end`` is the
+    file and row where the run ends. A function that has returned by then also needs what leads to its return value.
     """
-    found = {}
+    bodies: list[tuple[Path, Module, Body, list[ast.stmt]]] = []
     for path, rows in points.items():
         module = project.module(path)
-        if module is None or module.is_notebook:
+        if module is not None and not module.is_notebook:
+            bodies += [(path, module, body, on) for body, on in _bodies(module, rows)]
+    active = _active([(body, on) for _, _, body, on in bodies], _statement_at(project, end) if end else None)
+    found: dict[str, set[Rows]] = {}
+    for path, module, body, on in bodies:
+        if isinstance(body, ast.Module) and path != program:
             continue
-        cut = [(body, on) for body, on in _bodies(module, rows) if path == program or not isinstance(body, ast.Module)]
-        spared = [one for body, on in cut for one in _Slice(module, body, on).spared()]
-        if spared:
-            found[str(path.resolve())] = sorted({(one.lineno, one.end_lineno or one.lineno) for one in spared})
+        returned = [] if isinstance(body, ast.Module) or end is None or body in active else _results(body, on)
+        for one in _Slice(module, body, [*on, *returned]).spared():
+            found.setdefault(str(path.resolve()), set()).add((one.lineno, one.end_lineno or one.lineno))
+    return {path: sorted(rows) for path, rows in found.items()}
+
+
+def _active(bodies: list[tuple[Body, list[ast.stmt]]], end: ast.stmt | None) -> set[Body]:
+    """The bodies that are still running where the run ends, as far as the names of calls tell.
+
+    Those that the last statement calls, and those whose own last statement calls one of them.
+    """
+    last = {body: max(on, key=lambda one: one.lineno) for body, on in bodies}
+    active = {body for body, on in bodies if end in on}
+    called = _called(end) if end is not None else set()
+    changed = True
+    while changed:
+        names = {body.name for body in active if not isinstance(body, ast.Module)}
+        below = {body for body in last if not isinstance(body, ast.Module) and body.name in called}
+        above = {body for body, statement in last.items() if _called(statement) & names}
+        changed = not (below | above) <= active
+        active |= below | above
+        called |= {name for body in below for name in _called(last[body])}
+    return active
+
+
+def _called(statement: ast.stmt) -> set[str]:
+    """Last names of what the head of a statement calls."""
+    calls = [node for part in _head(statement) for node in nodes_below(part) if isinstance(node, ast.Call)]
+    return {str(getattr(call.func, "attr", getattr(call.func, "id", ""))) for call in calls}
+
+
+def _results(body: ast.FunctionDef | ast.AsyncFunctionDef, wanted: list[ast.stmt]) -> list[ast.stmt]:
+    """The statements by which a function hands on what it has made: it returns or yields it, or stores it elsewhere."""
+    statements = list(_own_statements(body.body))
+    first = min(one.lineno for one in wanted)
+    shared = {name for one in statements if isinstance(one, (ast.Global, ast.Nonlocal)) for name in one.names}
+    own = {name for one in statements for name in _bound(one)} - shared
+    given = (
+        {one.arg for one in nodes_below(body.args) if isinstance(one, ast.arg)}
+        if not isinstance(body, ast.Module)
+        else set()
+    )
+    found = []
+    for one in statements:
+        returns = isinstance(one, ast.Return) and one.value is not None and not isinstance(one.value, ast.Constant)
+        yields = any(isinstance(node, (ast.Yield, ast.YieldFrom)) for part in _head(one) for node in nodes_below(part))
+        stores = one.lineno > first and any(name and name not in own for name in _changed(one))
+        changes = one.lineno > first and any(_root(value) in given for value in _handed(one))
+        if returns or yields or stores or changes:
+            found.append(one)
     return found
+
+
+def _handed(statement: ast.stmt) -> list[ast.expr]:
+    """What a call that stands alone may change: its receiver, and its first argument."""
+    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
+        return []
+    call = statement.value
+    if isinstance(call.func, ast.Name) and call.func.id == "print":
+        return []
+    return [*([] if isinstance(call.func, ast.Name) else [call.func]), *call.args[:1]]
+
+
+def _bound(statement: ast.stmt) -> Iterator[str]:
+    """Names that a statement binds itself."""
+    for part in _head(statement):
+        for node in nodes_below(part):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                yield node.id
+
+
+def _statement_at(project: Project, place: tuple[Path, int]) -> ast.stmt | None:
+    """The innermost statement on a row of a file."""
+    module = project.module(place[0])
+    on_row = [one for one in _statements(module.tree) if _holds(module, one, place[1])] if module is not None else []
+    return on_row[-1] if on_row else None
 
 
 def statement_rows(project: Project, path: Path, row: int) -> Rows:
@@ -188,21 +267,10 @@ class _Slice:
             return True
         if any(self._is_needed_after(name, statement) for name in _changed(statement)):
             return True
-        return (
-            isinstance(statement, ast.Expr)
-            and isinstance(statement.value, ast.Call)
-            and self._hands(statement, statement.value)
-        )
+        return any(self._is_needed_after(_root(value), statement) for value in _handed(statement))
 
     def _is_needed_after(self, name: str, statement: ast.stmt) -> bool:
         return statement.lineno < self._needed.get(name, 0)
-
-    def _hands(self, statement: ast.stmt, call: ast.Call) -> bool:
-        """Whether a call may change something that is needed: its receiver, or its first argument."""
-        if isinstance(call.func, ast.Name) and call.func.id == "print":
-            return False
-        values = [*([] if isinstance(call.func, ast.Name) else [call.func]), *call.args[:1]]
-        return any(self._is_needed_after(_root(value), statement) for value in values)
 
 
 def _own_statements(block: list[ast.stmt]) -> Iterator[ast.stmt]:

@@ -14,6 +14,8 @@ from typing import Any
 
 from forklint.knowledge.environment import loaded_with
 from forklint.knowledge.libraries import libraries
+from forklint.knowledge.starters import derived_loaders
+from forklint.knowledge.unpicklable import keepers_told, streams_told
 from forklint.model import Finding
 from forklint.project.index import Project
 from forklint.source import document
@@ -30,6 +32,7 @@ CHANGED = "with a minimal change"
 MOST_NAMED = 4
 KINDS = {
     "package": "packages",
+    "class": "known classes",
     "file": "files",
     "network": "network",
     "argument": "arguments",
@@ -56,14 +59,22 @@ def tolerance(
     sliced = {file: found for file, found in points.items() if file.resolve() not in left_whole}
     return {
         "roots": [str(root)],
-        "skipped": slices.skipped(project, sliced, None if path.resolve() in left_whole else path),
+        "skipped": slices.skipped(
+            project, sliced, None if path.resolve() in left_whole else path, (path, finding.span.row)
+        ),
         "wanted": {str(file.resolve()): sorted(found) for file, found in points.items()},
         "claimed": {str(path.resolve()): [rows]},
         "loads": loaded_with(),
+        "known": known_classes(),
         "foreign": sorted(libraries().always | (set(loaded_with()) - libraries().ambiguous)),
         "ambiguous": sorted(libraries().ambiguous),
         "claims": list(claims),
     }
+
+
+def known_classes() -> dict[str, Any]:
+    """Classes that may be missing and of which it is known what they do, as the harness reads them."""
+    return {"loaders": derived_loaders(), "keepers": keepers_told(), "streams": streams_told()}
 
 
 def points_of(finding: Finding) -> dict[Path, set[int]]:

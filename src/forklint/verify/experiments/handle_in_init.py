@@ -18,7 +18,7 @@ from forklint.project.index import Project
 from forklint.source.paths import from_root
 from forklint.verify import made_data, samples
 from forklint.verify.experiments.base import WORST_FIRST, Experimenter, inconclusive, one_after_another, worst_of
-from forklint.verify.handle_harm import Cell, cell_of, paired
+from forklint.verify.handle_harm import Cell, cell_of, paired, unread
 from forklint.verify.subjects import subjects_for
 from forklint.verify.unreached import first_line, why_unreached
 from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Trial, Verdict
@@ -119,7 +119,12 @@ class HandleInInit(Experimenter):
         }
 
     def unprovable(self, controls: Sequence[Observation]) -> Judgement | None:
-        """A loader that is never reached, or that cannot be read without workers, shows nothing with them."""
+        """A loader that is never reached, or that cannot be read without workers, shows nothing with them.
+
+        But for one thing: whether its dataset can be sent to a worker, which comes before any sample.
+        """
+        if made_data.is_unread(controls):
+            return made_data.stood_in(controls)
         return (
             made_data.not_made(controls)
             or made_data.stood_in(controls)
@@ -211,8 +216,11 @@ class HandleInInit(Experimenter):
         for seen in observations:
             if not (seen.trial.is_control or made_data.is_mended(seen)):
                 cell = cell_of(seen, controls, known)
-                if experiment.is_tolerant:
-                    cell = paired(cell, next((one for one in observations if _is_mended_of(one, seen)), None), known)
+                mended = next((one for one in observations if _is_mended_of(one, seen)), None)
+                if made_data.is_unread(controls):
+                    cell = unread(seen, mended, made_data.not_made(controls))
+                elif experiment.is_tolerant:
+                    cell = paired(cell, mended, known)
                 cells.setdefault(str(seen.trial.factors), []).append(cell)
         judged = {
             factors: min(found, key=lambda cell: WORST_FIRST.index(cell.verdict)) for factors, found in cells.items()

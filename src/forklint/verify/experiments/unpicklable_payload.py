@@ -7,7 +7,7 @@ their payload. What goes to other processes is pickled at the call as multiproce
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,7 @@ class UnpicklablePayload(Experimenter):
         subject = self._subject(finding, to)
         tolerant = self._tolerant(finding, to, subject)
         if isinstance(subject, Judgement):
-            return replace(tolerant, instead_of=subject) if tolerant else subject
+            return one_after_another([replace(one, instead_of=subject) for one in tolerant]) if tolerant else subject
         methods = self.context.methods("fork", "spawn", "forkserver")
         spec = self._spec(finding, to)
         trials = [self._trial(finding, subject, spec, method) for method in methods]
@@ -49,34 +49,39 @@ class UnpicklablePayload(Experimenter):
             return Judgement(Verdict.UNSUPPORTED, "it needs spawn or forkserver", "run it without --start-method")
         claim = f"{proof['what']} cannot be sent to a process"
         ordinary = Experiment(finding, claim, tuple(trials), side_by_side=to != "loader")
-        return one_after_another([ordinary, tolerant]) if tolerant else ordinary
+        return one_after_another([ordinary, *tolerant])
 
-    def _tolerant(self, finding: Finding, to: str, subject: Subject | Judgement) -> Experiment | None:
-        """The pair by one start method that pickles: the user's entry, the script itself, or the call by itself."""
+    def _tolerant(self, finding: Finding, to: str, subject: Subject | Judgement) -> list[Experiment]:
+        """Pairs by one start method that pickles: the user's entry, the script itself, or the call by itself."""
         methods = self.context.methods("spawn", "forkserver")
         if not methods or to == "pipe":
-            return None
+            return []
         context, proof = self.context, finding.proof
-        place = Path(proof["dataset"][0] if proof["dataset"] else proof["call"]["file"])
-        spec = {**self._spec(finding, to), "part": proof["part"], "path": list(proof["path"])}
         if context.entry and isinstance(subject, Subject):
-            program: Subject = subject
-            entered: tuple[Path, ...] = ()
-        else:
-            program, reach = self._reached(finding, from_root(place))
-            spec |= {"reach": reach} if reach else {}
-            entered = (from_root(place),) if reach else ()
+            return [self._pair(finding, to, methods[0], subject, {})]
+        place = from_root(Path(proof["dataset"][0] if proof["dataset"] else proof["call"]["file"]))
+        return [self._pair(finding, to, methods[0], *way) for way in self._ways(finding, place)]
+
+    def _pair(self, finding: Finding, to: str, method: str, program: Subject, reach: Mapping[str, Any]) -> Experiment:
+        """The trials of one program; ``reach`` says what of a file is called where no program does."""
+        context, proof = self.context, finding.proof
+        spec = {**self._spec(finding, to), "part": proof["part"], "path": list(proof["path"]), "batches": 1}
+        spec |= {"reach": reach} if reach else {}
+        entered = (Path(reach["file"]),) if reach else ()
         facts = tolerance(finding, context.root, context.project(), further=entered)
-        spec["batches"] = 1
-        workers = 1 if to == "loader" else None
-        factors = Factors(methods[0], workers)
+        factors = Factors(method, 1 if to == "loader" else None)
         trial = self.trial(finding, tolerant_subject(program), "payload", spec, factors)
+        if reach:
+            trial = replace(trial, name=f"{trial.name}-alone")
         trials = pair(trial, facts, finding, {"by_value": self._claimed(finding)})
         claim = f"{proof['what']} cannot be sent to a process"
         return Experiment(finding, claim, trials, side_by_side=True, is_tolerant=True)
 
-    def _reached(self, finding: Finding, place: Path) -> tuple[Subject, dict[str, Any]]:
-        """The script as a program, where the call stands at its top level or it runs itself; else what is called."""
+    def _ways(self, finding: Finding, place: Path) -> Iterator[tuple[Subject, dict[str, Any]]]:
+        """The script as a program, where the call stands at its top level or it runs itself; then what is called.
+
+        What a script leaves to a framework that is missing, such as making the loader, it does not come to by itself.
+        """
         context, proof = self.context, finding.proof
         around = (
             proof["dataset"][1]
@@ -86,9 +91,10 @@ class UnpicklablePayload(Experimenter):
         runs_itself = RUNS_SOMETHING.search(place.read_bytes()) is not None
         if proof["late"] or not around or (runs_itself and not proof["dataset"]):
             command, importable = command_of(place)
-            return Subject("entry", command, place.parent, importable, context.variables), {}
-        reach = {"file": str(place), "qualname": around, "makes_loader": bool(proof["dataset"])}
-        return Subject("entry", ("--reach",), context.root, environment=context.variables), reach
+            yield Subject("entry", command, place.parent, importable, context.variables), {}
+        if around and not proof["late"]:
+            reach = {"file": str(place), "qualname": around, "makes_loader": bool(proof["dataset"])}
+            yield Subject("entry", ("--reach",), context.root, environment=context.variables), reach
 
     def _claimed(self, finding: Finding) -> dict[str, str]:
         """The name of the function or class that is sent, and its file."""

@@ -26,10 +26,36 @@ PASSES = 40
 FIRST = 6
 """Samples that are read in a pass as long as passes fail."""
 PASS_SECONDS = 10.0
+LONGER = 2
+LOOK_SECONDS = 0.5
 _installed: List[bool] = []
 Asked = Callable[[Any], bool]
 _asked: List[Asked] = []
 """What is asked of the dataset when its samples have been read."""
+
+
+class Spending:
+    """A limit in seconds of processor time: a busy machine is given more of the clock's, up to ``LONGER`` times."""
+
+    def __init__(self, seconds: float, child: Optional[int] = None) -> None:
+        """Take the limit, and the process that spends it: this one and its children by default."""
+        self._seconds, self._child = seconds, child
+        self._began, self._spent = time.monotonic(), self._processor()
+
+    def _processor(self) -> float:
+        if self._child is None:
+            return sum(os.times()[:4])
+        try:
+            with open("/proc/{}/stat".format(self._child), "rb") as file:
+                fields = file.read().rpartition(b")")[2].split()
+            return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        except (OSError, IndexError, ValueError):  # another system: the clock decides
+            return time.monotonic()
+
+    def is_over(self) -> bool:
+        """Whether the limit is reached."""
+        waited = time.monotonic() - self._began
+        return self._processor() - self._spent > self._seconds or waited > LONGER * self._seconds
 
 
 class Outcome:
@@ -43,6 +69,7 @@ class Outcome:
         self.samples: int = told.get("samples", 0)
         self.is_refined: bool = told.get("is_refined", False)
         self.is_open: bool = told.get("is_open", False)
+        """Whether the dataset was built and holds what the claim is about."""
 
 
 def install() -> None:
@@ -73,7 +100,7 @@ def adopt(world: World) -> None:
 
 def learn(world: World, samples: int, seconds: float, is_open: Optional[Asked] = None) -> Outcome:
     """Learn what the stores and the arguments have to be; gives the last pass, over the real stores."""
-    end = time.monotonic() + seconds
+    spending = Spending(seconds)
     _asked[:] = [is_open] if is_open else []
     outcome = Outcome({"world": world.as_json()})
     most = FIRST
@@ -85,11 +112,19 @@ def learn(world: World, samples: int, seconds: float, is_open: Optional[Asked] =
         now = json.dumps(outcome.world)
         if not outcome.error and now == before and most == samples:
             break
-        if (outcome.error and not outcome.is_refined and now == before) or time.monotonic() > end:
+        if (outcome.error and not outcome.is_refined and now == before) or spending.is_over():
             break
         most = most if outcome.error else samples
         before = now
     return settle(world, samples, seconds) if not outcome.error else outcome
+
+
+def build_only(world: World, seconds: float) -> Outcome:
+    """Have the stores made as far as they are known, and build the dataset that gives no sample."""
+    world.is_learning = False
+    shutil.rmtree(scratch(), ignore_errors=True)
+    said = making.make_elsewhere(world)
+    return Outcome({"error": "a store cannot be made: " + said}) if said else _apart(world, 0, seconds)
 
 
 def settle(world: World, samples: int, seconds: float) -> Outcome:
@@ -114,6 +149,8 @@ def _read(world: World, most: int, told: Dict[str, Any]) -> int:
 
     dataset = build(world.dataset)
     told["is_open"] = any(ask(dataset) for ask in _asked)
+    if not most:
+        return 0
     if isinstance(dataset, IterableDataset):
         return sum(1 for _ in islice(iter(dataset), most))
     length = len(dataset)
@@ -150,12 +187,14 @@ def _apart(world: World, most: int, seconds: float) -> Outcome:
 
 
 def _received(source: int, child: int, seconds: float) -> bytes:
-    data, end = b"", time.monotonic() + seconds
+    data, spending = b"", Spending(seconds, child)
     while True:
-        ready, _, _ = select.select([source], [], [], max(0.0, end - time.monotonic()))
-        if not ready:
+        ready, _, _ = select.select([source], [], [], LOOK_SECONDS)
+        if not ready and spending.is_over():
             os.kill(child, signal.SIGKILL)
             break
+        if not ready:
+            continue
         part = os.read(source, 1 << 16)
         if not part:
             break
@@ -181,7 +220,7 @@ def _pass(world: World, most: int) -> Dict[str, Any]:
     told: Dict[str, Any] = {"error": ""}
     try:
         samples = _read(world, most, told)
-        if not samples:
+        if not samples and most:
             error = ValueError(refining.NO_SAMPLE)
     except BaseException as raised:  # SystemExit of a project included
         error = raised

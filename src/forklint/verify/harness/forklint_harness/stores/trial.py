@@ -2,7 +2,8 @@
 
 The order's spec says so under ``dataset``, an object with ``node`` (the class and what is known of its arguments, see
 ``node``), ``hints`` (values that configuration files give for names), ``samples``, ``seconds``, and ``world`` where an
-earlier trial has learnt it already; ``mend`` has each process get a handle of its own.
+earlier trial has learnt it already; ``mend`` has each process get a handle of its own, ``unread`` says that no sample
+comes out: then the dataset is built all the same, for whether a worker can be sent it.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def begin(order: Mapping[str, Any]) -> None:
 
 def loaders() -> List[Any]:
     """The loader of the dataset, once a sample of it was read."""
-    from torch.utils.data import DataLoader
+    from torch.utils.data import DataLoader, IterableDataset
 
     del sys.argv[1:]  # a module that parses the command line as it is imported finds an empty one
     world = _given(_spec["world"]) if _spec.get("world") else _learnt()
@@ -53,6 +54,8 @@ def loaders() -> List[Any]:
     dataset = building.build(world.dataset)
     if _spec.get("mend"):
         mending.mend(dataset, _spec["spec"])
+    if _spec.get("unread") and not isinstance(dataset, IterableDataset):
+        return [DataLoader(dataset, batch_sampler=[[0]], collate_fn=list)]  # type: ignore[arg-type]
     return [DataLoader(dataset, batch_size=4, collate_fn=list)]
 
 
@@ -88,10 +91,18 @@ def _learnt() -> World:
     if best.error:
         world.is_forgiving = True
         outcome = _tried(world)
-        if not outcome.error:
+        if not outcome.error or (outcome.is_open and not best.is_open):
             best, world = outcome, World.of_json(outcome.world)
+        else:
+            world.is_forgiving = False
+    _spec["unread"] = bool(best.error) and best.is_open and _is_built(world)
     _tell(world, best)
     return world
+
+
+def _is_built(world: World) -> bool:
+    built = learning.build_only(world, float(_spec.get("seconds", 20.0)))
+    return built.is_open and not built.error
 
 
 def _tried(world: World) -> learning.Outcome:
@@ -118,7 +129,8 @@ def _tell(world: World, outcome: learning.Outcome) -> None:
         place=outcome.place,
         trace=outcome.trace,
         is_forgiving=world.is_forgiving,
+        unread=_spec["unread"],
     )
-    if outcome.error:
+    if outcome.error and not _spec["unread"]:
         raise CannotMakeError("{} ({})".format(outcome.error, outcome.place))
     journal.record("world", world=world.as_json())

@@ -79,9 +79,22 @@ def read_tolerantly(loader: Any, order: Mapping[str, Any]) -> None:
     change = spec["tolerance"].get("by_value")
     if change:
         by_value.begin(change, tuple(claims.held_at(loader.dataset, spec["path"])))
-    if loader.batch_sampler is not None and not len(loader):  # fewer samples than a batch has, and the last is dropped
-        loader.__dict__["batch_sampler"] = [[0, 1]]
+    _have_indices(loader)
     first_batch.read(loader, order)
+
+
+def _have_indices(loader: Any) -> None:
+    """Let the loader ask for the first samples where its sampler gives none: it stays with the parent.
+
+    There may be fewer samples than a batch has, or a sampler may refuse a number of ranks that is made up.
+    """
+    name, instead = ("sampler", [0, 1]) if loader.batch_sampler is None else ("batch_sampler", [[0, 1]])
+    if loader._dataset_kind == 1:  # iterable: its sampler has no end, and no indices
+        return
+    try:
+        next(iter(getattr(loader, name)))
+    except Exception:  # StopIteration, and whatever a sampler raises
+        loader.__dict__[name] = instead
 
 
 def _watch_pool(module: ModuleType, order: Mapping[str, Any]) -> None:

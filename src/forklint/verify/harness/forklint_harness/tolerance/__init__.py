@@ -12,6 +12,7 @@ The order's spec says so under ``tolerance``, an object with
 - ``ambiguous``: names that are the project's only for files below the folder that has them,
 - ``claims``: what else must not be replaced: ``accelerator``,
 - ``guarded``: by path, a row from which on the top level is put under a main guard,
+- ``known``: missing classes of which it is known what they do (see ``known``),
 - ``by_value``: ``name`` and ``file`` of what is sent by what it is made of (see ``by_value``).
 
 ``is_stand_in`` says whether a value is a stand-in or was computed from one, ``missing_bases`` whether a class has one
@@ -33,9 +34,10 @@ def begin(order: Mapping[str, Any]) -> None:
     spec = order["spec"].get("tolerance")
     if spec is None:
         return
-    from forklint_harness.tolerance import accelerators, arguments, claims, listings, loading, refusals, runtime
+    from forklint_harness.tolerance import accelerators, arguments, claims, known, listings, loading, refusals, runtime
 
     runtime.LOADS.update(spec.get("loads", {}))
+    known.install(spec)
     refusals.Refusals(os.path.dirname(order["journal"])).begin()
     loading.install(loading.Project(spec))
     claims.install()

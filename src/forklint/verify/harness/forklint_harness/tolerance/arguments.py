@@ -94,13 +94,15 @@ def _release(module: Any, action: Any, given: List[str]) -> None:
             lacks.record("argument", given[-1])
         return
     is_positional = not action.option_strings
-    if not action.required or any(one.partition("=")[0] in action.option_strings for one in given):
+    if not action.required or action.nargs in ("*", "?", module.REMAINDER):  # "*" says so, and goes without
+        return
+    if any(one.partition("=")[0] in action.option_strings for one in given):
         return
     if is_positional and given:  # the user's own, or those of a command
         return
     name = action.option_strings[-1] if action.option_strings else action.dest
     value = made_up(action.dest, action.type, action.choices)
-    many = action.nargs in ("+", module.REMAINDER) or isinstance(action.nargs, int)
+    many = action.nargs == "+" or isinstance(action.nargs, int)
     action.default = [value] if many else value
     action.required = False
     if is_positional:

@@ -8,6 +8,7 @@ from typing import Any, Dict, List, Sequence
 from forklint_harness.imports import after_import
 from forklint_harness.loaders import LEAVES, parts_of
 from forklint_harness.tolerance import lacks
+from forklint_harness.tolerance.keeping import Keeper
 from forklint_harness.tolerance.stand_ins import NUMBER, StandIn, is_stand_in, missing_bases, name_of
 from forklint_harness.tolerance.tainted import MadeUpInt
 
@@ -88,12 +89,17 @@ def made_up_in(loader: Any) -> Dict[str, str]:
 
 
 def made_up_part(loader: Any, part: str, path: Sequence[str]) -> List[str]:
-    """What of one option of a loader, or of an attribute below it, is made up, in words."""
+    """What of one option of a loader, or of an attribute below it, is made up, in words.
+
+    A missing object of which it is known what it keeps is not: what it keeps is what is sent.
+    """
     found = made_up_in(loader)
-    if part in found and not path:
+    value = getattr(loader, part, None)
+    if part in found and not path and not isinstance(value, Keeper):
         return ["the loader's {} is a stand-in ({})".format(part, found[part])]
-    held = held_at(getattr(loader, part, None), path) if path else []
-    return ["`{}` is a stand-in ({})".format(".".join(path), name_of(one)) for one in held if is_stand_in(one)]
+    held = held_at(value, path) if path else []
+    made_up = [one for one in held if is_stand_in(one) and not isinstance(one, Keeper)]
+    return ["`{}` is a stand-in ({})".format(".".join(path), name_of(one)) for one in made_up]
 
 
 def held_at(root: Any, path: Sequence[str]) -> List[Any]:

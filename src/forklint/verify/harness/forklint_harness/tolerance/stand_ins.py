@@ -10,7 +10,7 @@ import tempfile
 from abc import ABCMeta
 from typing import Any, Dict, Generator, Iterator, List, Tuple
 
-from forklint_harness.tolerance import lacks
+from forklint_harness.tolerance import known, lacks
 
 LENGTH = 4
 """Elements that a stand-in has."""
@@ -71,9 +71,16 @@ class StandIn:
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         """Give a part; let a display iterate what it shows."""
-        name = self.__dict__["_forklint_name"].rpartition(".")[2]
-        if name in DISPLAYS and arguments:
+        full = self.__dict__["_forklint_name"]
+        if full.rpartition(".")[2] in DISPLAYS and arguments:
             return Display(arguments[0])
+        loader = known.loader_class(full)
+        if loader is not None:
+            return loader(*arguments, **keywords)
+        if known.is_kept(full):
+            from forklint_harness.tolerance.keeping import Keeper
+
+            return Keeper(full, known.kept_by(full, arguments, keywords))
         return self._forklint_part("()")
 
     def _forklint_items(self) -> Dict[Any, Any]:
@@ -188,6 +195,9 @@ class StandIn:
 
     def __mro_entries__(self, bases: Tuple[Any, ...]) -> Tuple[type, ...]:
         """One class for all stand-ins among the bases: a class may be derived from it once."""
+        loader = known.loader_class(self.__dict__["_forklint_name"])
+        if loader is not None:
+            return (loader,)
         first = next(base for base in bases if isinstance(base, StandIn))
         return (class_for(self.__dict__["_forklint_name"]),) if first is self else ()
 
@@ -286,11 +296,14 @@ class StandInBase(metaclass=StandInMeta):
 
     _forklint_name = ""
 
-    def __init__(self, *_arguments: Any, **_keywords: Any) -> None:
+    def __init__(self, *arguments: Any, **keywords: Any) -> None:
         try:
             super().__init__()
         except TypeError:  # a real base behind this one wants arguments of its own
-            return
+            pass
+        for base in type(self).__mro__:
+            held = known.kept_by(base.__dict__.get("_forklint_name", ""), arguments, keywords)
+            self.__dict__.update((name, value) for name, value in held.items())
 
     def __getattr__(self, name: str) -> Any:
         above: Any = getattr(super(), "__getattr__", None)  # that of a real base, such as torch's Module
