@@ -97,12 +97,11 @@ def option(evaluator: Evaluator, owner: Made, name: str) -> Found:
     if any(project.matches(path, DYNAMIC) for path in (home.path, *others)):
         return NOTHING
     mappings = [*_defaults_at_once(evaluator, home)]
-    if mappings:
-        values = [mapping.value for mapping in mappings]
-        known = [value for value in values if isinstance(value, Setting) or (isinstance(value, Table) and value.complete)]
-        named = [mapping for mapping in mappings if name in _names(mapping.value)]
-        if named or len(known) < len(values):
-            return agreed(evaluator.member(one, name) for one in named) if len(known) == len(values) else NOTHING
+    if any(_names(one) is None for one in mappings):
+        return NOTHING
+    named = [one for one in mappings if name in (_names(one) or ())]
+    if named:
+        return agreed(evaluator.member(one, name) for one in named)
     for modules in ([home], [module for path in others if (module := project.module(path)) is not None]):
         added = [call for module in modules for call in _added(module, name)]
         if added:
@@ -122,11 +121,12 @@ def _defaults_at_once(evaluator: Evaluator, home: Module) -> Iterator[Found]:
                 yield from (evaluator.find(Expression(module, scope, value)) for value in starred)
 
 
-def _names(mapping: object) -> Collection[str]:
+def _names(mapping: Found) -> Collection[str] | None:
+    """The keys of a mapping; None if not all of them are known."""
     from forklint.values import files  # noqa: PLC0415 - files asks for parameters as well
 
-    found = files.table(mapping) if isinstance(mapping, Setting) else mapping
-    return found.entries.keys() if isinstance(found, Table) else ()
+    found = files.table(mapping.value) if isinstance(mapping.value, Setting) else mapping.value
+    return found.entries.keys() if isinstance(found, Table) and found.complete else None
 
 
 def _options(project: Project, path: Path) -> frozenset[str]:

@@ -19,6 +19,7 @@ from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Binding, Kind, Scope, parameters, statements
 from forklint.project.spelling import first_parameter, is_name, last_name
 from forklint.records import dataclass
+from forklint.values.model import Expression
 
 LAST = frozenset({"__del__", "__exit__", "close", "shutdown", "teardown"})
 """Methods that run when the workers are done."""
@@ -113,15 +114,15 @@ class SharedHandles:
                 opened = self._argument(module, scope, argument)
                 if opened is None or opened.node in seen:
                     continue
-                found = next(self._taken(module, scope, call, position, opened, MAX_CALLS), None)
+                found = next(self._taken(Expression(module, scope, call), position, opened, MAX_CALLS), None)
                 if found is not None:
                     seen.add(opened.node)
                     yield found
 
-    def _taken(
-        self, module: Module, scope: Scope, call: ast.Call, position: int, opened: Opened, depth: int
-    ) -> Iterator[SharedHandle]:
+    def _taken(self, called: Expression, position: int, opened: Opened, depth: int) -> Iterator[SharedHandle]:
         """Give what keeps a handle that a call gets: a dataset, or one that is made by the function called."""
+        module, scope, call = called.module, called.scope, called.node
+        assert isinstance(call, ast.Call)  # noqa: S101 - the callers say so
         callee = _own_class(module, scope, call) or self._project.resolve(module, scope, call.func)
         keyword = call.keywords[position - len(call.args)].arg if position >= len(call.args) else None
         if any(isinstance(argument, ast.Starred) for argument in call.args[:position]):
@@ -138,8 +139,8 @@ class SharedHandles:
                     given = [*inner.args, *(k.value for k in inner.keywords)] if isinstance(inner, ast.Call) else []
                     for at, argument in enumerate(given):
                         if isinstance(inner, ast.Call) and is_name(argument, name):
-                            within = callee.module.scope_at(inner)
-                            yield from self._taken(callee.module, within, inner, at, opened, depth - 1)
+                            within = Expression(callee.module, callee.module.scope_at(inner), inner)
+                            yield from self._taken(within, at, opened, depth - 1)
 
     def _calls_beside_openers(self, module: Module) -> Iterator[tuple[Scope, ast.Call]]:
         """Give the calls in functions that open something, or whose class does, and at module level; few have any."""

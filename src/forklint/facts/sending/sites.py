@@ -230,9 +230,11 @@ class Sites:
     def _made_by(self, facts: ClassFacts, call: Expression) -> Iterator[Sent]:
         """Give what the loaders get that methods of an object make, of what the object was made with."""
         assert isinstance(call.node, ast.Call)  # noqa: S101 - the caller says so
-        made = Instance(facts, arguments.of_call(self._evaluator, call), call)
-        for method in facts.methods.values():
-            yield from self._in_frame(Frame(FunctionFacts(facts.module, method), Arguments(), made), call.node)
+        given = arguments.of_call(self._evaluator, call)
+        for name, method in facts.methods.items():
+            own = given if name == "__init__" else Arguments()
+            frame = Frame(FunctionFacts(facts.module, method), own, Instance(facts, given, call))
+            yield from self._in_frame(frame, call.node)
 
     def _in_frame(self, frame: Frame, call: ast.Call) -> Iterator[Sent]:
         for loader in loaders_of(self.project, frame.function.module):
