@@ -40,6 +40,9 @@ def _are_certain(project: Project, module: Module, home: Scope, bindings: list[B
     if all(binding.kind is Kind.IMPORT for binding in bindings):
         if len({(b.module, b.attribute, b.level) for b in bindings}) > 1:
             symbols = [project.imported(module, binding) for binding in bindings]
+            names = {symbol.name if isinstance(symbol, External) else None for symbol in symbols}
+            if len(names) == 1 and None not in names:  # `import torch.nn as nn` and `from torch import nn`
+                return True
             known = [torch_class(symbol.name) if isinstance(symbol, External) else None for symbol in symbols]
             return known[0] is not None and all(one == known[0] for one in known)
         first = bindings[0]

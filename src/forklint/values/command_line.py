@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,8 @@ from forklint.values.model import (
     Made,
     Ref,
     Row,
+    Setting,
+    Table,
     agreed,
     told,
 )
@@ -37,10 +39,11 @@ PARSED = "argparse.Namespace"
 """Stands for what a parser gives."""
 DYNAMIC = re.compile(
     rb"setattr\(\s*(?:\w*args|\w*opts?|\w*config|\w*cfg|\w*hparams)\s*,\s*[^\"'\s]|\.__dict__\.update\("
-    rb"|\bvars\(\w+\)(?:\.update\(|\[[^\]]*\]\s*=)|\.set_defaults\(\s*\*\*"
+    rb"|\bvars\(\w+\)(?:\.update\(|\[[^\]]*\]\s*=)"
 )
 """Code that sets options whose names the text does not say."""
 FLAGS = re.compile(rb"DEFINE_")
+ALL_AT_ONCE = re.compile(rb"\.set_defaults\(\s*\*\*")
 
 
 def method(source: Expression, owner: Made, name: str) -> Found:
@@ -93,11 +96,37 @@ def option(evaluator: Evaluator, owner: Made, name: str) -> Found:
     others = [path for path in reached if name in _options(project, path)]
     if any(project.matches(path, DYNAMIC) for path in (home.path, *others)):
         return NOTHING
+    mappings = [*_defaults_at_once(evaluator, home)]
+    if any(_names(one) is None for one in mappings):
+        return NOTHING
+    named = [one for one in mappings if name in (_names(one) or ())]
+    if named:
+        return agreed(evaluator.member(one, name) for one in named)
     for modules in ([home], [module for path in others if (module := project.module(path)) is not None]):
         added = [call for module in modules for call in _added(module, name)]
         if added:
             return agreed(_default(evaluator, call, name) for call in added)
     return NOTHING
+
+
+def _defaults_at_once(evaluator: Evaluator, home: Module) -> Iterator[Found]:
+    """Give the mappings that ``parser.set_defaults(**settings)`` takes, here or in what this module imports."""
+    project = evaluator.project
+    paths = (path for path in project.graph.reached(home.path) if project.matches(path, ALL_AT_ONCE))
+    for module in filter(None, map(project.module, paths)):
+        for node in module.nodes:
+            if isinstance(node, ast.Call) and last_name(node.func) == "set_defaults":
+                starred = (keyword.value for keyword in node.keywords if keyword.arg is None)
+                scope = module.scope_at(node)
+                yield from (evaluator.find(Expression(module, scope, value)) for value in starred)
+
+
+def _names(mapping: Found) -> Collection[str] | None:
+    """The keys of a mapping; None if not all of them are known."""
+    from forklint.values import files  # noqa: PLC0415 - files asks for parameters as well
+
+    found = files.table(mapping.value) if isinstance(mapping.value, Setting) else mapping.value
+    return found.entries.keys() if isinstance(found, Table) and found.complete else None
 
 
 def _options(project: Project, path: Path) -> frozenset[str]:

@@ -35,6 +35,7 @@ from forklint.values.model import (
     Table,
     Text,
     agreed,
+    of_each,
     perhaps,
     told,
 )
@@ -181,7 +182,7 @@ class Evaluator:
     def member(self, owner: Found, name: str) -> Found:
         """What ``owner.name`` or ``owner["name"]`` holds."""
         if owner.options and name not in owner.stored.entries:
-            return perhaps(self.member(one, name) for one in owner.options)
+            return of_each(owner, lambda one: self.member(one, name))
         value = owner.value
         found = NOTHING
         stored = owner.stored.entries.get(name)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from forklint.knowledge.starters import iteration
 from forklint.project.spelling import is_name
 from forklint.values import calls
-from forklint.values.model import NOTHING, Constant, Expression, Found, Made, Row, Stream, Table, perhaps
+from forklint.values.model import NOTHING, Constant, Expression, Found, Made, Row, Stream, Table, of_each, perhaps
 
 if TYPE_CHECKING:
     from forklint.values.evaluator import Evaluator
@@ -124,7 +124,7 @@ def part_of(evaluator: Evaluator, found: Found, index: int, number: int) -> Foun
             return item_of(evaluator, found)
         whole = evaluator.find(row.items[index]) if len(row.items) == number else NOTHING
         return whole.after(by_default=found.by_default)
-    return perhaps(part_of(evaluator, one, index, number) for one in found.options)
+    return of_each(found, lambda one: part_of(evaluator, one, index, number))
 
 
 def _binds(target: ast.expr, name: str) -> bool:

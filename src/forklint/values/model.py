@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
 from functools import cached_property
 
@@ -325,6 +325,12 @@ def agreed(found: Iterable[Found]) -> Found:
     if len(numbers) == len(known) and all(_is_positive(number) for number in numbers):
         return Found(Constant(POSITIVE), first.links, default)
     return _any_of(options, is_all=True)
+
+
+def of_each(owner: Found, part: Callable[[Found], Found]) -> Found:
+    """Give a part of one of several; reading a part of None raises, so that is none of them."""
+    options = [one for one in owner.options if one.value != Constant(None) or one.worlds != EVERYWHERE]
+    return agreed(map(part, options)) if owner.is_all else perhaps(map(part, options))
 
 
 def perhaps(found: Iterable[Found]) -> Found:

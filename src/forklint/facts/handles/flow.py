@@ -99,7 +99,7 @@ class Flow(ABC):
         if isinstance(statement, (ast.With, ast.AsyncWith)):
             return self._with(frame, statement)
         if isinstance(statement, (ast.For, ast.AsyncFor)):
-            self._assign(frame, statement.target, unboxed(boxes(self.value(frame, statement.iter))), None)
+            self._each(frame, statement.target, statement.iter)
             before = dict(frame.state)
             after = self._block(frame, statement.body, frame.state)
             return self._block(frame, statement.orelse, before if after is None else after)
@@ -115,6 +115,16 @@ class Flow(ABC):
             start = dict(frame.state)
             return join_live([*(self._block(frame, case.body, dict(start)) for case in statement.cases), start])
         return frame.state
+
+    def _each(self, frame: Frame, target: ast.expr, iterable: ast.expr) -> None:
+        """Give the target of a loop one element: of ``enumerate``, ``zip`` and ``items`` each name its own part."""
+        parts = shapes.columns(iterable) if isinstance(target, (ast.Tuple, ast.List)) else []
+        if not isinstance(target, (ast.Tuple, ast.List)) or len(parts) != len(target.elts):
+            self._assign(frame, target, unboxed(boxes(self.value(frame, iterable))), None)
+            return
+        for name, part in zip(target.elts, parts, strict=True):
+            held = unboxed(boxes(self.value(frame, part))) if part is not None else NOTHING
+            self._assign(frame, name, held, None)
 
     def _if(self, frame: Frame, statement: ast.If) -> State | None:
         self.value(frame, statement.test)

@@ -266,7 +266,7 @@ class Lifetimes(Flow):
         self, frame: Frame, expression: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
     ) -> Values:
         for generator in expression.generators:
-            self._assign(frame, generator.target, unboxed(boxes(self.value(frame, generator.iter))), None)
+            self._each(frame, generator.target, generator.iter)
         element = expression.value if isinstance(expression, ast.DictComp) else expression.elt
         return boxed(self.value(frame, element))
 

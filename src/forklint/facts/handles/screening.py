@@ -88,7 +88,7 @@ class HandleScreen:
             return True
         if any(map(self._datasets.is_named_beside_dataset, sorted(self._given(path)))):
             return True
-        return openings.retained and self._datasets.makes_dataset(path)
+        return openings.named and self._datasets.makes_dataset(path)
 
     def _find_openings(self, path: Path) -> Openings:
         summary = self._project.summary(path)

@@ -54,3 +54,15 @@ def is_closing(expression: ast.expr) -> bool:
     """Whether an expression is ``contextlib.closing(...)``."""
     function = expression.func if isinstance(expression, ast.Call) else None
     return last_name(function) == "closing"
+
+
+def columns(iterable: ast.expr) -> list[ast.expr | None]:
+    """What the parts of each element come from, of ``enumerate``, ``zip`` and ``items``; None for a number or key."""
+    if not isinstance(iterable, ast.Call) or any(isinstance(argument, ast.Starred) for argument in iterable.args):
+        return []
+    if is_name(iterable.func, "zip"):
+        return [*iterable.args]
+    if is_name(iterable.func, "enumerate") and iterable.args:
+        return [None, iterable.args[0]]
+    is_view = isinstance(iterable.func, ast.Attribute) and iterable.func.attr == "items"
+    return [None, iterable] if is_view else []

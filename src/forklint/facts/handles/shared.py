@@ -19,9 +19,12 @@ from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Binding, Kind, Scope, parameters, statements
 from forklint.project.spelling import first_parameter, is_name, last_name
 from forklint.records import dataclass
+from forklint.values.model import Expression
 
 LAST = frozenset({"__del__", "__exit__", "close", "shutdown", "teardown"})
 """Methods that run when the workers are done."""
+MAX_CALLS = 3
+"""Through so many calls of functions a handle is followed to the dataset that gets it."""
 
 
 @dataclass(frozen=True)
@@ -111,14 +114,33 @@ class SharedHandles:
                 opened = self._argument(module, scope, argument)
                 if opened is None or opened.node in seen:
                     continue
-                dataset = _own_class(module, scope, call) or self._project.resolve(module, scope, call.func)
-                if not isinstance(dataset, ClassFacts) or not is_dataset(self._project, dataset):
-                    continue
-                keyword = call.keywords[position - len(call.args)].arg if position >= len(call.args) else None
-                found = self._received(dataset, opened, position, keyword)
+                found = next(self._taken(Expression(module, scope, call), position, opened, MAX_CALLS), None)
                 if found is not None:
                     seen.add(opened.node)
                     yield found
+
+    def _taken(self, called: Expression, position: int, opened: Opened, depth: int) -> Iterator[SharedHandle]:
+        """Give what keeps a handle that a call gets: a dataset, or one that is made by the function called."""
+        module, scope, call = called.module, called.scope, called.node
+        assert isinstance(call, ast.Call)  # noqa: S101 - the callers say so
+        callee = _own_class(module, scope, call) or self._project.resolve(module, scope, call.func)
+        keyword = call.keywords[position - len(call.args)].arg if position >= len(call.args) else None
+        if any(isinstance(argument, ast.Starred) for argument in call.args[:position]):
+            return
+        if isinstance(callee, ClassFacts) and is_dataset(self._project, callee):
+            found = self._received(callee, opened, position, keyword)
+            if found is not None:
+                yield found
+        elif isinstance(callee, FunctionFacts) and callee.owner is None and depth:
+            names = [argument.arg for argument in parameters(callee.node)]
+            name = keyword or (names[position] if position < len(names) else "")
+            if len(callee.scope.bindings.get(name, ())) == 1:
+                for inner in nodes_below(callee.node):
+                    given = [*inner.args, *(k.value for k in inner.keywords)] if isinstance(inner, ast.Call) else []
+                    for at, argument in enumerate(given):
+                        if isinstance(inner, ast.Call) and is_name(argument, name):
+                            within = Expression(callee.module, callee.module.scope_at(inner), inner)
+                            yield from self._taken(within, at, opened, depth - 1)
 
     def _calls_beside_openers(self, module: Module) -> Iterator[tuple[Scope, ast.Call]]:
         """Give the calls in functions that open something, or whose class does, and at module level; few have any."""
@@ -150,6 +172,9 @@ class SharedHandles:
         if not isinstance(argument, ast.Name) or isinstance(scope.node, ast.ClassDef):
             return None
         bindings = scope.bindings.get(argument.id, [])
+        around = _bound_around(module, argument, bindings)
+        if around is not None:
+            return self._argument(module, scope, around)
         if len(bindings) != 1 or bindings[0].kind is not Kind.VALUE:
             return None
         if not isinstance(bindings[0].value, (ast.Call, ast.Subscript)):
@@ -196,6 +221,17 @@ class SharedHandles:
                     keeps=statement,
                 )
         return None
+
+
+def _bound_around(module: Module, name: ast.Name, bindings: list[Binding]) -> ast.expr | None:
+    """What a name is bound to by the ``with`` that it stands in, if nothing but ``with`` binds it."""
+    if not bindings or not all(isinstance(one.node, (ast.With, ast.AsyncWith)) for one in bindings):
+        return None
+    for above in module.above(name):
+        for item in above.items if isinstance(above, (ast.With, ast.AsyncWith)) else ():
+            if item.optional_vars is not None and is_name(item.optional_vars, name.id):
+                return item.context_expr
+    return None
 
 
 def _stored(statement: ast.stmt, attribute: str, me: str) -> Iterator[ast.expr]:

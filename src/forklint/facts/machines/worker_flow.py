@@ -60,6 +60,8 @@ class WorkerFlow:
 
         Other names may be read by what runs the file, as scripts with settings to override do.
         """
+        if isinstance(count.home, ast.Call) and last_name(count.home.func) == "add_argument":
+            return self._is_option_read(count.key)
         home = self.module.parents.get(count.home) if isinstance(count.home, ast.Dict) else count.home
         targets = entries.targets(home) if isinstance(home, (ast.Assign, ast.AnnAssign)) else []
         if len(targets) != 1 or not isinstance(targets[0], ast.Name):
@@ -70,6 +72,19 @@ class WorkerFlow:
         if any(isinstance(node, ast.expr) and text_of(node) == name for node in self.module.nodes):
             return True  # in `__all__`, or by `globals()`
         return any(path != self.module.path for path in self.project.where(WORD, name))
+
+    def _is_option_read(self, name: str) -> bool:
+        """Whether an option of the command line is named again, here or in a file of the same program."""
+        for node in self.module.nodes:
+            if isinstance(node, ast.Attribute) and node.attr in {name, "__dict__"}:
+                return True
+            if isinstance(node, ast.expr) and (text_of(node) == name or last_name(node) in {"vars", "asdict"}):
+                return True
+        path, graph = self.module.path, self.project.graph
+        near = {*graph.reached(path), *graph.reaching([path])} - {path}
+        summaries = map(self.project.summary, near.intersection(self.project.where(WORD, name)))
+        scopes = (scope for summary in summaries if summary is not None for scope in summary.scopes)
+        return any(name in scope.attributes or name in scope.strings for scope in scopes)
 
     def _called(self, call: ast.Call, key: str) -> Use:
         """What the callable does that gets a count by keyword."""

@@ -13,7 +13,7 @@ from forklint.project.bindings import block_of
 from forklint.project.module import ClassFacts, FunctionFacts
 from forklint.project.scopes import FUNCTIONS, Function, statements
 from forklint.project.spelling import first_parameter, is_name
-from forklint.values.model import Expression, Frame, Instance
+from forklint.values.model import Arguments, Expression, Frame, Instance
 
 if TYPE_CHECKING:
     from forklint.facts.sending.unpicklable import Unpicklable
@@ -135,7 +135,8 @@ class Objects:
         if owner is not None:
             if self._project.method(owner, node.attr) is not None:  # pickling a bound method pickles its object
                 return self.kept(owner, given, None, depth)
-            return self._assigned(owner, node.attr, depth)
+            receiver = given.frame.receiver if given.frame is not None else None
+            return self._assigned(owner, node.attr, depth, receiver.made if receiver is not None else None)
         made = self._unpicklable.evaluator.find(given.part(node.value)).value
         if isinstance(made, Instance) and made.call is not None and isinstance(made.call.node, ast.Call):
             if self._project.method(made.facts, node.attr) is None:
@@ -160,8 +161,8 @@ class Objects:
             return None
         return given.module.class_facts(above)
 
-    def _assigned(self, owner: ClassFacts, attribute: str, depth: int) -> Culprit | None:
-        """What is refused in a value that some method of a class stores as an attribute."""
+    def _assigned(self, owner: ClassFacts, attribute: str, depth: int, made: Arguments | None) -> Culprit | None:
+        """What is refused in a value that some method of a class stores as an attribute of the object made so."""
         for facts in self._project.ancestry(owner).classes:
             for function in facts.methods.values():
                 method, own = FunctionFacts(facts.module, function), _own_name(function)
@@ -171,7 +172,9 @@ class Objects:
                     for name, value in _stores(statement, own):
                         if name != attribute or _is_replaced(method, statement, name, own):
                             continue
-                        found = self._unpicklable.of(Expression(method.module, method.scope, value), depth - 1)
+                        frame = Frame(method, made) if made is not None and function.name == "__init__" else None
+                        stored = Expression(method.module, method.scope, value, frame)
+                        found = self._unpicklable.of(stored, depth - 1)
                         if found is not None:
                             return found
         return None

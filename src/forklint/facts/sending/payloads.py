@@ -83,6 +83,8 @@ class Payloads:
             culprit = self._culprit(sent.given, steps)
             if culprit is None or (sent.module is not module and culprit.module is not module):
                 continue
+            if sent.handed and not _is_in_call(culprit, sent):
+                continue
             if culprit.late and sent.piped and not culprit.is_lost:
                 continue  # through a pipe a descriptor arrives
             if culprit.module is not module and is_sorted_out(module, sent.value):
@@ -130,6 +132,13 @@ class Payloads:
                 yield from (
                     Payload(one, one.node, found, dataset=facts) for one in own if (found := _where(one, cells))
                 )
+
+
+def _is_in_call(culprit: Culprit, sent: Sent) -> bool:
+    """Whether what is refused is an argument of the call, or what a name of its function holds."""
+    if culprit.module is not sent.module:
+        return False
+    return sent.call in culprit.module.above(culprit.node) or sent.module.scope_at(culprit.node) is sent.scope
 
 
 def _given_out(project: Project, module: Module) -> list[ClassFacts]:

@@ -17,21 +17,27 @@ from forklint.knowledge.unpicklable import Launcher, senders
 from forklint.model import Cell
 from forklint.project.bindings import reaching
 from forklint.project.index import External
-from forklint.project.scopes import Binding, Kind
+from forklint.project.module import ClassFacts, FunctionFacts
+from forklint.project.nodes import nodes_below
+from forklint.project.scopes import Binding, Kind, parameters
 from forklint.project.spelling import argument, last_name
 from forklint.records import dataclass
 from forklint.runs.calls import callee, runs_at_once
 from forklint.summaries.terms import CALL
 from forklint.values import arguments
 from forklint.values.evaluator import Evaluator
-from forklint.values.model import Expression, Frame, Made, Source
+from forklint.values.model import Arguments, Expression, Frame, Instance, Made, Source
 from forklint.values.numbers import Workers
 from forklint.values.parameters import position as place_of
+from forklint.values.parameters import source_in
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
-    from forklint.project.module import ClassFacts, Module
+    from forklint.project.module import Module
     from forklint.project.scopes import Scope
+
+MAX_CALLS = 3
+"""Through so many calls of functions an argument is followed to a loader."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +63,8 @@ class Sent:
     """Where what is sent is written down, if that is not ``value`` in the place of the call."""
     loader: Loader | None = None
     """The loader whose workers get it, if they do."""
+    handed: bool = False
+    """Whether it is made elsewhere, of arguments of the call: only they are told of here."""
 
     @property
     def given(self) -> Expression:
@@ -85,10 +93,12 @@ class Sites:
         """Give what the calls of a module send."""
         names = self._names()
         for node in module.nodes:
-            if isinstance(node, ast.Call) and last_name(node.func) in names:
-                yield from self.of_call(module, module.scope_at(node), node)
-            elif isinstance(node, ast.Call) and any(map(partial(_may_be_refused, module), _values(node))):
-                yield from self.through(module, node)
+            if not isinstance(node, ast.Call):
+                continue
+            sent = [*self.of_call(module, module.scope_at(node), node)] if last_name(node.func) in names else []
+            if not sent and any(map(partial(_may_be_refused, module), _values(node))):
+                sent = [*self.through(module, node)]
+            yield from sent
 
     def of_own_loaders(self, module: Module) -> Iterator[Sent]:
         """Give what the loader classes of a module add to what other modules' calls of them send."""
@@ -190,20 +200,47 @@ class Sites:
                 yield Sent(module, scope, call, part, value, to, where, source=source, loader=loader)
 
     def through(self, module: Module, call: ast.Call) -> Iterator[Sent]:
-        """Give what a function of the project, given something that may be refused, hands on to a loader in it."""
-        scope, evaluator = module.scope_at(call), self._evaluator
-        called = Expression(module, scope, call.func)
-        entered = callee(evaluator, called, self.project.resolve(module, scope, call.func))
+        """Give what functions of the project, given something that may be refused, hand on to a loader in them."""
+        scope = module.scope_at(call)
+        for one in self._entered(Expression(module, scope, call), MAX_CALLS):
+            if one.source is not None and one.source.module is module and one.source.scope is scope:
+                yield replace(one, module=module, scope=scope, call=call, value=one.source.node)
+            elif one.source is not None:
+                yield replace(one, module=module, scope=scope, call=call, value=call, handed=True)
+
+    def _entered(self, call: Expression, depth: int) -> Iterator[Sent]:
+        """Give what the loaders of a function get that a call enters, and of those that it calls with its arguments."""
+        node, evaluator = call.node, self._evaluator
+        assert isinstance(node, ast.Call)  # noqa: S101 - the caller says so
+        called = self.project.resolve(call.module, call.scope, node.func)
+        if isinstance(called, ClassFacts) and loader_row(self.project, call.module, call.scope, node) is None:
+            yield from self._made_by(called, call)
+            return
+        entered = callee(evaluator, call.part(node.func), called)
         if entered is None or not runs_at_once(evaluator, entered[0]):
             return
         function, receiver = entered
-        frame = Frame(function, arguments.of_call(evaluator, Expression(module, scope, call)), receiver)
-        for loader in loaders_of(self.project, function.module):
-            if loader.call.scope is function.scope and isinstance(loader.call.node, ast.Call):
+        frame = Frame(function, arguments.of_call(evaluator, call), receiver)
+        yield from self._in_frame(frame, node)
+        refused = {one.arg for one in parameters(function.node) if _is_refused(source_in(frame, one.arg))}
+        for inner in nodes_below(function.node) if depth and refused else ():
+            if isinstance(inner, ast.Call) and any(getattr(value, "id", "") in refused for value in _values(inner)):
+                yield from self._entered(Expression(function.module, function.scope, inner, frame), depth - 1)
+
+    def _made_by(self, facts: ClassFacts, call: Expression) -> Iterator[Sent]:
+        """Give what the loaders get that methods of an object make, of what the object was made with."""
+        assert isinstance(call.node, ast.Call)  # noqa: S101 - the caller says so
+        given = arguments.of_call(self._evaluator, call)
+        for name, method in facts.methods.items():
+            own = given if name == "__init__" else Arguments()
+            frame = Frame(FunctionFacts(facts.module, method), own, Instance(facts, given, call))
+            yield from self._in_frame(frame, call.node)
+
+    def _in_frame(self, frame: Frame, call: ast.Call) -> Iterator[Sent]:
+        for loader in loaders_of(self.project, frame.function.module):
+            if loader.call.scope is frame.function.scope and isinstance(loader.call.node, ast.Call):
                 here = replace(loader, call=replace(loader.call, frame=frame))
-                for one in self._handed_on(here, call, partial(self._where, here)):
-                    if one.source is not None and one.source.module is module and one.source.scope is scope:
-                        yield replace(one, module=module, scope=scope, value=one.source.node)
+                yield from self._handed_on(here, call, partial(self._where, here))
 
     def given(self, module: Module, scope: Scope, call: ast.Call) -> Iterator[tuple[str, ast.expr]]:
         """Give what the workers of a loader get: its dataset and its functions, by name."""
@@ -269,11 +306,19 @@ def _values(call: ast.Call) -> list[ast.expr]:
 
 
 def _may_be_refused(module: Module, value: ast.expr) -> bool:
-    """Whether an argument is a lambda, or the name of a function that is defined in a function."""
+    """Whether an argument is a lambda, a name of one, or that of a function that is defined in a function."""
     if isinstance(value, ast.Lambda):
         return True
     found = module.scope_at(value).find(value.id) if isinstance(value, ast.Name) else None
-    return found is not None and any(one.kind is Kind.FUNCTION for one in found[1]) and found[0].parent is not None
+    if found is None:
+        return False
+    is_local = found[0].parent is not None and any(one.kind is Kind.FUNCTION for one in found[1])
+    return is_local or any(isinstance(one.value, ast.Lambda) for one in found[1])
+
+
+def _is_refused(source: Source | None) -> bool:
+    value = written(source)
+    return value is not None and _may_be_refused(value.module, value.node)
 
 
 def _bindings(name: Expression) -> list[Binding]:
