@@ -1,7 +1,7 @@
 """Run ``make test`` on every Python that forklint supports, each in an environment of its own.
 
-Interpreters are looked up on PATH and among the versions of pyenv. torch is installed where pip finds a build for the CPU;
-elsewhere the tests run without it, those that need it are skipped, and the summary says so.
+Interpreters are looked up on PATH and among the versions of pyenv. torch is installed where pip finds a build for the
+CPU; elsewhere the tests run without it, those that need it are skipped, and the summary says so.
 """
 
 from __future__ import annotations

@@ -73,8 +73,8 @@ def measured(into: Path) -> tuple[coverage.CoverageData, dict[str, float]]:
     return found, json.loads(times.read_text(encoding="utf-8"))
 
 
-def trials(chosen: list[Mutant], data: coverage.CoverageData, times: dict[str, float]) -> list[Trial]:
-    """Each mutant with the tests that reach its line, those first that reach little else."""
+def trials(chosen: list[Mutant], data: coverage.CoverageData, times: dict[str, float], slowest: float) -> list[Trial]:
+    """Each mutant with the tests that reach its line, those first that reach little else; without slow ones."""
     reached: Counter[str] = Counter()
     lines = {}
     for path in modules():
@@ -84,7 +84,8 @@ def trials(chosen: list[Mutant], data: coverage.CoverageData, times: dict[str, f
     for mutant in chosen:
         of_file = lines[mutant.path]
         line = next((line for line in range(mutant.line, mutant.function, -1) if of_file.get(line)), 0)
-        tests = sorted((name for name in of_file.get(line, ()) if name), key=lambda name: reached[name])
+        names = [name for name in of_file.get(line, ()) if name and times.get(name, 0) <= slowest]
+        tests = sorted(names, key=lambda name: reached[name])
         made.append(Trial(mutant, tests, sum(times.get(name, 0) for name in tests)))
     return made
 
@@ -113,13 +114,14 @@ def main() -> int:
     parser.add_argument("--number", type=int, default=150, help="how many mutants are drawn (default 150)")
     parser.add_argument("--seed", type=int, default=17, help="what they are drawn by (default 17)")
     parser.add_argument("--least", type=float, default=85, help="how many in 100 must be killed (default 85)")
+    parser.add_argument("--slowest", type=float, default=2, help="leave out tests that take longer (default 2 s)")
     parser.add_argument("--into", type=Path, default=ROOT / "build" / "mutation", help="folder for what was done")
     asked = parser.parse_args()
     into = asked.into.absolute() / state()
     into.mkdir(parents=True, exist_ok=True)
     data, times = measured(into)
     every = [mutant for path in modules() for mutant in mutants(path)]
-    drawn = random.Random(asked.seed).sample(every, min(asked.number, len(every)))
+    drawn = random.Random(asked.seed).sample(every, min(asked.number, len(every)))  # noqa: S311 - a sample is no secret
     record = into / f"outcomes-{asked.seed}.jsonl"
     known = read(record)
 
@@ -129,7 +131,7 @@ def main() -> int:
         with record.open("a", encoding="utf-8") as file:
             file.write(json.dumps(asdict(outcome)) + "\n")
 
-    left = trials([mutant for mutant in drawn if str(mutant) not in known], data, times)
+    left = trials([mutant for mutant in drawn if str(mutant) not in known], data, times, asked.slowest)
     if left:
         import_all()
         plugin = Trials(left, into, told)

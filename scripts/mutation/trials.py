@@ -79,8 +79,6 @@ class Trials:
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Run them, one after the other."""
         items = {item.nodeid: item for item in session.items}
-        gc.collect()
-        gc.freeze()
         for trial in self.trials:
             started = time.monotonic()
             chosen = [items[name] for name in trial.tests if name in items]
