@@ -58,6 +58,8 @@ MAPPINGS = {
     "a mapping within a mapping": ("ask({**{'a': 1}, 'b': 2})", "{a: 1, b: 2}"),
     "what is not known within a mapping": ("ask({'a': 1, **x})", "{...}"),
     "a mapping and keywords": ("ask(dict({'a': 1}, b=2))", "{a: 1, b: 2}"),
+    "a copy": ("kw = {'a': 1}\nask(kw.copy())", "{a: 1}"),
+    "keywords given twice": ("def f(**kw):\n    ask(kw)\nf(a=1, **{'a': 2, 'b': 3})", "{a: 1, b: 3}"),
 }
 SETTINGS = {
     "an attribute of a namespace": (
@@ -171,6 +173,7 @@ LISTS = {
     "a list with a list in it": ("ask([1, *[2, 3]])", "[1, 2, 3]"),
     "a list with what is not known in it": ("ask([1, *x])", "[1, ...]"),
     "an item of a tuple": ("ask((1, 2)[0])", "1"),
+    "the values of a mapping": ("kw = {'a': 1}\nask(kw.values())", "[1, ...]"),
 }
 CALLS = {
     "a class from a table": (
@@ -363,6 +366,31 @@ OPTIONS = {
         ("from absl import flags\nflags.DEFINE_integer('n', 4, 'how many')\nFLAGS = flags.FLAGS\nask(FLAGS.n)"),
         "4 by default",
     ),
+    "an argument of typer": (
+        "import typer\ndef main(n: int = typer.Argument(4)):\n    ask(n)\ntyper.run(main)",
+        "4 by default",
+    ),
+    "a default of typer by its name": (
+        "import typer\ndef main(n: int = typer.Option(default=4)):\n    ask(n)\ntyper.run(main)",
+        "4 by default",
+    ),
+    "a flag of click": (
+        "import click\n@click.command()\n@click.option('--n', is_flag=True)\ndef main(n):\n    ask(n)",
+        "False by default",
+    ),
+    "an option of click without a default": (
+        "import click\n@click.command()\n@click.option('--n')\ndef main(n):\n    ask(n)",
+        "None by default",
+    ),
+    "an option of click that is required": (
+        ("import click\n@click.command()\n@click.option('--n', required=True)\ndef main(n):\n    ask(n)"),
+        "?",
+    ),
+    "an argument of click": ("import click\n@click.command()\n@click.argument('n')\ndef main(n):\n    ask(n)", "?"),
+    "an option of click that is given often": (
+        ("import click\n@click.command()\n@click.option('--n', multiple=True)\ndef main(n):\n    ask(n)"),
+        "?",
+    ),
 }
 FILES = {
     "a reference of YAML": (
@@ -423,6 +451,10 @@ FILES = {
         "4",
     ),
     "an entry that is set": (CONF + "conf.n = 2\nask(conf.n)\n--- conf.yaml\nn: 4\n", "2"),
+    "nothing": (CONF + "ask(conf.n)\n--- conf.yaml\nn:\n", "None"),
+    "a switch": (CONF + "ask(conf.n)\n--- conf.yaml\nn: true\n", "True"),
+    "an anchor": (CONF + "ask(conf.b.n)\n--- conf.yaml\na: &a\n  n: 3\nb: *a\n", "3"),
+    "a mapping that is merged": (CONF + "ask(conf.b.n)\n--- conf.yaml\na: &a\n  n: 3\nb:\n  <<: *a\n", "3"),
 }
 NUMBERS = {
     "a sign": ("ask(-5)", "-5"),
@@ -452,6 +484,117 @@ NUMBERS = {
     "smaller": ("ask(1 < 2)", "True"),
     "equal": ("ask(1 == 2)", "False"),
     "a name in a condition": ("ask((n := 3))", "3"),
+}
+PARAMETERS = {
+    "of a star": ("def f(a, b):\n    ask(b)\nf(*[1, 2])", "2"),
+    "of two stars": ("def f(a, b):\n    ask(b)\nf(**{'a': 1, 'b': 2})", "2"),
+    "that may be given in what is not known": ("def f(a, b=3):\n    ask(b)\nf(1, **x)", "?"),
+    "beside what is not known": ("def f(a, b=3):\n    ask(b)\nf(1, b=4, **x)", "4"),
+    "of a star that is not known": ("def f(a, b=3):\n    ask(b)\nf(*x)", "?"),
+    "of a method of a class": ("class A:\n    def f(self, n):\n        ask(n)\na = A()\nA.f(a, 3)", "3"),
+    "of a method": ("class A:\n    def f(self, n):\n        ask(n)\na = A()\na.f(3)", "3"),
+    "of a constructor": ("class A:\n    def __init__(self, n):\n        ask(n)\nA(3)", "3"),
+    "that super is given": (
+        (
+            "class A:\n    def __init__(self, n):\n        ask(n)\nclass B(A):\n    def __init__(self):\n"
+            "        super().__init__(3)\nB()"
+        ),
+        "3",
+    ),
+    "that a base class is given": (
+        (
+            "class A:\n    def __init__(self, n):\n        ask(n)\nclass B(A):\n    def __init__(self):\n"
+            "        A.__init__(self, 3)\nB()"
+        ),
+        "3",
+    ),
+    "of two callers": ("def f(n):\n    ask(n)\nf(1)\nf(2)", "positive"),
+    "of two callers that agree": ("def f(n):\n    ask(n)\nf(2)\nf(2)", "2"),
+    "without callers": ("def f(n):\n    ask(n)", "?"),
+    "by default": ("def f(n=3):\n    ask(n)\nf()", "3"),
+    "that is handed on": ("def f(n):\n    ask(n)\ndef g(n):\n    f(n)\ng(3)", "3"),
+    "by name alone": ("def f(*, n):\n    ask(n)\nf(n=3)", "3"),
+    "by place alone": ("def f(n, /):\n    ask(n)\nf(3)", "3"),
+}
+RETURNED = {
+    "in a loop": ("def f():\n    for i in x:\n        return 1\n    return 2\nask(f())", "positive"),
+    "in a with": ("def f():\n    with x:\n        return 1\n    return 2\nask(f())", "positive"),
+    "in a try": ("def f():\n    try:\n        return 1\n    except E:\n        return 2\nask(f())", "positive"),
+    "by machine": (
+        ("import sys\ndef f():\n    if sys.platform == 'linux':\n        return 1\n    return 2\nask(f())"),
+        "positive",
+    ),
+    "nothing": ("def f():\n    return\nask(f())", "None"),
+    "or an error": ("def f():\n    if x:\n        raise E\n    return 1\nask(f())", "1"),
+    "of three": (
+        (
+            "def f(x):\n    if x == 1:\n        return 1\n    elif x == 2:\n        return 2\n    else:\n"
+            "        return 3\nask(f(y))"
+        ),
+        "positive",
+    ),
+    "of three that is chosen": (
+        (
+            "def f(x):\n    if x == 1:\n        return 1\n    elif x == 2:\n        return 2\n    else:\n"
+            "        return 3\nask(f(2))"
+        ),
+        "2",
+    ),
+    "of a case": (
+        (
+            "def f(x):\n    match x:\n        case 1:\n            return 1\n        case _:\n"
+            "            return 2\nask(f(y))"
+        ),
+        "positive",
+    ),
+    "in a with and an if": (
+        "def f():\n    with a:\n        if x:\n            return 1\n    return 2\nask(f())",
+        "positive",
+    ),
+}
+ATTRIBUTES = {
+    "a property": ("class A:\n    @property\n    def n(self):\n        return 3\nask(A().n)", "3"),
+    "a class attribute of an object": ("class A:\n    n = 3\nask(A().n)", "3"),
+    "a class attribute": ("class A:\n    n = 3\nask(A.n)", "3"),
+    "that the constructor sets": ("class A:\n    def __init__(self, n=3):\n        self.n = n\nask(A(4).n)", "4"),
+    "that the constructor sets by default": (
+        "class A:\n    def __init__(self, n=3):\n        self.n = n\nask(A().n)",
+        "3",
+    ),
+    "a field": ("from dataclasses import dataclass\n@dataclass\nclass A:\n    n: int = 3\nask(A().n)", "3"),
+    "a field that is given": (
+        "from dataclasses import dataclass\n@dataclass\nclass A:\n    n: int = 3\nask(A(4).n)",
+        "4",
+    ),
+    "a field with a default": (
+        ("from dataclasses import dataclass, field\n@dataclass\nclass A:\n    n: int = field(default=3)\nask(A().n)"),
+        "3",
+    ),
+    "a field with a factory": (
+        (
+            "from dataclasses import dataclass, field\n@dataclass\nclass A:\n"
+            "    n: list = field(default_factory=lambda: [3])\nask(A().n)"
+        ),
+        "[3]",
+    ),
+    "a field of a tuple": ("from typing import NamedTuple\nclass A(NamedTuple):\n    n: int = 3\nask(A(4).n)", "4"),
+    "that is inherited": ("from own import B\nask(B(4).n)\n--- own.py\n" + CLASSES, "4"),
+    "of self": ("class A:\n    n = 3\n    def f(self):\n        ask(self.n)\nA().f()", "3"),
+    "of self, set twice": (
+        (
+            "class A:\n    def __init__(self):\n        self.n = 3\n    def g(self):\n        self.n = 4\n"
+            "    def f(self):\n        ask(self.n)\nA().f()"
+        ),
+        "positive",
+    ),
+    "saved hyperparameters": (
+        (
+            "import lightning as L\nclass A(L.LightningModule):\n    def __init__(self, n=3):\n"
+            "        self.save_hyperparameters()\nask(A(4).hparams.n)"
+        ),
+        "4",
+    ),
+    "by name": ("class A:\n    n = 3\nask(getattr(A(), 'n'))", "3"),
 }
 
 
@@ -487,6 +630,21 @@ def test_files(text: str, expected: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("text", "expected"), [*NUMBERS.values()], ids=NUMBERS)
 def test_numbers(text: str, expected: str, tmp_path: Path) -> None:
+    assert said(text, tmp_path) == expected
+
+
+@pytest.mark.parametrize(("text", "expected"), [*PARAMETERS.values()], ids=PARAMETERS)
+def test_parameters(text: str, expected: str, tmp_path: Path) -> None:
+    assert said(text, tmp_path) == expected
+
+
+@pytest.mark.parametrize(("text", "expected"), [*RETURNED.values()], ids=RETURNED)
+def test_returned(text: str, expected: str, tmp_path: Path) -> None:
+    assert said(text, tmp_path) == expected
+
+
+@pytest.mark.parametrize(("text", "expected"), [*ATTRIBUTES.values()], ids=ATTRIBUTES)
+def test_attributes(text: str, expected: str, tmp_path: Path) -> None:
     assert said(text, tmp_path) == expected
 
 
