@@ -392,6 +392,7 @@ OPTIONS = {
         "?",
     ),
 }
+HYDRA = "import hydra\n@hydra.main(config_path='conf', config_name='main')\ndef main(conf):\n"
 FILES = {
     "a reference of YAML": (
         CONF + "ask(conf.loader.n)\n--- conf.yaml\ndata:\n  workers: 4\nloader:\n  n: ${data.workers}\n",
@@ -455,6 +456,38 @@ FILES = {
     "a switch": (CONF + "ask(conf.n)\n--- conf.yaml\nn: true\n", "True"),
     "an anchor": (CONF + "ask(conf.b.n)\n--- conf.yaml\na: &a\n  n: 3\nb: *a\n", "3"),
     "a mapping that is merged": (CONF + "ask(conf.b.n)\n--- conf.yaml\na: &a\n  n: 3\nb:\n  <<: *a\n", "3"),
+    "a file of Hydra": (HYDRA + "    ask(conf.n)\n--- conf/main.yaml\nn: 4\n", "4 by default"),
+    "a group of Hydra": (
+        HYDRA + "    ask(conf.data.n)\n--- conf/main.yaml\ndefaults:\n  - data: big\n--- conf/data/big.yaml\nn: 4\n",
+        "4 by default",
+    ),
+    "a group that the file covers": (
+        HYDRA + "    ask(conf.data.n)\n--- conf/main.yaml\ndefaults:\n  - data: big\n  - _self_\ndata:\n  n: 5\n"
+        "--- conf/data/big.yaml\nn: 4\n",
+        "5 by default",
+    ),
+    "a group that covers the file": (
+        HYDRA + "    ask(conf.data.n)\n--- conf/main.yaml\ndefaults:\n  - _self_\n  - data: big\ndata:\n  n: 5\n"
+        "--- conf/data/big.yaml\nn: 4\n",
+        "4 by default",
+    ),
+    "a group that is placed at the top": (
+        HYDRA + "    ask(conf.n)\n--- conf/main.yaml\ndefaults:\n  - data: big\n"
+        "--- conf/data/big.yaml\n# @package _global_\nn: 4\n",
+        "4 by default",
+    ),
+    "files that name each other": (
+        HYDRA + "    ask(conf.m)\n--- conf/main.yaml\ndefaults:\n  - other\nn: 4\n"
+        "--- conf/other.yaml\ndefaults:\n  - main\nm: 3\n",
+        "3 by default",
+    ),
+    "files that are composed": (
+        (
+            "from hydra import compose, initialize\nwith initialize(config_path='./sub/../conf'):\n"
+            "    conf = compose(config_name='main')\n    ask(conf.n)\n--- conf/main.yaml\nn: 4\n"
+        ),
+        "4",
+    ),
 }
 NUMBERS = {
     "a sign": ("ask(-5)", "-5"),
@@ -484,6 +517,7 @@ NUMBERS = {
     "smaller": ("ask(1 < 2)", "True"),
     "equal": ("ask(1 == 2)", "False"),
     "a name in a condition": ("ask((n := 3))", "3"),
+    "nothing, or less": ("ask(max(-3, 0))", "?"),
 }
 PARAMETERS = {
     "of a star": ("def f(a, b):\n    ask(b)\nf(*[1, 2])", "2"),
@@ -551,6 +585,16 @@ RETURNED = {
         "def f():\n    with a:\n        if x:\n            return 1\n    return 2\nask(f())",
         "positive",
     ),
+    "of a method of a class": ("class A:\n    def f(self, n):\n        return n\nask(A.f(A(), 3))", "3"),
+    "of a static method": ("class A:\n    @staticmethod\n    def f(n):\n        return n\nask(A.f(3))", "3"),
+    "of a method that gets the class": (
+        "class A:\n    @classmethod\n    def f(cls, n):\n        return n\nask(A.f(3))",
+        "3",
+    ),
+    "of a method of another object": (
+        "class A:\n    def __init__(self):\n        self.n = 3\n    def f(self):\n        return self.n\nask(A.f(A()))",
+        "3",
+    ),
 }
 ATTRIBUTES = {
     "a property": ("class A:\n    @property\n    def n(self):\n        return 3\nask(A().n)", "3"),
@@ -595,6 +639,18 @@ ATTRIBUTES = {
         "4",
     ),
     "by name": ("class A:\n    n = 3\nask(getattr(A(), 'n'))", "3"),
+    "that a mapping may replace": (
+        "class A:\n    n = 3\n    def __init__(self, given):\n        self.__dict__ = given\nask(A(x).n)",
+        "?",
+    ),
+    "that an entry may replace": (
+        "class A:\n    n = 3\n    def __init__(self, key):\n        self.__dict__[key] = 4\nask(A(x).n)",
+        "?",
+    ),
+    "beside a mapping that is read": (
+        "class A:\n    n = 3\n    def __init__(self):\n        print(self.__dict__)\nask(A().n)",
+        "3",
+    ),
 }
 
 
@@ -654,6 +710,7 @@ def said(text: str, folder: Path) -> str:
     (folder / "pyproject.toml").touch()
     (folder / "script.py").write_text(script, encoding="utf-8")
     for name, content in zip(rest[::2], rest[1::2], strict=True):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(content, encoding="utf-8")
     project = Project(folder, Settings())
     module = project.module(folder / "script.py")
