@@ -12,7 +12,6 @@ import importlib
 import json
 import os
 import pkgutil
-import random
 import subprocess
 import sys
 from collections import Counter
@@ -24,7 +23,7 @@ import pytest
 
 import forklint
 from scripts.mutation.contexts import TIMES
-from scripts.mutation.mutants import Mutant, mutants
+from scripts.mutation.mutants import Mutant, drawn, mutants
 from scripts.mutation.trials import Outcome, Trial, Trials, read
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -121,7 +120,7 @@ def main() -> int:
     into.mkdir(parents=True, exist_ok=True)
     data, times = measured(into)
     every = [mutant for path in modules() for mutant in mutants(path)]
-    drawn = random.Random(asked.seed).sample(every, min(asked.number, len(every)))  # noqa: S311 - a sample is no secret
+    chosen = drawn(every, asked.number, asked.seed)
     record = into / f"outcomes-{asked.seed}.jsonl"
     known = read(record)
 
@@ -131,16 +130,16 @@ def main() -> int:
         with record.open("a", encoding="utf-8") as file:
             file.write(json.dumps(asdict(outcome)) + "\n")
 
-    left = trials([mutant for mutant in drawn if str(mutant) not in known], data, times, asked.slowest)
+    left = trials([mutant for mutant in chosen if str(mutant) not in known], data, times, asked.slowest)
     if left:
         import_all()
         plugin = Trials(left, into, told)
         pytest.main([*OPTIONS, "-s", f"--basetemp={into / 'tmp'}", *TESTS], plugins=[plugin])
-    outcomes = [known[str(mutant)] for mutant in drawn if str(mutant) in known]
+    outcomes = [known[str(mutant)] for mutant in chosen if str(mutant) in known]
     print(f"seed {asked.seed}, drawn from {len(every)}\n{summary(outcomes)}")
     killed = sum(one.outcome in {"killed", "hung"} for one in outcomes)
     judged = sum(one.outcome != "invalid" for one in outcomes)
-    return 0 if len(outcomes) == len(drawn) and judged and 100 * killed >= asked.least * judged else 1
+    return 0 if len(outcomes) == len(chosen) and judged and 100 * killed >= asked.least * judged else 1
 
 
 if __name__ == "__main__":

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import copy
+import hashlib
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -151,6 +153,17 @@ def mutants(path: Path) -> list[Mutant]:
         text = _text(ast.fix_missing_locations(new))
         found.append(Mutant(path, function, at.lineno, at.col_offset + 1, number, _text(node), text))  # type: ignore[attr-defined] # faults are put into statements and expressions
     return found
+
+
+def drawn(every: list[Mutant], number: int, seed: int) -> list[Mutant]:
+    """Some mutants by chance. One that is drawn stays drawn when other lines of its file change."""
+    seen: Counter[tuple[str, ...]] = Counter()
+    places = {}
+    for mutant in every:
+        text = (*mutant.path.parts[-2:], mutant.before, mutant.after)
+        seen[text] += 1
+        places[mutant] = hashlib.sha256(repr((seed, seen[text], *text)).encode()).digest()
+    return sorted(every, key=places.__getitem__)[:number]
 
 
 def mutated(mutant: Mutant) -> ast.Module:
