@@ -60,7 +60,7 @@ def measured(into: Path) -> tuple[coverage.CoverageData, dict[str, float]]:
     """Which test reaches which line, and how long it takes; measured once for each state of the code."""
     data, times = into / "coverage", into / "times.json"
     if not times.exists():
-        command = [sys.executable, "-m", "coverage", "run", f"--data-file={data}"]
+        command = [sys.executable, "-m", "coverage", "run", f"--rcfile={os.devnull}", f"--data-file={data}"]
         command += ["--source=" + ",".join(map(str, MUTATED)), "-m", "pytest", "-p", "scripts.mutation.contexts"]
         environment = {**os.environ, TIMES: str(times)}
         done = subprocess.run([*command, *OPTIONS, *TESTS], cwd=ROOT, env=environment, check=False)
