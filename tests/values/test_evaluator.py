@@ -391,6 +391,20 @@ OPTIONS = {
         ("import click\n@click.command()\n@click.option('--n', multiple=True)\ndef main(n):\n    ask(n)"),
         "?",
     ),
+    "a class of settings": (
+        (
+            "import pyrallis\nfrom dataclasses import dataclass\n@dataclass\nclass Args:\n    n: int = 4\n"
+            "@pyrallis.wrap()\ndef main(args: Args):\n    ask(args.n)"
+        ),
+        "4 by default",
+    ),
+    "a class of settings beside another parameter": (
+        (
+            "import pyrallis\nfrom dataclasses import dataclass\n@dataclass\nclass Args:\n    n: int = 4\n"
+            "@pyrallis.wrap()\ndef main(args: Args, other):\n    ask(other)"
+        ),
+        "?",
+    ),
 }
 HYDRA = "import hydra\n@hydra.main(config_path='conf', config_name='main')\ndef main(conf):\n"
 FILES = {
@@ -488,6 +502,11 @@ FILES = {
         ),
         "4",
     ),
+    "a reference in a list": (CONF + "ask(conf.rows[0])\n--- conf.yaml\nn: 4\nrows: ['${n}']\n", "4"),
+    "a reference in a list of a mapping": (
+        CONF + "ask(conf.data.rows[1])\n--- conf.yaml\nn: 4\ndata:\n  rows: [1, '${n}']\n",
+        "4",
+    ),
 }
 NUMBERS = {
     "a sign": ("ask(-5)", "-5"),
@@ -549,6 +568,15 @@ PARAMETERS = {
     "that is handed on": ("def f(n):\n    ask(n)\ndef g(n):\n    f(n)\ng(3)", "3"),
     "by name alone": ("def f(*, n):\n    ask(n)\nf(n=3)", "3"),
     "by place alone": ("def f(n, /):\n    ask(n)\nf(3)", "3"),
+    "of a function beside a method of its name": ("def run(n):\n    ask(n)\nrun(2)\nx.run(3)", "2"),
+    "of a method of an object that is not known": (
+        "class A:\n    def run(self, n):\n        ask(n)\nA().run(2)\nx.run(3)",
+        "positive",
+    ),
+    "of a constructor beside a method of its class's name": (
+        "class Run:\n    def __init__(self, n):\n        ask(n)\nRun(2)\nx.Run(3)",
+        "2",
+    ),
 }
 RETURNED = {
     "in a loop": ("def f():\n    for i in x:\n        return 1\n    return 2\nask(f())", "positive"),
