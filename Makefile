@@ -1,24 +1,32 @@
-.PHONY: demo test test-soak lint docs site bench-corpus bench bench-quick corpus judgements update-fixtures new-rule clean
+.PHONY: demo test test-soak coverage lint docs site bench-corpus bench bench-quick corpus judgements update-fixtures new-rule clean
 
 PYTHON ?= python3
-BIN := .venv/bin
-READY := .venv/.ready
+VENV ?= .venv
+EXTRAS ?= dev
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
 AT_ONCE := --numprocesses auto --maxprocesses 4 --dist worksteal
 
 $(READY): pyproject.toml constraints-dev.txt
-	$(PYTHON) -m venv .venv
+	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable '.[dev]' --constraint constraints-dev.txt
+	$(BIN)/python -m pip install --quiet --editable '.[$(EXTRAS)]' --constraint constraints-dev.txt
 	touch $(READY)
 
 demo: $(READY)  ## find, fix, train, commit and verify the example
 	$(BIN)/python scripts/demo.py
 
 test: $(READY)  ## run the tests, and name the slowest
-	$(BIN)/python -m pytest -q $(AT_ONCE) --durations 10
+	$(BIN)/python -m pytest -q $(AT_ONCE) --durations 10 $(TEST_OPTIONS)
 
-test-soak: $(READY)  ## run tests that are slow or need the network
-	$(BIN)/python -m pytest -q -m soak
+test-soak: $(READY)  ## run tests that are slow or need the network: PART=fuzz (PART=list lists parts), MINUTES=5, SEED=1, AGAIN=1
+	$(BIN)/python -m scripts.soak $(PART) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED)) $(if $(AGAIN),--again)
+
+coverage: $(READY)  ## run the tests and report which lines and branches they reach; TEST_OPTIONS chooses tests
+	$(BIN)/python -m coverage erase
+	$(BIN)/python -m coverage run -m pytest -q $(AT_ONCE) $(TEST_OPTIONS) || echo 'some tests failed; what the others reach:'
+	$(BIN)/python -m coverage combine --quiet
+	$(BIN)/python -m coverage report
 
 lint: $(READY)  ## run mypy, ruff, and forklint on itself
 	$(BIN)/ruff check .
@@ -31,7 +39,7 @@ docs: $(READY)  ## write the generated parts of the documentation
 site: $(READY)  ## build the documentation site in build/site; a broken link is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
-BENCH := .venv/.bench
+BENCH := $(VENV)/.bench
 
 $(BENCH): $(READY)
 	$(BIN)/python -m pip install --quiet --editable '.[bench]' --constraint constraints-dev.txt

@@ -60,3 +60,16 @@ def forklint(server: Server):
 def flake8(tmp_path_factory: pytest.TempPathFactory) -> Flake8:
     """flake8 with forklint as its plugin: ``flake8("--select", "FKL", cwd=folder)`` gives the CompletedProcess."""
     return Flake8(environment(tmp_path_factory.mktemp("metadata")))
+
+
+@pytest.fixture
+def soak_seconds(request: pytest.FixtureRequest) -> float:
+    """How long a soak test runs: MINUTES=5 of `make test-soak`, or else `pytest.mark.minutes(30)` of the test."""
+    usual = request.node.get_closest_marker("minutes")
+    return 60 * float(os.environ.get("FORKLINT_SOAK_MINUTES") or usual.args[0])
+
+
+@pytest.fixture
+def soak_seed() -> int:
+    """What a soak test draws by: SEED=1 of `make test-soak`, or else always the same."""
+    return int(os.environ.get("FORKLINT_SOAK_SEED") or 17)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from crash_quotes import ENDINGS, QUOTES
+from needed import need_torch
 
 from forklint.crashes.exit_status import signal_of
 from forklint.crashes.reading import NO_CRASH, LogReader, Reading, of_signal
@@ -31,6 +32,7 @@ def names(reading: Reading) -> set[str]:
 @pytest.fixture(scope="module")
 def provoked() -> dict[str, set[str]]:
     """By row, the rows that fit what was printed, and how it ended."""
+    need_torch()
     done = subprocess.run([sys.executable, SCENARIOS], capture_output=True, text=True, check=True, timeout=300)
     found: dict[str, set[str]] = {}
     for key, (output, code) in json.loads(done.stdout).items():

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from needed import need_torch
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 ALL = ["FKL101", "FKL201", "FKL301", "FKL401", "FKL501"]
@@ -50,6 +51,7 @@ def test_all_five_are_found_where_they_lie(forklint) -> None:
 
 
 def test_what_is_found_is_proved_by_running_it(example: Path, forklint) -> None:
+    need_torch()
     (example / "forklint.toml").touch()
     quick = ("--start-method", "fork", "--start-method", "spawn", "--workers", "2")
     result = forklint("verify", "ocr", *quick, "--output-format", "json", cwd=example, timeout=400)
@@ -74,7 +76,7 @@ def test_all_fixes_leave_none(example: Path, forklint) -> None:
 
 
 def test_before_the_fixes_it_does_not_get_through(example: Path) -> None:
-    pytest.importorskip("torch")
+    need_torch()
     result = train(example, "spawn")
     assert result.returncode != 0
     assert "cannot pickle" in result.stderr or "bootstrapping" in result.stderr
@@ -82,7 +84,7 @@ def test_before_the_fixes_it_does_not_get_through(example: Path) -> None:
 
 @pytest.mark.parametrize("start_method", ["fork", "spawn"])
 def test_after_the_fixes_it_trains(example: Path, forklint, start_method: str) -> None:
-    pytest.importorskip("torch")
+    need_torch()
     if start_method not in multiprocessing.get_all_start_methods():
         pytest.skip(f"no {start_method} on this platform")
     assert forklint(".", "--fix", "--unsafe-fixes", cwd=example).returncode == 0
@@ -112,6 +114,7 @@ def test_the_demo_shows_a_commit_refused_mended_and_passing(
 
 
 def test_the_demo_goes_from_a_crash_to_a_fixed_file(tmp_path: Path, monkeypatch, capfd) -> None:
+    need_torch()
     monkeypatch.syspath_prepend(str(EXAMPLES.parent / "scripts"))
     import demo
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from doc_snippets import ROOT, snippet
+from needed import need_torch
 
 FOLDER = ROOT / "docs" / "hazards"
 FOUND = [
@@ -57,6 +58,7 @@ def run(path: Path, timeout: float = 100) -> str:
     """What a program prints, on both streams."""
     command = [sys.executable, "-W", "ignore", path.name]
     environment = {**os.environ, "PYTHONWARNINGS": "ignore"}
+    need_torch(path)
     done = subprocess.run(
         command, cwd=path.parent, env=environment, capture_output=True, text=True, timeout=timeout, check=False
     )

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from fixture_cases import FIXTURES
+from needed import need_torch
 
 FOLDER = FIXTURES / "FKL201_missing_main_guard"
 RUNNER = """
@@ -47,6 +48,7 @@ def run(script: Path, method: str, timeout: float = 120) -> tuple[int, str]:
     """Run a script under a start method: exit code and stderr; all that it started ends with it."""
     environment = {**os.environ, "PYTHONPATH": str(script.parent / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-c", RUNNER, method, str(script)]
+    need_torch(script)
     process = subprocess.Popen(
         command, cwd=script.parent, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
         start_new_session=True,

@@ -13,6 +13,12 @@ from forklint.model import Severity
 
 HEAD = "import sys, os, platform\nimport torch\nfrom torch.utils.data import DataLoader\n"
 FOUND = [
+    """if platform.system().lower() == 'darwin':
+    num_workers = 2
+""",
+    """if platform.system().strip().casefold() == 'darwin':
+    num_workers = 2
+""",
     "num_workers = min(4, os.cpu_count() or 1) if sys.platform == 'darwin' else 8\n",
     "num_workers = max(1, os.cpu_count() - 2) if sys.platform == 'darwin' else 8\n",
     "num_workers = os.cpu_count() // 2 if sys.platform == 'darwin' else 8\n",

@@ -175,3 +175,10 @@ def test_a_closed_input_is_one_clear_error(project: Path) -> None:
     result = subprocess.run(command, shell=True, cwd=project, capture_output=True, text=True, check=False)
     assert result.returncode == 2
     assert result.stderr.startswith("Error: standard input is closed")
+
+
+def test_a_syntax_error_is_where_the_text_has_it_whatever_the_file_has_there(project: Path, piped) -> None:
+    (project / "src" / "words.py").write_text("x\ny\n")
+    for name in ("words.py", "new.py"):
+        done = piped("-", "--stdin-filename", f"src/{name}", text=b"x = 3\n        y = 4\n", cwd=project)
+        assert f"src/{name}:2:8".encode() in done.stdout, name

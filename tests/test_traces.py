@@ -11,6 +11,7 @@ import pytest
 
 from forklint.config import Settings
 from forklint.project.index import Project
+from forklint.project.module import FunctionFacts
 from forklint.project.spelling import last_name
 from forklint.records import dataclass
 from forklint.runs.errors import RAISED_AGAIN
@@ -169,6 +170,38 @@ def test_a_program_goes_on_from_where_it_was(tmp_path: Path) -> None:
     assert (happened(whole), happened(earlier)) == ("b a c", "b a")
     earlier.play(trace_of_module(topic, path))
     assert happened(earlier) == "b a a c"
+
+
+ENTERED = {
+    "a function": ("def f():\n    mark('a')", "a"),
+    "a method, whose object is made first": (
+        (
+            "class A:\n    def __init__(self):\n        self.n = 'n'\n        mark('made')\n"
+            "    def f(self):\n        mark(self.n)"
+        ),
+        "made n",
+    ),
+    "a static method, which needs none": (
+        "class A:\n    def __init__(self):\n        mark('made')\n    @staticmethod\n    def f():\n        mark('a')",
+        "a",
+    ),
+    "a method of a class, which needs none": (
+        "class A:\n    def __init__(self):\n        mark('made')\n    @classmethod\n    def f(cls):\n        mark('a')",
+        "a",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), ENTERED.values(), ids=ENTERED)
+def test_a_function_that_anyone_may_call(tmp_path: Path, text: str, expected: str) -> None:
+    project, path = project_of(tmp_path, text)
+    topic, module = Marks(project), project.module(path)
+    assert module is not None
+    found = project.resolve(module, module.scope, ast.parse("A.f" if "class A" in text else "f", mode="eval").body)
+    assert isinstance(found, FunctionFacts)
+    program = Program(topic, budget_for(project, module.tree))
+    program.call(found)
+    assert happened(program) == expected
 
 
 WAYS = {

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from needed import need_torch
 
 FIXTURES = Path(__file__).parent / "fixtures" / "FKL401_workers_on_darwin"
 
@@ -59,6 +60,7 @@ SCRIPTS = (
 
 def run_as_on_a_mac(folder: Path) -> dict[str, str]:
     """Run scripts where every question about the machine is answered as on a Mac; no worker may start."""
+    need_torch()
     scripts = [str(path) for path in sorted(folder.glob("*.py"))]
     command = [sys.executable, "-c", PRETEND, *scripts]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
@@ -89,6 +91,7 @@ RAISES_WHEN_MADE = {"persistent_workers": True, "prefetch_factor": 2, "multiproc
 @pytest.mark.parametrize("option", [*RAISES_WHEN_MADE, "timeout"])
 def test_options_of_the_table_raise_without_workers(option: str) -> None:
     """Setting the count alone to 0 breaks the loader; the neutral value of the table does not."""
+    need_torch()
     from torch.utils.data import DataLoader
 
     from forklint.knowledge import presets

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
@@ -359,7 +360,7 @@ def _excuse(text: str, error: Exception) -> str:
         parse_tree(text)
     except UnparsableError:
         return ""
-    return "its syntax is newer than the Python version that runs forklint"
+    return f"its syntax is newer than Python {sys.version_info[0]}.{sys.version_info[1]}, which runs forklint"
 
 
 def _with_fixes(kept: list[tuple[Rule, Suspect, Finding]], module: Module, options: Options) -> list[Finding]:

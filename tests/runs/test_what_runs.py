@@ -69,6 +69,39 @@ DRAWN = {
         "a",
     ),
     "an object in a with": ("class A:\n    def __enter__(self):\n        mark('a')\nwith A():\n    mark('b')", "a b"),
+    "an object whose __iter__ is a generator": (
+        "class A:\n    def __iter__(self):\n        mark('a')\n        yield 1\nfor x in A(): pass",
+        "a",
+    ),
+    "such an object that nobody draws from": (
+        "class A:\n    def __iter__(self):\n        mark('a')\n        yield 1\niter(A())",
+        "",
+    ),
+    "an object that gives another": (
+        (
+            "class B:\n    def __next__(self):\n        mark('b')\nclass A:\n    def __iter__(self):\n"
+            "        mark('a')\n        return B()\nfor x in A(): pass"
+        ),
+        "a b",
+    ),
+    "an object that gives a generator": (
+        (
+            "def g():\n    mark('g')\n    yield 1\nclass A:\n    def __iter__(self):\n        return g()\n"
+            "for x in A(): pass"
+        ),
+        "g",
+    ),
+    "a generator in a chain": (
+        ("import itertools\ndef g():\n    mark('g')\n    yield 1\nfor x in itertools.chain([1], g()): pass"),
+        "g",
+    ),
+    "a part of a generator": (
+        ("import itertools\ndef g():\n    mark('g')\n    yield 1\nfor x in itertools.islice(g(), 1): pass"),
+        "g",
+    ),
+    "a generator that is mapped": ("def g():\n    mark('g')\n    yield 1\nm = map(str, g())", ""),
+    "a mapped generator that is drawn from": ("def g():\n    mark('g')\n    yield 1\nlist(map(str, g()))", "g"),
+    "a generator that is sorted": ("def g():\n    mark('g')\n    yield 1\nsorted(g())", "g"),
 }
 CALLED = {
     "a coroutine that nobody awaits": (COROUTINE + "c = f()", ""),
@@ -118,6 +151,40 @@ CALLED = {
     ),
     "the second operand": ("x and mark('a')", "a?"),
     "one of two expressions": ("mark('a') if x else mark('b')", "a? b?"),
+    "an object": ("class A:\n    def __call__(self):\n        mark('a')\nA()()", "a"),
+    "a static method": ("class A:\n    @staticmethod\n    def f():\n        mark('a')\nA.f()", "a"),
+    "a method of a class": ("class A:\n    @classmethod\n    def f(cls):\n        mark('a')\nA.f()", "a"),
+    "an inherited method": ("class A:\n    def f(self):\n        mark('a')\nclass B(A): pass\nB().f()", "a"),
+    "a method that replaces another": (
+        ("class A:\n    def f(self):\n        mark('a')\nclass B(A):\n    def f(self):\n        mark('b')\nB().f()"),
+        "b",
+    ),
+    "a method of super": (
+        ("class A:\n    def f(self):\n        mark('a')\nclass B(A):\n    def f(self):\n        super().f()\nB().f()"),
+        "a",
+    ),
+    "a method of self": (
+        "class A:\n    def f(self):\n        self.g()\n    def g(self):\n        mark('a')\nA().f()",
+        "a",
+    ),
+    "a method of self that a subclass replaces": (
+        (
+            "class A:\n    def f(self):\n        self.g()\n    def g(self):\n        mark('a')\n"
+            "class B(A):\n    def g(self):\n        mark('b')\nB().f()"
+        ),
+        "b",
+    ),
+    "a comprehension with a condition": ("rows = [mark('b') for i in mark('a') if mark('c')]", "a c b"),
+    "a comprehension of a mapping": ("rows = {mark('a'): mark('b') for i in x}", "a b"),
+    "an f-string": ("f'{mark(\"a\")}'", "a"),
+    "what is awaited": ("async def f():\n    await mark('a')\nimport asyncio\nasyncio.run(f())", "a"),
+    "what is drawn while waiting": (
+        (
+            "import asyncio\nasync def g():\n    mark('a')\n    yield 1\nasync def f():\n"
+            "    async for x in g():\n        mark('b')\nasyncio.run(f())"
+        ),
+        "a b?",
+    ),
 }
 CHOSEN = {
     "a condition that is known": ("def f(n):\n    if n:\n        mark('a')\n    else:\n        mark('b')\nf(0)", "b"),
@@ -132,6 +199,39 @@ CHOSEN = {
     ),
     "a handler": ("try:\n    mark('a')\nexcept E:\n    mark('b')", "b?(aside) a"),
     "what asks for a notebook": (NOTEBOOK + "if here:\n    mark('a')", "a?(aside)"),
+    "a name that only notebooks have": ("if get_ipython() is not None:\n    mark('a')", "a?(aside)"),
+    "a function that asks for a notebook": (
+        (
+            "def is_notebook():\n    try:\n        return get_ipython() is not None\n"
+            "    except NameError:\n        return False\nif is_notebook():\n    mark('a')\nelse:\n"
+            "    mark('b')"
+        ),
+        "a?(aside) b?(aside)",
+    ),
+    "an import that asks for a notebook": (
+        "from IPython import get_ipython\nif get_ipython():\n    mark('a')",
+        "a?(aside)",
+    ),
+    "what asks for no notebook": (NOTEBOOK + "if not here:\n    mark('a')", "a?(aside)"),
+    "a name beside one that asks for a notebook": (NOTEBOOK + "other = 3\nif other:\n    mark('a')", "a"),
+    "a function that asks for something else": ("def f():\n    return x\nif f():\n    mark('a')", "a?"),
+    "the first statement of a try in a function": (
+        "def f():\n    try:\n        mark('a')\n    except E:\n        pass\nf()",
+        "a",
+    ),
+    "the second statement of a try in a function": (
+        "def f():\n    try:\n        g()\n        mark('a')\n    except E:\n        pass\nf()",
+        "a?",
+    ),
+    "a try without handlers": ("try:\n    g()\n    mark('a')\nfinally:\n    mark('b')", "a b"),
+    "what follows a try": ("try:\n    g()\nexcept E:\n    pass\nelse:\n    mark('a')", "a?"),
+    "a statement of a try that may leave": (
+        "try:\n    if x:\n        raise E\n    mark('a')\nexcept E:\n    mark('b')",
+        "b?(aside) a?",
+    ),
+    "a loop that may not run": ("while x:\n    mark('a')", "a?"),
+    "what follows a loop": ("while True:\n    mark('a')\n    break\nmark('b')", "a? b"),
+    "the end of a program": ("import sys\nsys.exit()\nmark('b')", ""),
 }
 GUARDED = {
     "a guard": ("if __name__ == '__main__':\n    mark('a')\nelse:\n    mark('b')", "a(main) b?(aside)"),
@@ -149,6 +249,29 @@ GUARDED = {
     "a match": ("match __name__:\n    case '__main__':\n        mark('a')", "a(main)"),
     "what children pass as well": ("if __name__ in ('__main__', '__mp_main__'):\n    mark('a')", "a?"),
     "another module's name": ("if x == '__main__':\n    mark('a')", "a?"),
+    "a guard written the other way round": ("if '__main__' == __name__:\n    mark('a')", "a(main)"),
+    "a guard with an alternative": ("if x or __name__ == '__main__':\n    mark('a')", "a?(aside)"),
+    "a guard behind another condition": (
+        "if x:\n    mark('a')\nelif __name__ == '__main__':\n    mark('b')",
+        "a? b?(main)",
+    ),
+    "a guard of a list": ("if __name__ in ['__main__']:\n    mark('a')", "a(main)"),
+    "all but those of a list leave": ("if __name__ not in ('__main__',):\n    raise SystemExit\nmark('a')", "a(main)"),
+    "the name of a child": (
+        (
+            "import multiprocessing as mp\nif mp.current_process().name != 'MainProcess':\n    mark('b')\n"
+            "else:\n    mark('a')"
+        ),
+        "b?(aside) a(main)",
+    ),
+    "a function that children leave": (
+        "def f():\n    if __name__ != '__main__':\n        return\n    mark('a')\nf()",
+        "a(main)",
+    ),
+    "a match of another name": (
+        "match __name__:\n    case 'other':\n        mark('b')\n    case _:\n        mark('a')",
+        "b(main) a?(aside)",
+    ),
 }
 
 

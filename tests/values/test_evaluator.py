@@ -45,6 +45,21 @@ MAPPINGS = {
     "two mappings joined": ("kw = {'a': 1}\nkw |= {'b': 2}\nask(kw)", "{a: 1, b: 2}"),
     "a key deleted": ("kw = {'a': 1, 'b': 2}\ndel kw['a']\nask(kw)", "{b: 2}"),
     "a key set by another name": ("kw = {}\nother = kw\nother['a'] = 1\nask(kw)", "{a: 1}"),
+    "what is taken out": ("kw = {'a': 1}\nask(kw.pop('a'))", "1"),
+    "what is taken out, with a default": ("kw = {'a': 1}\nn = kw.pop('a', 5)\nask(n)", "1"),
+    "what was taken out before": ("kw = {'a': 1}\nkw.pop('a')\nn = kw.pop('a', 5)\nask(n)", "5"),
+    "the default of what is taken out": ("kw = {'b': 1}\nn = kw.pop('a', 5)\nask(n)", "5"),
+    "what is taken out of keyword arguments": ("def f(**kw):\n    n = kw.pop('a', 5)\n    ask(n)\nf(a=3)", "3"),
+    "a key": ("ask({'a': 1}['a'])", "1"),
+    "a key that is not there": ("ask({'a': 1}.get('b'))", "None"),
+    "a key that is not there, or a default": ("ask({'a': 1}.get('b', 2))", "2"),
+    "a union": ("ask({'a': 1} | {'b': 2})", "{a: 1, b: 2}"),
+    "a union with what is not known": ("ask({'a': 1} | x)", "?"),
+    "a mapping within a mapping": ("ask({**{'a': 1}, 'b': 2})", "{a: 1, b: 2}"),
+    "what is not known within a mapping": ("ask({'a': 1, **x})", "{...}"),
+    "a mapping and keywords": ("ask(dict({'a': 1}, b=2))", "{a: 1, b: 2}"),
+    "a copy": ("kw = {'a': 1}\nask(kw.copy())", "{a: 1}"),
+    "keywords given twice": ("def f(**kw):\n    ask(kw)\nf(a=1, **{'a': 2, 'b': 3})", "{a: 1, b: 3}"),
 }
 SETTINGS = {
     "an attribute of a namespace": (
@@ -89,6 +104,22 @@ SETTINGS = {
         ),
         "3",
     ),
+    "an attribute set by name": (
+        "from types import SimpleNamespace\nc = SimpleNamespace(n=1)\nsetattr(c, 'n', 2)\nask(c.n)",
+        "2",
+    ),
+    "an attribute of an own object set by name": (
+        "from own import A\na = A()\nsetattr(a, 'n', 5)\nask(a.n)\n--- own.py\n" + CLASSES,
+        "5",
+    ),
+    "an attribute that another file sets by name": (
+        (
+            "from own import A\nimport other\na = A()\nask(a.n)\n--- own.py\nclass A:\n"
+            "    def __init__(self, n=0):\n        self.n = n\nclass B(A):\n    pass\n--- other.py\n"
+            "import script\nsetattr(script.a, 'n', 5)\n"
+        ),
+        "?",
+    ),
 }
 LISTS = {
     "items that are appended": ("rows = []\nrows.append(1)\nrows.append(2)\nask(rows)", "[1, 2]"),
@@ -131,6 +162,18 @@ LISTS = {
     ),
     "the length of a list": ("rows = [1, 2]\nask(len(rows))", "2"),
     "the length of what grows": ("rows = [1]\nfor i in x:\n    rows.append(i)\nask(len(rows))", "?"),
+    "part of a part of an item": ("for i, (a, b) in [(1, (2, 3))]:\n    ask(b)", "?"),
+    "part of an item that is not known": ("for i, (a, b) in x:\n    ask(a)", "?"),
+    "the rest of an item": ("for a, *b in [(1, 2)]:\n    ask(a)", "?"),
+    "part of an item in brackets": ("for [a, b] in [(1, 2)]:\n    ask(b)", "2"),
+    "the number of an item": ("for i, a in enumerate([2]):\n    ask(i)", "?"),
+    "a key of a mapping": ("for key, value in {'a': 1}.items():\n    ask(key)", "'a'"),
+    "the keys of a mapping": ("for key in {'a': 1}:\n    ask(key)", "'a'"),
+    "too many to be unpacked": ("def f():\n    return [1, 2, 3]\na, b = f()\nask(b)", "?"),
+    "a list with a list in it": ("ask([1, *[2, 3]])", "[1, 2, 3]"),
+    "a list with what is not known in it": ("ask([1, *x])", "[1, ...]"),
+    "an item of a tuple": ("ask((1, 2)[0])", "1"),
+    "the values of a mapping": ("kw = {'a': 1}\nask(kw.values())", "[1, ...]"),
 }
 CALLS = {
     "a class from a table": (
@@ -227,6 +270,417 @@ CALLS = {
     "a value of two branches": ("if x:\n    n = 1\nelse:\n    n = 0\nask(n)", "1 or 0"),
 }
 
+PARSER = "import argparse\np = argparse.ArgumentParser()\n"
+CONF = "from omegaconf import OmegaConf\nconf = OmegaConf.load('conf.yaml')\n"
+OPTIONS = {
+    "dashes are underscores": (
+        PARSER + ("p.add_argument('--num-workers', type=int, default=4)\nargs = p.parse_args()\nask(args.num_workers)"),
+        "4 by default",
+    ),
+    "a short flag": (
+        PARSER + "p.add_argument('-n', action='store_true')\nargs = p.parse_args()\nask(args.n)",
+        "False by default",
+    ),
+    "a short option without a default": (
+        PARSER + "p.add_argument('-n')\nargs = p.parse_args()\nask(args.n)",
+        "None by default",
+    ),
+    "a positional argument": (PARSER + "p.add_argument('n')\nargs = p.parse_args()\nask(args.n)", "?"),
+    "a required option": (PARSER + "p.add_argument('--n', required=True)\nargs = p.parse_args()\nask(args.n)", "?"),
+    "a flag that is switched off": (
+        PARSER + "p.add_argument('--n', action='store_false')\nargs = p.parse_args()\nask(args.n)",
+        "True by default",
+    ),
+    "an action that gathers": (
+        PARSER + "p.add_argument('--n', action='append')\nargs = p.parse_args()\nask(args.n)",
+        "?",
+    ),
+    "a destination": (
+        PARSER + "p.add_argument('--n', dest='m', default=3)\nargs = p.parse_args()\nask(args.m)",
+        "3 by default",
+    ),
+    "a flag that has another destination": (
+        PARSER + "p.add_argument('--n', dest='m', default=3)\nargs = p.parse_args()\nask(args.n)",
+        "?",
+    ),
+    "the long name of two": (
+        PARSER + "p.add_argument('-n', '--number', default=3)\nargs = p.parse_args()\nask(args.number)",
+        "3 by default",
+    ),
+    "a default that is set later": (
+        PARSER + "p.add_argument('--n', default=3)\np.set_defaults(n=4)\nargs = p.parse_args()\nask(args.n)",
+        "positive by default",
+    ),
+    "options of another file": (
+        (
+            "from opts import parse\nargs = parse()\nask(args.num_workers)\n--- opts.py\nimport argparse\n"
+            "p = argparse.ArgumentParser()\np.add_argument('--num-workers', default=4)\ndef parse():\n"
+            "    return p.parse_args()\n"
+        ),
+        "4 by default",
+    ),
+    "options that are handed on": (
+        PARSER
+        + (
+            "p.add_argument('--num-workers', default=4)\ndef main(args):\n    ask(args.num_workers)\n"
+            "main(p.parse_args())"
+        ),
+        "4 by default",
+    ),
+    "an option by name": (
+        PARSER + "p.add_argument('--n', default=4)\nargs = p.parse_args()\nask(getattr(args, 'n'))",
+        "4 by default",
+    ),
+    "options as a mapping": (
+        PARSER + "p.add_argument('--n', default=4)\nargs = p.parse_args()\nask(vars(args)['n'])",
+        "4 by default",
+    ),
+    "an option of click": (
+        ("import click\n@click.command()\n@click.option('--n', '-x', default=4)\ndef main(n):\n    ask(n)"),
+        "4 by default",
+    ),
+    "an option of click with a name": (
+        ("import click\n@click.command()\n@click.option('--num-workers', 'n', default=4)\ndef main(n):\n    ask(n)"),
+        "4 by default",
+    ),
+    "two flags of click": (
+        (
+            "import click\n@click.command()\n@click.option('--fast/--slow', default=True)\n"
+            "def main(fast):\n    ask(fast)"
+        ),
+        "True by default",
+    ),
+    "the longest name of click": (
+        (
+            "import click\n@click.command()\n@click.option('--w', '--num-workers', default=4)\n"
+            "def main(num_workers):\n    ask(num_workers)"
+        ),
+        "4 by default",
+    ),
+    "an option of typer": (
+        "import typer\ndef main(n: int = typer.Option(4)):\n    ask(n)\ntyper.run(main)",
+        "4 by default",
+    ),
+    "a parameter of fire": ("import fire\ndef main(n=4):\n    ask(n)\nfire.Fire(main)", "4 by default"),
+    "a flag of absl": (
+        ("from absl import flags\nflags.DEFINE_integer('n', 4, 'how many')\nFLAGS = flags.FLAGS\nask(FLAGS.n)"),
+        "4 by default",
+    ),
+    "an argument of typer": (
+        "import typer\ndef main(n: int = typer.Argument(4)):\n    ask(n)\ntyper.run(main)",
+        "4 by default",
+    ),
+    "a default of typer by its name": (
+        "import typer\ndef main(n: int = typer.Option(default=4)):\n    ask(n)\ntyper.run(main)",
+        "4 by default",
+    ),
+    "a flag of click": (
+        "import click\n@click.command()\n@click.option('--n', is_flag=True)\ndef main(n):\n    ask(n)",
+        "False by default",
+    ),
+    "an option of click without a default": (
+        "import click\n@click.command()\n@click.option('--n')\ndef main(n):\n    ask(n)",
+        "None by default",
+    ),
+    "an option of click that is required": (
+        ("import click\n@click.command()\n@click.option('--n', required=True)\ndef main(n):\n    ask(n)"),
+        "?",
+    ),
+    "an argument of click": ("import click\n@click.command()\n@click.argument('n')\ndef main(n):\n    ask(n)", "?"),
+    "an option of click that is given often": (
+        ("import click\n@click.command()\n@click.option('--n', multiple=True)\ndef main(n):\n    ask(n)"),
+        "?",
+    ),
+    "a class of settings": (
+        (
+            "import pyrallis\nfrom dataclasses import dataclass\n@dataclass\nclass Args:\n    n: int = 4\n"
+            "@pyrallis.wrap()\ndef main(args: Args):\n    ask(args.n)"
+        ),
+        "4 by default",
+    ),
+    "a class of settings beside another parameter": (
+        (
+            "import pyrallis\nfrom dataclasses import dataclass\n@dataclass\nclass Args:\n    n: int = 4\n"
+            "@pyrallis.wrap()\ndef main(args: Args, other):\n    ask(other)"
+        ),
+        "?",
+    ),
+}
+HYDRA = "import hydra\n@hydra.main(config_path='conf', config_name='main')\ndef main(conf):\n"
+FILES = {
+    "a reference of YAML": (
+        CONF + "ask(conf.loader.n)\n--- conf.yaml\ndata:\n  workers: 4\nloader:\n  n: ${data.workers}\n",
+        "4",
+    ),
+    "a reference at the top": (CONF + "ask(conf.n)\n--- conf.yaml\nworkers: 4\nn: ${workers}\n", "4"),
+    "a reference to nothing": (CONF + "ask(conf.n)\n--- conf.yaml\nworkers: 4\nn: ${other}\n", "?"),
+    "a reference within text": (CONF + "ask(conf.n)\n--- conf.yaml\nn: some ${workers} x\n", "?"),
+    "an entry of an entry": (CONF + "ask(conf.data.n)\n--- conf.yaml\ndata:\n  n: 4\n", "4"),
+    "an item": (CONF + "ask(conf.data[1])\n--- conf.yaml\ndata: [3, 4]\n", "4"),
+    "the last item": (CONF + "ask(conf.data[-1])\n--- conf.yaml\ndata: [3, 4]\n", "4"),
+    "an item behind the last": (CONF + "ask(conf.data[2])\n--- conf.yaml\ndata: [3, 4]\n", "?"),
+    "an item before the first": (CONF + "ask(conf.data[-3])\n--- conf.yaml\ndata: [3, 4]\n", "?"),
+    "an entry or a default": (CONF + "ask(conf.get('n', 5))\n--- conf.yaml\nn: 4\n", "4"),
+    "the default of an entry": (CONF + "ask(conf.get('m', 5))\n--- conf.yaml\nn: 4\n", "5"),
+    "an entry that is not there": (CONF + "ask(conf.m)\n--- conf.yaml\nn: 4\n", "?"),
+    "YAML as a mapping": (
+        "import yaml\nconf = yaml.safe_load(open('conf.yaml'))\nask(conf['n'])\n--- conf.yaml\nn: 4\n",
+        "4",
+    ),
+    "JSON": (("import json\nconf = json.load(open('conf.json'))\nask(conf['n'])\n--- conf.json\n{\"n\": 4}\n"), "4"),
+    "JSON of an open file": (
+        (
+            "import json\nwith open('conf.json') as f:\n    conf = json.load(f)\nask(conf['n'])\n"
+            '--- conf.json\n{"n": 4}\n'
+        ),
+        "4",
+    ),
+    "TOML": (
+        (
+            "import tomllib\nwith open('conf.toml', 'rb') as f:\n    conf = tomllib.load(f)\n"
+            "ask(conf['n'])\n--- conf.toml\nn = 4\n"
+        ),
+        "4",
+    ),
+    "the text of a path": (
+        (
+            "import yaml\nfrom pathlib import Path\nconf = yaml.safe_load(Path('conf.yaml').read_text())\n"
+            "ask(conf['n'])\n--- conf.yaml\nn: 4\n"
+        ),
+        "4",
+    ),
+    "a path beside the script": (
+        (
+            "import yaml\nfrom pathlib import Path\n"
+            "conf = yaml.safe_load((Path(__file__).parent / 'conf.yaml').read_text())\nask(conf['n'])\n"
+            "--- conf.yaml\nn: 4\n"
+        ),
+        "4",
+    ),
+    "a path that is joined": (
+        (
+            "import os, yaml\n"
+            "conf = yaml.safe_load(open(os.path.join(os.path.dirname(__file__), 'conf.yaml')))\n"
+            "ask(conf['n'])\n--- conf.yaml\nn: 4\n"
+        ),
+        "4",
+    ),
+    "an entry that is set": (CONF + "conf.n = 2\nask(conf.n)\n--- conf.yaml\nn: 4\n", "2"),
+    "nothing": (CONF + "ask(conf.n)\n--- conf.yaml\nn:\n", "None"),
+    "a switch": (CONF + "ask(conf.n)\n--- conf.yaml\nn: true\n", "True"),
+    "an anchor": (CONF + "ask(conf.b.n)\n--- conf.yaml\na: &a\n  n: 3\nb: *a\n", "3"),
+    "a mapping that is merged": (CONF + "ask(conf.b.n)\n--- conf.yaml\na: &a\n  n: 3\nb:\n  <<: *a\n", "3"),
+    "a file of Hydra": (HYDRA + "    ask(conf.n)\n--- conf/main.yaml\nn: 4\n", "4 by default"),
+    "a group of Hydra": (
+        HYDRA + "    ask(conf.data.n)\n--- conf/main.yaml\ndefaults:\n  - data: big\n--- conf/data/big.yaml\nn: 4\n",
+        "4 by default",
+    ),
+    "a group that the file covers": (
+        HYDRA + "    ask(conf.data.n)\n--- conf/main.yaml\ndefaults:\n  - data: big\n  - _self_\ndata:\n  n: 5\n"
+        "--- conf/data/big.yaml\nn: 4\n",
+        "5 by default",
+    ),
+    "a group that covers the file": (
+        HYDRA + "    ask(conf.data.n)\n--- conf/main.yaml\ndefaults:\n  - _self_\n  - data: big\ndata:\n  n: 5\n"
+        "--- conf/data/big.yaml\nn: 4\n",
+        "4 by default",
+    ),
+    "a group that is placed at the top": (
+        HYDRA + "    ask(conf.n)\n--- conf/main.yaml\ndefaults:\n  - data: big\n"
+        "--- conf/data/big.yaml\n# @package _global_\nn: 4\n",
+        "4 by default",
+    ),
+    "files that name each other": (
+        HYDRA + "    ask(conf.m)\n--- conf/main.yaml\ndefaults:\n  - other\nn: 4\n"
+        "--- conf/other.yaml\ndefaults:\n  - main\nm: 3\n",
+        "3 by default",
+    ),
+    "files that are composed": (
+        (
+            "from hydra import compose, initialize\nwith initialize(config_path='./sub/../conf'):\n"
+            "    conf = compose(config_name='main')\n    ask(conf.n)\n--- conf/main.yaml\nn: 4\n"
+        ),
+        "4",
+    ),
+    "a reference in a list": (CONF + "ask(conf.rows[0])\n--- conf.yaml\nn: 4\nrows: ['${n}']\n", "4"),
+    "a reference in a list of a mapping": (
+        CONF + "ask(conf.data.rows[1])\n--- conf.yaml\nn: 4\ndata:\n  rows: [1, '${n}']\n",
+        "4",
+    ),
+}
+NUMBERS = {
+    "a sign": ("ask(-5)", "-5"),
+    "the sign of a text": ("ask(-'a')", "?"),
+    "bits that are turned over": ("ask(~5)", "?"),
+    "not a number": ("ask(not 5)", "False"),
+    "not an empty text": ("ask(not '')", "True"),
+    "a sum": ("ask(2 + 3)", "5"),
+    "a difference": ("ask(2 - 3)", "-1"),
+    "a product": ("ask(2 * 3)", "6"),
+    "a quotient without a rest": ("ask(7 // 2)", "3"),
+    "a quotient": ("ask(1 / 2)", "0.5"),
+    "a quotient of nothing": ("ask(1 // 0)", "?"),
+    "all processors but one": ("import os\nask(os.cpu_count() - 1)", "positive"),
+    "half of the processors": ("import os\nask(os.cpu_count() // 2)", "positive"),
+    "at most the processors": ("import os\nask(min(4, os.cpu_count()))", "positive"),
+    "at least one": ("import os\nask(max(1, os.cpu_count() - 2))", "positive"),
+    "without its sign": ("ask(abs(-3))", "3"),
+    "what is rounded": ("ask(round(2.7))", "3"),
+    "what is cut off": ("ask(int(2.7))", "2"),
+    "the other of two": ("ask(0 or 3)", "3"),
+    "the last of two": ("ask(2 and 3)", "3"),
+    "what decides": ("ask(0 and x)", "0"),
+    "either is above zero": ("ask(2 or x)", "2"),
+    "one of two by a condition": ("ask(1 if x else 2)", "positive"),
+    "one of two by a known condition": ("ask(1 if True else 2)", "1"),
+    "smaller": ("ask(1 < 2)", "True"),
+    "equal": ("ask(1 == 2)", "False"),
+    "a name in a condition": ("ask((n := 3))", "3"),
+    "nothing, or less": ("ask(max(-3, 0))", "?"),
+}
+PARAMETERS = {
+    "of a star": ("def f(a, b):\n    ask(b)\nf(*[1, 2])", "2"),
+    "of two stars": ("def f(a, b):\n    ask(b)\nf(**{'a': 1, 'b': 2})", "2"),
+    "that may be given in what is not known": ("def f(a, b=3):\n    ask(b)\nf(1, **x)", "?"),
+    "beside what is not known": ("def f(a, b=3):\n    ask(b)\nf(1, b=4, **x)", "4"),
+    "of a star that is not known": ("def f(a, b=3):\n    ask(b)\nf(*x)", "?"),
+    "of a method of a class": ("class A:\n    def f(self, n):\n        ask(n)\na = A()\nA.f(a, 3)", "3"),
+    "of a method": ("class A:\n    def f(self, n):\n        ask(n)\na = A()\na.f(3)", "3"),
+    "of a constructor": ("class A:\n    def __init__(self, n):\n        ask(n)\nA(3)", "3"),
+    "that super is given": (
+        (
+            "class A:\n    def __init__(self, n):\n        ask(n)\nclass B(A):\n    def __init__(self):\n"
+            "        super().__init__(3)\nB()"
+        ),
+        "3",
+    ),
+    "that a base class is given": (
+        (
+            "class A:\n    def __init__(self, n):\n        ask(n)\nclass B(A):\n    def __init__(self):\n"
+            "        A.__init__(self, 3)\nB()"
+        ),
+        "3",
+    ),
+    "of two callers": ("def f(n):\n    ask(n)\nf(1)\nf(2)", "positive"),
+    "of two callers that agree": ("def f(n):\n    ask(n)\nf(2)\nf(2)", "2"),
+    "without callers": ("def f(n):\n    ask(n)", "?"),
+    "by default": ("def f(n=3):\n    ask(n)\nf()", "3"),
+    "that is handed on": ("def f(n):\n    ask(n)\ndef g(n):\n    f(n)\ng(3)", "3"),
+    "by name alone": ("def f(*, n):\n    ask(n)\nf(n=3)", "3"),
+    "by place alone": ("def f(n, /):\n    ask(n)\nf(3)", "3"),
+    "of a function beside a method of its name": ("def run(n):\n    ask(n)\nrun(2)\nx.run(3)", "2"),
+    "of a method of an object that is not known": (
+        "class A:\n    def run(self, n):\n        ask(n)\nA().run(2)\nx.run(3)",
+        "positive",
+    ),
+    "of a constructor beside a method of its class's name": (
+        "class Run:\n    def __init__(self, n):\n        ask(n)\nRun(2)\nx.Run(3)",
+        "2",
+    ),
+}
+RETURNED = {
+    "in a loop": ("def f():\n    for i in x:\n        return 1\n    return 2\nask(f())", "positive"),
+    "in a with": ("def f():\n    with x:\n        return 1\n    return 2\nask(f())", "positive"),
+    "in a try": ("def f():\n    try:\n        return 1\n    except E:\n        return 2\nask(f())", "positive"),
+    "by machine": (
+        ("import sys\ndef f():\n    if sys.platform == 'linux':\n        return 1\n    return 2\nask(f())"),
+        "positive",
+    ),
+    "nothing": ("def f():\n    return\nask(f())", "None"),
+    "or an error": ("def f():\n    if x:\n        raise E\n    return 1\nask(f())", "1"),
+    "of three": (
+        (
+            "def f(x):\n    if x == 1:\n        return 1\n    elif x == 2:\n        return 2\n    else:\n"
+            "        return 3\nask(f(y))"
+        ),
+        "positive",
+    ),
+    "of three that is chosen": (
+        (
+            "def f(x):\n    if x == 1:\n        return 1\n    elif x == 2:\n        return 2\n    else:\n"
+            "        return 3\nask(f(2))"
+        ),
+        "2",
+    ),
+    "of a case": (
+        (
+            "def f(x):\n    match x:\n        case 1:\n            return 1\n        case _:\n"
+            "            return 2\nask(f(y))"
+        ),
+        "positive",
+    ),
+    "in a with and an if": (
+        "def f():\n    with a:\n        if x:\n            return 1\n    return 2\nask(f())",
+        "positive",
+    ),
+    "of a method of a class": ("class A:\n    def f(self, n):\n        return n\nask(A.f(A(), 3))", "3"),
+    "of a static method": ("class A:\n    @staticmethod\n    def f(n):\n        return n\nask(A.f(3))", "3"),
+    "of a method that gets the class": (
+        "class A:\n    @classmethod\n    def f(cls, n):\n        return n\nask(A.f(3))",
+        "3",
+    ),
+    "of a method of another object": (
+        "class A:\n    def __init__(self):\n        self.n = 3\n    def f(self):\n        return self.n\nask(A.f(A()))",
+        "3",
+    ),
+}
+ATTRIBUTES = {
+    "a property": ("class A:\n    @property\n    def n(self):\n        return 3\nask(A().n)", "3"),
+    "a class attribute of an object": ("class A:\n    n = 3\nask(A().n)", "3"),
+    "a class attribute": ("class A:\n    n = 3\nask(A.n)", "3"),
+    "that the constructor sets": ("class A:\n    def __init__(self, n=3):\n        self.n = n\nask(A(4).n)", "4"),
+    "that the constructor sets by default": (
+        "class A:\n    def __init__(self, n=3):\n        self.n = n\nask(A().n)",
+        "3",
+    ),
+    "a field": ("from dataclasses import dataclass\n@dataclass\nclass A:\n    n: int = 3\nask(A().n)", "3"),
+    "a field that is given": (
+        "from dataclasses import dataclass\n@dataclass\nclass A:\n    n: int = 3\nask(A(4).n)",
+        "4",
+    ),
+    "a field with a default": (
+        ("from dataclasses import dataclass, field\n@dataclass\nclass A:\n    n: int = field(default=3)\nask(A().n)"),
+        "3",
+    ),
+    "a field with a factory": (
+        (
+            "from dataclasses import dataclass, field\n@dataclass\nclass A:\n"
+            "    n: list = field(default_factory=lambda: [3])\nask(A().n)"
+        ),
+        "[3]",
+    ),
+    "a field of a tuple": ("from typing import NamedTuple\nclass A(NamedTuple):\n    n: int = 3\nask(A(4).n)", "4"),
+    "that is inherited": ("from own import B\nask(B(4).n)\n--- own.py\n" + CLASSES, "4"),
+    "of self": ("class A:\n    n = 3\n    def f(self):\n        ask(self.n)\nA().f()", "3"),
+    "of self, set twice": (
+        (
+            "class A:\n    def __init__(self):\n        self.n = 3\n    def g(self):\n        self.n = 4\n"
+            "    def f(self):\n        ask(self.n)\nA().f()"
+        ),
+        "positive",
+    ),
+    "saved hyperparameters": (
+        (
+            "import lightning as L\nclass A(L.LightningModule):\n    def __init__(self, n=3):\n"
+            "        self.save_hyperparameters()\nask(A(4).hparams.n)"
+        ),
+        "4",
+    ),
+    "by name": ("class A:\n    n = 3\nask(getattr(A(), 'n'))", "3"),
+    "that a mapping may replace": (
+        "class A:\n    n = 3\n    def __init__(self, given):\n        self.__dict__ = given\nask(A(x).n)",
+        "?",
+    ),
+    "that an entry may replace": (
+        "class A:\n    n = 3\n    def __init__(self, key):\n        self.__dict__[key] = 4\nask(A(x).n)",
+        "?",
+    ),
+    "beside a mapping that is read": (
+        "class A:\n    n = 3\n    def __init__(self):\n        print(self.__dict__)\nask(A().n)",
+        "3",
+    ),
+}
+
 
 @pytest.mark.parametrize(("text", "expected"), [*MAPPINGS.values()], ids=MAPPINGS)
 def test_mappings(text: str, expected: str, tmp_path: Path) -> None:
@@ -248,12 +702,43 @@ def test_calls(text: str, expected: str, tmp_path: Path) -> None:
     assert said(text, tmp_path) == expected
 
 
+@pytest.mark.parametrize(("text", "expected"), [*OPTIONS.values()], ids=OPTIONS)
+def test_options(text: str, expected: str, tmp_path: Path) -> None:
+    assert said(text, tmp_path) == expected
+
+
+@pytest.mark.parametrize(("text", "expected"), [*FILES.values()], ids=FILES)
+def test_files(text: str, expected: str, tmp_path: Path) -> None:
+    assert said(text, tmp_path) == expected
+
+
+@pytest.mark.parametrize(("text", "expected"), [*NUMBERS.values()], ids=NUMBERS)
+def test_numbers(text: str, expected: str, tmp_path: Path) -> None:
+    assert said(text, tmp_path) == expected
+
+
+@pytest.mark.parametrize(("text", "expected"), [*PARAMETERS.values()], ids=PARAMETERS)
+def test_parameters(text: str, expected: str, tmp_path: Path) -> None:
+    assert said(text, tmp_path) == expected
+
+
+@pytest.mark.parametrize(("text", "expected"), [*RETURNED.values()], ids=RETURNED)
+def test_returned(text: str, expected: str, tmp_path: Path) -> None:
+    assert said(text, tmp_path) == expected
+
+
+@pytest.mark.parametrize(("text", "expected"), [*ATTRIBUTES.values()], ids=ATTRIBUTES)
+def test_attributes(text: str, expected: str, tmp_path: Path) -> None:
+    assert said(text, tmp_path) == expected
+
+
 def said(text: str, folder: Path) -> str:
     """What the evaluator says of the argument of ``ask``, as text."""
     script, *rest = FILE.split(text)
     (folder / "pyproject.toml").touch()
     (folder / "script.py").write_text(script, encoding="utf-8")
     for name, content in zip(rest[::2], rest[1::2], strict=True):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(content, encoding="utf-8")
     project = Project(folder, Settings())
     module = project.module(folder / "script.py")

@@ -30,7 +30,8 @@ time.sleep(60)
 """
 
 FORKLINT = """
-import sys
+import signal, sys
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # it is ignored where these tests run under nohup
 from pathlib import Path
 sys.path.insert(0, {tests!r})
 from trial_making import make

@@ -19,6 +19,7 @@ from forklint.records import dataclass
 from forklint.source.comments import Comment, comments
 from forklint.source.kinds import Kind, kind_of
 from forklint.source.lines import apply_edits
+from forklint.source.paths import NO_FILE
 
 if TYPE_CHECKING:
     from forklint.model import Edit
@@ -187,7 +188,7 @@ def parse(document: Document) -> ast.Module:
     """
     with warnings.catch_warnings(), collector_paused():
         warnings.simplefilter("ignore")  # a file's own invalid escapes are not this tool's business
-        return ast.parse(document.text, filename=str(document.path))
+        return ast.parse(document.text, filename=NO_FILE)
 
 
 def surely_parses(path: Path, data: bytes) -> bool:

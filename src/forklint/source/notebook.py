@@ -21,6 +21,7 @@ from forklint.source import notebook_json
 from forklint.source.lines import apply_edits, edits_between, split_lines
 from forklint.source.magics import OTHER_CELLS, PYTHON_CELLS, SHELL_CELLS, Masked, Masker, cell_magic
 from forklint.source.notebook_json import RawCell
+from forklint.source.paths import NO_FILE
 
 BLANK_HEAD = re.compile(r"(?:[ \t\f]*\n)*")
 UNPARSABLE = (SyntaxError, RecursionError, MemoryError, ValueError)
@@ -292,7 +293,7 @@ def _parse(text: str) -> Any:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return ast.parse(text)
+        return ast.parse(text, filename=NO_FILE)
 
 
 def _faults(masker: Masker, raw: RawCell, error: Exception) -> Iterator[Fault]:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+NO_FILE = "/dev/null/<text>"
+"""A name that no file has. CPython takes the line of a syntax error from the file that it was told to parse."""
+
 
 def from_root(path: Path) -> Path:
     """A path from the root without ``..``, which would make of its ``parents`` folders that do not lie above it."""

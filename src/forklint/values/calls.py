@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from forklint.knowledge.loading import names as listed
@@ -44,6 +45,8 @@ ENDS = (ast.Return, ast.Raise, ast.If, ast.With, ast.Try, ast.Match, ast.While, 
 """Statements at the end of a function after which it may not fall through to None."""
 NONE = ast.Constant(None)
 PARTIAL = frozenset({"functools.partial"})
+BOUND = frozenset({"classmethod", "staticmethod"})
+"""What makes of a function in a class one that needs no object of it."""
 PLAIN_METHODS = frozenset({"copy", "model_dump", "dict", "to_dict", "_asdict"})
 """Methods that give an object with the same entries."""
 
@@ -177,9 +180,18 @@ def _method_of(evaluator: Evaluator, source: Expression, func: ast.Attribute, ow
     if isinstance(value, Ref) and isinstance(value.symbol, ClassFacts):
         found = evaluator.project.method(value.symbol, func.attr)
         if found is not None and func.attr != "__init__":
-            function = FunctionFacts(found[0].module, found[1])
-            return returned(evaluator, function, source, Instance(value.symbol))
+            return _of_class(evaluator, source, FunctionFacts(found[0].module, found[1]), Instance(value.symbol))
     return NOTHING
+
+
+def _of_class(evaluator: Evaluator, source: Expression, function: FunctionFacts, owner: Instance) -> Found:
+    """What a method gives that is called by its class: unless it is bound to that, its first argument is its object."""
+    given = arguments.of_call(evaluator, source)
+    if not BOUND.isdisjoint(mark.id for mark in function.node.decorator_list if isinstance(mark, ast.Name)):
+        return result_of(evaluator, function, given, owner, source.frame)
+    known = evaluator.find(given.positional[0]).value if given.positional else None
+    receiver = known if isinstance(known, Instance) else owner
+    return result_of(evaluator, function, replace(given, positional=given.positional[1:]), receiver, source.frame)
 
 
 def _method_of_made(evaluator: Evaluator, source: Expression, func: ast.Attribute, owner: Found, value: Made) -> Found:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
+from collections.abc import Callable
 from enum import Enum
 
 from forklint.knowledge.starters import iteration
@@ -67,15 +68,18 @@ def _plain(operator: ast.operator, left: float, right: float) -> Number:
     return left / right if isinstance(operator, ast.Div) else None
 
 
+WHOLE: dict[str, Callable[[float], float]] = {"int": int, "abs": abs, "round": round}
+
+
 def called(name: str, values: list[Number]) -> Number:
     """Work out what a counting function gives, by its qualified name, or plain name of a builtin."""
     result: Number = None
     if name in iteration().positive_counts:
         result = POSITIVE
-    elif name in {"int", "len", "abs", "round"} and len(values) == 1:
+    elif name in {*WHOLE, "len"} and len(values) == 1:
         value = values[0]
-        if isinstance(value, (int, float)) and math.isfinite(value) and name != "len":
-            result = int(value)
+        if isinstance(value, (int, float)) and math.isfinite(value) and name in WHOLE:
+            result = WHOLE[name](value)
         result = POSITIVE if isinstance(value, Positive) else result
     elif name in {"min", "max"} and values:
         verdicts = [verdict(value) for value in values]

@@ -232,10 +232,13 @@ def _is_straight(module: Module, place: ast.AST, start: ast.AST | None) -> bool:
 
 
 def _is_later(module: Module, place: ast.AST, read: Expression, home: Scope) -> bool:
-    """Whether a change surely comes after a place of the same function where the value is read."""
+    """Whether a change surely comes after a place of the same function where the value is read.
+
+    A call such as ``kw.pop("n")`` reads ``kw``, where it begins itself, before it changes it.
+    """
     if read.module is not module or read.scope is not home or module.scope_at(place) is not home:
         return False
-    if (getattr(place, "lineno", 0), getattr(place, "col_offset", 0)) <= (read.node.lineno, read.node.col_offset):
+    if (getattr(place, "lineno", 0), getattr(place, "col_offset", 0)) < (read.node.lineno, read.node.col_offset):
         return False
     return not any(isinstance(above, LOOPS) and above in module.above(read.node) for above in module.above(place))
 

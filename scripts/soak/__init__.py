@@ -1,0 +1,1 @@
+"""The long tests in parts, each of which goes on where it was stopped; and the table of docs/tested.md."""

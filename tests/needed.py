@@ -1,0 +1,17 @@
+"""What a test cannot do without: it is skipped, with a word, where that is not installed."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+
+def need_torch(*programs: Path) -> None:
+    """Skip a test that needs torch, or whose programs do: those that mention it, or that files beside them do."""
+    if find_spec("torch") is not None:
+        return
+    files = [file for program in programs for file in program.parent.rglob("*.py")]
+    if not programs or any("torch" in file.read_text(encoding="utf-8", errors="replace") for file in files):
+        pytest.skip("torch is not installed")
