@@ -23,7 +23,7 @@ BATCHES = 8
 ROUNDS = 3
 """How often the preset is tried on a Mac: a crash with MPS does not come each time."""
 MIB = 2**20
-NEEDS_DARWIN = Judgement(Verdict.UNSUPPORTED, "needs darwin", "run forklint verify on a Mac")
+NEEDS_DARWIN = Judgement(Verdict.UNSUPPORTED, "needs darwin", "run forklint verify on a Mac", needs=("darwin", "mps"))
 
 
 class WorkersOnDarwin(Experimenter):
@@ -53,7 +53,7 @@ class WorkersOnDarwin(Experimenter):
         claim = f"{count} spawned workers cost more than they save here, and may crash"
         again = range(2, (ROUNDS if self._is_real else 1) + 1)
         trials += [replace(trials[-1], name=f"{trials[-1].name}-{number}") for number in again]
-        return Experiment(finding, claim, tuple(trials))
+        return Experiment(finding, claim, tuple(trials), needs=() if self._is_real else NEEDS_DARWIN.needs)
 
     @property
     def _has_mps(self) -> bool:

@@ -1,0 +1,119 @@
+"""The output of ``lint-many``: a line of JSON for each finding, and beside it a journal, so that a run can go on.
+
+The journal has a line for each repository that is done, with the size that the output had then: what was written
+after that belongs to a repository that was cut short, and is removed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO
+
+from forklint.remote.repositories import Linted
+
+SUFFIX = ".journal"
+PARQUET = ".parquet"
+
+
+class RowsError(Exception):
+    """The output cannot be written; the message is one line for the user."""
+
+
+class Rows:
+    """The output, as a context manager; ``done`` has the digests of repositories that earlier runs have finished."""
+
+    def __init__(self, path: Path, options: str) -> None:
+        """Open the output, and its journal if that is of the same options; raises RowsError."""
+        self._path, self._journal_path = path, path.with_name(path.name + SUFFIX)
+        self.done: dict[str, str] = {}
+        self.findings = 0
+        self._options = options
+        try:
+            known = list(self._known())
+            end = 0
+            for row in known:
+                self.done[row["repository"]] = row["digest"]
+                end, self.findings = row["end"], row["findings"]
+            self._journal: BinaryIO = self._journal_path.open("ab" if known else "wb")
+            if not known:
+                self._note({"options": options})
+            self._file: BinaryIO = path.open("ab" if known else "wb")
+            self._file.truncate(end)
+        except OSError as error:
+            raise RowsError(f"{path}: {error.strerror or error}") from None
+
+    def _known(self) -> Iterator[dict[str, Any]]:
+        """The lines of a journal that belongs to this output and these options."""
+        if not self._journal_path.exists() or not self._path.exists():
+            return
+        size = self._path.stat().st_size
+        with self._journal_path.open(encoding="utf-8", errors="replace") as lines:
+            for number, line in enumerate(lines):
+                try:
+                    row = json.loads(line)
+                    if number == 0 and row != {"options": self._options}:
+                        return
+                    if (
+                        number
+                        and {type(row[name]) for name in ("repository", "digest")} == {str}
+                        and row["end"] <= size
+                    ):
+                        yield row
+                except (ValueError, KeyError, TypeError):  # the last line, cut short
+                    return
+
+    def __enter__(self) -> Rows:  # noqa: PYI034 - Self needs Python 3.11
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+        self._journal.close()
+
+    def write(self, done: Linted) -> None:
+        """Write the findings of a repository; one that could not be linted is tried again by the next run."""
+        if done.error:
+            return
+        for finding in done.findings:
+            self._file.write(json.dumps({"repository": done.name, **finding}).encode() + b"\n")
+        self._file.flush()
+        self.findings += len(done.findings)
+        self.done[done.name] = done.digest
+        end = self._file.tell()
+        self._note({"repository": done.name, "digest": done.digest, "end": end, "findings": self.findings})
+
+    def _note(self, row: Mapping[str, Any]) -> None:
+        self._journal.write(json.dumps(row).encode() + b"\n")
+        self._journal.flush()
+        os.fsync(self._journal.fileno())
+
+
+def to_parquet(rows: Path, target: Path) -> None:
+    """Write the rows as a table with the columns that people filter by, and each finding as JSON; raises RowsError."""
+    try:
+        import pyarrow as pa  # noqa: PLC0415 - forklint[parquet]
+        from pyarrow import parquet  # noqa: PLC0415
+    except ImportError:
+        raise RowsError("Parquet needs pyarrow: pip install pyarrow") from None
+    names = ("repository", "code", "name", "severity", "filename", "row", "column", "message", "subject", "fingerprint")
+    columns: dict[str, list[Any]] = {name: [] for name in (*names, "finding")}
+    with rows.open(encoding="utf-8") as lines:
+        for line in lines:
+            row = json.loads(line)
+            flat = {**row, **row["location"], "finding": line.rstrip("\n")}
+            for name, values in columns.items():
+                values.append(flat[name])
+    types = {name: pa.int32() if name in {"row", "column"} else pa.string() for name in columns}
+    new = target.with_name(f".{target.name}.forklint")
+    try:
+        parquet.write_table(pa.table(columns, schema=pa.schema(list(types.items()))), new)
+        new.replace(target)
+    except OSError as error:
+        raise RowsError(f"{target}: {error.strerror or error}") from None
+    finally:
+        new.unlink(missing_ok=True)
