@@ -56,7 +56,7 @@ def _lint_many(options: dict[str, Any]) -> int:
     target: Path = options["output_file"]
     is_table = target.suffix == ".parquet"
     if is_table and find_spec("pyarrow") is None:
-        raise Failure("Parquet needs pyarrow: pip install pyarrow")
+        raise Failure("Parquet needs pyarrow: pip install 'forklint[parquet]'")
     names = _names(options["list_file"])
     with connected(options) as cluster:
         from forklint.remote.rows import Rows, RowsError, to_parquet  # noqa: PLC0415 - forklint[dask]

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     Mended = Callable[[Sequence[Finding]], dict[str, str]]
     """The texts of files in which some findings are fixed."""
+    Prove = Callable[[Sequence[Planned], Mended], "Proved"]
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ def prove_here(planned: Sequence[Planned], python: Path, options: dict[str, Any]
 
 def on_machines(
     cluster: Cluster, python: Path, options: dict[str, Any], context_of: Callable[[Finding], Context]
-) -> Callable[[Sequence[Planned], Mended], Proved]:
+) -> Prove:
     """Run each experiment on a machine that can decide it, and test fixes there if requested."""
     from forklint.remote.verifying import Verifying, missing, replan  # noqa: PLC0415 - forklint[dask]
     from forklint.verify.runner import Runner  # noqa: PLC0415

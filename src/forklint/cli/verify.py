@@ -33,7 +33,7 @@ from forklint.source.paths import from_root, shown
 from forklint.source.roots import Roots
 
 if TYPE_CHECKING:
-    from forklint.cli.proving import Mended, Proved
+    from forklint.cli.proving import Prove, Proved
     from forklint.report import Outcome
     from forklint.source.discovery import Missing
     from forklint.verify.doctor import Environment
@@ -145,19 +145,17 @@ def run(options: dict[str, Any], arguments: Sequence[str] | None) -> int:
         else:
             click.echo(verdicts.plan(planned, _isolation(planned)) + verdicts.untried(untried), nl=False)
         return FAILED if ran.failed else CLEAN
-    planning = Planning(planned, untried, ran)
+    planning, place = Planning(planned, untried, ran), Place(environment, python)
     if options["on"]:
         with connected(options) as cluster:
-            return _verify(
-                planning, finder, environment, python, options, on_machines(cluster, python, options, context_of)
-            )
+            return _verify(planning, finder, place, options, on_machines(cluster, python, options, context_of))
     if not environment.torch:
         raise Failure(f"{python} cannot import torch: pass the project's interpreter with --python")
     if options["replay"]:
         with _cannot_run():
             return replay(options["replay"], planned, python)
     here = partial(prove_here, python=python, options=options)
-    return _verify(planning, finder, environment, python, options, lambda found, mended: here(found, mended=mended))
+    return _verify(planning, finder, place, options, lambda found, mended: here(found, mended=mended))
 
 
 def _probed(python: Path) -> Environment:
@@ -181,6 +179,13 @@ def _cannot_run() -> Iterator[None]:
         raise Failure(str(error)) from None
 
 
+class Place(NamedTuple):
+    """The environment of this machine, and the interpreter that runs trials here."""
+
+    environment: Environment
+    python: Path
+
+
 class Planning(NamedTuple):
     """The experiments to run, findings without one, and the result of linting."""
 
@@ -190,15 +195,11 @@ class Planning(NamedTuple):
 
 
 def _verify(
-    planning: Planning,
-    finder: config.SettingsFinder,
-    environment: Environment,
-    python: Path,
-    options: dict[str, Any],
-    prove: Callable[[Sequence[Planned], Mended], Proved],
+    planning: Planning, finder: config.SettingsFinder, place: Place, options: dict[str, Any], prove: Prove
 ) -> int:
     """Run the trials, save, apply and report; returns the exit code."""
     planned, untried, ran = planning
+    environment, python = place
     with _cannot_run():
         proved = prove(planned, lambda found: proved_fixes.mended(found, finder))
     planned, results, cures = proved.planned, proved.results, proved.cures

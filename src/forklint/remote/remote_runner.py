@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from forklint.remote.cluster import Cluster, ClusterError, LostError, Machine
 from forklint.remote.messages import MessageError, observation_from_json, trial_to_json
-from forklint.remote.sending import ask
+from forklint.remote.sending import Errand
 from forklint.remote.slices import Slice
 from forklint.verify.words import Ending, Observation, Trial
 
@@ -39,7 +39,7 @@ class RemoteRunner:
 
     def __init__(self, cluster: Cluster, machine: Machine, files: Slice, retries: Retries) -> None:
         self._cluster, self.machine, self._files, self._retries = cluster, machine, files, retries
-        self._content = {one.digest: one.path for one in files.files}
+        self._content = {one.digest: one.path.read_bytes for one in files.files}
         self.is_lost = False
         """Whether the machine was lost and did not come back."""
         self._lock = threading.Lock()
@@ -71,25 +71,22 @@ class RemoteRunner:
     def run(self, trial: Trial) -> Observation:
         """Run one trial, again if it is lost and its machine comes back; raises ClusterError if it is refused."""
         while not self.is_lost:
-            try:
-                return self._once(trial)
-            except LostError as error:
-                self._recover(error)
+            seen = self._once(trial)
+            if seen is not None:
+                return seen
         return Observation(trial, Ending(stopped_for=LOST), output=self._retries.losses[-1])
 
-    def _once(self, trial: Trial) -> Observation:
+    def _once(self, trial: Trial) -> Observation | None:
+        """None if it was lost."""
         request = {**self._files.message(), "trial": trial_to_json(trial)}
-        machine = self.machine
-        reply = ask(self._cluster, machine, "trial", request, self._read, trial.seconds)
         try:
-            return observation_from_json(trial, reply["observation"])
-        except (KeyError, MessageError) as error:
-            raise ClusterError(f"{machine.name}: {error}") from None
-
-    def _read(self, digest: str) -> bytes:
-        if digest not in self._content:  # a worker may ask for nothing else
-            raise ClusterError(f"{self.machine.name}: asks for a file that is not part of the trial")
-        return self._content[digest].read_bytes()
+            reply = Errand("trial", request, self._content, trial.seconds).run(self._cluster, self.machine)
+            return observation_from_json(trial, reply.get("observation", {}))
+        except LostError as error:
+            self._recover(error)
+            return None
+        except MessageError as error:
+            raise ClusterError(f"{self.machine.name}: {error}") from None
 
     def _recover(self, error: LostError) -> None:
         """Wait for the machine."""

@@ -11,13 +11,14 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 from forklint.remote.cluster import Cluster, ClusterError, LostError, Machine
 from forklint.remote.lint_process import SECONDS
 from forklint.remote.remote_runner import COMING_BACK, MOST_RETRIES
-from forklint.remote.sending import ask
+from forklint.remote.sending import Errand
 from forklint.remote.store import is_inside
 from forklint.source.discovery import IGNORE_FILES, NEVER
 from forklint.source.kinds import LINTED_SUFFIXES
@@ -41,7 +42,7 @@ class Repository:
     content: Mapping[str, bytes]
     """By relative path."""
 
-    @property
+    @cached_property
     def files(self) -> dict[str, str]:
         """Digests by relative path."""
         return {path: hashlib.sha256(data).hexdigest() for path, data in self.content.items()}
@@ -181,26 +182,23 @@ class Linting:
         losses: list[str] = []
         where: Machine | None = machine
         while where is not None:
-            try:
-                return self._on(found, where)
-            except ClusterError as error:
-                return Linted(name, found.digest, error=str(error), machine=where.name)
-            except LostError as error:
-                losses.append(f"{where.name}: {error}")
-                may_go_on = len(losses) <= MOST_RETRIES
-                where = self.cluster.again(lambda _: True, COMING_BACK) if may_go_on else None
-        return Linted(name, found.digest, error=f"lost {len(losses)} times: {'; '.join(losses)}")
+            done = self._on(found, where, losses)
+            if done is not None:
+                return done
+            where = self.cluster.again(lambda _: True, COMING_BACK) if len(losses) <= MOST_RETRIES else None
+        return Linted(name, found.digest, error=f"{name}: lost {len(losses)} times: {'; '.join(losses)}")
 
-    def _on(self, found: Repository, machine: Machine) -> Linted:
-        content = {digest: found.content[path] for path, digest in found.files.items()}
-
-        def bytes_of(digest: str) -> bytes:
-            if digest not in content:  # a worker may ask for nothing else
-                raise ClusterError(f"{machine.name}: asks for a file that is not part of {found.name}")
-            return content[digest]
-
+    def _on(self, found: Repository, machine: Machine, losses: list[str]) -> Linted | None:
+        """Lint a repository on a worker; None if that is lost."""
+        content = {found.files[path]: partial(bytes, data) for path, data in found.content.items()}
         request = {"name": found.name, "files": found.files, "options": list(self.options)}
-        reply = ask(self.cluster, machine, "lint", request, bytes_of, SECONDS)
+        try:
+            reply = Errand("lint", request, content, SECONDS).run(self.cluster, machine)
+        except ClusterError as error:
+            return Linted(found.name, found.digest, error=f"{found.name}: {error}")
+        except LostError as error:
+            losses.append(f"{machine.name}: {error}")
+            return None
         rows = [row for row in reply.get("findings", ()) if isinstance(row, dict)]
         failures = [str(text) for text in reply.get("failures", ())]
         return Linted(found.name, found.digest, rows, failures, machine.name)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO
@@ -16,7 +16,8 @@ from typing import Any, BinaryIO
 from forklint.remote.repositories import Linted
 
 SUFFIX = ".journal"
-PARQUET = ".parquet"
+KEYS = frozenset({"repository", "digest", "end", "findings"})
+"""Of a line of the journal."""
 
 
 class RowsError(Exception):
@@ -31,40 +32,34 @@ class Rows:
         self._path, self._journal_path = path, path.with_name(path.name + SUFFIX)
         self.done: dict[str, str] = {}
         self.findings = 0
+        """Of all repositories that are done."""
         self._options = options
         try:
-            known = list(self._known())
-            end = 0
-            for row in known:
-                self.done[row["repository"]] = row["digest"]
-                end, self.findings = row["end"], row["findings"]
-            self._journal: BinaryIO = self._journal_path.open("ab" if known else "wb")
-            if not known:
+            size, end = self._read()
+            self._journal: BinaryIO = self._journal_path.open("ab")
+            self._journal.truncate(size)
+            if not size:
                 self._note({"options": options})
-            self._file: BinaryIO = path.open("ab" if known else "wb")
+            self._file: BinaryIO = path.open("ab")
             self._file.truncate(end)
         except OSError as error:
             raise RowsError(f"{path}: {error.strerror or error}") from None
 
-    def _known(self) -> Iterator[dict[str, Any]]:
-        """The lines of a journal that belongs to this output and these options."""
+    def _read(self) -> tuple[int, int]:
+        """Read what is done from a journal of this output and these options; returns the bytes of both that hold."""
         if not self._journal_path.exists() or not self._path.exists():
-            return
-        size = self._path.stat().st_size
-        with self._journal_path.open(encoding="utf-8", errors="replace") as lines:
-            for number, line in enumerate(lines):
-                try:
-                    row = json.loads(line)
-                    if number == 0 and row != {"options": self._options}:
-                        return
-                    if (
-                        number
-                        and {type(row[name]) for name in ("repository", "digest")} == {str}
-                        and row["end"] <= size
-                    ):
-                        yield row
-                except (ValueError, KeyError, TypeError):  # the last line, cut short
-                    return
+            return 0, 0
+        lines = self._journal_path.read_bytes().splitlines(keepends=True)
+        if not lines or _row(lines[0]) != {"options": self._options}:
+            return 0, 0
+        size, end, written = len(lines[0]), 0, self._path.stat().st_size
+        for line in lines[1:]:
+            row = _row(line)
+            if not line.endswith(b"\n") or not row.keys() >= KEYS or row["end"] > written:
+                break  # cut short
+            size, end, self.findings = size + len(line), row["end"], row["findings"]
+            self.done[row["repository"]] = row["digest"]
+        return size, end
 
     def __enter__(self) -> Rows:  # noqa: PYI034 - Self needs Python 3.11
         return self
@@ -93,13 +88,22 @@ class Rows:
         os.fsync(self._journal.fileno())
 
 
+def _row(line: bytes) -> dict[str, Any]:
+    """A line of the journal; empty if it is none."""
+    try:
+        row = json.loads(line)
+    except ValueError:
+        return {}
+    return row if isinstance(row, dict) else {}
+
+
 def to_parquet(rows: Path, target: Path) -> None:
     """Write the rows as a table with the columns that people filter by, and each finding as JSON; raises RowsError."""
     try:
         import pyarrow as pa  # noqa: PLC0415 - forklint[parquet]
         from pyarrow import parquet  # noqa: PLC0415
     except ImportError:
-        raise RowsError("Parquet needs pyarrow: pip install pyarrow") from None
+        raise RowsError("Parquet needs pyarrow: pip install 'forklint[parquet]'") from None
     names = ("repository", "code", "name", "severity", "filename", "row", "column", "message", "subject", "fingerprint")
     columns: dict[str, list[Any]] = {name: [] for name in (*names, "finding")}
     with rows.open(encoding="utf-8") as lines:

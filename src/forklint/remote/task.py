@@ -1,4 +1,4 @@
-"""The only task that a worker runs: a name and a JSON text. What Dask unpickles on a worker is a call of ``perform``."""
+"""The only task that a worker runs: a name and a JSON text, as a call of ``perform``. Workers unpickle nothing else."""
 
 from __future__ import annotations
 

@@ -105,9 +105,10 @@ class Verifying:
             if not runner.is_lost:
                 return replace(proved, result=_signed(proved.result, machine, retries))
             machine = self._another(where) if len(retries.losses) <= MOST_RETRIES else None
+        times = "1 time" if len(retries.losses) == 1 else f"{len(retries.losses)} times"
         judgement = Judgement(
             Verdict.INCONCLUSIVE,
-            f"its trials were lost {len(retries.losses)} times: {'; '.join(retries.losses)}",
+            f"its trials were lost {times}: {'; '.join(retries.losses)}",
             "check the workers and the network, and run it again",
             {"lost": True},
         )
