@@ -58,6 +58,7 @@ def run(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
             text=True,
             timeout=seconds,
             env={**os.environ, "NO_COLOR": "1", "FORKLINT_NO_CACHE": "1"},
+            check=False,
         )
 
     return forklint

@@ -294,6 +294,21 @@ def test_a_run_that_was_cut_short_goes_on_where_it_was(tmp_path: Path) -> None:
         assert (rows.done, path.read_bytes()) == ({}, b""), "other options, other findings"
 
 
+def test_a_changed_repository_replaces_its_findings(tmp_path: Path) -> None:
+    path = tmp_path / "out.jsonl"
+    for digest_now, count in (("1", 2), ("2", 1)):
+        with Rows(path, "") as rows:
+            rows.write(Linted("a", digest_now, [{**ROW, "message": digest_now}] * count))
+            if digest_now == "1":
+                rows.write(Linted("gone", "1", [ROW]))
+                rows.write(Linted("b", "1", [ROW]))
+            rows.tidy(["a", "b"] if digest_now == "2" else ["a", "b", "gone"])
+    told = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [(row["repository"], row["message"]) for row in told] == [("b", "m"), ("a", "2")]
+    with Rows(path, "") as rows:
+        assert (rows.done, rows.findings) == ({"a": "2", "b": "1"}, 2)
+
+
 def test_findings_as_a_table(tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     path = tmp_path / "out.jsonl"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from processes import Processes
 
+torch = pytest.importorskip("torch")
 TRAIN = """
 import sys
 import torch
@@ -33,21 +34,29 @@ class Numbers(Dataset):
     def __getitem__(self, index):
         return index
 """
-PINNED = """
+ON_GPU = """
 import torch
-from torch.utils.data import DataLoader
+from torch.utils.data import DataLoader, default_collate
 
-if torch.backends.mps.is_available():
-    loader = DataLoader(range(8), pin_memory=True)
+
+def collate(batch):
+    if torch.cuda.is_available():
+        return default_collate(batch).cuda()
+    return default_collate(batch)
+
+
+if __name__ == "__main__":
+    for batch in DataLoader(range(8), num_workers=2, collate_fn=collate):
+        print(batch)
 """
 
 
 @pytest.fixture(scope="module")
-def address(lasting: Processes) -> Iterator[str]:
+def address(lasting: Processes) -> str:
     address = lasting.scheduler()
     lasting.worker(address, "alpha")
     lasting.pretended(address, "mac-mini", system="darwin", platform="macOS-25.1.0-arm64")
-    yield address
+    return address
 
 
 @pytest.fixture
@@ -100,15 +109,16 @@ def test_files_lie_in_the_store_by_their_content_and_no_others(
     assert b"mine" not in contents
 
 
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
 def test_a_missing_label_is_named(run, address: str, project: Path) -> None:
-    (project / "pinned.py").write_text(PINNED)
-    done = run("verify", "pinned.py", "--select", "FKL402", "--on", address, cwd=project)
+    (project / "on_gpu.py").write_text(ON_GPU)
+    done = run("verify", "on_gpu.py", "--select", "FKL304", "--on", address, cwd=project)
     text = " ".join(done.stdout.split())
     assert "unsupported here" in text, done.stdout + done.stderr
-    assert "no worker has the label 'mps': start one with `forklint worker`" in text
-    plan = run("verify", "pinned.py", "--select", "FKL402", "--on", address, "--plan", cwd=project)
+    assert "no worker has the label 'cuda': start one with `forklint worker`" in text
+    plan = run("verify", "on_gpu.py", "--select", "FKL304", "--on", address, "--plan", cwd=project)
     assert "Cannot be placed:" in plan.stdout
-    assert "no worker has the label 'mps'" in plan.stdout
+    assert "no worker has the label 'cuda'" in plan.stdout
 
 
 def test_a_fix_is_tested_on_the_machine_of_its_finding(run, address: str, project: Path) -> None:
@@ -130,11 +140,8 @@ def test_what_is_missing_is_one_line(run, project: Path) -> None:
     assert run("verify", "names.py", "--label", "cuda", cwd=project).returncode == 2
 
 
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
 def test_a_worker_refuses_a_label_that_it_cannot_prove(run) -> None:
-    import torch
-
-    if torch.cuda.is_available():
-        pytest.skip("there is a GPU here")
     done = run("worker", "tcp://127.0.0.1:1", "--label", "cuda")
     assert done.returncode == 2
     assert "this machine does not have the label 'cuda': torch" in done.stderr

@@ -66,6 +66,7 @@ def _lint_many(options: dict[str, Any]) -> int:
         try:
             with Rows(path, " ".join(words)) as rows:
                 failed = _run(cluster, names, words, rows, quiet=options["quiet"])
+                rows.tidy(names)
             if is_table:
                 to_parquet(path, target)
         except RowsError as error:

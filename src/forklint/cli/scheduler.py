@@ -27,10 +27,12 @@ def scheduler(**options: Any) -> None:
         from forklint.remote import security  # noqa: PLC0415 - forklint[dask]
         from forklint.remote.scheduler import serve  # noqa: PLC0415
 
-        address = f"{'tls' if tls.ca_file else 'tcp'}://{options['host']}:{options['port']}"
-        if not security.is_encrypted(address) and not security.is_local(address):
-            say(security.OPEN.format(address=address))
         try:
+            protocol = "tls" if tls.security("scheduler").tls_ca_file else "tcp"
+            address = f"{protocol}://{options['host']}:{options['port']}"
+            tls.connection(address, "scheduler")
+            if not security.is_encrypted(address) and not security.is_local(address):
+                say(security.OPEN.format(address=address))
             serve(options["host"], options["port"], tls, say)
         except (security.AddressError, OSError) as error:
             raise Failure(str(error)) from None

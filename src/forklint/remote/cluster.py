@@ -74,9 +74,8 @@ class Cluster:
         self._address = address
         self._security, _ = tls.connection(address, "client")
         self._lock = threading.Lock()
-        self._client: Any = self._connect(CONNECTING / 3)
-        self._beats: dict[str, tuple[float, float]] = {}
         restrict(ON_CLIENT)
+        self._client: Any = self._connect(CONNECTING / 3)
 
     def __enter__(self) -> Cluster:  # noqa: PYI034 - Self needs Python 3.11
         return self

@@ -49,9 +49,20 @@ def fits(machine: Machine, labels: Iterable[str]) -> bool:
     return not machine.labels.isdisjoint(labels)
 
 
+def runs_here(planned: Planned, where: Placement) -> bool:
+    """Whether a finding's trials run on this machine: also those that show something here, if no other one has them."""
+    if where.machine is not None or isinstance(planned.outcome, Judgement):
+        return not where.needs
+    return not where.needs or where.needs == planned.outcome.needs
+
+
 def unplaced(needs: Sequence[str], planned: Planned) -> Judgement:
     """The judgement of a finding that no machine can run: it says which label is missing."""
+    evidence = planned.outcome.evidence if isinstance(planned.outcome, Judgement) else "it needs another machine"
+    return Judgement(Verdict.UNSUPPORTED, evidence, missing_label(needs), needs=tuple(needs))
+
+
+def missing_label(needs: Sequence[str]) -> str:
+    """What to do about labels that nobody has."""
     labels = " or ".join(f"'{label}'" for label in needs)
-    evidence = planned.outcome.evidence if isinstance(planned.outcome, Judgement) else "it cannot be decided here"
-    advice = f"no worker has the label {labels}: start one with `forklint worker` on such a machine"
-    return Judgement(Verdict.UNSUPPORTED, evidence, advice, needs=tuple(needs))
+    return f"no worker has the label {labels}: start one with `forklint worker` on such a machine"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from forklint.remote.cluster import Machine
 from forklint.remote.labels import described
-from forklint.remote.placing import Placement
+from forklint.remote.placing import Placement, runs_here
 from forklint.remote.slices import Slice, slice_of
 from forklint.remote.verifying import Replan
 from forklint.report import count, visible
@@ -22,7 +22,7 @@ def plan_text(
 ) -> str:
     """What would stay here, then each machine with its findings and files, then what cannot be placed."""
     pairs = list(zip(planned, placed, strict=True))
-    here = [one for one, where in pairs if not where.needs]
+    here = [one for one, where in pairs if runs_here(one, where)]
     parts = [f"On this machine:\n\n{report.plan(here, WORDS['view'])}"] if here else []
     total = 0
     for machine in machines:

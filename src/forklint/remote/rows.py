@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO
@@ -34,6 +34,8 @@ class Rows:
         self.findings = 0
         """Of all repositories that are done."""
         self._options = options
+        self._begin: dict[str, int] = {}
+        """Where the findings of a repository begin that was linted in this run."""
         try:
             size, end = self._read()
             self._journal: BinaryIO = self._journal_path.open("ab")
@@ -74,6 +76,7 @@ class Rows:
         """Write the findings of a repository; one that could not be linted is tried again by the next run."""
         if done.error:
             return
+        self._begin[done.name] = self._file.tell()
         for finding in done.findings:
             self._file.write(json.dumps({"repository": done.name, **finding}).encode() + b"\n")
         self._file.flush()
@@ -81,6 +84,28 @@ class Rows:
         self.done[done.name] = done.digest
         end = self._file.tell()
         self._note({"repository": done.name, "digest": done.digest, "end": end, "findings": self.findings})
+
+    def tidy(self, names: Collection[str]) -> None:
+        """Leave only the last findings of each repository, and of these alone; called when a run is complete."""
+        self._file.flush()
+        wanted, new = set(names), self._path.with_name(f".{self._path.name}.forklint")
+        self.findings, at = 0, 0
+        with self._path.open("rb") as lines, new.open("wb") as target:
+            for line in lines:
+                name = json.loads(line)["repository"]
+                if name in wanted and at >= self._begin.get(name, 0):
+                    target.write(line)
+                    self.findings += 1
+                at += len(line)
+        self.done = {name: digest for name, digest in self.done.items() if name in wanted}
+        end = new.stat().st_size
+        self._journal.truncate(0)
+        self._note({"options": self._options})
+        self._file.close()
+        new.replace(self._path)
+        self._file = self._path.open("ab")
+        for name, digest in self.done.items():
+            self._note({"repository": name, "digest": digest, "end": end, "findings": self.findings})
 
     def _note(self, row: Mapping[str, Any]) -> None:
         self._journal.write(json.dumps(row).encode() + b"\n")

@@ -42,7 +42,10 @@ class Tls:
             security.require_encryption = True
             if not security.tls_ca_file:
                 raise AddressError(f"{address} needs --tls-ca-file, --tls-cert and --tls-key")
-        return security, security.get_connection_args(role)
+        try:
+            return security, security.get_connection_args(role)
+        except OSError as error:  # ssl.SSLError is one
+            raise AddressError(f"the certificate or key cannot be used: {error}") from None
 
 
 def check_address(address: str) -> None:

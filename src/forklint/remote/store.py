@@ -22,6 +22,8 @@ from forklint.source.locking import locked
 
 LIMIT = 2 * 2**30
 """Bytes of content, and of directories."""
+LOOKS = 32
+"""How often the store is looked through while as much as the limit is added."""
 MOST_FILES = 20_000
 DIGEST = re.compile(r"[0-9a-f]{64}")
 LAID = "laid-out.json"
@@ -42,6 +44,7 @@ class Store:
         self._content, self._trees = folder / "content", folder / "trees"
         self._repositories, self.lint_cache = folder / "repositories", folder / "lint-cache"
         self._limit = limit
+        self._added = limit  # so that the first one to add something looks
         for path in (self._content, self._trees, self._repositories, self.lint_cache):
             path.mkdir(mode=0o700, exist_ok=True)
 
@@ -64,6 +67,7 @@ class Store:
             new = place.with_name(f".{secrets.token_hex(8)}")
             new.write_bytes(data)
             new.replace(place)
+            self._added += len(data)
         return digest
 
     def tree(self, files: Files) -> Path:
@@ -93,7 +97,13 @@ class Store:
             yield home / "files"
 
     def trim(self) -> None:
-        """Remove the content and directories that have not been used for longest, beyond the limit."""
+        """Remove the content and directories that have not been used for longest, beyond the limit.
+
+        Looks only when much has been added since the last time.
+        """
+        if self._added < self._limit / LOOKS:
+            return
+        self._added = 0
         for folder in (self._content, self._trees, self._repositories):
             found = sorted(_used(folder), reverse=True)
             total = 0

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from forklint.model import Finding
 from forklint.remote.cluster import Cluster, ClusterError, LostError, Machine
 from forklint.remote.labels import described
-from forklint.remote.placing import Placement, fits, unplaced
+from forklint.remote.placing import Placement, fits, missing_label, runs_here, unplaced
 from forklint.remote.remote_runner import COMING_BACK, MOST_RETRIES, RemoteRunner, Retries
 from forklint.remote.slices import slice_of
 from forklint.verify.curing import Cure, cures
@@ -77,9 +77,13 @@ class Verifying:
 
     def _one(self, planned: Planned, where: Placement) -> Proved:
         if where.machine is None:
-            if where.needs:
+            if not runs_here(planned, where):
                 return Proved(planned, Result(planned.finding, "", unplaced(where.needs, planned)))
-            return self._on(planned, self.local)
+            proved = self._on(planned, self.local)
+            judgement = proved.result.judgement
+            if judgement.verdict is Verdict.UNSUPPORTED and where.needs:
+                judgement = replace(judgement, advice=missing_label(where.needs))
+            return replace(proved, result=replace(proved.result, judgement=judgement))
         try:
             return self._away(planned, where)
         except ClusterError as error:
