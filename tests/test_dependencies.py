@@ -35,6 +35,7 @@ def imported(path: Path) -> set[str]:
 
 OWN = {"forklint", "forklint_harness", "tomllib"}
 SERVER = SOURCE / "server"
+REMOTE = SOURCE / "remote"
 
 
 def wanted(files: Iterable[Path]) -> set[str]:
@@ -51,7 +52,7 @@ def names(lines: list[str]) -> set[str]:
 
 
 def test_every_import_of_the_source_is_declared() -> None:
-    files = [path for path in SOURCE.rglob("*.py") if not {HARNESS, SERVER} & {*path.parents}]
+    files = [path for path in SOURCE.rglob("*.py") if not {HARNESS, SERVER, REMOTE} & {*path.parents}]
     assert wanted(files) == names(declared()["dependencies"])
 
 
@@ -59,3 +60,9 @@ def test_the_server_needs_its_extra_alone() -> None:
     extra = names(declared()["optional-dependencies"]["server"])
     own = wanted(SERVER.rglob("*.py")) - names(declared()["dependencies"])
     assert own == extra | {"lsprotocol"}, "pygls brings lsprotocol, whose types it speaks"
+
+
+def test_remote_machines_need_their_extras_alone() -> None:
+    extras = declared()["optional-dependencies"]
+    own = wanted(REMOTE.rglob("*.py")) - names(declared()["dependencies"])
+    assert own == names(extras["dask"]) | names(extras["parquet"])

@@ -38,6 +38,7 @@ LAYERS = [
     "verify",
     "pages",
     "report",
+    "remote",
     "setup",
     "server",
     "cli",

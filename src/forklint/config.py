@@ -354,7 +354,7 @@ def _rows(kind: str) -> Callable[[Any], tuple[Mapping[str, Any], ...]]:
 
 
 def _verify(value: Any) -> dict[str, Any]:
-    known: dict[str, Any] = {"loaders": (), "args": {}, "env": {}}
+    known: dict[str, Any] = {"loaders": (), "args": {}, "env": {}, "files": ()}
     if not isinstance(value, dict):
         raise ValueError(f"expected a table, not {value!r}")
     for key in value:
@@ -364,6 +364,9 @@ def _verify(value: Any) -> dict[str, Any]:
     for call in strings(table["loaders"]):
         if not re.fullmatch(r"[\w.]+:[\w.]+", call):
             raise ValueError(f"'{call}' is not the name of a callable; write package.module:function")
+    for pattern in strings(table["files"]):
+        if pattern.startswith("/") or ".." in pattern.split("/"):
+            raise ValueError(f"files: '{pattern}' is not relative to the project's root")
     if not isinstance(table["args"], dict):
         raise ValueError(f"args: expected a table of keyword arguments, not {table['args']!r}")
     if not isinstance(table["env"], dict) or not all(isinstance(text, str) for text in table["env"].values()):

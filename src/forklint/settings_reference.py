@@ -173,13 +173,15 @@ SETTINGS = (
     ),
     Setting(
         "verify",
-        "table with the keys `loaders`, `args` and `env`",
+        "table with the keys `loaders`, `args`, `env` and `files`",
         "What `forklint verify` runs. `loaders` names functions that return a loader or a dataset, `args` their "
-        "keyword arguments, and `env` environment variables for all trials.",
+        "keyword arguments, and `env` environment variables for all trials. `files` are patterns for data that trials "
+        "on other machines need (`--on`), relative to the project's root.",
         "[tool.forklint.verify]\n"
         'loaders = ["package.module:make_loader"]\n'
         'args = { root = "data/small" }\n'
-        'env = { WANDB_MODE = "offline" }',
+        'env = { WANDB_MODE = "offline" }\n'
+        'files = ["data/small/**/*"]',
     ),
 )
 """All settings, in the order of the documentation; a test compares them with what config.py reads."""

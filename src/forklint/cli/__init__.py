@@ -13,6 +13,9 @@ COMMANDS = {
     "verify": "forklint.cli.verify",
     "explain": "forklint.cli.explain",
     "doctor": "forklint.cli.doctor",
+    "lint-many": "forklint.cli.lint_many",
+    "worker": "forklint.cli.worker",
+    "scheduler": "forklint.cli.scheduler",
     "server": "forklint.cli.server",
     "rule": "forklint.cli.rule",
     "config": "forklint.cli.config",
@@ -33,7 +36,7 @@ class Commands(click.Group):
         """Import the module of a command; None if there is no such command."""
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = getattr(import_module(COMMANDS[cmd_name]), cmd_name)
+        command: click.Command = getattr(import_module(COMMANDS[cmd_name]), cmd_name.replace("-", "_"))
         return command
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

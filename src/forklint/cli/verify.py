@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,12 +16,14 @@ import click
 
 from forklint import config
 from forklint.cli import proved_fixes
+from forklint.cli.connection import connected, tls_options
 from forklint.cli.dashes import CommandWithRest
 from forklint.cli.errors import CLEAN, FAILED, FOUND, Failure, one_line_errors
 from forklint.cli.files import find, interpreter
 from forklint.cli.output import print_notes, say
 from forklint.cli.output_file import check, output_to
 from forklint.cli.parameters import CODES, complete_suspect, overrides
+from forklint.cli.proving import on_machines, prove_here, show_plan
 from forklint.cli.run_result import RunResult, outcome_of
 from forklint.cli.single_trial import replay, script_of
 from forklint.cli.verdicts import file_for
@@ -31,14 +34,13 @@ from forklint.source.paths import from_root, shown
 from forklint.source.roots import Roots
 
 if TYPE_CHECKING:
+    from forklint.cli.proving import Prove, Proved
     from forklint.report import Outcome
     from forklint.source.discovery import Missing
-    from forklint.verify.curing import Cure
     from forklint.verify.doctor import Environment
     from forklint.verify.experiments.base import Context
     from forklint.verify.proving import Planned, Result
     from forklint.verify.suspects import Suspicion
-    from forklint.verify.words import Observation, Trial
 
 UNDECIDED = 3
 """Exit code: no finding was confirmed, and at least one is inconclusive."""
@@ -64,6 +66,9 @@ METHODS = ("fork", "forkserver", "spawn")
 @click.option("--repro", metavar="ID", help="Print a stand-alone script that reproduces the hazard of a trial.")
 @click.option("--fix", is_flag=True, help="Test the fixes on a copy of the files, and compare their cost.")
 @click.option("--apply", is_flag=True, help="Apply the fixes that passed the test. Implies --fix.")
+@click.option("--on", metavar="SCHEDULER", help="Use other machines, too: for example tcp://scheduler:8786.")
+@click.option("--label", multiple=True, help="With --on: run all findings on machines with this label.")
+@tls_options
 @click.option("--python", type=click.Path(path_type=Path), help="Python interpreter of the project, with torch.")
 @click.option(
     "--timeout", type=click.FloatRange(min=1), default=60, show_default=True, help="Time limit of a trial in seconds."
@@ -136,14 +141,24 @@ def run(options: dict[str, Any], arguments: Sequence[str] | None) -> int:
         click.echo(script_of(options["repro"], planned), nl=False)
         return CLEAN
     if options["plan"]:
-        click.echo(verdicts.plan(planned, _isolation(planned)) + verdicts.untried(untried), nl=False)
+        if options["on"]:
+            with connected(options) as cluster:
+                show_plan(cluster, planned, options, context_of)
+            click.echo(verdicts.untried(untried), nl=False)
+        else:
+            click.echo(verdicts.plan(planned, _isolation(planned)) + verdicts.untried(untried), nl=False)
         return FAILED if ran.failed else CLEAN
+    planning, place = Planning(planned, untried, ran), Place(environment, python)
+    if options["on"]:
+        with connected(options) as cluster:
+            return _verify(planning, finder, place, options, on_machines(cluster, python, options, context_of))
     if not environment.torch:
         raise Failure(f"{python} cannot import torch: pass the project's interpreter with --python")
     if options["replay"]:
         with _cannot_run():
             return replay(options["replay"], planned, python)
-    return _verify(Planning(planned, untried, ran), finder, environment, python, options)
+    here = partial(prove_here, python=python, options=options)
+    return _verify(planning, finder, place, options, lambda found, mended: here(found, mended=mended))
 
 
 def _probed(python: Path) -> Environment:
@@ -167,6 +182,13 @@ def _cannot_run() -> Iterator[None]:
         raise Failure(str(error)) from None
 
 
+class Place(NamedTuple):
+    """The environment of this machine, and the interpreter that runs trials here."""
+
+    environment: Environment
+    python: Path
+
+
 class Planning(NamedTuple):
     """The experiments to run, findings without one, and the result of linting."""
 
@@ -176,12 +198,14 @@ class Planning(NamedTuple):
 
 
 def _verify(
-    planning: Planning, finder: config.SettingsFinder, environment: Environment, python: Path, options: dict[str, Any]
+    planning: Planning, finder: config.SettingsFinder, place: Place, options: dict[str, Any], prove: Prove
 ) -> int:
     """Run the trials, save, apply and report; returns the exit code."""
     planned, untried, ran = planning
+    environment, python = place
     with _cannot_run():
-        results, cures = _prove(planned, python, options, lambda found: proved_fixes.mended(found, finder))
+        proved = prove(planned, lambda found: proved_fixes.mended(found, finder))
+    planned, results, cures = proved.planned, proved.results, proved.cures
     if options["save_verdicts"]:
         _save(planned, results, python, finder)
     linted = outcome_of(ran, finder)
@@ -190,7 +214,7 @@ def _verify(
         linted.sources.lines(finding.path, finding.notebook_cell)  # as it is before fixes are written
     written = proved_fixes.write(cures, finder) if options["apply"] else []
     with output_to(options["output_file"]):
-        _tell(Proofs(results, untried, cures, len(written)), environment, linted, options)
+        _tell(Proofs(proved, untried, len(written)), environment, linted, options)
     left = [one for one in results if one.finding not in written]
     return FAILED if ran.failed else _exit_code(left, allow_inconclusive=options["allow_inconclusive"])
 
@@ -199,6 +223,10 @@ def _check(options: dict[str, Any]) -> None:
     """Raise Failure if the report could not be written, before anything is run."""
     if options["output_file"] and (options["plan"] or options["replay"]):
         raise Failure("--output-file cannot be used with --plan or --replay, which print no report")
+    if options["on"] and options["replay"]:
+        raise Failure("--replay cannot be used with --on: it runs a trial on this machine")
+    if options["label"] and not options["on"]:
+        raise Failure("--label needs --on")
     check(options["output_file"])
 
 
@@ -228,9 +256,8 @@ def _isolation(planned: Sequence[Planned]) -> str:
 class Proofs(NamedTuple):
     """The results of a run."""
 
-    results: Sequence[Result]
+    proved: Proved
     untried: Sequence[Finding]
-    cures: Sequence[Cure]
     written: int
     """How many fixes."""
 
@@ -240,21 +267,22 @@ def _tell(done: Proofs, environment: Environment, linted: Outcome, options: dict
     from forklint.report import cures as curing  # noqa: PLC0415
     from forklint.report import sarif, verdicts  # noqa: PLC0415
 
-    results, untried, cures, written = done
+    proved, untried, written = done
+    results, cures = proved.results, proved.cures
     if options["output_format"] == "json":
         told = {one.result.finding: curing.to_dict(one) for one in cures}
-        click.echo(verdicts.to_json(environment, results, untried, told), nl=False)
+        click.echo(verdicts.to_json(environment, results, untried, told, proved.machines), nl=False)
     elif options["output_format"] == "sarif":
         proofs = {result.finding: verdicts.properties(result) for result in results}
         click.echo(sarif.render(replace(linted, properties=proofs)), nl=False)
     elif options["output_format"] == "html":
         from forklint.report.html import verify as page  # noqa: PLC0415 - few reports are pages
 
-        shown = page.Proofs(environment, results, untried, cures, written, linted)
+        shown = page.Proofs(environment, results, untried, cures, written, linted, proved.machines)
         click.echo(page.render(shown).encode(errors="backslashreplace"), nl=False)
     else:
         if not options["quiet"]:
-            click.echo(verdicts.environment(environment))
+            click.echo(verdicts.environment(environment) + verdicts.machines(proved.machines))
         click.echo(verdicts.text(results), nl=False)
         if not options["quiet"]:
             click.echo(verdicts.untried(untried), nl=False)
@@ -331,35 +359,6 @@ def _lint(
     reports = [linters.of(path).lint(path) for path in (*files, *further)]
     print_notes(reports, (), verbose=False)
     return RunResult(reports, missing=missing, named=())
-
-
-def _prove(
-    planned: Sequence[Planned],
-    python: Path,
-    options: dict[str, Any],
-    mended: Callable[[Sequence[Finding]], dict[str, str]],
-) -> tuple[list[Result], list[Cure]]:
-    """Run all experiments, test fixes if requested, and show progress if standard error is a terminal."""
-    from rich.console import Console  # noqa: PLC0415
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
-
-    from forklint.verify.curing import cures  # noqa: PLC0415
-    from forklint.verify.proving import prove  # noqa: PLC0415
-    from forklint.verify.runner import Runner  # noqa: PLC0415
-
-    columns = (TextColumn("{task.description}"), BarColumn(20), MofNCompleteColumn(), TimeElapsedColumn())
-    console = Console(stderr=True)
-    hidden = options["quiet"] or not console.is_terminal
-    with Progress(*columns, console=console, transient=True, disable=hidden) as progress, Runner(python) as runner:
-        bar = progress.add_task("planning", total=sum(len(one.trials) for one in planned))
-
-        def tell(finding: Finding, trial: Trial, seen: Observation | None) -> None:
-            place = f"{finding.code} {finding.path}:{finding.span.row}"
-            progress.update(bar, description=f"{place}: {trial.factors}", advance=0 if seen is None else 1)
-
-        results = [prove(one, runner, tell) for one in planned]
-        wanted = options["fix"] or options["apply"]
-        return results, cures(planned, results, runner, tell, mended) if wanted else []
 
 
 def _exit_code(results: Sequence[Result], *, allow_inconclusive: bool) -> int:

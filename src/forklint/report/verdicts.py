@@ -48,9 +48,14 @@ def environment(found: Environment) -> str:
     """The environment as a table, with its risks."""
     rows = list(found.rows())
     width = max(len(name) for name, _ in rows)
-    lines = [f"{style(name.ljust(width), bold=True)}  {value}" for name, value in rows]
+    lines = [f"{style(name.ljust(width), bold=True)}  {visible(value)}" for name, value in rows]
     lines += [_wrapped(f"risk: {risk}", "  ").replace("risk", RISK, 1) for risk in found.risks()]
     return "\n".join(lines) + "\n"
+
+
+def machines(found: Mapping[str, Environment]) -> str:
+    """The environments of other machines that ran trials; empty if there are none."""
+    return "".join(f"\n{style(visible(name), bold=True)}\n{environment(one)}" for name, one in found.items())
 
 
 def plan(planned: Sequence[Planned], isolation: str) -> str:
@@ -122,13 +127,16 @@ def text(results: Sequence[Result]) -> str:
 def _result(result: Result) -> Iterator[str]:
     judgement, finding = result.judgement, result.finding
     verdict = style(judgement.verdict.value, fg=COLORS[judgement.verdict], bold=True)
-    yield f"{style(finding.code, bold=True)} {_place(finding)}: {verdict}{by_method(judgement)}"
+    where = f" on {visible(result.machine)}" if result.machine else ""
+    yield f"{style(finding.code, bold=True)} {_place(finding)}: {verdict}{where}{by_method(judgement)}"
     yield _wrapped(f"claim: {result.claim or finding.message}", "  ")
     yield from _evidence(judgement)
     if judgement.details.get("note"):
         yield _wrapped(f"note: {judgement.details['note']}", "  ")
     if judgement.advice:
         yield _wrapped(f"to do: {judgement.advice}", "  ")
+    for loss in result.reruns:
+        yield _wrapped(f"lost, and run again: {loss}" if result.machine else f"lost: {loss}", "  ")
     yield from _cells(result)
 
 
@@ -242,10 +250,12 @@ def to_json(
     results: Sequence[Result],
     untried: Sequence[Finding] = (),
     cures: Mapping[Finding, Mapping[str, Any]] | None = None,
+    others: Mapping[str, Environment] | None = None,
 ) -> str:
-    """The whole report as JSON; ``cures`` has the results of fixes."""
+    """The whole report as JSON; ``cures`` has the results of fixes, ``others`` the machines that ran trials, too."""
     told = {
         "environment": found.facts,
+        "machines": {name: one.facts for name, one in (others or {}).items()},
         "experiments": [_to_dict(result) | _cured(result, cures or {}) for result in results],
         "not_tried": [json_report.to_dict(finding) for finding in untried],
     }
@@ -266,6 +276,7 @@ def properties(result: Result) -> dict[str, Any]:
         }
         for seen in result.observations
     ]
+    told |= {"machine": spelt_out(result.machine)} if result.machine else {}
     return told | ({"trials": trials} if trials else {})
 
 
@@ -282,6 +293,8 @@ def _to_dict(result: Result) -> dict[str, Any]:
         "evidence": judgement.evidence,
         "advice": judgement.advice,
         "details": dict(judgement.details),
+        "machine": result.machine,
+        "reruns": list(result.reruns),
         "trials": [_trial(seen) for seen in result.observations],
     }
 

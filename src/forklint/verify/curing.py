@@ -15,7 +15,7 @@ from forklint.model import Finding
 from forklint.source.paths import from_root
 from forklint.verify.experiments.registry import experimenters
 from forklint.verify.proving import Planned, Result, Tell, observe
-from forklint.verify.runner import Runner
+from forklint.verify.runner import TrialRunner
 from forklint.verify.tolerant import MENDED, mended
 from forklint.verify.words import Observation, Trial, Verdict
 
@@ -55,7 +55,7 @@ class Cure:
 def cures(
     planned: Sequence[Planned],
     results: Sequence[Result],
-    runner: Runner,
+    runner_of: Callable[[Result], TrialRunner],
     tell: Tell,
     together: Callable[[Sequence[Finding]], Mapping[str, str]],
 ) -> list[Cure]:
@@ -65,13 +65,13 @@ def cures(
     ``together`` gives the files that these change, by path.
     """
     pairs = [(one, result) for one, result in zip(planned, results, strict=True) if _is_confirmed(result)]
-    found = [cure(one, result, runner, tell, mended(result.finding)) for one, result in pairs]
+    found = [cure(one, result, runner_of(result), tell, mended(result.finding)) for one, result in pairs]
     if len(pairs) < 2 or all(one.outcome != UNDECIDED for one in found):
         return found
     texts = together([result.finding for _, result in pairs])
     for number, (one, result) in enumerate(pairs):
         if found[number].outcome == UNDECIDED and str(from_root(Path(result.finding.path)).resolve()) in texts:
-            again = cure(one, result, runner, tell, texts)
+            again = cure(one, result, runner_of(result), tell, texts)
             found[number] = replace(again, evidence=f"with the fixes of the other findings: {again.evidence}")
     return found
 
@@ -80,7 +80,7 @@ def _is_confirmed(result: Result) -> bool:
     return result.judgement.verdict is Verdict.CONFIRMED
 
 
-def cure(planned: Planned, result: Result, runner: Runner, tell: Tell, texts: Mapping[str, str]) -> Cure:
+def cure(planned: Planned, result: Result, runner: TrialRunner, tell: Tell, texts: Mapping[str, str]) -> Cure:
     """Run the experiment that confirmed a finding once more, on mended texts of files; empty if there is no fix."""
     finding, experiment = result.finding, result.experiment
     if not texts or experiment is None:

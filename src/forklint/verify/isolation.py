@@ -151,5 +151,5 @@ def _replaced(value: Any, places: Mapping[str, str]) -> Any:
         names = "|".join(re.escape(path) for path in sorted(places, key=len, reverse=True))
         return re.sub(rf"({names})(?=$|[^\w.-]|\.\s|\.$)", lambda match: places[match[1]], value)
     if isinstance(value, Mapping):
-        return {key: _replaced(part, places) for key, part in value.items()}
+        return {_replaced(key, places): _replaced(part, places) for key, part in value.items()}
     return [_replaced(part, places) for part in value] if isinstance(value, (list, tuple)) else value

@@ -10,7 +10,7 @@ from forklint.model import Finding
 from forklint.parallel import available_cores
 from forklint.verify.experiments.base import Context, Experimenter
 from forklint.verify.experiments.registry import experimenters
-from forklint.verify.runner import Runner
+from forklint.verify.runner import TrialRunner
 from forklint.verify.suspects import with_doubt
 from forklint.verify.words import Experiment, Judgement, Observation, Trial, Verdict
 
@@ -51,6 +51,10 @@ class Result:
     observations: tuple[Observation, ...] = ()
     experiment: Experiment | None = None
     """The one that was judged."""
+    machine: str = ""
+    """The machine that ran the trials, if it was another one."""
+    reruns: tuple[str, ...] = ()
+    """Why trials were run again there: each time that the machine or the connection was lost."""
 
 
 def plan(findings: Iterable[Finding], context_of: Callable[[Finding], Context]) -> list[Planned]:
@@ -71,7 +75,7 @@ def without_experiment(findings: Iterable[Finding]) -> list[Finding]:
     return [finding for finding in findings if finding.code not in experimenters()]
 
 
-def prove(planned: Planned, runner: Runner, tell: Tell) -> Result:
+def prove(planned: Planned, runner: TrialRunner, tell: Tell) -> Result:
     """Run an experiment, or what is to be tried otherwise if its program does not come to where it should; judge."""
     if isinstance(planned.outcome, Judgement):
         return Result(planned.finding, "", planned.outcome)
@@ -115,7 +119,7 @@ def with_reason(judgement: Judgement, before: Judgement) -> Judgement:
     return replace(judgement, evidence=f"{before.evidence}; {judgement.evidence}", advice=before.advice)
 
 
-def observe(experiment: Experiment, experimenter: Experimenter, runner: Runner, tell: Tell) -> list[Observation]:
+def observe(experiment: Experiment, experimenter: Experimenter, runner: TrialRunner, tell: Tell) -> list[Observation]:
     """Run the controls, the treatments if those can then decide, and further trials that these call for."""
     seen: list[Observation] = []
     if not experiment.side_by_side:
@@ -130,7 +134,7 @@ def observe(experiment: Experiment, experimenter: Experimenter, runner: Runner, 
     return seen
 
 
-def _run(trials: Sequence[Trial], experiment: Experiment, runner: Runner, tell: Tell) -> list[Observation]:
+def _run(trials: Sequence[Trial], experiment: Experiment, runner: TrialRunner, tell: Tell) -> list[Observation]:
     seen: list[Observation] = []
     for together, some in groupby(trials, key=lambda trial: experiment.side_by_side or trial.side_by_side):
         seen += runner.run_all(

@@ -18,7 +18,7 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Protocol
 
 from forklint.verify.debug_flags import TELLING
 from forklint.verify.doctor import HARNESS
@@ -49,21 +49,44 @@ SUPERVISOR_LOST, CANCELLED = "supervisor", "interrupt"
 """Further reasons in ``Ending.stopped_for``: its supervisor was killed; forklint was told to stop."""
 
 
+class TrialRunner(Protocol):
+    """What runs trials, here or on another machine."""
+
+    def can_lay_over(self, trial: Trial) -> bool:
+        """Whether a trial can be given other texts of files than those on the disk."""
+
+    def run_all(
+        self,
+        trials: Sequence[Trial],
+        side_by_side: int = 1,
+        on_start: Callable[[Trial], None] | None = None,
+        on_end: Callable[[Observation], None] | None = None,
+    ) -> list[Observation]:
+        """Run all, as ``Runner.run_all`` does."""
+
+
 class Runner:
     """Runs trials with one interpreter; as a context manager it leaves nothing behind."""
 
-    def __init__(self, python: Path, limits: Limits | None = None, workplace: Path | None = None) -> None:
+    def __init__(
+        self,
+        python: Path,
+        limits: Limits | None = None,
+        workplace: Path | None = None,
+        isolations: Isolations | None = None,
+    ) -> None:
         """Take the trials' interpreter, what they may hold, and where their folders are made.
 
-        The workplace must exist and is the folder for temporary files by default. A short path is better: sockets
-        that multiprocessing makes in TMPDIR may have no more than 107 bytes. Raises CannotRunError.
+        ``isolations`` is what is known of this system already, if anything. The workplace must exist and is the
+        folder for temporary files by default. A short path is better: sockets that multiprocessing makes in TMPDIR
+        may have no more than 107 bytes. Raises CannotRunError.
         """
         if not os.access(python, os.X_OK):
             raise CannotRunError(f"{python}: not a working Python interpreter")
         self.python = python.absolute()  # not resolved: a link is what makes a virtual environment
         self.limits = limits or Limits()
         self._workplace = (workplace or Path(tempfile.gettempdir())).absolute()
-        self._isolations = Isolations(self._workplace)
+        self._isolations = isolations or Isolations(self._workplace)
         self._lock = threading.Lock()
         self._running: set[Supervisor] = set()
         self._cancelled = False

@@ -80,13 +80,13 @@ def _versions(python: Path, names: Sequence[str]) -> dict[str, str]:
 def _content(planned: Planned, folder: Path) -> dict[str, str]:
     """Digests of the project's files that the trials run: what they begin with, and all that it imports."""
     project = planned.context.project()
-    begun = {from_root(Path(planned.finding.path)), *_files_of(planned)}
+    begun = {from_root(Path(planned.finding.path)), *files_of(planned)}
     reached = {path for one in begun for path in (one, *project.graph.reached(one))}
     inside = sorted(path for one in reached if (path := _inside(one, folder)) is not None)[:MOST_FILES]
     return {path: digest for path in inside if (digest := digest_of(folder, path))}
 
 
-def _files_of(planned: Planned) -> Iterable[Path]:
+def files_of(planned: Planned) -> Iterable[Path]:
     """The files that the commands of the trials name, by path or as a module."""
     for trial in planned.trials:
         subject = trial.subject

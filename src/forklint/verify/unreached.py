@@ -15,6 +15,7 @@ SPENT = {
     "memory": ("used more memory than available", "free some memory, or add a factory that needs less"),
     "processes": ("started too many processes", "check which processes the program starts before its loader"),
     "scratch": ("filled its temporary directory", "add a factory that writes less"),
+    "machine": ("was lost with its machine", "check the worker and the network, and run it again"),
     "output": ("printed too much output", "make the program print less, or add a factory"),
 }
 GOES_ON = (

@@ -98,7 +98,8 @@ class Ending:
     stopped_for: str = ""
     """Why forklint ended it: ``time``, ``memory``, ``processes``, ``scratch``, ``output``; empty if it did not.
 
-    ``supervisor``: the process that watched it was killed. ``interrupt``: forklint was told to stop.
+    ``supervisor``: the process that watched it was killed. ``interrupt``: forklint was told to stop. ``machine``: the
+    other machine that ran it was lost.
     """
 
 
@@ -154,6 +155,8 @@ class Judgement:
     advice: str = ""
     """For ``inconclusive`` and ``unsupported here``: the one thing to do."""
     details: Mapping[str, Any] = field(default_factory=dict)
+    needs: tuple[str, ...] = ()
+    """For ``unsupported here``: labels of machines, any one of which can run the experiment."""
 
 
 @dataclass(frozen=True)
@@ -169,6 +172,8 @@ class Experiment:
     """Why nothing better can be run; told with what this one shows, if that decides nothing."""
     otherwise: Experiment | None = None
     """What is tried where the control does not come to what it should show."""
+    needs: tuple[str, ...] = ()
+    """Labels of machines, any one of which can decide it, if this machine cannot."""
     is_tolerant: bool = False
     """Whether it goes on where the world is missing: then it is tried where those before it say nothing."""
 

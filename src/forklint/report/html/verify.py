@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,8 @@ class Proofs:
     """How many fixes were written."""
     outcome: Outcome
     """Of lint; its sources hold the files as they were before any fix was written."""
+    machines: Mapping[str, Environment] = field(default_factory=dict)
+    """The environments of other machines that ran trials, by name."""
 
 
 def render(proofs: Proofs) -> str:
@@ -74,6 +77,7 @@ def view(proofs: Proofs) -> dict[str, Any]:
         "rules": lint.rules([result.finding for result in results]),
         "environment": list(proofs.environment.rows()),
         "risks": list(proofs.environment.risks()),
+        "machines": [(name, list(one.rows())) for name, one in proofs.machines.items()],
         "hypotheses": hypotheses,
         "untried": [
             {"code": one.code, "name": one.name, "path": one.path, "row": one.span.row, "message": one.message}
@@ -93,6 +97,8 @@ def _hypothesis(number: int, result: Result, cure: Cure | None, sources: Sources
         "kind": SLUGS[judgement.verdict.value],
         "verdict": judgement.verdict.value,
         "by_method": by_method(judgement).lstrip(", "),
+        "machine": result.machine,
+        "reruns": result.reruns,
         "claim": result.claim,
         "evidence": evidence_by_cell(judgement) or [([], judgement.evidence)],
         "note": judgement.details.get("note", ""),

@@ -34,7 +34,8 @@ class AcceleratorInWorker(Experimenter):
         kind = str(proof["kind"])
         name = NAMES.get(kind, kind)
         if not self.has(kind):
-            return Judgement(Verdict.UNSUPPORTED, f"needs {name}", f"run forklint verify on a machine with {name}")
+            advice = f"run forklint verify on a machine with {name}"
+            return Judgement(Verdict.UNSUPPORTED, f"needs {name}", advice, needs=(kind,))
         path = from_root(Path(proof["call"]["file"]))
         subject = subject_of(path, self.context.sources, context.project())
         if subject is None:

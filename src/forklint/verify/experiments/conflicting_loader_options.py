@@ -13,7 +13,7 @@ from forklint.verify.words import Experiment, Factors, Judgement, Observation, S
 COMMAND = ("-m", "forklint_harness.tasks.options")
 MPS = "MPS"
 """What torch's warning of memory that is not pinned speaks of."""
-NEEDS_MPS = Judgement(Verdict.UNSUPPORTED, "needs MPS", "run forklint verify on a Mac with MPS")
+NEEDS_MPS = Judgement(Verdict.UNSUPPORTED, "needs MPS", "run forklint verify on a Mac with MPS", needs=("mps",))
 
 
 class ConflictingLoaderOptions(Experimenter):

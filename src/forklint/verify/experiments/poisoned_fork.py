@@ -35,7 +35,8 @@ class PoisonedFork(Experimenter):
                 Verdict.UNSUPPORTED, "it needs fork, and spawn for control", "run it without --start-method"
             )
         if finding.proof["poison"] == "cuda" and not context.environment.torch.get("gpus"):
-            return Judgement(Verdict.UNSUPPORTED, "needs CUDA", "run forklint verify on a machine with a GPU")
+            advice = "run forklint verify on a machine with a GPU"
+            return Judgement(Verdict.UNSUPPORTED, "needs CUDA", advice, needs=("cuda",))
         subject = subject_of(Path(finding.path), context)
         if isinstance(subject, Judgement):
             return subject

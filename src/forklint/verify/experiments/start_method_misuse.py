@@ -11,7 +11,9 @@ from forklint.verify.experiments.base import Experimenter, inconclusive, last_li
 from forklint.verify.subjects import module_of
 from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Verdict
 
-NEEDS_DARWIN = Judgement(Verdict.UNSUPPORTED, "needs darwin or windows", "run forklint verify there")
+NEEDS_DARWIN = Judgement(
+    Verdict.UNSUPPORTED, "needs darwin or windows", "run forklint verify there", needs=("darwin", "windows")
+)
 CLAIMS = {
     "twice": "set_start_method raises",
     "settled": "set_start_method raises",

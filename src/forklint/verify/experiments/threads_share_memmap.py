@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from forklint.model import Finding
@@ -14,6 +15,7 @@ from forklint.verify.unreached import why_ended_early
 from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Verdict
 
 POOL = "the pool's tasks"
+NEEDS_DARWIN = Judgement(Verdict.UNSUPPORTED, "needs darwin", "run forklint verify on a Mac", needs=("darwin",))
 
 
 class ThreadsShareMemmap(Experimenter):
@@ -34,7 +36,10 @@ class ThreadsShareMemmap(Experimenter):
         subject = Subject("entry", entry, context.folder, environment=context.variables)
         spec = {**finding.proof, "file": str(path)}
         claim = f"several threads use `{finding.proof['name']}` at the same time"
-        return Experiment(finding, claim, (self.trial(finding, subject, "thread_files", spec, Factors()),))
+        is_undecided = finding.proof["kind"] == "memmap" and context.environment.system != "darwin"
+        needs = NEEDS_DARWIN.needs if is_undecided else ()
+        trials = (self.trial(finding, subject, "thread_files", spec, Factors()),)
+        return Experiment(finding, claim, trials, needs=needs)
 
     def judge(self, experiment: Experiment, observations: Sequence[Observation]) -> Judgement:
         """By a read after another's seek, or by who wrote."""
@@ -60,7 +65,7 @@ class ThreadsShareMemmap(Experimenter):
             return inconclusive(f"one thread did all the work at {place}", "give it more tasks")
         witness = f"{len(writers)} threads write the mapped file at {place}"
         if self.context.environment.system != "darwin":
-            return Judgement(Verdict.UNSUPPORTED, f"needs darwin; here {witness}", "run forklint verify on a Mac")
+            return replace(NEEDS_DARWIN, evidence=f"needs darwin; here {witness}")
         if seen.ending.signal == "SIGBUS":
             return Judgement(Verdict.CONFIRMED, f"{witness}, and the program was killed by SIGBUS")
         return Judgement(Verdict.NOT_REPRODUCED, f"{witness}; no bus error in one run")

@@ -23,7 +23,7 @@ BATCHES = 8
 ROUNDS = 3
 """How often the preset is tried on a Mac, at most: a crash with MPS does not come each time."""
 MIB = 2**20
-NEEDS_DARWIN = Judgement(Verdict.UNSUPPORTED, "needs darwin", "run forklint verify on a Mac")
+NEEDS_DARWIN = Judgement(Verdict.UNSUPPORTED, "needs darwin", "run forklint verify on a Mac", needs=("darwin", "mps"))
 
 
 class WorkersOnDarwin(Experimenter):
@@ -51,7 +51,7 @@ class WorkersOnDarwin(Experimenter):
             self.trial(finding, subject, "first_batch", spec, cell, is_control=not cell.workers) for cell in cells
         ]
         claim = f"{count} spawned workers cost more than they save here, and may crash"
-        return Experiment(finding, claim, tuple(trials))
+        return Experiment(finding, claim, tuple(trials), needs=() if self._is_real else NEEDS_DARWIN.needs)
 
     def follow_up(self, experiment: Experiment, observations: Sequence[Observation]) -> tuple[Trial, ...]:
         """The preset once more on a Mac, for as long as nothing has crashed."""

@@ -1,0 +1,221 @@
+"""The connection of a client: which machines there are, and one task at a time for one of them.
+
+What can fail is reported as ``LostError``: the machine is gone, silent or stuck, or the scheduler is. Nothing is run
+again here: who asked decides that.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import secrets
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+from distributed import Client
+
+from forklint import __version__
+from forklint.remote.security import Tls
+from forklint.remote.task import perform
+from forklint.remote.unpickling import ON_CLIENT, restrict
+from forklint.remote.worker import IDENTITY, RUNNING
+from forklint.verify.doctor import Environment
+
+SILENCE = 20.0
+"""Seconds without a sign of life after which a machine is taken for lost; it sends one about each second."""
+CONNECTING = 30.0
+"""Seconds to find a scheduler again."""
+LOOK = 1.0
+"""Seconds between two looks at a machine."""
+OVERTIME = 120.0
+"""Seconds beyond a task's own limit after which its worker is taken for stuck."""
+
+
+class LostError(Exception):
+    """A task was lost with its machine, or with the connection; says how in a few words."""
+
+
+class ClusterError(Exception):
+    """There is no scheduler, or a worker refuses a task; the message is one line for the user."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A machine with a worker of forklint."""
+
+    name: str
+    address: str
+    token: str
+    """The same as long as its process lives, whatever address it has."""
+    labels: frozenset[str]
+    environment: Environment
+
+    @classmethod
+    def of(cls, address: str, told: Mapping[str, Any]) -> Machine | None:
+        """The machine of a worker, by what the scheduler knows of it; None if it is not one of this forklint."""
+        try:
+            card = json.loads(told[IDENTITY])
+            labels = frozenset(map(str, card["labels"]))
+            found = cls(str(card["name"]), address, str(card["token"]), labels, Environment(dict(card["environment"])))
+            tuple(found.environment.rows())
+        except (KeyError, TypeError, ValueError):
+            return None
+        return found if card.get("version") == __version__ else None
+
+
+class Cluster:
+    """A connection that is made again when it is lost; threads may share it. Raises ClusterError if there is none."""
+
+    def __init__(self, address: str, tls: Tls) -> None:
+        self._address = address
+        self._security, _ = tls.connection(address, "client")
+        self._lock = threading.Lock()
+        restrict(ON_CLIENT)
+        self._client: Any = self._connect(CONNECTING / 3)
+
+    def __enter__(self) -> Cluster:  # noqa: PYI034 - Self needs Python 3.11
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        _close(self._client)
+
+    def machines(self) -> list[Machine]:
+        """All machines with a worker of this forklint, by name; raises LostError."""
+        found = [Machine.of(address, told) for address, told in self._workers(self._client).items()]
+        return sorted((one for one in found if one is not None), key=lambda one: (one.name, one.address))
+
+    def strangers(self) -> list[str]:
+        """Workers that are not of this forklint, or of another version; raises LostError."""
+        workers = self._workers(self._client)
+        return [
+            str(told.get("name", address)) for address, told in workers.items() if Machine.of(address, told) is None
+        ]
+
+    def ask(self, machine: Machine, name: str, request: Mapping[str, Any], seconds: float) -> dict[str, Any]:
+        """Let a machine do a task and wait for its reply; ``seconds`` is the limit of the task itself.
+
+        Raises LostError, and ClusterError if the worker refuses.
+        """
+        client, key = self._client, f"forklint-{secrets.token_hex(8)}"
+        done = threading.Event()
+        body = json.dumps({**request, "key": key})
+        try:
+            future = client.submit(
+                perform,
+                name,
+                body,
+                key=key,
+                workers=[machine.address],
+                allow_other_workers=False,
+                resources=dict.fromkeys(machine.labels, 1),
+                retries=0,
+                pure=False,
+            )
+            future.add_done_callback(lambda _: done.set())
+        except Exception as error:  # noqa: BLE001 - Dask raises what asyncio, tornado and it raise
+            raise self._lost(client, error) from None
+        try:
+            self._await(client, machine, key, done, seconds)
+            reply = json.loads(future.result(timeout=CONNECTING))
+        except LostError:
+            raise
+        except Exception as error:  # noqa: BLE001 - as above; a refused pickle, too
+            raise self._lost(client, error) from None
+        finally:
+            with contextlib.suppress(Exception):
+                future.cancel() if not future.done() else future.release()
+        if not isinstance(reply, dict):
+            raise ClusterError(f"{machine.name}: not a reply")
+        if "error" in reply:
+            raise ClusterError(f"{machine.name}: {reply['error']}")
+        return reply
+
+    def _await(self, client: Any, machine: Machine, key: str, done: threading.Event, seconds: float) -> None:
+        """Wait for a task, as long as its machine is alive; raises LostError."""
+        heard, beat = time.monotonic(), None
+        begun: float | None = None
+        while not done.wait(LOOK):
+            told = self._workers(client).get(machine.address)
+            now = time.monotonic()
+            if told is None:
+                raise LostError("its worker is gone")
+            if told.get("last_seen") != beat:  # by the scheduler's clock, which need not be this one
+                heard, beat = now, told.get("last_seen")
+            if now - heard > SILENCE:
+                raise LostError(f"its worker has been silent for {SILENCE:g} s")
+            if begun is None and told.get("metrics", {}).get(RUNNING) == key:
+                begun = now
+            if begun is not None and now - begun > seconds + OVERTIME:
+                raise LostError(f"its worker has not answered for {now - begun:.0f} s")
+
+    def again(self, found: Callable[[Machine], bool], patience: float) -> Machine | None:
+        """A machine of some kind, waited for that long, with a new connection if that is needed; None if none comes."""
+        deadline = time.monotonic() + patience
+        while True:
+            with contextlib.suppress(LostError):
+                self._renew()
+                for machine in self.machines():
+                    if found(machine) and self._is_alive(machine):
+                        return machine
+            if time.monotonic() > deadline:
+                return None
+            time.sleep(LOOK)
+
+    def _is_alive(self, machine: Machine) -> bool:
+        """Whether a machine has given a sign of life since it was last looked at: one that is cut off gives none."""
+        before = self._workers(self._client).get(machine.address, {}).get("last_seen")
+        for _ in range(int(SILENCE / LOOK / 4)):
+            time.sleep(LOOK)
+            if self._workers(self._client).get(machine.address, {}).get("last_seen") != before:
+                return True
+        return False
+
+    def _renew(self) -> None:
+        """Connect again if the connection was lost; raises LostError."""
+        with self._lock:
+            if self._client.status == "running":
+                return
+            _close(self._client)
+            try:
+                self._client = self._connect(LOOK * 5)
+            except ClusterError as error:
+                raise LostError(str(error)) from None
+
+    def _connect(self, timeout: float) -> Any:
+        try:
+            return Client(
+                self._address,
+                security=self._security,
+                timeout=timeout,
+                set_as_default=False,
+                direct_to_workers=False,
+            )
+        except Exception as error:  # noqa: BLE001 - refused, unreachable, a wrong certificate
+            cause = error.__cause__ or error
+            raise ClusterError(f"cannot connect to {self._address} ({type(cause).__name__}: {cause})") from None
+
+    def _workers(self, client: Any) -> dict[str, Any]:
+        """What the scheduler knows of each worker, by address; raises LostError."""
+        if client.status != "running":
+            raise LostError("the scheduler was lost")
+        try:
+            workers: dict[str, Any] = client.scheduler_info(n_workers=-1)["workers"]
+        except Exception as error:  # noqa: BLE001 - Dask raises what asyncio, tornado and it raise
+            raise self._lost(client, error) from None
+        return workers
+
+    def _lost(self, client: Any, error: Exception) -> LostError:
+        if client.status != "running":
+            return LostError("the scheduler was lost")
+        return LostError(f"the connection failed: {type(error).__name__}")
+
+
+def _close(client: Any) -> None:
+    with contextlib.suppress(Exception):
+        client.close(timeout=2)

@@ -1,0 +1,34 @@
+"""A worker that pretends facts about its machine, for tests: ``ADDRESS NAME STORE [FACT=VALUE]...``.
+
+``system=darwin`` pretends a platform, ``mps=yes`` an accelerator; the rest is as it is.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+from forklint.cli.output import say
+from forklint.remote import labels
+from forklint.remote.bench import Bench
+from forklint.remote.dask_settings import prepare
+from forklint.remote.security import Tls
+from forklint.remote.store import Store
+from forklint.verify.doctor import Environment, probe
+
+if __name__ == "__main__":
+    address, name, store, *pretended = sys.argv[1:]
+    prepare()
+    from forklint.remote.worker import Offer, serve
+
+    facts = dict(probe(Path(sys.executable)).facts)
+    for word in pretended:
+        key, _, value = word.partition("=")
+        if key == "mps":
+            facts["torch"] = {**facts["torch"], "mps": True}
+        else:
+            facts[key] = value
+    environment = Environment(facts)
+    bench = Bench(Store(Path(store)), Path(sys.executable), Path(tempfile.gettempdir()))
+    serve(address, Offer(name, labels.proven(environment), environment, Tls()), bench, say)

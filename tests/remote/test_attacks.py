@@ -1,0 +1,93 @@
+"""A client that tries to run functions of its own, by all that Dask offers, gets nowhere; the worker goes on."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from processes import Processes
+
+ATTACKER = Path(__file__).parent / "attacker.py"
+MISSPELT = "import torch\n\ntorch.set_num_thread(1)\n"
+
+
+def test_no_function_of_a_client_runs(processes: Processes, run, tmp_path: Path) -> None:
+    address = processes.scheduler()
+    processes.worker(address, "alpha")
+    mark = tmp_path / "mark"
+    mark.mkdir()
+    done = subprocess.run(
+        [sys.executable, str(ATTACKER), address, str(mark), worker_address(address)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    lines = done.stdout.splitlines()
+    assert lines[-1] == "done", done.stdout + done.stderr
+    assert len(lines) == 24, "every attempt was made"
+    assert list(mark.iterdir()) == [], done.stdout
+    assert "refused to unpickle posix.system" in done.stdout
+    (tmp_path / "train.py").write_text(MISSPELT)
+    proved = run("verify", "train.py", "--on", address, "--label", "linux", "-q")
+    assert "confirmed on alpha" in proved.stdout, proved.stdout + proved.stderr
+
+
+def test_a_worker_refuses_functions_of_dasks_scheduler_too(processes: Processes, tmp_path: Path) -> None:
+    address = dask_scheduler(processes)
+    processes.worker(address, "alpha")
+    mark = tmp_path / "mark"
+    mark.mkdir()
+    code = (
+        "import os, sys; from distributed import Client\n"
+        "with Client(sys.argv[1], set_as_default=False) as client:\n"
+        "    future = client.submit(os.system, 'touch ' + sys.argv[2], pure=False)\n"
+        "    try: print(future.result(timeout=5))\n"
+        "    except BaseException as error: print('refused', type(error).__name__)\n"
+    )
+    command = [sys.executable, "-c", code, address, str(mark / "submit")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert "refused" in done.stdout, done.stdout + done.stderr
+    assert list(mark.iterdir()) == []
+    processes.wait_for("alpha", "is connected to", times=2)
+
+
+def dask_scheduler(processes: Processes) -> str:
+    """The address of a scheduler as Dask has it."""
+    options = ("--port", "0", "--no-dashboard", "--host", "127.0.0.1", "--local-directory", str(processes.folder))
+    processes.start("dask", "-m", "distributed.cli.dask_scheduler", *options)
+    return re.findall(r"tcp://\S+", processes.wait_for("dask", r"Scheduler at:\s+tcp://"))[0]
+
+
+@pytest.mark.soak
+def test_the_attacks_work_where_nothing_is_refused(processes: Processes, tmp_path: Path) -> None:
+    """Else the test above would pass with attacks that do nothing."""
+    address = dask_scheduler(processes)
+    folder = ("--local-directory", str(processes.folder))
+    processes.start("plain", "-m", "distributed.cli.dask_worker", address, "--no-nanny", "--no-dashboard", *folder)
+    processes.wait_for("plain", "Registered to")
+    mark = tmp_path / "mark"
+    mark.mkdir()
+    subprocess.run(
+        [sys.executable, str(ATTACKER), address, str(mark), worker_address(address)],
+        capture_output=True,
+        timeout=300,
+        check=False,
+    )
+    made = {path.name for path in mark.iterdir()}
+    assert {"submit", "run", "scheduler", "worker-plugin", "upload", "ping", "stream"} <= made
+
+
+def worker_address(address: str) -> str:
+    """The address of the only worker."""
+    code = (
+        "import sys; from distributed import Client\n"
+        "with Client(sys.argv[1], set_as_default=False) as client: print(*client.scheduler_info(-1)['workers'])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, address], capture_output=True, text=True, timeout=60, check=False
+    )
+    return done.stdout.split()[-1]
