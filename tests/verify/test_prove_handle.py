@@ -328,7 +328,7 @@ def test_a_dataset_that_is_sent_without_its_handle(tmp_path: Path) -> None:
     """What differs then is not laid to the handle, unless the line that fails names it."""
     write("file", tmp_path)
     (tmp_path / "data.py").write_text(HEAD + SENT.replace("{opening}", 'self.file = open(self.path, "rb")'))
-    options = {"factories": (Factory("data:Scaled"),), "start_methods": ("forkserver",)}
+    options = {"factories": (Factory("data:Scaled"),), "start_methods": ("forkserver",), "seconds": 120}
     proof = prove(forced(tmp_path, "Scaled", "file"), tmp_path, **options)
     assert proof.verdict() == "inconclusive"
     assert "is dropped or reopened when it is pickled, but: 120 of 240 samples differ" in proof.judgement.evidence
