@@ -97,7 +97,7 @@ def fix(  # noqa: PLR0913 - what is fixed, and how
     if not applied:
         return Fixed(_with_notes(report, first), (), start, start)
     if write:
-        failure = write_atomically(path, current.data, original.data)
+        failure = refused_link(linter, path) or write_atomically(path, current.data, original.data)
         if failure:
             linter.project.replace(absolute, original.data)
             note = Note(shown(path), f"not fixed: {failure}", failure=True)
@@ -233,6 +233,17 @@ def _touch(one: Edit, other: Edit) -> bool:
     if one.notebook_cell != other.notebook_cell:
         return False
     return one.span.row <= other.span.end_row and other.span.row <= one.span.end_row
+
+
+def refused_link(linter: Linter, path: Path) -> str:
+    """Why a file is not written to: it is a link out of the project that nobody named. Empty if there is no reason.
+
+    A folder with code of others may hold links to anything of the user's own.
+    """
+    if not path.is_symlink() or shown(path) in linter.options.named:
+        return ""
+    is_inside = Path(os.path.realpath(path)).is_relative_to(os.path.realpath(linter.project.root))
+    return "" if is_inside else "it is a link to a file outside of the project; pass its path to change it"
 
 
 def write_atomically(path: Path, data: bytes, expected: bytes) -> str:
