@@ -20,25 +20,138 @@ class Words(Dataset):
     def __getitem__(self, index):
         return self.env.stat()
 """
-STANDARD = (
-    "abc", "argparse", "array", "ast", "base64", "bisect", "codecs", "collections", "concurrent", "configparser", "contextlib",
-    "copy", "ctypes", "dataclasses", "datetime", "difflib", "email", "enum", "fnmatch", "functools", "gc", "getpass", "glob",
-    "hashlib", "heapq", "html", "inspect", "io", "itertools", "json", "keyword", "linecache", "locale", "logging",
-    "math", "mmap", "multiprocessing", "numbers", "operator", "os", "pathlib", "pickle", "pkgutil", "platform", "posixpath",
-    "queue", "random", "re", "resource", "select", "selectors", "shutil", "signal", "site", "socket", "sqlite3", "ssl", "stat",
-    "string", "struct", "subprocess", "symtable", "tempfile", "textwrap", "threading", "time", "token", "tokenize", "tomllib",
-    "traceback", "types", "typing", "unicodedata", "unittest", "urllib", "uuid", "warnings", "weakref", "xml", "zipfile", "zlib",
-)  # fmt: skip
-LIBRARIES = (
-    "click", "flake8", "jinja2", "libcst", "markdown_it", "markupsafe", "pathspec", "pygments", "rich", "ruamel", "threadpoolctl",
-    "tomli", "watchfiles", "pygls", "lsprotocol", "yaml", "forklint_plugin", "backend",
-    "pycodestyle", "pyflakes", "mccabe", "colorama", "attrs", "cattrs", "matplotlib",
-)  # fmt: skip
-FILES = (
-    "setup.py", "conftest.py", "sitecustomize.py", "usercustomize.py", "__init__.py", "__main__.py", "noxfile.py", "tasks.py",
-    "manage.py", "fabfile.py", "hubconf.py", "ipython_config.py", ".pythonrc.py", ".pdbrc.py", "test_it.py", "tests/conftest.py",
-    "__pycache__/data.cpython-311.pyc", ".ipython/profile_default/startup/00.py", "src/sitecustomize.py", "docs/conf.py",
-)  # fmt: skip
+STANDARD = [
+    "abc",
+    "argparse",
+    "array",
+    "ast",
+    "base64",
+    "bisect",
+    "codecs",
+    "collections",
+    "concurrent",
+    "configparser",
+    "contextlib",
+    "copy",
+    "ctypes",
+    "dataclasses",
+    "datetime",
+    "difflib",
+    "email",
+    "enum",
+    "fnmatch",
+    "functools",
+    "gc",
+    "getpass",
+    "glob",
+    "hashlib",
+    "heapq",
+    "html",
+    "inspect",
+    "io",
+    "itertools",
+    "json",
+    "keyword",
+    "linecache",
+    "locale",
+    "logging",
+    "math",
+    "mmap",
+    "multiprocessing",
+    "numbers",
+    "operator",
+    "os",
+    "pathlib",
+    "pickle",
+    "pkgutil",
+    "platform",
+    "posixpath",
+    "queue",
+    "random",
+    "re",
+    "resource",
+    "select",
+    "selectors",
+    "shutil",
+    "signal",
+    "site",
+    "socket",
+    "sqlite3",
+    "ssl",
+    "stat",
+    "string",
+    "struct",
+    "subprocess",
+    "symtable",
+    "tempfile",
+    "textwrap",
+    "threading",
+    "time",
+    "token",
+    "tokenize",
+    "tomllib",
+    "traceback",
+    "types",
+    "typing",
+    "unicodedata",
+    "unittest",
+    "urllib",
+    "uuid",
+    "warnings",
+    "weakref",
+    "xml",
+    "zipfile",
+    "zlib",
+]
+LIBRARIES = [
+    "click",
+    "flake8",
+    "jinja2",
+    "libcst",
+    "markdown_it",
+    "markupsafe",
+    "pathspec",
+    "pygments",
+    "rich",
+    "ruamel",
+    "threadpoolctl",
+    "tomli",
+    "watchfiles",
+    "pygls",
+    "lsprotocol",
+    "yaml",
+    "forklint_plugin",
+    "backend",
+    "pycodestyle",
+    "pyflakes",
+    "mccabe",
+    "colorama",
+    "attrs",
+    "cattrs",
+    "matplotlib",
+]
+FILES = [
+    "setup.py",
+    "conftest.py",
+    "sitecustomize.py",
+    "usercustomize.py",
+    "__init__.py",
+    "__main__.py",
+    "noxfile.py",
+    "tasks.py",
+    "manage.py",
+    "fabfile.py",
+    "hubconf.py",
+    "ipython_config.py",
+    ".pythonrc.py",
+    ".pdbrc.py",
+    "test_it.py",
+    "tests/conftest.py",
+    "__pycache__/data.cpython-311.pyc",
+    ".ipython/profile_default/startup/00.py",
+    "src/sitecustomize.py",
+    "docs/conf.py",
+]
 HOOKS = (
     "pre-commit",
     "post-checkout",
@@ -159,7 +272,8 @@ class Canaries:
         config += (
             f'[core]\n\tfsmonitor = "{trap}"\n\tpager = "{trap}"\n\teditor = "{trap}"\n\tsshCommand = "{trap}"\n'
             f'\tattributesFile = "{self.folder}/.gitattributes"\n[include]\n\tpath = included\n'
-            f'[filter "evil"]\n\tclean = "{trap}"\n\tsmudge = "{trap}"\n\trequired = true\n[diff "evil"]\n\ttextconv = "{trap}"\n'
+            f'[filter "evil"]\n\tclean = "{trap}"\n\tsmudge = "{trap}"\n\trequired = true\n'
+            f'[diff "evil"]\n\ttextconv = "{trap}"\n'
             f'[alias]\n\tstatus = "!{trap}"\n[credential]\n\thelper = "!{trap}"\n'
         )
         self.write(".git/config", config)
@@ -172,7 +286,10 @@ class Canaries:
     def spring(self) -> None:
         """Run some of them in the way that they are made for."""
         runs = [[sys.executable, "setup.py"], [sys.executable, "-c", "import json"], ["./sh"]]
-        runs.append([sys.executable, "-c", "import pickle; pickle.load(open('data.pkl', 'rb'))"])
+        loads = (
+            f"import sys; del sys.path[0]; import pickle; pickle.load(open({str(self.folder / 'data.pkl')!r}, 'rb'))"
+        )
+        runs.append([sys.executable, "-c", loads])
         if shutil.which("git"):
             runs.append(["git", "status"])
         for run in runs:

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from canaries import Canaries
+from canaries import HAZARD, Canaries
 
 from forklint.report.formats import FORMATS
 
@@ -36,9 +36,16 @@ RUNS: dict[str, list[str]] = {
 
 
 @pytest.fixture(scope="module")
-def canaries(tmp_path_factory: pytest.TempPathFactory) -> Canaries:
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Canaries:
     place = tmp_path_factory.mktemp("hostile")
     return Canaries(place / "project", place / "fired")
+
+
+@pytest.fixture
+def canaries(repository: Canaries) -> Canaries:
+    for name in ("data.py", "package/data.py"):
+        repository.write(name, HAZARD)
+    return repository
 
 
 def run(command: list[str], cwd: Path, **options) -> subprocess.CompletedProcess[str]:
@@ -63,7 +70,6 @@ def test_no_trap_fires(canaries: Canaries, command: str, name: str) -> None:
         pytest.skip("NOT TESTED: forklint is not installed beside this Python")
     if command == "installed" and name in {"no screen", "settings", "config", "init", "noqa", "baseline", "clean"}:
         pytest.skip("the same code as with python -m; only how it starts differs")
-    canaries.write("data.py", (canaries.folder / "package" / "data.py").read_text())
     done = run([*COMMANDS[command], *RUNS[name]], canaries.folder)
     assert done.returncode in {0, 1, 2}, done.stderr
     if name in {"lint", "two processes"}:
