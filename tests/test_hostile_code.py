@@ -93,7 +93,7 @@ def test_no_trap_fires_from_a_folder_inside(canaries: Canaries) -> None:
 def test_no_trap_fires_in_flake8(canaries: Canaries, flake8) -> None:
     """Without the project's own configuration: flake8 itself runs the plugins that it names, whatever else runs."""
     code = "import sys; sys.path[:] = [p for p in sys.path if p]; from flake8.main import cli; sys.exit(cli.main())"
-    done = flake8("--isolated", "--select", "FKL", "data.py", code=code, cwd=canaries.folder)
+    done = flake8("--isolated", "--forklint-info", "--select", "FKL", "data.py", code=code, cwd=canaries.folder)
     assert "FKL301" in done.stdout, done.stderr
     assert canaries.told == []
 

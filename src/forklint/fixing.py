@@ -16,6 +16,7 @@ from forklint.source.document import Document, UnreadableError
 from forklint.source.kinds import Kind, kind_of
 from forklint.source.lines import split_lines
 from forklint.source.paths import from_root, shown
+from forklint.source.regular import read_regular
 from forklint.source.writing import WRITABLE, replace
 
 MAX_ROUNDS = 500
@@ -258,7 +259,7 @@ def write_atomically(path: Path, data: bytes, expected: bytes) -> str:
         status = target.stat()
         if not status.st_mode & WRITABLE or not os.access(target, os.W_OK):
             return "the file is read-only"
-        if target.read_bytes() != expected:
+        if read_regular(target) != expected:
             return "another program has changed the file"
         replace(target, data)
     except OSError as error:
