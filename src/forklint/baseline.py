@@ -18,6 +18,7 @@ from typing import Any
 from forklint.model import FileReport, Finding
 from forklint.records import dataclass
 from forklint.source.locking import locked
+from forklint.source.regular import read_regular
 from forklint.source.writing import WRITABLE
 from forklint.source.writing import replace as replace_file
 
@@ -92,7 +93,7 @@ def read(path: Path) -> dict[Entry, int]:
     import json  # noqa: PLC0415 - most runs have no baseline
 
     try:
-        data = json.loads(path.read_text(encoding="utf-8-sig", errors="surrogateescape"))
+        data = json.loads(read_regular(path).decode("utf-8-sig", "surrogateescape"))
     except FileNotFoundError:
         raise BaselineError(f"{path}: no such file; run with --update-baseline to create it") from None
     except OSError as error:

@@ -14,6 +14,7 @@ from forklint.knowledge import read_toml
 from forklint.model import DEFAULT_CELLS, NEWEST_PYTHON, OLDEST_PYTHON, PLATFORMS, Cell, Severity
 from forklint.records import dataclass
 from forklint.source.paths import from_root
+from forklint.source.regular import read_regular
 from forklint.source.roots import FILES
 
 Version = tuple[int, int]
@@ -188,7 +189,7 @@ def load(path: Path, *, explicit: bool = False) -> Settings | None:
     and for an unknown key or an invalid value.
     """
     try:
-        text = path.read_bytes()
+        text = path.read_bytes() if explicit else read_regular(path)  # `--config <(...)` is a pipe
         if path.name == "pyproject.toml" and not explicit and b"forklint" not in text:
             return None
         data = read_toml(text.decode())
@@ -212,7 +213,7 @@ def load(path: Path, *, explicit: bool = False) -> Settings | None:
 def requires_python(path: Path) -> tuple[Version, Version] | None:
     """The range in ``requires-python`` of a pyproject.toml without ``[tool.forklint]``, if there is one."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_regular(path).decode()
         wanted = read_toml(text).get("project", {}).get("requires-python") if "requires-python" in text else None
         return python_range(wanted) if wanted else None
     except (OSError, ValueError, AttributeError):  # a TOMLDecodeError and a UnicodeDecodeError are ValueErrors

@@ -16,6 +16,7 @@ from forklint.source.document import Document, UnreadableError
 from forklint.source.kinds import Kind, kind_of
 from forklint.source.lines import split_lines
 from forklint.source.paths import from_root, shown
+from forklint.source.regular import read_regular
 from forklint.source.writing import WRITABLE, replace
 
 MAX_ROUNDS = 500
@@ -97,7 +98,7 @@ def fix(  # noqa: PLR0913 - what is fixed, and how
     if not applied:
         return Fixed(_with_notes(report, first), (), start, start)
     if write:
-        failure = write_atomically(path, current.data, original.data)
+        failure = refused_link(linter, path) or write_atomically(path, current.data, original.data)
         if failure:
             linter.project.replace(absolute, original.data)
             note = Note(shown(path), f"not fixed: {failure}", failure=True)
@@ -235,6 +236,17 @@ def _touch(one: Edit, other: Edit) -> bool:
     return one.span.row <= other.span.end_row and other.span.row <= one.span.end_row
 
 
+def refused_link(linter: Linter, path: Path) -> str:
+    """Why a file is not written to: it is a link out of the project that nobody named. Empty if there is no reason.
+
+    A folder with code of others may hold links to anything of the user's own.
+    """
+    if not path.is_symlink() or shown(path) in linter.options.named:
+        return ""
+    is_inside = Path(os.path.realpath(path)).is_relative_to(os.path.realpath(linter.project.root))
+    return "" if is_inside else "it is a link to a file outside of the project; pass its path to change it"
+
+
 def write_atomically(path: Path, data: bytes, expected: bytes) -> str:
     """Replace a file by ``data`` atomically, with its mode; returns the reason if that failed, else ``''``.
 
@@ -247,7 +259,7 @@ def write_atomically(path: Path, data: bytes, expected: bytes) -> str:
         status = target.stat()
         if not status.st_mode & WRITABLE or not os.access(target, os.W_OK):
             return "the file is read-only"
-        if target.read_bytes() != expected:
+        if read_regular(target) != expected:
             return "another program has changed the file"
         replace(target, data)
     except OSError as error:

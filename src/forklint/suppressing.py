@@ -14,7 +14,7 @@ from pathlib import Path
 from forklint.edits.comments import line_end, with_ignored, with_noqa
 from forklint.edits.text import split_lines
 from forklint.engine import Linter
-from forklint.fixing import line_named, write_atomically
+from forklint.fixing import line_named, refused_link, write_atomically
 from forklint.model import Edit, FileReport, Finding, Note
 from forklint.project.changes import UNPARSABLE
 from forklint.records import dataclass
@@ -89,7 +89,7 @@ def _suppress(linter: Linter, path: Path, doc: Document, report: FileReport, rea
         if not _same_meaning(doc, document.decode(doc.path, data)):
             raise NoPlaceError("they would change the meaning of the code")
         after = linter.lint_bytes(path, data)
-        failure = write_atomically(path, data, doc.data) if data != doc.data else ""
+        failure = refused_link(linter, path) or write_atomically(path, data, doc.data) if data != doc.data else ""
         if failure:
             raise NoPlaceError(failure)
     except UnicodeEncodeError:

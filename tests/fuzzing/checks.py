@@ -9,10 +9,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from random import Random
 
-from fuzzing.documents import configuration, notebook, preset, record
-from fuzzing.mutants import mutant, mutated, text_of
-from fuzzing.programs import program
-
 from forklint import baseline, saved_verdicts
 from forklint.config import ConfigError, SettingsFinder
 from forklint.engine import Options
@@ -22,6 +18,9 @@ from forklint.model import FileReport, Finding
 from forklint.parallel import Job, lint
 from forklint.source import document
 from forklint.source.document import UnreadableError
+from fuzzing.documents import configuration, notebook, preset, record
+from fuzzing.mutants import mutant, mutated, text_of
+from fuzzing.programs import program
 
 PREVIEW = {"preview": True}
 SECONDS = 4.0
@@ -115,6 +114,11 @@ def check_store(path: Path) -> None:
     assert told(runs[0][0]) == told(runs[1][0]) == told(runs[2][0])
 
 
+def in_one_line(error: Exception) -> None:
+    """An error is one line."""
+    assert len(str(error).splitlines()) == 1, str(error)
+
+
 def check_program(folder: Path, dice: Random) -> None:
     """A program of the grammar, now and then beside another that it imports."""
     if dice.random() < 0.3:
@@ -149,7 +153,7 @@ def check_configuration(folder: Path, dice: Random) -> None:
         try:
             reports = lint(Job(keeps=False), [path], 1)
         except ConfigError as error:
-            assert len(str(error).splitlines()) == 1, str(error)
+            in_one_line(error)
             return
     assert not [note for note in reports[0].notes if note.failure], reports[0].notes
 
@@ -179,7 +183,7 @@ def check_baseline(folder: Path, dice: Random) -> None:
     try:
         counts = baseline.read(target)
     except baseline.BaselineError as error:
-        assert len(str(error).splitlines()) == 1, str(error)
+        in_one_line(error)
         return
     sifted = baseline.sift(target, counts, reports, scope)
     assert sifted.known <= 1
@@ -198,7 +202,7 @@ def check_verdicts(folder: Path, dice: Random) -> None:
     try:
         saved_verdicts.read(target)
     except saved_verdicts.VerdictsError as error:
-        assert len(str(error).splitlines()) == 1, str(error)
+        in_one_line(error)
 
 
 def check_stored(folder: Path, dice: Random) -> None:
@@ -242,4 +246,4 @@ def check(kind: str, number: int, folder: Path) -> None:
     """Make the input of a kind with a number in an empty folder, and check it; raises AssertionError or what fails."""
     (folder / "forklint.toml").touch()
     with suppress(UnreadableError):
-        KINDS[kind](folder, Random(f"{kind} {number}"))  # noqa: S311 - reproducible, not secret
+        KINDS[kind](folder, Random(f"{kind} {number}"))

@@ -6,23 +6,81 @@ import json
 from random import Random
 from typing import Any
 
+from forklint.settings_reference import SETTINGS as CONFIGURATION
 from fuzzing.mutants import mutated, text_of
 from fuzzing.programs import program
 
-from forklint.settings_reference import SETTINGS as CONFIGURATION
-
 MAGICS = (
-    "%matplotlib inline\n", "%%time\n", "%%bash\necho\n", "!pip install torch\n", "files = !ls\n", "?open\n", "%%capture out\n",
-    "%load_ext autoreload\n", "    %cd x\n", "%%writefile x.py\n", "x = %env\n", "await f()\n", "!{sys.executable} x \\\n  y\n",
-)  # fmt: skip
+    "%matplotlib inline\n",
+    "%%time\n",
+    "%%bash\necho\n",
+    "!pip install torch\n",
+    "files = !ls\n",
+    "?open\n",
+    "%%capture out\n",
+    "%load_ext autoreload\n",
+    "    %cd x\n",
+    "%%writefile x.py\n",
+    "x = %env\n",
+    "await f()\n",
+    "!{sys.executable} x \\\n  y\n",
+)
 KEYS = (
-    "num_workers", "persistent_workers", "prefetch_factor", "batch_size", "shuffle", "accelerator", "device", "data", "train",
-    "multiprocessing_context", "pin_memory", "timeout", "_target_", "<<", "defaults", "a.b", "null", "", "é", "- x", "1",
-)  # fmt: skip
+    "num_workers",
+    "persistent_workers",
+    "prefetch_factor",
+    "batch_size",
+    "shuffle",
+    "accelerator",
+    "device",
+    "data",
+    "train",
+    "multiprocessing_context",
+    "pin_memory",
+    "timeout",
+    "_target_",
+    "<<",
+    "defaults",
+    "a.b",
+    "null",
+    "",
+    "é",
+    "- x",
+    "1",
+)
 VALUES = (
-    0, 1, 4, -1, True, False, None, "mps", "cuda", "fork", "auto", "", 1.5, 10**30, "torch.utils.data.DataLoader", "${x}",
-    "no", "'", '"', "#", "\x1b[31m", "a: b", "- ", "*x", "&x", "2024-01-01", "0x1F", "1e999", "\u2028", [1, [2]], {},
-)  # fmt: skip
+    0,
+    1,
+    4,
+    -1,
+    True,
+    False,
+    None,
+    "mps",
+    "cuda",
+    "fork",
+    "auto",
+    "",
+    1.5,
+    10**30,
+    "torch.utils.data.DataLoader",
+    "${x}",
+    "no",
+    "'",
+    '"',
+    "#",
+    "\x1b[31m",
+    "a: b",
+    "- ",
+    "*x",
+    "&x",
+    "2024-01-01",
+    "0x1F",
+    "1e999",
+    "\u2028",
+    [1, [2]],
+    {},
+)
 
 
 def notebook(dice: Random) -> bytes:
@@ -114,10 +172,37 @@ def preset(dice: Random) -> tuple[str, bytes]:
 
 SETTINGS = (*(one.key for one in CONFIGURATION), "nonsense")
 GOOD = (
-    ["FKL301"], ["ALL"], [], "FKL3", ["*.py"], ["**/["], ["../.."], ["linux"], ["plan9"], "3.12", "3.10-3.13", ">=3.10", "error",
-    True, False, 0, "x", "", None, {"*.py": ["FKL"]}, {"[": ["X"]}, [{"name": "a.b"}], {"timeout": -1}, "\x1b[31m", "/dev/zero",
-    ["\0"], "a" * 5000, [[]], 1e400, {"a": {"b": {}}},
-)  # fmt: skip
+    ["FKL301"],
+    ["ALL"],
+    [],
+    "FKL3",
+    ["*.py"],
+    ["**/["],
+    ["../.."],
+    ["linux"],
+    ["plan9"],
+    "3.12",
+    "3.10-3.13",
+    ">=3.10",
+    "error",
+    True,
+    False,
+    0,
+    "x",
+    "",
+    None,
+    {"*.py": ["FKL"]},
+    {"[": ["X"]},
+    [{"name": "a.b"}],
+    {"timeout": -1},
+    "\x1b[31m",
+    "/dev/zero",
+    ["\0"],
+    "a" * 5000,
+    [[]],
+    1e400,
+    {"a": {"b": {}}},
+)
 
 
 def configuration(dice: Random) -> tuple[str, bytes]:

@@ -12,9 +12,40 @@ from random import Random
 LARGEST = 60_000
 """Bytes of the largest file that is taken."""
 ODD = (
-    "\0", "\x0c", "\r", "\u2028", "\ufeff", "\x1b[2J", "\\\n", "\t", '"""', "'", "(", ")", "[", "{", "}", ":", ";", "\ud800",
-    "é", "\U0001f600", "#", "# noqa", "@", "*", "**", "lambda: ", "await ", "yield ", "async ", "not ", "0", "\\", "\x85",
-)  # fmt: skip
+    "\0",
+    "\x0c",
+    "\r",
+    "\u2028",
+    "\ufeff",
+    "\x1b[2J",
+    "\\\n",
+    "\t",
+    '"""',
+    "'",
+    "(",
+    ")",
+    "[",
+    "{",
+    "}",
+    ":",
+    ";",
+    "\ud800",
+    "é",
+    "\U0001f600",
+    "#",
+    "# noqa",
+    "@",
+    "*",
+    "**",
+    "lambda: ",
+    "await ",
+    "yield ",
+    "async ",
+    "not ",
+    "0",
+    "\\",
+    "\x85",
+)
 
 
 @cache
@@ -46,7 +77,7 @@ def text_of(dice: Random) -> str:
             continue
 
 
-def mutated(text: str, dice: Random, other: str) -> str:  # noqa: C901 - a row for each kind of change
+def mutated(text: str, dice: Random, other: str) -> str:  # noqa: C901 - a branch for each kind of change
     """A text with one thing changed."""
     lines = text.splitlines(keepends=True) or [""]
     row = dice.randrange(len(lines))

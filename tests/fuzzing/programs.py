@@ -101,9 +101,33 @@ CALLS = (
     "{0}(*{1})",
 )
 CONSTANTS = (
-    "0", "1", "2", "-1", "None", "True", "'fork'", "'spawn'", "'cuda'", "'mps'", "'x'", "b'y'", "1.5", "...", "10**400",
-    "''", "f'{rows!r:>{index}}'", "'\\x1b[31m'", "'\\ud800'", "9" * 300, "1e999", "0x_ff", "'\\N{BULLET}'", "1j", "(),", "'é'",
-)  # fmt: skip
+    "0",
+    "1",
+    "2",
+    "-1",
+    "None",
+    "True",
+    "'fork'",
+    "'spawn'",
+    "'cuda'",
+    "'mps'",
+    "'x'",
+    "b'y'",
+    "1.5",
+    "...",
+    "10**400",
+    "''",
+    "f'{rows!r:>{index}}'",
+    "'\\x1b[31m'",
+    "'\\ud800'",
+    "9" * 300,
+    "1e999",
+    "0x_ff",
+    "'\\N{BULLET}'",
+    "1j",
+    "(),",
+    "'é'",
+)
 TESTS = (
     "__name__ == '__main__'",
     "sys.platform == 'darwin'",
@@ -151,7 +175,7 @@ class Program:
             return f"{self.name()}[{self.expression(2)}]"
         return f"{self.name()}, *{self.name()}" if roll < 0.9 else f"({self.name()}, [{self.name()}, {self.name()}])"
 
-    def expression(self, depth: int = 0) -> str:  # noqa: C901 - one row for each kind
+    def expression(self, depth: int = 0) -> str:
         dice = self.dice
         if depth > 3:
             return dice.choice((dice.choice(CONSTANTS), self.name()))
@@ -200,7 +224,7 @@ class Program:
         prefix = "async " if dice.random() < 0.05 else ""
         return [*marks, f"{prefix}def {name}({self.signature(kind)}):", *self.block(depth, "function")]
 
-    def statement(self, depth: int, kind: str) -> list[str]:  # noqa: C901, PLR0912 - one row for each kind
+    def statement(self, depth: int, kind: str) -> list[str]:  # noqa: C901 - a branch for each kind
         dice = self.dice
         self.left -= 1
         if self.left <= 0 or depth > 5:

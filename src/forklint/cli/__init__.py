@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
+from typing import Any
 
 import click
 
@@ -25,6 +28,18 @@ COMMANDS = {
 """The module of each command, imported when the command is called; its function has the command's name."""
 
 
+@contextmanager
+def visible_errors() -> Iterator[None]:
+    """Escape control characters in messages of errors: they quote names, settings and files of other people."""
+    try:
+        yield
+    except click.ClickException as error:
+        from forklint.report import visible  # noqa: PLC0415 - most runs end without an error
+
+        vars(error)["message"] = "\n".join(map(visible, error.message.split("\n")))
+        raise
+
+
 class Commands(click.Group):
     """A group that imports its commands lazily; ``lint`` is the default command."""
 
@@ -38,6 +53,16 @@ class Commands(click.Group):
             return None
         command: click.Command = getattr(import_module(COMMANDS[cmd_name]), cmd_name.replace("-", "_"))
         return command
+
+    def make_context(self, *args: Any, **options: Any) -> click.Context:
+        """As in click, with the errors that it raises made visible."""
+        with visible_errors():
+            return super().make_context(*args, **options)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """As in click, with the errors that it raises made visible."""
+        with visible_errors():
+            return super().invoke(ctx)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Insert ``lint`` if the first argument is no command; ``--version`` needs no command."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from forklint.model import FileReport, Finding
-from forklint.report import Outcome, Summary, file_and_cell, visible
+from forklint.report import Outcome, Summary, file_and_cell, visible, visible_code
 from forklint.report.formats import FORMATS, Counts
 
 if TYPE_CHECKING:
@@ -103,10 +104,15 @@ def print_difference(before: str, after: str, name: str, *, new: bool = False) -
     from forklint.source.lines import split_lines  # noqa: PLC0415
 
     old = os.devnull if new else name
+    is_terminal = sys.stdout.isatty()
+    wanted = click.get_current_context().color
+    is_colored = is_terminal if wanted is None else wanted
     for line in difflib.unified_diff(split_lines(before), split_lines(after), old, name):
         color = {"+": "green", "-": "red", "@": "cyan"}.get(line[0])
         whole = line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
-        click.echo(click.style(whole, fg=color), nl=False)
+        if is_terminal:  # elsewhere it must stay a patch that can be applied
+            whole = "".join(f"{visible_code(row)}\n" for row in whole.splitlines())
+        click.echo(click.style(whole, fg=color) if is_colored else whole, nl=False, color=True)
 
 
 def print_differences(results: Sequence[Fixed]) -> None:

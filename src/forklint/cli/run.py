@@ -20,6 +20,7 @@ from forklint.cli.parameters import overrides
 from forklint.cli.run_result import RunResult, print_result
 from forklint.cli.verdicts import SavedVerdicts, only_confirmed
 from forklint.parallel import Job, fix_all, lint
+from forklint.report import visible
 from forklint.report.formats import FORMATS
 from forklint.source.paths import shown
 
@@ -44,7 +45,7 @@ def run(options: dict[str, Any]) -> int:
         return _watch(options)
     files, missing = ([name], []) if name else find(finder, options["paths"] or (Path(),))
     if options["show_files"]:
-        click.echo("".join(f"{path}\n" for path in files), nl=False)
+        click.echo("".join(f"{visible(str(path))}\n" for path in files), nl=False)
         return FAILED if missing else CLEAN
     for path in files:
         finder.for_file(path)  # an invalid configuration is reported before any work is done

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from forklint import config
+from forklint.report import visible
 from forklint.settings_reference import as_toml
 from forklint.source.paths import from_root
 
@@ -17,7 +18,7 @@ def show_settings(finder: config.SettingsFinder, path: Path) -> None:
 
     settings = finder.for_folder(from_root(path)) if path.is_dir() else finder.for_file(path)
     enabled = settings.enabled(registry.codes())
-    click.echo(f"# from {settings.source or 'defaults'}")
+    click.echo(f"# from {visible(str(settings.source or 'defaults'))}")
     for key in config.READERS:
         if not key.startswith("target-"):
             click.echo(f"{key} = {as_toml(getattr(settings, key.replace('-', '_')))}")

@@ -77,6 +77,11 @@ def visible(text: str) -> str:
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
 
 
+def visible_code(line: str) -> str:
+    """A line of code with escaped control characters, but for tabs."""
+    return "\t".join(map(visible, line.split("\t")))
+
+
 def spelt_out(text: str) -> str:
     """Text with escaped undecodable bytes, which strict readers would reject."""
     return text.encode(errors="backslashreplace").decode()

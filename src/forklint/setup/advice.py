@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from forklint.source.regular import read_regular
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:
@@ -36,7 +38,7 @@ def advice(folder: Path) -> Iterator[str]:
 
 def _table(path: Path) -> Any:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(read_regular(path).decode())
     except (OSError, ValueError):  # TOMLDecodeError and UnicodeDecodeError are ValueErrors
         return {}
 

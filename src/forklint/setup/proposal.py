@@ -8,6 +8,7 @@ from pathlib import Path
 
 from forklint.config import ConfigError
 from forklint.source.paths import from_root
+from forklint.source.regular import read_regular
 from forklint.source.roots import ROOT_MARKS, Roots
 
 PROJECT_MARKS = (*ROOT_MARKS, "setup.py", "setup.cfg")
@@ -55,7 +56,7 @@ def read(path: Path) -> tuple[bytes, str] | None:
     if not path.exists() and not path.is_symlink():
         return None
     try:
-        data = path.read_bytes()
+        data = read_regular(path)
         return data, data.decode("utf-8")
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}") from None

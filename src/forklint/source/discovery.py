@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from forklint.records import dataclass
 from forklint.source.kinds import LINTED_SUFFIXES, PYTHON_SUFFIXES
 from forklint.source.paths import from_root
+from forklint.source.regular import read_regular
 from forklint.source.roots import INSTALLED, Extent
 
 if TYPE_CHECKING:
@@ -276,7 +277,7 @@ def _read_rules(path: Path, base: Path | None = None) -> tuple[_IgnoreRules, ...
     from pathspec import GitIgnoreSpec  # noqa: PLC0415 - not needed where nothing is ignored
 
     try:
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = read_regular(path).decode(errors="replace").splitlines()
         return (_IgnoreRules(str(base or from_root(path.parent)), GitIgnoreSpec.from_lines(lines)),)
     except (OSError, ValueError):
         return ()

@@ -14,6 +14,7 @@ from forklint.config import Settings
 from forklint.source.digest import digest
 from forklint.source.discovery import NEVER
 from forklint.source.paths import from_root
+from forklint.source.regular import read_regular
 from forklint.source.roots import Extent
 from forklint.source.writing import replace
 from forklint.store.lock import PATIENCE
@@ -142,6 +143,6 @@ def _is_folder(path: Path) -> bool:
 def is_cache(folder: Path) -> bool:
     """Whether forklint made a folder its cache."""
     try:
-        return (folder / TAG).read_text(encoding="utf-8", errors="replace") == TAG_TEXT
+        return read_regular(folder / TAG) == TAG_TEXT.encode()
     except OSError:
         return False

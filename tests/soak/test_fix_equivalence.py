@@ -1,0 +1,124 @@
+"""Programs before and after their fix, run side by side: the same outcome, but for the hazard.
+
+Every fixture with a fix is run as a script, as it is and in variants (tabs, other names, all in a function's way of
+being called), by children that are forked from one process that has imported torch. A program that ends without an
+error before its fix does so after it, prints the same, and leaves the same names with the same signatures.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from fixture_cases import Case, all_cases, linters
+
+from forklint.fixing import fix
+
+pytestmark = pytest.mark.soak
+BAD = [case for case in all_cases() if not case.good and case.path.suffix == ".py"]
+PRINTS_OTHERWISE = {
+    "FKL302": "workers draw other numbers than each other, as they should",
+    "FKL303": "workers share the stream",
+    "FKL401": "the number of workers is printed, or their names are",
+    "FKL603": "torch warns no more",
+}
+"""Rules whose hazard is what a program prints."""
+RUNNER = Path(__file__).parent.parent / "program_outcomes.py"
+VARIANTS: dict[str, Callable[[str], str]] = {
+    "as it is": lambda text: text,
+    "with tabs": lambda text: re.sub(r"(?m)^(?: {4})+", lambda match: "\t" * (len(match[0]) // 4), text),
+    "with other names": lambda text: re.sub(r"\b(path|root|index|rows|words)\b", r"\1_of_it", text),
+    "with a comment on each line": lambda text: re.sub(r"(?m)(?<=[)\w])$(?!\n\s*[.)])", "  # as it was", text),
+}
+
+
+def fixed(path: Path) -> tuple[str, list[str]]:
+    """The text after all fixes, and the codes of those applied."""
+    done = fix(linters().of(path), path, unsafe=True, write=False)
+    return done.after, sorted({one.code for one in done.applied})
+
+
+def written(folder: Path) -> list[dict[str, object]]:
+    """Write each program twice, before and after its fix; those that no fix changes are left out."""
+    rows: list[dict[str, object]] = []
+    for case in BAD:
+        for variant, change in VARIANTS.items():
+            text = change(case.path.read_text(encoding="utf-8"))
+            before, after = folder / str(len(rows)) / "before", folder / str(len(rows)) / "after"
+            for place in (before, after):
+                place.mkdir(parents=True, exist_ok=True)
+                (place / "forklint.toml").touch()
+                (place / case.path.name).write_text(text, encoding="utf-8")
+            try:
+                compile(text, "x", "exec")
+            except SyntaxError:
+                continue
+            new, codes = fixed(before / case.path.name)
+            if codes:
+                (after / case.path.name).write_text(new, encoding="utf-8")
+                places = [str(place / case.path.name) for place in (before, after)]
+                rows.append({"case": case.id, "variant": variant, "codes": codes, "places": places})
+    return rows
+
+
+def outcomes(paths: list[str], folder: Path) -> list[dict[str, object]]:
+    """What became of each program."""
+    (folder / "paths.json").write_text(json.dumps(paths))
+    done = subprocess.run(
+        [sys.executable, str(RUNNER), str(folder / "paths.json"), str(folder / "outcomes.json")],
+        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0", "CUDA_VISIBLE_DEVICES": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads((folder / "outcomes.json").read_text())
+
+
+def test_programs_before_and_after_their_fix(tmp_path: Path) -> None:
+    rows = written(tmp_path)
+    seen = outcomes([place for row in rows for place in row["places"]], tmp_path)  # type: ignore[union-attr]
+    counts: Counter[str] = Counter()
+    wrong = []
+    for row, before, after in zip(rows, seen[::2], seen[1::2], strict=True):
+        verdict = compared(before, after, set(row["codes"]))  # type: ignore[arg-type]
+        counts[verdict] += 1
+        if verdict == "worse":
+            wrong.append((row["case"], row["variant"], row["codes"], before, after))
+    print(json.dumps(counts, indent=1))
+    assert not wrong, "\n".join(map(str, wrong[:20]))
+    assert counts["same, to the end"] >= 200
+
+
+def compared(before: dict[str, object], after: dict[str, object], codes: set[str]) -> str:
+    if before["end"] != "done":
+        if after["end"] == "done":
+            return "mended"
+        return "same, up to an error" if before["end"] == after["end"] else "another error"
+    if after["end"] != "done" or not set(before["names"]) <= set(after["names"]):  # type: ignore[call-overload]
+        return "worse"
+    if before["printed"] == after["printed"]:
+        return "same, to the end"
+    return "prints otherwise, as it should" if codes & PRINTS_OTHERWISE.keys() else "worse"
+
+
+def test_the_comparison_can_fail() -> None:
+    good = {"end": "done", "printed": "1\n", "names": ["f(x)"]}
+    assert compared(good, good, {"FKL301"}) == "same, to the end"
+    assert compared(good, {**good, "end": "ValueError: x"}, {"FKL301"}) == "worse"
+    assert compared(good, {**good, "printed": "2\n"}, {"FKL301"}) == "worse"
+    assert compared(good, {**good, "names": ["f(y)"]}, {"FKL301"}) == "worse"
+    assert compared({**good, "end": "hang"}, good, {"FKL301"}) == "mended"
+
+
+def test_the_variants_are_others() -> None:
+    case = next(case for case in BAD if "path" in case.path.read_text() and isinstance(case, Case))
+    texts = {change(case.path.read_text()) for change in VARIANTS.values()}
+    assert len(texts) == len(VARIANTS)
