@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -45,7 +46,9 @@ def load(path: Path):
 
 def valid(*paths: Path) -> bool:
     command = [sys.executable, "-m", "pre_commit", "validate-config", *map(str, paths)]
-    return subprocess.run(command, env=environment(), capture_output=True, check=False).returncode == 0
+    with tempfile.TemporaryDirectory() as home:  # pre-commit wants to write into the user's
+        variables = {**environment(), "PRE_COMMIT_HOME": home}
+        return subprocess.run(command, env=variables, capture_output=True, check=False).returncode == 0
 
 
 def test_it_shows_and_writes_nothing_unasked(project: Path, forklint) -> None:

@@ -13,6 +13,9 @@ from forklint.model import Severity
 
 HEAD = "import sys, os, platform\nimport torch\nfrom torch.utils.data import DataLoader\n"
 FOUND = [
+    """if bool(sys.platform == 'darwin'):
+    num_workers = 2
+""",
     """if platform.system().lower() == 'darwin':
     num_workers = 2
 """,

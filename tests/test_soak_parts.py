@@ -84,6 +84,7 @@ def test_a_part_runs_the_files_of_its_tests() -> None:
 @pytest.fixture
 def part(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Part:
     monkeypatch.setattr(progress, "FOLDER", pytester.path / "state")
+    monkeypatch.setattr(progress, "commit", lambda: "0123abcd")
     pytester.makepyfile(test_some=TESTS)
     return Part("some", "", ("test_some.py::*",), ("*_of_another_part",))
 
@@ -114,6 +115,16 @@ def test_what_has_passed_is_not_run_again(pytester: pytest.Pytester, part: Part)
     assert known.done["test_some.py::test_four"].outcome == "passed"
 
 
+def test_a_part_that_goes_on_is_of_the_commit_at_which_it_began(
+    pytester: pytest.Pytester, part: Part, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "commit", lambda: "first")
+    ran(pytester, part, Run("tree"))
+    monkeypatch.setattr(progress, "commit", lambda: "second")
+    assert ran(pytester, part, Run("tree"))[1].commit == "first"
+    assert ran(pytester, part, Run("tree"), again=True)[1].commit == "second"
+
+
 @pytest.mark.parametrize("run", [Run("another"), Run("tree", seed=2), Run("tree", minutes=2)])
 def test_other_code_or_another_seed_starts_over(pytester: pytest.Pytester, part: Part, run: Run) -> None:
     ran(pytester, part, Run("tree"))
@@ -135,6 +146,12 @@ def test_a_part_whose_time_is_up_goes_on(pytester: pytest.Pytester, part: Part) 
     assert sum(one.outcome == "failed" for one in known.done.values()) == 1
 
 
+def test_what_others_leave_out_is_not_waited_for(pytester: pytest.Pytester, part: Part) -> None:
+    recorder = Recorder(part, progress.begun(part.name, Run("tree"), again=False), 600)
+    pytester.inline_run("-p", "no:cacheprovider", "-k", "one or three", plugins=[recorder])
+    assert (recorder.left, names(sorted(recorder.progress.done))) == (0, ["one", "three"])
+
+
 @pytest.fixture
 def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     page = tmp_path / "tested.md"
@@ -151,11 +168,12 @@ def test_the_figures_of_a_part_are_written_into_the_page(page: Path) -> None:
         Done("c", "skipped", 0.0, "no torch"),
         Done("d", "failed", 30.0, "AssertionError"),
     ]
-    results.record(Progress("fuzz", Run("tree", seed=3, minutes=5), {one.test: one for one in done}))
+    results.record(Progress("fuzz", Run("tree", seed=3, minutes=5), "0123abcd", {one.test: one for one in done}))
     text = page.read_text(encoding="utf-8")
     assert text.startswith("before\n\n")
     assert text.endswith("\nafter\n")
     (row,) = [line for line in text.splitlines() if line.startswith("| fuzz |")]
+    assert "| 0123abcd |" in row
     assert row.endswith("| `make test-soak PART=fuzz MINUTES=5 SEED=3` | 3 | 1 | 2 | 1 | 2 |")
     assert "- fuzz: 12 of 12 equal\n- fuzz, skipped: no torch (2)\n" in text
     assert "| faults |" in text

@@ -433,6 +433,7 @@ class TestNoWriting:
 
     def test_a_file_that_is_read_only(self, shared: Path) -> None:
         rows = filled(shared)
+        self.restrict(shared, 0o444)  # its files belong to the user who runs this, unless that is root
         shared.parent.chmod(0o777)
         with as_somebody(), opened(shared) as store:
             assert read(store) == rows

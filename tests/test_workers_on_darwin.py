@@ -16,7 +16,7 @@ from needed import need_torch
 FIXTURES = Path(__file__).parent / "fixtures" / "FKL401_workers_on_darwin"
 
 PRETEND = """
-import json, os, platform, runpy, sys, sysconfig, traceback
+import ctypes.util, json, os, platform, runpy, sys, sysconfig, traceback  # ctypes looks at the platform
 import torch
 from torch.utils.data import dataloader
 

@@ -22,6 +22,7 @@ class Recorder:
         self._skipped = ""
         self._failed = ""
 
+    @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         """Leave out what belongs to other parts, and what is done."""
         of_part = [item for item in items if self.part.has(item.nodeid)]
@@ -30,7 +31,10 @@ class Recorder:
             print(f"\n{done} tests are done already; --again starts over")
         config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
         items[:] = chosen
-        self.left = len(chosen)
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Count what is left once every plugin has chosen."""
+        self.left = len(session.items)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Record a file that is skipped as a whole."""

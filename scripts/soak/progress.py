@@ -42,6 +42,8 @@ class Progress:
 
     part: str
     run: Run
+    commit: str
+    """The commit at which it began."""
     done: dict[str, Done] = field(default_factory=dict)
 
     @property
@@ -62,12 +64,14 @@ class Progress:
 
 def begun(part: str, run: Run, *, again: bool) -> Progress:
     """What an earlier run of the part has done with the same code, seed and length; nothing, if ``again``."""
-    progress = Progress(part, run)
+    progress = Progress(part, run, commit())
     FOLDER.mkdir(parents=True, exist_ok=True)
     lines = progress.file.read_text(encoding="utf-8").splitlines() if progress.file.exists() else []
-    if again or not lines or json.loads(lines[0]) != asdict(run):
-        progress.file.write_text(json.dumps(asdict(run)) + "\n", encoding="utf-8")
+    head = json.loads(lines[0]) if lines else {}
+    if again or {**head, "commit": ""} != {**asdict(run), "commit": ""}:
+        progress.file.write_text(json.dumps({**asdict(run), "commit": progress.commit}) + "\n", encoding="utf-8")
         return progress
+    progress.commit = head["commit"]
     for line in lines[1:]:
         row = json.loads(line)
         progress.done[row["test"]] = Done(**{**row, "figures": tuple(row["figures"])})

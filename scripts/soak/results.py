@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 
 from scripts.soak.parts import ROOT, parts
-from scripts.soak.progress import Progress, commit
+from scripts.soak.progress import Progress
 
 FILE = ROOT / "tests" / "soak" / "results.json"
 PAGE = ROOT / "docs" / "tested.md"
@@ -48,7 +48,7 @@ def result(progress: Progress) -> Result:
     reasons = Counter(one.reason for one in done if one.outcome == "skipped")
     return Result(
         dt.datetime.now(dt.timezone.utc).date().isoformat(),
-        commit(),
+        progress.commit,
         command(progress),
         progress.run.seed,
         counts["passed"],

@@ -6,6 +6,7 @@ import contextlib
 import gc
 import os
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
@@ -158,7 +159,7 @@ def _gathered(job: Job, files: Sequence[Path], processes: int, stored: Libraries
         }
     from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415
 
-    with ProcessPoolExecutor(processes, mp_context=_context(), initializer=_ignore_interrupts) as pool:
+    with ProcessPoolExecutor(processes, mp_context=_context(), initializer=_settle_in) as pool:
         shares = {place: gathering.in_shares(own.paths, processes * SHARES) for place, own in wanted.items()}
         parts = {place: [pool.submit(gathering.gather, share) for share in some] for place, some in shares.items()}
         return {place: gathering.GatheredLibrary(own, _results(parts.pop(place))) for place, own in wanted.items()}
@@ -276,14 +277,27 @@ _worker: Worker | None = None
 
 def _start(job: Job, deck: Deck, libraries: Libraries) -> None:
     global _worker  # noqa: PLW0603 - a pool's initializer has no other way to leave something behind
-    _ignore_interrupts()
+    _settle_in()
     _worker = Worker(job.linters(libraries), job.keeps, deck, deck.seat())
 
 
-def _ignore_interrupts() -> None:
+def _settle_in() -> None:
+    """Leave Ctrl-C to the first process, which ends this one, and end as well if that one is killed."""
+    import multiprocessing  # noqa: PLC0415 - not needed for a few files
     import signal  # noqa: PLC0415 - as multiprocessing
+    import threading  # noqa: PLC0415 - as multiprocessing
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the first process too, which ends this one
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    first = multiprocessing.parent_process()
+    if first is not None:
+        threading.Thread(target=_end_with, args=(first.pid,), daemon=True).start()
+
+
+def _end_with(first: int | None) -> None:
+    """Wait until a process is gone: the pipes do not tell, for each forked process holds those of the others open."""
+    while os.getppid() == first:
+        time.sleep(1)
+    os._exit(1)
 
 
 def _lint_run() -> Run:

@@ -174,6 +174,7 @@ LISTS = {
     "a list with what is not known in it": ("ask([1, *x])", "[1, ...]"),
     "an item of a tuple": ("ask((1, 2)[0])", "1"),
     "the values of a mapping": ("kw = {'a': 1}\nask(kw.values())", "[1, ...]"),
+    "a part of a list": ("ask([1, 2, 3][1:])", "[1, 2, 3, ...]"),
 }
 CALLS = {
     "a class from a table": (
@@ -506,6 +507,13 @@ FILES = {
     "a reference in a list of a mapping": (
         CONF + "ask(conf.data.rows[1])\n--- conf.yaml\nn: 4\ndata:\n  rows: [1, '${n}']\n",
         "4",
+    ),
+    "a date": (
+        (
+            "import tomllib\nwith open('conf.toml', 'rb') as f:\n    conf = tomllib.load(f)\nask(conf['n'])\n"
+            "--- conf.toml\nn = 2020-01-01\n"
+        ),
+        "?",
     ),
 }
 NUMBERS = {
