@@ -30,7 +30,7 @@ class Processes:
                 stderr=log,
                 start_new_session=True,
                 cwd=self.folder,
-                env={**os.environ, "TMPDIR": str(self.folder / "tmp")},
+                env={**os.environ, "TMPDIR": str(self.folder / "tmp"), "XDG_CACHE_HOME": str(self.folder / "cache")},
             )
         self.started[name] = process
         return process
