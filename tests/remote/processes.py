@@ -10,6 +10,8 @@ import sys
 import time
 from pathlib import Path
 
+PLACES = {"TMPDIR": "tmp", "XDG_CACHE_HOME": "cache", "DASK_TEMPORARY_DIRECTORY": "cache"}
+"""Where processes write."""
 PRETENDED = Path(__file__).parent / "pretended_worker.py"
 
 
@@ -30,7 +32,7 @@ class Processes:
                 stderr=log,
                 start_new_session=True,
                 cwd=self.folder,
-                env={**os.environ, "TMPDIR": str(self.folder / "tmp")},
+                env={**os.environ, **{name: str(self.folder / place) for name, place in PLACES.items()}},
             )
         self.started[name] = process
         return process

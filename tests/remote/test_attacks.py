@@ -57,7 +57,7 @@ def test_a_worker_refuses_functions_of_dasks_scheduler_too(processes: Processes,
 
 def dask_scheduler(processes: Processes) -> str:
     """The address of a scheduler as Dask has it."""
-    options = ("--port", "0", "--no-dashboard", "--host", "127.0.0.1", "--local-directory", str(processes.folder))
+    options = ("--port", "0", "--no-dashboard", "--host", "127.0.0.1")
     processes.start("dask", "-m", "distributed.cli.dask_scheduler", *options)
     return re.findall(r"tcp://\S+", processes.wait_for("dask", r"Scheduler at:\s+tcp://"))[0]
 

@@ -292,6 +292,9 @@ def test_a_run_that_was_cut_short_goes_on_where_it_was(tmp_path: Path) -> None:
     assert [json.loads(line)["repository"] for line in path.read_text().splitlines()] == ["a", "a", "d"]
     with Rows(path, "select=FKL301") as rows:
         assert (rows.done, path.read_bytes()) == ({}, b""), "other options, other findings"
+        rows.write(Linted("d", "4", [ROW]))
+        rows.tidy(["d"])
+    assert len(path.read_text().splitlines()) == 1
 
 
 def test_a_changed_repository_replaces_its_findings(tmp_path: Path) -> None:

@@ -207,7 +207,8 @@ def test_the_network_of_the_client_is_cut(processes: Processes, project: Path, p
     line.is_cut = False
     one, _ = verify.result()
     assert one["verdict"] in {"confirmed", "not reproduced"}, one
-    assert one["reruns"] == ["mac1: the scheduler was lost"]
+    assert one["reruns"][0] == "mac1: the scheduler was lost"
+    assert len(one["reruns"]) <= 2, "each loss is said, and there are at most two"
 
 
 def test_the_scheduler_is_restarted(processes: Processes, project: Path) -> None:

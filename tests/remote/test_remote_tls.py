@@ -8,15 +8,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from doc_snippets import snippet
 from processes import Processes
-
-PAGE = Path(__file__).parents[2] / "docs" / "other-machines.md"
 
 
 def certificates(folder: Path) -> Path:
     """Files made by the commands of the page, with smaller keys to save time."""
     folder.mkdir()
-    script = PAGE.read_text(encoding="utf-8").partition("<!-- test: tls -->\n```bash\n")[2].partition("```")[0]
+    script = snippet("other-machines.md", "tls")
     subprocess.run(
         ["bash", "-e", "-c", script.replace("rsa:3072", "rsa:2048")], cwd=folder, check=True, capture_output=True
     )

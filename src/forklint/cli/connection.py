@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import platform
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -60,3 +62,10 @@ def connected(options: dict[str, Any]) -> Iterator[Cluster]:
 def host_name() -> str:
     """The name of this machine, without its domain."""
     return platform.node().partition(".")[0] or "worker"
+
+
+def cache_folder() -> Path:
+    """The user's directory for what forklint can do without."""
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "forklint"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "forklint"

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from forklint.cli.connection import tls_of, tls_options
+from forklint.cli.connection import cache_folder, tls_of, tls_options
 from forklint.cli.errors import Failure, one_line_errors
 from forklint.cli.output import say
 
@@ -25,7 +25,7 @@ def scheduler(**options: Any) -> None:
     with one_line_errors(verbose=options["verbose"]):
         tls = tls_of(options)
         from forklint.remote import security  # noqa: PLC0415 - forklint[dask]
-        from forklint.remote.scheduler import serve  # noqa: PLC0415
+        from forklint.remote.scheduler import Listening, serve  # noqa: PLC0415
 
         try:
             protocol = "tls" if tls.security("scheduler").tls_ca_file else "tcp"
@@ -33,6 +33,6 @@ def scheduler(**options: Any) -> None:
             tls.connection(address, "scheduler")
             if not security.is_encrypted(address) and not security.is_local(address):
                 say(security.OPEN.format(address=address))
-            serve(options["host"], options["port"], tls, say)
+            serve(Listening(options["host"], options["port"], tls, cache_folder() / "scheduler"), say)
         except (security.AddressError, OSError) as error:
             raise Failure(str(error)) from None

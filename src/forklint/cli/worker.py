@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import tempfile
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 import click
 
-from forklint.cli.connection import host_name, tls_of, tls_options
+from forklint.cli.connection import cache_folder, host_name, tls_of, tls_options
 from forklint.cli.errors import Failure, one_line_errors
 from forklint.cli.files import interpreter
 from forklint.cli.output import say
@@ -57,7 +56,7 @@ def _work(options: dict[str, Any]) -> None:
         tls.connection(address, "worker")
         environment = probe(python)
         carried = labels.chosen(options["label"], environment)
-        bench = Bench(Store(options["store"] or default_store()), python, Path(tempfile.gettempdir()))
+        bench = Bench(Store(options["store"] or cache_folder() / "worker"), python, Path(tempfile.gettempdir()))
     except (security.AddressError, labels.LabelError, ProbeError, CannotRunError) as error:
         raise Failure(str(error)) from None
     except OSError as error:
@@ -66,10 +65,3 @@ def _work(options: dict[str, Any]) -> None:
         say(security.OPEN.format(address=address))
     name = options["name"] or host_name()
     serve(address, Offer(name, carried, environment, tls, options["host"], options["port"]), bench, say)
-
-
-def default_store() -> Path:
-    """Where a worker keeps files of projects: in the user's cache directory."""
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "forklint" / "worker"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "forklint" / "worker"

@@ -46,6 +46,8 @@ class Bench:
     def __init__(self, store: Store, python: Path, workplace: Path) -> None:
         """``python`` runs the trials; ``workplace`` is where their temporary directories are created."""
         self._store, self._python, self._workplace = store, python, workplace
+        self.scratch = store.scratch
+        """For Dask, which removes what workers left there that were killed."""
         self._isolations = Trees(workplace, store.trees)
         if not self._isolations.of([store.trees]).is_own:
             raise CannotRunError("this system can give trials no directory of their own; set TMPDIR to a local disk")
@@ -72,16 +74,16 @@ class Bench:
             reply = {"error": f"{type(error).__name__}: {error}"}
         finally:
             with self._lock:
-                self._cancelled.discard(self.running)
+                self._cancelled -= {self.running, ""}
                 self._stop, self.running = None, ""
         return json.dumps(reply)
 
     def cancel(self, key: str | None = None) -> None:
         """End a task that nobody waits for any more, or whatever runs."""
         with self._lock:
-            if key is not None:
-                self._cancelled.add(key)
-            stop = self._stop if key in {None, self.running} else None
+            key = self.running if key is None else key
+            self._cancelled.add(key)
+            stop = self._stop if key == self.running else None
         if stop is not None:
             stop()
 

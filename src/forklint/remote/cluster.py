@@ -31,6 +31,8 @@ CONNECTING = 30.0
 """Seconds to find a scheduler again."""
 LOOK = 1.0
 """Seconds between two looks at a machine."""
+GONE = 3
+"""Looks in a row at which a worker is not there."""
 OVERTIME = 120.0
 """Seconds beyond a task's own limit after which its worker is taken for stuck."""
 
@@ -138,12 +140,15 @@ class Cluster:
 
     def _await(self, client: Any, machine: Machine, key: str, done: threading.Event, seconds: float) -> None:
         """Wait for a task, as long as its machine is alive; raises LostError."""
-        heard, beat = time.monotonic(), None
+        heard, beat, missed = time.monotonic(), None, 0
         begun: float | None = None
         while not done.wait(LOOK):
             told = self._workers(client).get(machine.address)
             now = time.monotonic()
+            missed = missed + 1 if told is None else 0
             if told is None:
+                if missed < GONE:  # a scheduler that has just been found again may not know all workers yet
+                    continue
                 raise LostError("its worker is gone")
             if told.get("last_seen") != beat:  # by the scheduler's clock, which need not be this one
                 heard, beat = now, told.get("last_seen")

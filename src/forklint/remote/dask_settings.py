@@ -37,5 +37,6 @@ def prepare() -> None:
     dask.config.set(SETTINGS)
     for name in [name for name in os.environ if name.startswith("DASK_")]:
         del os.environ[name]
-    for name in ("distributed", "tornado"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)
+    for name in list(logging.root.manager.loggerDict):  # Dask gives several of them levels of their own
+        if name.partition(".")[0] in {"distributed", "tornado"}:
+            logging.getLogger(name).setLevel(logging.CRITICAL)

@@ -78,22 +78,23 @@ class RemoteRunner:
 
     def _once(self, trial: Trial) -> Observation | None:
         """None if it was lost."""
+        machine = self.machine
         request = {**self._files.message(), "trial": trial_to_json(trial)}
         try:
-            reply = Errand("trial", request, self._content, trial.seconds).run(self._cluster, self.machine)
+            reply = Errand("trial", request, self._content, trial.seconds).run(self._cluster, machine)
             return observation_from_json(trial, reply.get("observation", {}))
         except LostError as error:
-            self._recover(error)
+            self._recover(machine, error)
             return None
         except MessageError as error:
-            raise ClusterError(f"{self.machine.name}: {error}") from None
+            raise ClusterError(f"{machine.name}: {error}") from None
 
-    def _recover(self, error: LostError) -> None:
-        """Wait for the machine."""
+    def _recover(self, machine: Machine, error: LostError) -> None:
+        """Wait for the machine, once for all trials that were lost with it."""
         with self._lock:
-            if not self.is_lost:
-                may_go_on = self._retries.spend(self.machine, error)
-                token = self.machine.token
-                back = self._cluster.again(lambda one: one.token == token, COMING_BACK) if may_go_on else None
-                self.is_lost = back is None
-                self.machine = back or self.machine
+            if self.is_lost or self.machine is not machine:
+                return
+            may_go_on = self._retries.spend(machine, error)
+            back = self._cluster.again(lambda one: one.token == machine.token, COMING_BACK) if may_go_on else None
+            self.is_lost = back is None
+            self.machine = back or machine

@@ -44,6 +44,7 @@ class Rows:
                 self._note({"options": options})
             self._file: BinaryIO = path.open("ab")
             self._file.truncate(end)
+            self._file.seek(end)  # it tells where it is by its old size
         except OSError as error:
             raise RowsError(f"{path}: {error.strerror or error}") from None
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
-import tempfile
 from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from distributed import Scheduler
@@ -32,22 +33,38 @@ class TrialScheduler(Scheduler):  # type: ignore[misc] # Dask has types in part
         self.handlers: dict[str, Any] = {name: self.handlers[name] for name in REQUESTS}
 
 
-def serve(host: str, port: int, tls: Tls, tell: Callable[[str], None]) -> None:
+@dataclass(frozen=True)
+class Listening:
+    """Where a scheduler listens, and what it needs for that."""
+
+    host: str
+    port: int
+    tls: Tls
+    folder: Path
+    """For Dask's temporary files."""
+
+
+def serve(where: Listening, tell: Callable[[str], None]) -> None:
     """Run a scheduler until SIGINT or SIGTERM; with TLS if there are certificates. Raises AddressError, OSError."""
     restrict(ON_SCHEDULER)
-    asyncio.run(_serve(host, port, tls, tell))
+    asyncio.run(_serve(where, tell))
 
 
-async def _serve(host: str, port: int, tls: Tls, tell: Callable[[str], None]) -> None:
+async def _serve(where: Listening, tell: Callable[[str], None]) -> None:
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         with contextlib.suppress(NotImplementedError):  # Windows
             asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    security = tls.security("scheduler")
+    security = where.tls.security("scheduler")
     protocol = "tls" if security.tls_ca_file else "tcp"
     security.require_encryption = protocol == "tls"
-    options = {"host": host, "port": port, "protocol": protocol, "security": security, "dashboard_address": ":0"}
-    with tempfile.TemporaryDirectory(prefix="forklint-scheduler-", ignore_cleanup_errors=True) as folder:
-        async with TrialScheduler(**options, local_directory=folder) as scheduler:
-            tell(f"the scheduler listens on {scheduler.address}")
-            await stop.wait()
+    async with TrialScheduler(
+        host=where.host,
+        port=where.port,
+        protocol=protocol,
+        security=security,
+        dashboard_address=":0",
+        local_directory=str(where.folder),
+    ) as scheduler:
+        tell(f"the scheduler listens on {scheduler.address}")
+        await stop.wait()

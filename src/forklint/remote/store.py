@@ -43,6 +43,7 @@ class Store:
         folder = folder.resolve()
         self._content, self._trees = folder / "content", folder / "trees"
         self._repositories, self.lint_cache = folder / "repositories", folder / "lint-cache"
+        self.scratch = folder / "dask"
         self._limit = limit
         self._added = limit  # so that the first one to add something looks
         for path in (self._content, self._trees, self._repositories, self.lint_cache):

@@ -11,7 +11,6 @@ import contextlib
 import json
 import secrets
 import signal
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -93,33 +92,39 @@ def serve(address: str, offer: Offer, bench: Bench, tell: Callable[[str], None])
 
 async def _serve(address: str, offer: Offer, bench: Bench, tell: Callable[[str], None]) -> None:
     stop = asyncio.Event()
+
+    def end() -> None:
+        stop.set()
+        bench.cancel()
+
     for number in (signal.SIGINT, signal.SIGTERM):
         with contextlib.suppress(NotImplementedError):  # Windows
-            asyncio.get_running_loop().add_signal_handler(number, stop.set)
+            asyncio.get_running_loop().add_signal_handler(number, end)
     security, _ = offer.tls.connection(address, "worker")
     token = secrets.token_hex(8)
-    with tempfile.TemporaryDirectory(prefix="forklint-worker-", ignore_cleanup_errors=True) as folder:
-        while not stop.is_set():
-            worker = TrialWorker(
-                address,
-                bench,
-                name=f"{offer.name}-{secrets.token_hex(4)}",  # one that is not yet known to be lost keeps its name
-                resources=dict.fromkeys(offer.labels, 1),
-                security=security,
-                host=offer.host,
-                port=offer.port,
-                local_directory=folder,
-                death_timeout=PATIENCE,
-                startup_information={IDENTITY: lambda _: offer.card(token)},
-                metrics={RUNNING: lambda _: bench.running},
-            )
-            await _work(worker, stop, lambda words: tell(words.format(address=address)), offer)
-            bench.cancel()
-            with contextlib.suppress(asyncio.TimeoutError):
-                await asyncio.wait_for(stop.wait(), PAUSE)
+    while not stop.is_set():
+        worker = TrialWorker(
+            address,
+            bench,
+            name=f"{offer.name}-{secrets.token_hex(4)}",  # one that is not yet known to be lost keeps its name
+            resources=dict.fromkeys(offer.labels, 1),
+            security=security,
+            host=offer.host,
+            port=offer.port,
+            local_directory=str(bench.scratch),
+            death_timeout=PATIENCE,
+            startup_information={IDENTITY: lambda _: offer.card(token)},
+            metrics={RUNNING: lambda _: bench.running},
+        )
+        await _work(worker, address, offer, stop, tell)
+        bench.cancel()
+        with contextlib.suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(stop.wait(), PAUSE)
 
 
-async def _work(worker: TrialWorker, stop: asyncio.Event, tell: Callable[[str], None], offer: Offer) -> None:
+async def _work(
+    worker: TrialWorker, address: str, offer: Offer, stop: asyncio.Event, tell: Callable[[str], None]
+) -> None:
     """One connection, from its beginning to its end."""
     starting: asyncio.Future[Any] = asyncio.ensure_future(worker)
     stopping: asyncio.Future[Any] = asyncio.ensure_future(stop.wait())
@@ -131,13 +136,13 @@ async def _work(worker: TrialWorker, stop: asyncio.Event, tell: Callable[[str], 
             starting.result()
         except Exception as error:  # noqa: BLE001 - Dask raises many: refused, unreachable, a wrong certificate
             cause = error.__cause__ or error
-            tell(f"cannot connect to {{address}} ({type(cause).__name__}); trying again")
+            tell(f"cannot connect to {address} ({type(cause).__name__}); trying again")
             return
-        tell(f"{offer.name} is connected to {{address}}: {', '.join(offer.labels)}")
+        tell(f"{offer.name} is connected to {address}: {', '.join(offer.labels)}")
         finished = asyncio.ensure_future(worker.finished())
         await asyncio.wait({finished, stopping}, return_when=asyncio.FIRST_COMPLETED)
         if not stopping.done():
-            tell("the connection to {address} was lost; connecting again")
+            tell(f"the connection to {address} was lost; connecting again")
     finally:
         stopping.cancel()
         starting.cancel()

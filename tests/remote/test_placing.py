@@ -1,0 +1,80 @@
+"""Which machine runs a finding, and what is said where none can."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from proven import environment
+
+from forklint import __version__
+from forklint.config import Settings
+from forklint.model import Finding, Severity, Span
+from forklint.remote.cluster import Machine
+from forklint.remote.placing import Placement, labels_for, place, runs_here, unplaced
+from forklint.verify import proving
+from forklint.verify.doctor import Environment
+from forklint.verify.experiments.base import Context
+from forklint.verify.proving import Planned
+from forklint.verify.words import Experiment, Judgement, Verdict
+
+FINDING = Finding("FKL304", "x", Severity.ERROR, "a.py", Span(1, 1, 1, 1), "m", proof={"kind": "cuda"})
+
+
+def machine(name: str, *labels: str) -> Machine:
+    return Machine(name, f"tcp://{name}", name, frozenset(labels), Environment({}))
+
+
+def planned(outcome: Experiment | Judgement) -> Planned:
+    return Planned(FINDING, Context(Path(), Settings(), Environment({})), outcome)
+
+
+def needing(*labels: str) -> Planned:
+    return planned(Judgement(Verdict.UNSUPPORTED, "needs it", "go there", needs=labels))
+
+
+def test_the_least_busy_machine_with_a_label_is_chosen() -> None:
+    machines = [machine("a", "linux", "cuda"), machine("b", "linux", "cuda"), machine("mac", "darwin", "mps")]
+    needs = [("cuda",), (), ("cuda",), ("darwin", "windows"), ("mps",), ("windows",), ("cuda",)]
+    placed = place(needs, machines)
+    assert [where.machine.name if where.machine else "" for where in placed] == ["a", "", "b", "mac", "mac", "", "a"]
+
+
+def test_a_finding_needs_what_its_experiment_says() -> None:
+    here = Environment({**environment().facts, "torch": {**environment().torch, "gpus": []}})
+    (found,) = proving.plan([FINDING], lambda _: Context(Path.cwd(), Settings(), here))
+    assert labels_for(found, ()) == ("cuda",)
+    assert labels_for(needing("darwin"), ("python3.14",)) == ("python3.14",), "what the user asks for goes first"
+    said = planned(Judgement(Verdict.INCONCLUSIVE, "no script", "pass one"))
+    assert labels_for(said, ("cuda",)) == (), "nothing would run there"
+
+
+def test_without_a_machine_what_can_be_shown_here_is_shown() -> None:
+    shows = planned(Experiment(FINDING, "claim", (), needs=("darwin",)))
+    assert runs_here(shows, Placement(("darwin",)))
+    assert not runs_here(shows, Placement(("cuda",))), "the user asked for another machine"
+    assert not runs_here(shows, Placement(("darwin",), machine("mac", "darwin")))
+    assert not runs_here(needing("cuda"), Placement(("cuda",)))
+    judgement = unplaced(("darwin", "windows"), needing("darwin", "windows"))
+    assert judgement.verdict is Verdict.UNSUPPORTED
+    assert judgement.evidence == "needs it"
+    assert judgement.advice.startswith("no worker has the label 'darwin' or 'windows': start one")
+
+
+def card(**changes: object) -> dict[str, str]:
+    told = {
+        "name": "mac",
+        "labels": ["darwin"],
+        "environment": dict(environment().facts),
+        "version": __version__,
+        "token": "t",
+    }
+    return {"forklint": json.dumps({**told, **changes})}
+
+
+def test_only_workers_of_this_version_are_machines() -> None:
+    found = Machine.of("tcp://x", card())
+    assert found is not None
+    assert (found.name, found.labels, found.token) == ("mac", {"darwin"}, "t")
+    for other in ({}, {"forklint": "{"}, card(version="0"), card(labels=1), card(environment={}), card(environment=[])):
+        assert Machine.of("tcp://x", other) is None
