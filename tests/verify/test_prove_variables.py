@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
+import shutil
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +16,7 @@ import pytest
 from proven import environment
 
 from forklint.knowledge.environment import Environment
+from forklint.verify.doctor import HARNESS
 from forklint.verify.probed_variables import probes_of, unsupported
 
 pytest.importorskip("torch")
@@ -128,3 +132,18 @@ def test_what_no_probe_shows_says_what_it_needs(name: str, module: str, needs: s
     found = verdict(late(name, module))
     assert found["verdict"] == "unsupported here", found["evidence"]
     assert needs in found["evidence"]
+
+
+@pytest.mark.parametrize(("level", "expected"), [("INFO", "True"), ("ERROR", "False")])
+def test_torchs_log_level_is_seen_without_a_loopback_network(level: str, expected: str) -> None:
+    """A socket that cannot connect warns in any case; what it says before it fails depends on the level."""
+    without_network = ["unshare", "--map-root-user", "--net"]
+    if shutil.which("unshare") is None or subprocess.run([*without_network, "true"], check=False).returncode:
+        pytest.skip("needs a network namespace")
+    (row,) = [row for row in Environment().rows("TORCH_CPP_LOG_LEVEL", None) if row.probes]
+    expression = dict(row.probes)["torch"].partition(":")[2]
+    code = f"from forklint_harness.tasks.variable import PROBES\nprint(PROBES['log']({expression!r}, {{}}))"
+    variables = {**os.environ, "PYTHONPATH": str(HARNESS), "TORCH_CPP_LOG_LEVEL": level}
+    words = [*without_network, sys.executable, "-c", code]
+    done = subprocess.run(words, capture_output=True, text=True, env=variables, check=True)
+    assert done.stdout.strip() == expected

@@ -268,3 +268,27 @@ given = missing.wrap(lambda row: row)
 print(is_stand_in(given))
 """
     assert shown(tmp_path, text) == "True True\nTrue\n"
+
+
+def test_what_an_option_imports_is_there_where_the_option_is_taken(tmp_path: Path) -> None:
+    text = """
+import argparse
+parser = argparse.ArgumentParser()
+parser.add_argument("--remote", action="store_true")
+args = parser.parse_args()
+if args.remote:
+    import no_such_store as store
+    import colorsys
+
+def load(path):
+    if args.remote:
+        store.fetch(path)
+        print(colorsys.__name__, is_stand_in(store))
+
+load("rows")
+"""
+    rows = [number for number, line in enumerate((TOLD + text).splitlines(), 1) if "print(" in line]
+    seen = run(tmp_path, TOLD + text, wanted={str(tmp_path / "program.py"): rows})
+    assert raised(seen) is None, seen.output
+    assert seen.output == "colorsys True\n"
+    assert stood_in(seen)["argument"] == ["--remote"]

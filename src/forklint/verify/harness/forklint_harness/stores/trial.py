@@ -55,7 +55,7 @@ def loaders() -> List[Any]:
     if _spec.get("mend"):
         mending.mend(dataset, _spec["spec"])
     if _spec.get("unread") and not isinstance(dataset, IterableDataset):
-        return [DataLoader(dataset, batch_sampler=[[0]], collate_fn=list)]  # type: ignore[arg-type]
+        return [DataLoader(dataset, batch_sampler=[[0]], collate_fn=list)]
     return [DataLoader(dataset, batch_size=4, collate_fn=list)]
 
 

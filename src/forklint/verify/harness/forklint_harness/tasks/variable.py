@@ -77,15 +77,21 @@ def _symbol(rest: str, _order: Dict[str, Any]) -> Any:
 
 
 def _log(expression: str, _order: Dict[str, Any]) -> bool:
+    """Whether it writes to stderr; if it fails, as sockets do without a loopback network, whether it informs."""
+    failed = False
     with tempfile.TemporaryFile() as file:
         kept = os.dup(2)
         os.dup2(file.fileno(), 2)
         try:
             evaluated(expression)
+        except Exception:  # what it says of its own failure is no information
+            failed = True
         finally:
             os.dup2(kept, 2)
             os.close(kept)
-        return file.tell() > 0 or os.fstat(file.fileno()).st_size > 0
+        file.seek(0)
+        lines = file.read().splitlines()
+    return any(line.startswith(b"[I") for line in lines) if failed else bool(lines)
 
 
 def _raises(expression: str, _order: Dict[str, Any]) -> bool:

@@ -137,7 +137,24 @@ class Runtime:
             return test
         options = [one.attr for one in ast.walk(node.test) if isinstance(one, ast.Attribute)]
         lacks.record("argument", ", ".join("--" + option for option in options), place=self._place(node))
+        self._import_with(node, frame.f_globals, taken=bool(wanted))
         return wanted
+
+    def _import_with(self, node: Any, names: Dict[str, Any], *, taken: bool) -> None:
+        """Import what the file imports at other places under the same condition, which was not taken there."""
+        test = ast.dump(node.test)
+        for one in self._statements:
+            if not isinstance(one, ast.If) or ast.dump(one.test) != test:
+                continue
+            for part in one.body if taken else one.orelse:
+                if not isinstance(part, (ast.Import, ast.ImportFrom)):
+                    continue
+                try:
+                    exec(compile(ast.Module([part], []), self.path, "exec"), names)  # noqa: S102 - the file's own import
+                except ImportError as error:
+                    lacks.record("package", error.name or str(error), place=self._place(part))
+                    for alias in part.names:
+                        names.setdefault(alias.asname or alias.name.partition(".")[0], StandIn(alias.name))
 
     def asserted(self, mark: int, test: Any, number: int) -> Any:
         """Whether an assertion holds, or is about something missing."""
