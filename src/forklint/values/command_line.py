@@ -111,14 +111,21 @@ def option(evaluator: Evaluator, owner: Made, name: str) -> Found:
 
 def _defaults_at_once(evaluator: Evaluator, home: Module) -> Iterator[Found]:
     """Give the mappings that ``parser.set_defaults(**settings)`` takes, here or in what this module imports."""
-    project = evaluator.project
-    paths = (path for path in project.graph.reached(home.path) if project.matches(path, ALL_AT_ONCE))
-    for module in filter(None, map(project.module, paths)):
+    for module in evaluator.project.modules(_setting_at_once(evaluator.project, home.path)):
         for node in module.nodes:
             if isinstance(node, ast.Call) and last_name(node.func) == "set_defaults":
                 starred = (keyword.value for keyword in node.keywords if keyword.arg is None)
                 scope = module.scope_at(node)
                 yield from (evaluator.find(Expression(module, scope, value)) for value in starred)
+
+
+def _setting_at_once(project: Project, path: Path) -> tuple[Path, ...]:
+    """The files that a program imports, itself included, which set defaults of a parser from a mapping."""
+
+    def find() -> tuple[Path, ...]:
+        return tuple(one for one in project.graph.reached(path) if project.matches(one, ALL_AT_ONCE))
+
+    return project.answer("files that set defaults at once", path, find, compared=True)
 
 
 def _names(mapping: Found) -> Collection[str] | None:

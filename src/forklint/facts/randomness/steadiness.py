@@ -110,11 +110,7 @@ class Seeds:
         torch 1.9 and newer seed numpy by an array, and the first word of the state that comes of it is 2**31 always:
         measured with numpy 2 and torch 2.13.
         """
-        keys = []
-        value: ast.expr = expression
-        while isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Constant):
-            keys.append(value.slice.value)
-            value = value.value
+        keys, value = _unwound(scope, expression)
         is_call = keys == [0, 1] and isinstance(value, ast.Call)
         return is_call and self._project.qualified(module, scope, value.func) == "numpy.random.get_state"  # type: ignore[attr-defined]
 
@@ -155,6 +151,26 @@ def worker_number(function: FunctionFacts) -> str:
     is_method = function.owner is not None and not is_static(function.node)
     names = names[1:] if is_method else names
     return names[0] if names else ""
+
+
+def _unwound(scope: Scope, value: ast.expr) -> tuple[list[object], ast.expr]:
+    """The constant keys by which something is read, the last one first, and what it is read from.
+
+    A name that is bound once stands for its value: ``state = get_state()`` and then ``state[1][0]``.
+    """
+    keys: list[object] = []
+    seen: set[str] = set()
+    while True:
+        if isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Constant):
+            keys.append(value.slice.value)
+            value = value.value
+            continue
+        bindings = scope.bindings.get(value.id, []) if isinstance(value, ast.Name) else []
+        inner = bindings[0].value if len(bindings) == 1 and bindings[0].kind is Kind.VALUE else None
+        if inner is None or bindings[0].name in seen:
+            return keys, value
+        seen.add(bindings[0].name)
+        value = inner
 
 
 def _is_setting(name: str) -> bool:

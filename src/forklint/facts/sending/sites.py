@@ -230,6 +230,8 @@ class Sites:
     def _made_by(self, facts: ClassFacts, call: Expression) -> Iterator[Sent]:
         """Give what the loaders get that methods of an object make, of what the object was made with."""
         assert isinstance(call.node, ast.Call)  # noqa: S101 - the caller says so
+        if not loaders_of(self.project, facts.module):
+            return
         given = arguments.of_call(self._evaluator, call)
         for name, method in facts.methods.items():
             own = given if name == "__init__" else Arguments()
