@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from forklint.facts.loading.loaders import Loader, loaders_of
 from forklint.facts.options.conflicts import Conflict, is_expected
+from forklint.facts.options.given import Given
 from forklint.facts.options.loader_calls import LoaderCall
-from forklint.facts.options.mappings import Given
 from forklint.knowledge.loader_options import Refusal, refusals
 from forklint.project.index import Project
 from forklint.project.module import Module
@@ -38,8 +38,8 @@ def conflicts_somewhere(project: Project, module: Module) -> Iterator[Conflict]:
 
 def _conflict(loader: Loader, refusal: Refusal, place: Expression, where: Worlds) -> Conflict:
     call = loader.call.node
-    option = Given(refusal.option, place.node, place.module, place.scope, call)  # type: ignore[arg-type]
-    made = LoaderCall(loader.call.module, loader.call.scope, call, loader.row, {refusal.option: option}, is_closed=True)  # type: ignore[arg-type]
+    option = Given(refusal.option, place, call)  # type: ignore[arg-type]
+    made = LoaderCall(loader.call, loader.row, {refusal.option: option}, is_closed=True)
     return Conflict(made, refusal, option, None, worlds=where)
 
 

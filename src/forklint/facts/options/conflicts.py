@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from forklint.facts.machines import programs
 from forklint.facts.members.attribute_stores import is_assigned_somewhere
 from forklint.facts.options import constants
+from forklint.facts.options.given import Given
 from forklint.facts.options.loader_calls import LoaderCall, loader_calls
-from forklint.facts.options.mappings import Given
 from forklint.knowledge.loader_options import Refusal, refusals
 from forklint.project.index import Project
 from forklint.project.module import Module
@@ -81,16 +81,15 @@ class Conflicts:
         """Whether each torch that the project meets takes the value, which later ones refuse."""
         if refusal.before is None or not self.project.settings.meets_only_torch_below(refusal.since):
             return False
-        return constants.constant(self.project, option.module, option.scope, option.value) == refusal.before
+        return constants.constant(self.project, option.place) == refusal.before
 
     def _is(self, given: Given, kind: str) -> bool:
         """Whether a value is surely of a kind."""
-        place = (self.project, given.module, given.scope, given.value)
         if kind == "not none":
-            return constants.is_something(*place)
+            return constants.is_something(self.project, given.place)
         if kind == "iterable":
             return self._is_iterable(given)
-        value = constants.constant(*place)
+        value = constants.constant(self.project, given.place)
         if isinstance(value, constants.Unknown):
             return False
         is_number = isinstance(value, (int, float))
@@ -103,7 +102,7 @@ class Conflicts:
         }[kind]
 
     def _is_iterable(self, given: Given) -> bool:
-        facts = constants.class_of(self.project, given.module, given.scope, given.value)
+        facts = constants.class_of(self.project, given.place)
         if facts is None:
             return False
         ancestry = self.project.ancestry(facts)
@@ -121,7 +120,7 @@ class Conflicts:
             return True
         deciding = (loader.given[refusal.option], loader.given.get(refusal.beside))
         names = {last_name(one.value) for one in deciding if one is not None} - {""}
-        if names and _asks_for(loader.scope.node, names):  # a constant at the top that branches look at
+        if names and _asks_for(loader.place.scope.node, names):  # a constant at the top that branches look at
             return True
         if loader.row.prefix:
             return is_assigned_somewhere(self.project, f"{loader.row.prefix}{refusal.beside}", ())
@@ -132,7 +131,7 @@ def pinned_for_mps(project: Project, module: Module) -> Iterator[Conflict]:
     """Give the loaders that pin memory in a program whose only accelerator is MPS, which pins none."""
     for loader in loader_calls(project, module):
         given = loader.given.get("pin_memory")
-        if given is None or constants.constant(project, given.module, given.scope, given.value) is not True:
+        if given is None or constants.constant(project, given.place) is not True:
             continue
         if programs.mps_only(project, module) is not None:
             yield Conflict(loader, PINNED, given, None)

@@ -8,8 +8,7 @@ import re
 from forklint.knowledge.starters import iteration
 from forklint.project.certainty import is_certain
 from forklint.project.index import Project
-from forklint.project.module import ClassFacts, Module
-from forklint.project.scopes import Scope
+from forklint.project.module import ClassFacts
 from forklint.source.kinds import PYTHON_SUFFIXES
 from forklint.values import model
 from forklint.values.evaluator import Evaluator
@@ -28,16 +27,16 @@ UNKNOWN = Unknown()
 Constant = str | bytes | int | float | bool | None | Unknown
 
 
-def constant(project: Project, module: Module, scope: Scope, expression: ast.expr) -> Constant:
+def constant(project: Project, place: Expression) -> Constant:
     """The constant that an expression surely is; UNKNOWN for any other."""
-    value = _surely(project, Expression(module, scope, expression))
+    value = _surely(project, place)
     is_plain = isinstance(value, model.Constant) and not isinstance(value.value, Positive)
     return value.value if is_plain else UNKNOWN  # type: ignore[union-attr,return-value]
 
 
-def is_something(project: Project, module: Module, scope: Scope, expression: ast.expr) -> bool:
+def is_something(project: Project, place: Expression) -> bool:
     """Whether an expression is surely not None: a constant, a display, an object of a class."""
-    value = _surely(project, Expression(module, scope, expression))
+    value = _surely(project, place)
     if isinstance(value, model.Constant):
         return value.value is not None
     if isinstance(value, Instance):
@@ -51,9 +50,9 @@ def is_something(project: Project, module: Module, scope: Scope, expression: ast
     return isinstance(value, (Row, Table, Lambda, Text))
 
 
-def class_of(project: Project, module: Module, scope: Scope, expression: ast.expr) -> ClassFacts | None:
+def class_of(project: Project, place: Expression) -> ClassFacts | None:
     """The class of the project that an expression is surely an object of."""
-    value = _surely(project, Expression(module, scope, expression))
+    value = _surely(project, place)
     return value.facts if isinstance(value, Instance) and value.made is not None else None
 
 
