@@ -18,7 +18,7 @@ def values_of(module: Module, scope: Scope, name: ast.Name) -> Iterator[tuple[Sc
     """Give the values that a name may have been assigned where it is read, each with its scope; the last first."""
     found = reaching(module, scope, name)
     for binding in reversed(found[1] if found is not None else ()):
-        value = _value(binding)
+        value = value_of(binding)
         if value is not None and found is not None:
             yield found[0], value
 
@@ -166,7 +166,8 @@ def _is_instance_of(node: ast.AST, name: str) -> bool:
     return is_test and isinstance(asked, ast.Name) and asked.id == name
 
 
-def _value(binding: Binding) -> ast.expr | None:
+def value_of(binding: Binding) -> ast.expr | None:
+    """The expression whose value, or a part of it, a binding gives a name; None for another kind of binding."""
     node = binding.node
     if binding.value is not None:
         return binding.value

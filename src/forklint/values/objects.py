@@ -9,8 +9,9 @@ from forklint.knowledge.loading import names as listed
 from forklint.project import entries, scopes
 from forklint.project.module import ClassFacts, FunctionFacts
 from forklint.project.nodes import nodes_below
-from forklint.project.spelling import first_parameter, is_name, text_of
-from forklint.values import calls, stores
+from forklint.project.spelling import first_parameter, is_name, last_name, text_of
+from forklint.values import calls
+from forklint.values import stores as changes
 from forklint.values.model import (
     NOTHING,
     Arguments,
@@ -38,11 +39,9 @@ def attribute(evaluator: Evaluator, owner: Instance, name: str) -> Found:
     facts = owner.facts
     if name == HPARAMS:
         return _hyperparameters(evaluator, owner)
-    if any(_sets_any(evaluator, one) for one in evaluator.project.ancestry(facts).classes):
+    stored = stores(evaluator, owner, name)
+    if stored is None:
         return NOTHING
-    stored = _stores(evaluator, facts, name)
-    if owner.made is None and any(_has_own(heir, name) for heir in evaluator.project.subclasses(facts)):
-        return NOTHING  # which of them it is decides
     if stored:
         return agreed(_stored(evaluator, owner, function, value, name) for function, value in stored)
     found = evaluator.project.method(facts, name)
@@ -57,8 +56,16 @@ def attribute(evaluator: Evaluator, owner: Instance, name: str) -> Found:
     return _field(evaluator, owner, name)
 
 
-def _stores(evaluator: Evaluator, facts: ClassFacts, name: str) -> list[tuple[FunctionFacts, ast.expr | None]]:
-    """What methods of a class, its bases and its subclasses assign to an attribute of ``self``; None for no value."""
+def stores(evaluator: Evaluator, owner: Instance, name: str) -> list[tuple[FunctionFacts, ast.expr | None]] | None:
+    """What methods of an object's class and its bases assign to an attribute of ``self``; a value is None if unclear.
+
+    None if anything may assign it, or the object may be one of a subclass that has an attribute of its own.
+    """
+    facts = owner.facts
+    if any(_sets_any(evaluator, one) for one in evaluator.project.ancestry(facts).classes):
+        return None
+    if owner.made is None and any(_has_own(heir, name) for heir in evaluator.project.subclasses(facts)):
+        return None
     return evaluator.project.answer("what methods assign", (facts, name), lambda: _find_stores(evaluator, facts, name))
 
 
@@ -116,6 +123,10 @@ def _assigned(function: ast.FunctionDef | ast.AsyncFunctionDef, first: str, name
                     found += [values[index] if is_each else None for index in own]
         elif isinstance(statement, ast.AugAssign) and _is_own(statement.target, first, name):
             found.append(None)
+        elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+            named = dict(zip(("name", "tensor"), statement.value.args, strict=False))
+            is_it = last_name(statement.value.func) == "register_buffer" and text_of(named.get("name")) == name
+            found += [named.get("tensor")] if is_it else []
     return found
 
 
@@ -139,7 +150,7 @@ def _stored(evaluator: Evaluator, owner: Instance, function: FunctionFacts, valu
     found = told(evaluator.find(place), place, name)
     classes = evaluator.project.ancestry(owner.facts).classes
     methods = (FunctionFacts(one.module, method) for one in classes for method in one.methods.values())
-    return stores.attribute_brought_up_to_date(evaluator, place, name, found, methods)
+    return changes.attribute_brought_up_to_date(evaluator, place, name, found, methods)
 
 
 def _hyperparameters(evaluator: Evaluator, owner: Instance) -> Found:
