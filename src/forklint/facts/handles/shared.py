@@ -11,14 +11,16 @@ from forklint.facts.handles.carried import Handles, checks_process, leaves_out, 
 from forklint.facts.handles.held import Opened
 from forklint.facts.handles.openers import Openers
 from forklint.facts.handles.shapes import CLOSING_METHODS
-from forklint.project import entries
 from forklint.project.guard import may_be_guarded
 from forklint.project.index import Project, Value
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Binding, Kind, Scope, parameters, statements
-from forklint.project.spelling import first_parameter, is_name, last_name
+from forklint.project.spelling import last_name
 from forklint.records import dataclass
+from forklint.values.evaluator import Evaluator
+from forklint.values.model import Expression
+from forklint.values.origins import behind
 
 LAST = frozenset({"__del__", "__exit__", "close", "shutdown", "teardown"})
 """Methods that run when the workers are done."""
@@ -47,6 +49,7 @@ class SharedHandles:
     def __init__(self, project: Project, handles: Handles) -> None:
         self._project = project
         self._handles = handles
+        self._evaluator = Evaluator(project)
         self._openers = Openers(project, None, handles.openers)
 
     def in_module(self, module: Module) -> Iterator[SharedHandle]:
@@ -138,39 +141,30 @@ class SharedHandles:
         return self._handles.opens(function) or (owner is not None and self._handles.opens(owner))
 
     def _argument(self, module: Module, scope: Scope, argument: ast.expr) -> Opened | None:
-        """The handle that an argument plainly is: an opener's call, a part of it by name, or what is bound to these."""
+        """The handle that an argument plainly is: an opener's call, a part of it by name, or what stands for these."""
         if isinstance(argument, ast.Subscript) and not isinstance(argument.slice, (ast.Slice, ast.Tuple)):
             whole = self._argument(module, scope, argument.value)
             return whole if whole is not None and "[]" in whole.row.derived else None
-        if isinstance(argument, ast.Call):
-            row = self._openers.row(module, scope, argument)
-            return Opened(module, argument, row) if row else None
-        if isinstance(argument, ast.Attribute):
-            return self._attribute(module, scope, argument)
-        if not isinstance(argument, ast.Name) or isinstance(scope.node, ast.ClassDef):
+        source = Expression(module, scope, argument)
+        if isinstance(argument, ast.Attribute) and self._is_closed(source, argument):
             return None
-        bindings = scope.bindings.get(argument.id, [])
-        if len(bindings) != 1 or bindings[0].kind is not Kind.VALUE:
-            return None
-        if not isinstance(bindings[0].value, (ast.Call, ast.Subscript)):
-            return None
-        return self._argument(module, scope, bindings[0].value)
+        nearer = behind(self._evaluator, source) if isinstance(argument, (ast.Name, ast.Attribute)) else ()
+        parts = [one for one in nearer or (source,) if not isinstance(one.node, ast.Constant)]
+        place = parts[0] if len(parts) == 1 else source
+        if isinstance(place.node, ast.Subscript) and place is not source:
+            return self._argument(place.module, place.scope, place.node)
+        row = self._openers.row(place.module, place.scope, place.node) if isinstance(place.node, ast.Call) else None
+        return Opened(place.module, place.node, row) if row is not None else None  # type: ignore[arg-type]
 
-    def _attribute(self, module: Module, scope: Scope, argument: ast.Attribute) -> Opened | None:
-        """The handle that ``self.x`` is, if methods of the class set it to that and to None, and do not close it."""
-        method = scope.node
-        facts = FunctionFacts(module, method).owner if isinstance(method, FUNCTIONS) else None
-        if facts is None or not isinstance(method, FUNCTIONS) or not is_name(argument.value, first_parameter(method)):
-            return None
-        found: set[Opened | None] = set()
-        for name, function in facts.methods.items():
-            for statement in statements(function.body):
-                if name not in LAST and _closed_by(statement, argument.attr):
-                    return None
-                for value in _stored(statement, argument.attr, first_parameter(function)):
-                    inner = module.scope_of[function]
-                    found.add(self._argument(module, inner, value) if isinstance(value, ast.Call) else None)
-        return found.pop() if len(found) == 1 else None
+    def _is_closed(self, source: Expression, argument: ast.Attribute) -> bool:
+        """Whether a method of the class that is not one of the last closes the attribute."""
+        facts = (
+            FunctionFacts(source.module, source.scope.node).owner if isinstance(source.scope.node, FUNCTIONS) else None
+        )
+        methods = facts.methods.items() if facts is not None else ()
+        return any(
+            _closed_by(one, argument.attr) for name, it in methods if name not in LAST for one in statements(it.body)
+        )
 
     def _received(self, dataset: ClassFacts, opened: Opened, position: int, keyword: str | None) -> SharedHandle | None:
         """What a dataset does with a handle that its constructor gets: only ``self.x = parameter`` is followed."""
@@ -196,15 +190,6 @@ class SharedHandles:
                     keeps=statement,
                 )
         return None
-
-
-def _stored(statement: ast.stmt, attribute: str, me: str) -> Iterator[ast.expr]:
-    """Give the value that a statement stores on an attribute of ``self``, but for None."""
-    value = statement.value if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None
-    for target in entries.targets(statement) if isinstance(statement, (ast.Assign, ast.AnnAssign)) else ():
-        is_own = isinstance(target, ast.Attribute) and target.attr == attribute and is_name(target.value, me)
-        if is_own and value is not None and not (isinstance(value, ast.Constant) and value.value is None):
-            yield value
 
 
 def _closed_by(statement: ast.stmt, attribute: str) -> bool:
