@@ -17,6 +17,8 @@ from forklint.values import arguments, calls, objects, parameters
 from forklint.values.model import Expression, Frame, Instance
 
 if TYPE_CHECKING:
+    from forklint.project.index import Symbol
+    from forklint.project.scopes import Binding, Scope
     from forklint.values.evaluator import Evaluator
 
 MAX_HOPS = 8
@@ -29,13 +31,17 @@ def origins(evaluator: Evaluator, source: Expression, hops: int = MAX_HOPS) -> t
     return tuple(dict.fromkeys(found)) if nearer else (source,)
 
 
-def behind(evaluator: Evaluator, source: Expression) -> tuple[Expression, ...]:
-    """The expressions that one stands for, one step further; none unless all of them are known."""
+def behind(evaluator: Evaluator, source: Expression, *, perhaps: bool = False) -> tuple[Expression, ...]:
+    """The expressions that one stands for, one step further; none unless all are known, but those known if ``perhaps``.
+
+    The last come first.
+    """
     node = source.node
-    if isinstance(node, ast.Name):
-        return _name(evaluator, source, node)
-    if isinstance(node, ast.Attribute):
-        return _attribute(evaluator, source, node)
+    if isinstance(node, (ast.Name, ast.Attribute)):
+        follow = _name if isinstance(node, ast.Name) else _attribute
+        found = follow(evaluator, source, node)  # type: ignore[arg-type]
+        known = tuple(one for one in found if one is not None)
+        return known if perhaps or len(known) == len(found) else ()
     if isinstance(node, ast.Call):
         return _call(evaluator, source, node)
     if isinstance(node, ast.IfExp):
@@ -43,32 +49,34 @@ def behind(evaluator: Evaluator, source: Expression) -> tuple[Expression, ...]:
     return (source.part(node.value),) if isinstance(node, (ast.NamedExpr, ast.Await)) else ()
 
 
-def _name(evaluator: Evaluator, source: Expression, node: ast.Name) -> tuple[Expression, ...]:
+def _name(evaluator: Evaluator, source: Expression, node: ast.Name) -> list[Expression | None]:
     home, reaching = bindings.reaching(source.module, source.scope, node) or (source.scope, [])
-    if [one.kind for one in reaching] == [Kind.PARAMETER] and source.frame is not None:
-        given = parameters.source_in(source.frame, node.id) if home is source.frame.function.scope else None
-        return (given,) if isinstance(given, Expression) else ()
     if any(one.kind is Kind.IMPORT for one in reaching):
-        return _of_symbol(evaluator.project.lookup(source.module, source.scope, node.id))
-    plain = [one for one in reaching if one.value is not None or not isinstance(one.node, ast.Assign)]
-    values = [bindings.value_of(one) for one in plain]
+        return [_of_symbol(evaluator.project.lookup(source.module, source.scope, node.id))]
     frame = source.frame if home is source.scope else None
-    known = tuple(Expression(source.module, home, value, frame) for value in values if value is not None)
-    return known if len(known) == len(reaching) else ()
+    return [_bound(source, home, one, frame) for one in reversed(reaching)]
 
 
-def _attribute(evaluator: Evaluator, source: Expression, node: ast.Attribute) -> tuple[Expression, ...]:
+def _bound(source: Expression, home: Scope, binding: Binding, frame: Frame | None) -> Expression | None:
+    if binding.kind is Kind.PARAMETER and frame is not None:
+        given = parameters.source_in(frame, binding.name) if home is frame.function.scope else None
+        return given if isinstance(given, Expression) else None
+    is_part = binding.value is None and isinstance(binding.node, ast.Assign)
+    value = bindings.value_of(binding) if not is_part else None
+    return Expression(source.module, home, value, frame) if value is not None else None
+
+
+def _attribute(evaluator: Evaluator, source: Expression, node: ast.Attribute) -> list[Expression | None]:
     owner = evaluator.find(source.part(node.value)).value
     if not isinstance(owner, Instance):
-        return _of_symbol(evaluator.project.resolve(source.module, source.scope, node))
-    stored = objects.stores(evaluator, owner, node.attr)
-    places = [Expression(method.module, method.scope, value) for method, value in stored or () if value is not None]
-    return tuple(places) if len(places) == len(stored or ()) else ()
+        return [_of_symbol(evaluator.project.resolve(source.module, source.scope, node))]
+    stored = objects.stores(evaluator, owner, node.attr) or ()
+    return [Expression(it.module, it.scope, value) if value is not None else None for it, value in stored]
 
 
-def _of_symbol(symbol: object) -> tuple[Expression, ...]:
+def _of_symbol(symbol: Symbol | None) -> Expression | None:
     value = symbol.binding.value if isinstance(symbol, Value) else None
-    return (Expression(symbol.module, symbol.scope, value),) if isinstance(symbol, Value) and value is not None else ()
+    return Expression(symbol.module, symbol.scope, value) if isinstance(symbol, Value) and value is not None else None
 
 
 def _call(evaluator: Evaluator, source: Expression, node: ast.Call) -> tuple[Expression, ...]:
