@@ -23,14 +23,6 @@ def values_of(module: Module, scope: Scope, name: ast.Name) -> Iterator[tuple[Sc
             yield found[0], value
 
 
-def assigned(module: Module, name: ast.Name) -> list[ast.expr]:
-    """The expressions that its own scope may have assigned to a name where it is read; none if some are not plain."""
-    scope = module.scope_at(name)
-    found = reaching(module, scope, name)
-    values = [binding.value for binding in found[1]] if found is not None and found[0] is scope else []
-    return [] if None in values else [value for value in values if value is not None]
-
-
 def reaching(module: Module, scope: Scope, name: ast.Name) -> tuple[Scope, list[Binding]] | None:
     """The bindings that a name may have where it is read, and their scope; None for a name that no scope binds.
 

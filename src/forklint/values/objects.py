@@ -110,33 +110,12 @@ def _has_own(facts: ClassFacts, name: str) -> bool:
 def _assigned(function: ast.FunctionDef | ast.AsyncFunctionDef, first: str, name: str) -> list[ast.expr | None]:
     found: list[ast.expr | None] = []
     for statement in scopes.statements(function.body):
-        if isinstance(statement, (ast.Assign, ast.AnnAssign)):
-            if statement.value is None:
-                continue
-            for target in entries.targets(statement):
-                if _is_own(target, first, name):
-                    found.append(statement.value)
-                elif isinstance(target, (ast.Tuple, ast.List)):
-                    values = statement.value.elts if isinstance(statement.value, (ast.Tuple, ast.List)) else []
-                    is_each = len(values) == len(target.elts)
-                    own = [index for index, part in enumerate(target.elts) if _is_own(part, first, name)]
-                    found += [values[index] if is_each else None for index in own]
-        elif isinstance(statement, ast.AugAssign) and _is_own(statement.target, first, name):
-            found.append(None)
-        elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        found += [value for attribute, value in entries.stored(statement, first) if attribute == name]
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
             named = dict(zip(("name", "tensor"), statement.value.args, strict=False))
             is_it = last_name(statement.value.func) == "register_buffer" and text_of(named.get("name")) == name
             found += [named.get("tensor")] if is_it else []
     return found
-
-
-def _is_own(target: ast.expr, first: str, name: str) -> bool:
-    return (
-        isinstance(target, ast.Attribute)
-        and target.attr == name
-        and isinstance(target.value, ast.Name)
-        and target.value.id == first
-    )
 
 
 def _stored(evaluator: Evaluator, owner: Instance, function: FunctionFacts, value: ast.expr | None, name: str) -> Found:

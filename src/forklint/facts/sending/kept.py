@@ -10,9 +10,10 @@ from forklint.facts.handles.carried import leaves_out, pickling_methods
 from forklint.facts.sending.values import Culprit
 from forklint.knowledge.unpicklable import keeper
 from forklint.project.bindings import block_of
+from forklint.project.entries import stored
 from forklint.project.module import ClassFacts, FunctionFacts
 from forklint.project.scopes import FUNCTIONS, Function, statements
-from forklint.project.spelling import first_parameter, is_name
+from forklint.project.spelling import dotted, first_parameter, is_name
 from forklint.values.model import Expression, Frame, Instance
 
 if TYPE_CHECKING:
@@ -163,17 +164,14 @@ class Objects:
     def _assigned(self, owner: ClassFacts, attribute: str, depth: int) -> Culprit | None:
         """What is refused in a value that some method of a class stores as an attribute."""
         for facts in self._project.ancestry(owner).classes:
-            for function in facts.methods.values():
-                method, own = FunctionFacts(facts.module, function), _own_name(function)
-                for statement in statements(function.body):
-                    if not self._unpicklable.budget.spend():
-                        return None
+            for method in (FunctionFacts(facts.module, one) for one in facts.methods.values()):
+                own = _own_name(method.node)
+                for statement in statements(method.node.body):
                     for name, value in _stores(statement, own):
-                        if name != attribute or _is_replaced(method, statement, name, own):
-                            continue
-                        found = self._unpicklable.of(Expression(method.module, method.scope, value), depth - 1)
-                        if found is not None:
-                            return found
+                        if name == attribute and not _is_replaced(method, statement, name, own):
+                            found = self._unpicklable.of(Expression(method.module, method.scope, value), depth - 1)
+                            if found is not None:
+                                return found
         return None
 
 
@@ -189,23 +187,11 @@ def _is_inside(found: Culprit, facts: ClassFacts) -> bool:
 
 
 def _stores(statement: ast.stmt, own: str) -> Iterator[tuple[str, ast.expr]]:
-    """Give the attributes of the object that a statement stores, each with its value."""
-    targets: list[ast.expr] = []
-    if isinstance(statement, ast.Assign):
-        targets = statement.targets
-    elif isinstance(statement, ast.AnnAssign):
-        targets = [statement.target]
-    value = getattr(statement, "value", None)
-    for target in targets:
-        if isinstance(target, (ast.Tuple, ast.List)) and isinstance(value, ast.Call):
-            yield from ((name, value) for one in target.elts if (name := _attribute(one, own)))
-        elif isinstance(value, ast.expr) and (name := _attribute(target, own)):
-            yield name, value
-
-
-def _attribute(target: ast.expr, own: str) -> str:
-    is_own = isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == own
-    return target.attr if is_own and isinstance(target, ast.Attribute) else ""
+    """Give the attributes of the object that a statement stores, each with its value, or the call that gives it."""
+    whole = statement.value if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call) else None
+    for name, value in stored(statement, own):
+        if value is not None or whole is not None:
+            yield name, value or whole  # type: ignore[misc]
 
 
 def _is_replaced(method: FunctionFacts, statement: ast.stmt, attribute: str, own: str) -> bool:
@@ -214,7 +200,7 @@ def _is_replaced(method: FunctionFacts, statement: ast.stmt, attribute: str, own
     for later in statements(method.node.body):
         if later.lineno <= statement.lineno or later in chain:
             continue
-        gone = isinstance(later, ast.Delete) and any(_attribute(one, own) == attribute for one in later.targets)
+        gone = isinstance(later, ast.Delete) and any(dotted(one) == f"{own}.{attribute}" for one in later.targets)
         if gone or any(name == attribute for name, _ in _stores(later, own)):
             block = block_of(method.module, later)
             if any(one in block for one in chain):
