@@ -141,7 +141,7 @@ class _Finder:
         table = self._evaluator.table(Expression(self._module, self._scope(statement), mapping))
         for name, source in table.entries.items() if table is not None else ():
             is_here = isinstance(source, Expression) and source.module is self._module
-            yield Setting(statement, name, source.node if is_here else None)  # type: ignore[union-attr]
+            yield Setting(statement, name, source.node if is_here else None)  # type: ignore[union-attr,arg-type]
 
     @staticmethod
     def _keywords(statement: ast.stmt, call: ast.Call) -> Iterator[Setting]:

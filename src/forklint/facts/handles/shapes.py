@@ -34,11 +34,6 @@ def last_return(function: Function) -> ast.Return | None:
     return last if isinstance(last, ast.Return) else None
 
 
-def is_name(expression: ast.expr, name: str) -> bool:
-    """Whether an expression is just this name."""
-    return isinstance(expression, ast.Name) and expression.id == name
-
-
 def closes_alone(body: list[ast.stmt]) -> bool:
     """Whether a block is one call that closes something: whether it raises or not, that is gone."""
     call = body[0].value if len(body) == 1 and isinstance(body[0], ast.Expr) else None
