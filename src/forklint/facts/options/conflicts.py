@@ -17,6 +17,7 @@ from forklint.project.module import Module
 from forklint.project.nodes import nodes_below
 from forklint.project.spelling import last_name
 from forklint.records import dataclass
+from forklint.values.model import UNKNOWN, Value
 from forklint.values.worlds import CUDA, EVERYWHERE, Worlds, platforms_of
 
 FORGIVING = frozenset({"ValueError", "AssertionError", "Exception", "BaseException"})
@@ -70,49 +71,13 @@ class Conflicts:
 
     def _is_refused(self, loader: LoaderCall, refusal: Refusal) -> bool:
         option = loader.given.get(refusal.option)
-        if option is None or not self._is(option, refusal.kind) or self._is_taken(option, refusal):
+        value = constants.surely(self.project, option.place) if option is not None else UNKNOWN
+        if not constants.is_of_kind(self.project, value, refusal.kind) or is_taken(self.project, value, refusal):
             return False
         beside = loader.given.get(refusal.beside)
         if beside is None:
             return refusal.beside_kind == "zero" and loader.is_closed
-        return self._is(beside, refusal.beside_kind)
-
-    def _is_taken(self, option: Given, refusal: Refusal) -> bool:
-        """Whether each torch that the project meets takes the value, which later ones refuse."""
-        if refusal.before is None or not self.project.settings.meets_only_torch_below(refusal.since):
-            return False
-        return constants.constant(self.project, option.place) == refusal.before
-
-    def _is(self, given: Given, kind: str) -> bool:
-        """Whether a value is surely of a kind."""
-        if kind == "not none":
-            return constants.is_something(self.project, given.place)
-        if kind == "iterable":
-            return self._is_iterable(given)
-        value = constants.constant(self.project, given.place)
-        if isinstance(value, constants.Unknown):
-            return False
-        is_number = isinstance(value, (int, float))
-        return {
-            "true": bool(value),
-            "none": value is None,
-            "not one": value != 1 and (value is None or is_number),
-            "positive": isinstance(value, (int, float)) and value > 0,
-            "zero": is_number and value == 0,
-        }[kind]
-
-    def _is_iterable(self, given: Given) -> bool:
-        facts = constants.class_of(self.project, given.place)
-        if facts is None:
-            return False
-        ancestry = self.project.ancestry(facts)
-        if not ancestry.complete or any("DataPipe" in name for name in ancestry.external):
-            return False
-        if any("__new__" in owner.methods or owner.node.decorator_list for owner in ancestry.classes):
-            return False
-        return any(
-            name.startswith("torch.utils.data.") and name.endswith(".IterableDataset") for name in ancestry.external
-        )
+        return constants.is_of_kind(self.project, constants.surely(self.project, beside.place), refusal.beside_kind)
 
     def _is_open(self, loader: LoaderCall, refusal: Refusal) -> bool:
         """Whether the error is expected there, a branch avoids it, or workers may be set before it can come."""
@@ -125,6 +90,12 @@ class Conflicts:
         if loader.row.prefix:
             return is_assigned_somewhere(self.project, f"{loader.row.prefix}{refusal.beside}", ())
         return refusal.when == "iterated" and _sets(self.module, refusal.beside)
+
+
+def is_taken(project: Project, value: Value, refusal: Refusal) -> bool:
+    """Whether each torch that the project meets takes a value which later ones refuse."""
+    meets_older_alone = refusal.before is not None and project.settings.meets_only_torch_below(refusal.since)
+    return meets_older_alone and constants.constant_of(value) == refusal.before
 
 
 def pinned_for_mps(project: Project, module: Module) -> Iterator[Conflict]:

@@ -66,4 +66,4 @@ def _value(project: Project, given: Given) -> Any:
     value = constants.constant(project, given.place)
     if not isinstance(value, (constants.Unknown, bytes)):
         return {"value": value}
-    return OBJECT if constants.is_something(project, given.place) else None
+    return OBJECT if constants.is_something(project, constants.surely(project, given.place)) else None
