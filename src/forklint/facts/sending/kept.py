@@ -132,34 +132,30 @@ class Objects:
 
     def attribute(self, given: Expression, node: ast.Attribute, depth: int) -> Culprit | None:
         """What is refused in ``something.name``: an attribute of ``self``, a bound method, a name of a module."""
-        owner = self._class_of_self(given, node.value)
-        if owner is not None:
-            if self._project.method(owner, node.attr) is not None:  # pickling a bound method pickles its object
-                return self.kept(owner, given, None, depth)
-            return self._assigned(owner, node.attr, depth)
-        made = self._unpicklable.evaluator.find(given.part(node.value)).value
-        if isinstance(made, Instance) and made.call is not None and isinstance(made.call.node, ast.Call):
-            if self._project.method(made.facts, node.attr) is None:
-                return None
-            return self._unpicklable.instance(made.call, made.call.node, made.facts, depth - 1)
-        symbol = self._project.resolve(given.module, given.scope, node)
-        return self._unpicklable.named(given, node, symbol, depth)
+        owner = self._object(given, node.value)
+        if owner is None:
+            symbol = self._project.resolve(given.module, given.scope, node)
+            return self._unpicklable.named(given, node, symbol, depth)
+        if self._project.method(owner.facts, node.attr) is None:
+            return self._assigned(owner.facts, node.attr, depth) if owner.call is None else None
+        if owner.call is None:  # pickling a bound method pickles its object
+            return self.kept(owner.facts, given, None, depth)
+        made = owner.call.node
+        return (
+            self._unpicklable.instance(owner.call, made, owner.facts, depth - 1) if isinstance(made, ast.Call) else None
+        )
 
     def own_method(self, given: Expression, function: ast.Attribute) -> FunctionFacts | None:
         """The method that ``self.name`` means."""
-        owner = self._class_of_self(given, function.value)
-        found = self._project.method(owner, function.attr) if owner is not None else None
+        owner = self._object(given, function.value)
+        found = self._project.method(owner.facts, function.attr) if owner is not None and owner.call is None else None
         return FunctionFacts(found[0].module, found[1]) if found is not None else None
 
-    def _class_of_self(self, given: Expression, node: ast.expr) -> ClassFacts | None:
-        """The class in whose method a name is ``self``."""
-        scope = given.scope
-        if not isinstance(node, ast.Name) or not isinstance(scope.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            return None
-        above = scope.parent.node if scope.parent else None
-        if not isinstance(above, ast.ClassDef) or _own_name(scope.node) != node.id:
-            return None
-        return given.module.class_facts(above)
+    def _object(self, given: Expression, node: ast.expr) -> Instance | None:
+        """The object that an expression is; without a call, it is the one whose method the code stands in."""
+        value = self._unpicklable.evaluator.find(given.part(node)).value
+        is_class = isinstance(value, Instance) and value.call is None and not _own_name(given.scope.node)
+        return value if isinstance(value, Instance) and not is_class else None
 
     def _assigned(self, owner: ClassFacts, attribute: str, depth: int) -> Culprit | None:
         """What is refused in a value that some method of a class stores as an attribute."""
