@@ -40,7 +40,7 @@ from forklint.project.budget import Budget
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import Function, parameters
-from forklint.project.spelling import is_name, is_static
+from forklint.project.spelling import all_arguments, is_name, is_static
 from forklint.values.arguments import NOT_KNOWN, of_call, without_first
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import Arguments, Instance
@@ -190,7 +190,7 @@ class Lifetimes(Flow):
         target = self._targets.of(frame, call)
         if target is not None:
             return self._call(frame, call, target)
-        arguments = self._union(frame, [*call.args, *(keyword.value for keyword in call.keywords)])
+        arguments = self._union(frame, all_arguments(call))
         row = self._table.row(frame.module, frame.scope, call)
         if row is not None:
             return frozenset({Held(Opened(frame.module, call, row), claims=self._claims)}) | arguments

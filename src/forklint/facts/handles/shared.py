@@ -16,7 +16,7 @@ from forklint.project.index import Project, Value
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Binding, Kind, Scope, parameters, statements
-from forklint.project.spelling import last_name
+from forklint.project.spelling import all_arguments, last_name
 from forklint.records import dataclass
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import Expression
@@ -110,7 +110,7 @@ class SharedHandles:
     def _handed_over(self, module: Module) -> Iterator[SharedHandle]:
         seen: set[ast.Call] = set()
         for scope, call in self._calls_beside_openers(module):
-            for position, argument in enumerate([*call.args, *(keyword.value for keyword in call.keywords)]):
+            for position, argument in enumerate(all_arguments(call)):
                 opened = self._argument(module, scope, argument)
                 if opened is None or opened.node in seen:
                     continue

@@ -18,7 +18,7 @@ from forklint.model import Cell
 from forklint.project.bindings import reaching
 from forklint.project.index import External
 from forklint.project.scopes import Binding, Kind
-from forklint.project.spelling import argument, last_name
+from forklint.project.spelling import all_arguments, argument, last_name
 from forklint.records import dataclass
 from forklint.runs.calls import callee, runs_at_once
 from forklint.summaries.terms import CALL
@@ -87,7 +87,7 @@ class Sites:
         for node in module.nodes:
             if isinstance(node, ast.Call) and last_name(node.func) in names:
                 yield from self.of_call(module, module.scope_at(node), node)
-            elif isinstance(node, ast.Call) and any(map(partial(_may_be_refused, module), _values(node))):
+            elif isinstance(node, ast.Call) and any(map(partial(_may_be_refused, module), all_arguments(node))):
                 yield from self.through(module, node)
 
     def of_own_loaders(self, module: Module) -> Iterator[Sent]:
@@ -262,10 +262,6 @@ def _given(call: ast.Call, positions: Mapping[str, int]) -> Iterator[tuple[str, 
         value = argument(call, name, position)
         if value is not None:
             yield name, value
-
-
-def _values(call: ast.Call) -> list[ast.expr]:
-    return [*call.args, *(one.value for one in call.keywords)]
 
 
 def _may_be_refused(module: Module, value: ast.expr) -> bool:

@@ -10,6 +10,7 @@ from forklint.facts.sending.values import Culprit
 from forklint.knowledge.unpicklable import Stream, stream
 from forklint.project.index import External, Symbol
 from forklint.project.scopes import statements
+from forklint.project.spelling import all_arguments
 from forklint.values.model import Expression
 from forklint.values.origins import behind
 
@@ -47,7 +48,7 @@ class Stages:
             part
             for call in calls
             if isinstance(call.func, ast.Attribute) and call.func.attr in methods
-            for part in (*call.args, *(one.value for one in call.keywords))
+            for part in all_arguments(call)
         )
         return next((found for part in parts if (found := self._unpicklable.of(given.part(part), depth - 1))), None)
 
