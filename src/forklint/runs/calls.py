@@ -13,7 +13,7 @@ from forklint.project.module import ClassFacts, FunctionFacts
 from forklint.project.spelling import is_name, last_name
 from forklint.runs import entry_points
 from forklint.values import arguments, calls
-from forklint.values.model import Arguments, Expression, Found, Frame, Instance, Made, Ref
+from forklint.values.model import NOT_KNOWN, Arguments, Expression, Found, Frame, Instance, Made, Ref
 
 if TYPE_CHECKING:
     from forklint.project.index import Symbol
@@ -147,7 +147,7 @@ def method(project: Project, owner: Instance, name: str) -> Callee | None:
 
 def by_anyone(function: FunctionFacts, receiver: Instance | None = None) -> Frame:
     """The frame of a function of whose callers nothing is asked."""
-    return Frame(function, arguments.NOT_KNOWN, receiver)
+    return Frame(function, NOT_KNOWN, receiver)
 
 
 def _runs_here(evaluator: Evaluator, call: Expression, function: FunctionFacts) -> bool:

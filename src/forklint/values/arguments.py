@@ -5,13 +5,12 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from forklint.values.model import ABSENT, Arguments, Case, Either, Expression, Row, Source, Table
+from forklint.values.model import ABSENT, NOT_KNOWN, Arguments, Case, Either, Expression, Row, Source, Table
 
 if TYPE_CHECKING:
     from forklint.values.evaluator import Evaluator
 
 
-NOT_KNOWN = Arguments(open=True)
 NO_TABLE = Table({}, complete=False)
 
 

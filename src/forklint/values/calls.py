@@ -15,6 +15,7 @@ from forklint.project.module import ClassFacts, FunctionFacts
 from forklint.project.nodes import nodes_below
 from forklint.values import arguments, arithmetic, command_line, files, names, numbers
 from forklint.values.model import (
+    NOT_KNOWN,
     NOTHING,
     Arguments,
     Constant,
@@ -61,7 +62,7 @@ def find(evaluator: Evaluator, source: Expression) -> Found:
     if found.possible:
         return found
     callee = evaluator.find(source.part(node.func))
-    given = arguments.of_call(evaluator, source) if callee.possible else arguments.NOT_KNOWN
+    given = arguments.of_call(evaluator, source) if callee.possible else NOT_KNOWN
     return evaluator.each(callee, lambda one: _of_callee(evaluator, source, one.value, given))
 
 

@@ -8,7 +8,7 @@ from dataclasses import field, replace
 
 from forklint.model import Link
 from forklint.project.module import ClassFacts, FunctionFacts, Module
-from forklint.project.scopes import Scope
+from forklint.project.scopes import FUNCTIONS, Scope
 from forklint.records import dataclass
 from forklint.source.presets import Preset
 from forklint.source.presets.nodes import Node
@@ -29,6 +29,12 @@ class Expression:
     def part(self, node: ast.expr) -> Expression:
         """Give another expression of the same place."""
         return Expression(self.module, self.scope, node, self.frame)
+
+    def by_anyone(self, receiver: Instance | None = None) -> Expression:
+        """Give it as it stands, asking nothing of who calls the function around it."""
+        node = self.scope.node
+        function = FunctionFacts(self.module, node) if isinstance(node, FUNCTIONS) else None
+        return replace(self, frame=Frame(function, NOT_KNOWN, receiver) if function is not None else None)
 
     def link(self, message: str) -> Link:
         """Make a step of a chain that points here."""
@@ -93,6 +99,10 @@ class Arguments:
         if name in self.keywords:
             return self.keywords[name]
         return self.positional[position] if position is not None and position < len(self.positional) else None
+
+
+NOT_KNOWN = Arguments(open=True)
+"""What a call gives of which nothing is known."""
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,12 @@ from collections.abc import Iterator
 
 from forklint.facts.environment.setters import may_set
 from forklint.project.index import External, Project
-from forklint.project.module import FunctionFacts, Module
-from forklint.project.scopes import FUNCTIONS, Kind, Scope
+from forklint.project.module import Module
+from forklint.project.scopes import Kind, Scope
 from forklint.project.spelling import last_name
 from forklint.records import dataclass
-from forklint.values.arguments import NOT_KNOWN
 from forklint.values.evaluator import Evaluator
-from forklint.values.model import Constant, Expression, Frame
+from forklint.values.model import Constant, Expression
 
 ENVIRON = "os.environ"
 
@@ -155,11 +154,7 @@ class _Finder:
 
     def _names(self, statement: ast.stmt, key: ast.expr) -> list[str]:
         """The variables that a key may name: a literal, a constant, or each item of a loop over literals."""
-        scope = self._scope(statement)
-        by_anyone = (
-            Frame(FunctionFacts(self._module, scope.node), NOT_KNOWN) if isinstance(scope.node, FUNCTIONS) else None
-        )
-        found = self._evaluator.find(Expression(self._module, scope, key, by_anyone)).possible
+        found = self._evaluator.find(Expression(self._module, self._scope(statement), key).by_anyone()).possible
         texts = [one.value.value for one in found if isinstance(one.value, Constant)]
         return [text for text in texts if isinstance(text, str)]
 

@@ -31,8 +31,7 @@ from forklint.project.spelling import last_name
 from forklint.records import dataclass
 from forklint.summaries.spelling import spelt
 from forklint.summaries.terms import CALL
-from forklint.values.arguments import NOT_KNOWN
-from forklint.values.model import Arguments
+from forklint.values.model import NOT_KNOWN, Arguments
 
 PICKLING = ("__getstate__", "__reduce__", "__reduce_ex__", "__getnewargs__", "__getnewargs_ex__")
 STEPS_PER_CLASS = 5_000

@@ -41,9 +41,9 @@ from forklint.project.index import Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import Function, parameters
 from forklint.project.spelling import all_arguments, is_name, is_static
-from forklint.values.arguments import NOT_KNOWN, of_call, without_first
+from forklint.values.arguments import of_call, without_first
 from forklint.values.evaluator import Evaluator
-from forklint.values.model import Arguments, Instance
+from forklint.values.model import NOT_KNOWN, Arguments, Instance
 from forklint.values.model import Frame as Context
 
 

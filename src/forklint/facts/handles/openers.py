@@ -7,12 +7,11 @@ from functools import cache
 
 from forklint.knowledge.handles import Handle, wrappers
 from forklint.project.index import External, Project
-from forklint.project.module import ClassFacts, FunctionFacts, Module
+from forklint.project.module import ClassFacts, Module
 from forklint.project.nodes import nodes_below
-from forklint.project.scopes import FUNCTIONS, Scope
-from forklint.values.arguments import NOT_KNOWN
+from forklint.project.scopes import Scope
 from forklint.values.evaluator import Evaluator
-from forklint.values.model import Expression, Frame, Instance
+from forklint.values.model import Expression, Instance
 from forklint.values.origins import origins
 
 
@@ -22,7 +21,7 @@ class Openers:
     def __init__(self, project: Project, facts: ClassFacts | None, table: dict[str, Handle]) -> None:
         self._project = project
         self._evaluator = Evaluator(project)
-        self._facts = facts
+        self._this = Instance(facts) if facts is not None else None
         self._table = table
         self._last_names = frozenset(name.rpartition(".")[2] for name in table)
 
@@ -33,7 +32,8 @@ class Openers:
         if isinstance(call.func, ast.Name) and symbol is None and scope.find(call.func.id) is None:
             name = f"builtins.{call.func.id}"
         if isinstance(call.func, ast.Attribute) and not name and call.func.attr in self._last_names:
-            name = f"{self._constructor(self._place(module, scope, call.func.value))}.{call.func.attr}"
+            owner = Expression(module, scope, call.func.value).by_anyone(self._this)
+            name = f"{self._constructor(owner)}.{call.func.attr}"
         row = self._table.get(name) or self._table.get(name.removeprefix("builtins."))
         if row is None or (row.suffix and not _ends_with(call, row.suffix)) or not _asks(call, row.keywords):
             return None
@@ -60,12 +60,6 @@ class Openers:
         """Qualified name of the class outside the project that an expression is an object of, if that is plain."""
         found = {self._class_of(one) for one in origins(self._evaluator, source)}
         return found.pop() if len(found) == 1 else ""
-
-    def _place(self, module: Module, scope: Scope, node: ast.expr) -> Expression:
-        """An expression as the methods of the class see it, whoever calls them."""
-        this = Instance(self._facts) if self._facts is not None else None
-        frame = Frame(FunctionFacts(module, scope.node), NOT_KNOWN, this) if isinstance(scope.node, FUNCTIONS) else None
-        return Expression(module, scope, node, frame)
 
     def _class_of(self, source: Expression) -> str:
         node = source.node

@@ -12,13 +12,11 @@ from forklint.facts.loading.screening import may_be_loader
 from forklint.facts.options.given import Given
 from forklint.knowledge.starters import Starter
 from forklint.project.index import Project
-from forklint.project.module import FunctionFacts, Module
+from forklint.project.module import Module
 from forklint.project.nodes import nodes_below
-from forklint.project.scopes import FUNCTIONS
 from forklint.records import dataclass
-from forklint.values.arguments import NOT_KNOWN
 from forklint.values.evaluator import Evaluator
-from forklint.values.model import Expression, Frame
+from forklint.values.model import Expression
 
 
 @dataclass(frozen=True)
@@ -51,13 +49,12 @@ def loader_calls(project: Project, module: Module) -> Iterator[LoaderCall]:
 
 
 def _call(evaluator: Evaluator, place: Expression, call: ast.Call, row: Starter) -> LoaderCall:
-    around = place.scope.node
-    frame = Frame(FunctionFacts(place.module, around), NOT_KNOWN) if isinstance(around, FUNCTIONS) else None
-    arguments = Loader(replace(place, frame=frame), row, evaluator).given
+    by_anyone = place.by_anyone()
+    arguments = Loader(by_anyone, row, evaluator).given
     named = {**dict(zip(row.positions, arguments.positional, strict=False)), **arguments.keywords}
     written = {name: source for name, source in named.items() if isinstance(source, Expression)}
     given = {
-        row.option(name) or name: Given(name, replace(one, frame=None) if one.frame is frame else one, call)
+        row.option(name) or name: Given(name, replace(one, frame=None) if one.frame is by_anyone.frame else one, call)
         for name, one in written.items()
         if row.option(name) or name in row.positions
     }

@@ -11,10 +11,9 @@ from forklint.project.module import ClassFacts, FunctionFacts
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function, Kind
 from forklint.project.spelling import is_name, last_name
-from forklint.values.arguments import NOT_KNOWN
 from forklint.values.calls import qualified
 from forklint.values.evaluator import Evaluator
-from forklint.values.model import Expression, Frame, Instance
+from forklint.values.model import NOT_KNOWN, Expression, Frame, Instance
 from forklint.values.origins import behind
 
 SEQUENCES = frozenset({"list", "List", "Sequence", "tuple", "Tuple", "dict", "Dict", "Mapping", "DataFrame", "ndarray"})
