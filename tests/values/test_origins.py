@@ -27,7 +27,10 @@ PROGRAMS = {
     "a loop variable": ("for m in [a == 0]:\n    ask(m)", ["m"]),
     "a parameter": ("def f(m):\n    ask(m)\nf(a == 0)", ["m"]),
     "a call of a function": ("def f(m):\n    return m\nask(f(a == 0))", ["a == 0"]),
-    "a function with branches": ("def f():\n    if x:\n        return a == 0\n    return b > 1\nask(f())", ["a == 0", "b > 1"]),
+    "a function with branches": (
+        "def f():\n    if x:\n        return a == 0\n    return b > 1\nask(f())",
+        ["a == 0", "b > 1"],
+    ),
     "a decorated function": ("@wrap\ndef f():\n    return a == 0\nask(f())", ["f()"]),
     "a generator": ("def f():\n    yield 1\n    return a == 0\nask(f())", ["f()"]),
     "a function that calls itself": ("def f():\n    return f()\nask(f())", ["f()"]),

@@ -27,6 +27,9 @@ from forklint.values.model import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from forklint.project.index import Project
     from forklint.values.evaluator import Evaluator
 
 HPARAMS = "hparams"
@@ -77,6 +80,17 @@ def _find_stores(evaluator: Evaluator, facts: ClassFacts, name: str) -> list[tup
             first = first_parameter(function)
             found += [(this, value) for value in _assigned(function, first, name)]
     return found
+
+
+def kept_as(project: Project, facts: ClassFacts, parameter: str) -> Iterator[tuple[str, ast.stmt]]:
+    """Give the attributes under which a constructor keeps a parameter as it is, ``x or y`` included, and where."""
+    found = project.method(facts, "__init__")
+    if found is None or parameter not in {one.arg for one in scopes.parameters(found[1])}:
+        return
+    for statement in scopes.statements(found[1].body):
+        for attribute, value in entries.stored(statement, first_parameter(found[1])):
+            if is_name(value.values[0] if isinstance(value, ast.BoolOp) else value, parameter):
+                yield attribute, statement
 
 
 def _sets_any(evaluator: Evaluator, facts: ClassFacts) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from forklint.facts.datasets.carriers import parameter_at
 from forklint.facts.datasets.classes import is_dataset
 from forklint.facts.datasets.workers import attribute_nodes, worker_methods
 from forklint.facts.handles.carried import Handles, checks_process, leaves_out, pickling_methods
@@ -20,6 +21,7 @@ from forklint.project.spelling import all_arguments, last_name
 from forklint.records import dataclass
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import Expression
+from forklint.values.objects import kept_as
 from forklint.values.origins import behind
 
 LAST = frozenset({"__del__", "__exit__", "close", "shutdown", "teardown"})
@@ -110,15 +112,19 @@ class SharedHandles:
     def _handed_over(self, module: Module) -> Iterator[SharedHandle]:
         seen: set[ast.Call] = set()
         for scope, call in self._calls_beside_openers(module):
-            for position, argument in enumerate(all_arguments(call)):
+            for argument in all_arguments(call):
                 opened = self._argument(module, scope, argument)
                 if opened is None or opened.node in seen:
                     continue
                 dataset = _own_class(module, scope, call) or self._project.resolve(module, scope, call.func)
                 if not isinstance(dataset, ClassFacts) or not is_dataset(self._project, dataset):
                     continue
-                keyword = call.keywords[position - len(call.args)].arg if position >= len(call.args) else None
-                found = self._received(dataset, opened, position, keyword)
+                init = self._project.method(dataset, "__init__")
+                keyword = next((one.arg for one in call.keywords if one.value is argument), None)
+                placed = (
+                    parameter_at(FunctionFacts(init[0].module, init[1]), call, argument) if init is not None else ""
+                )
+                found = self._received(dataset, opened, keyword or placed)
                 if found is not None:
                     seen.add(opened.node)
                     yield found
@@ -166,30 +172,21 @@ class SharedHandles:
             _closed_by(one, argument.attr) for name, it in methods if name not in LAST for one in statements(it.body)
         )
 
-    def _received(self, dataset: ClassFacts, opened: Opened, position: int, keyword: str | None) -> SharedHandle | None:
+    def _received(self, dataset: ClassFacts, opened: Opened, name: str) -> SharedHandle | None:
         """What a dataset does with a handle that its constructor gets: only ``self.x = parameter`` is followed."""
-        found = self._project.method(dataset, "__init__")
-        if found is None:
+        attribute, statement = next(kept_as(self._project, dataset, name), ("", None))
+        owners = self._project.ancestry(dataset).classes
+        if statement is None or any(checks_process(owner) for owner in owners):
             return None
-        names = [argument.arg for argument in parameters(found[1])][1:]
-        name = keyword or (names[position] if position < len(names) else "")
-        for statement in statements(found[1].body):
-            target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-            value = statement.value if isinstance(statement, ast.Assign) else None
-            if isinstance(target, ast.Attribute) and isinstance(value, ast.Name) and value.id == name:
-                owners = self._project.ancestry(dataset).classes
-                if any(checks_process(owner) for owner in owners):
-                    return None
-                return SharedHandle(
-                    opened=opened,
-                    statement=opened.module.statement_of(opened.node),
-                    name=f"{dataset.name}.{target.attr}",
-                    dataset=dataset,
-                    used=self._reads(dataset, target.attr),
-                    pickled=not any(leaves_out(method, {target.attr}) for method in pickling_methods(owners)),
-                    keeps=statement,
-                )
-        return None
+        return SharedHandle(
+            opened=opened,
+            statement=opened.module.statement_of(opened.node),
+            name=f"{dataset.name}.{attribute}",
+            dataset=dataset,
+            used=self._reads(dataset, attribute),
+            pickled=not any(leaves_out(method, {attribute}) for method in pickling_methods(owners)),
+            keeps=statement,
+        )
 
 
 def _closed_by(statement: ast.stmt, attribute: str) -> bool:
