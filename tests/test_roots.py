@@ -99,6 +99,14 @@ def test_without_a_mark_or_a_package_the_own_folder_is_the_project(tmp_path: Pat
     assert find_extent(tmp_path / "tools" / "train.py") == Extent(tmp_path / "tools", tmp_path / "tools", False)
 
 
+def test_an_empty_file_of_settings_makes_one_project_of_an_unpacked_archive(tmp_path: Path) -> None:
+    script, module = tmp_path / "scripts" / "train.py", tmp_path / "words" / "text.py"
+    write(module.parent / "__init__.py")
+    assert find_extent(script) != find_extent(module)
+    write(tmp_path / "forklint.toml")
+    assert {find_extent(script), find_extent(module)} == {Extent(tmp_path, tmp_path)}
+
+
 @pytest.mark.parametrize("mark", ["pyproject.toml", "forklint.toml", ".git"])
 def test_home_is_no_root_whatever_marks_it(home: Path, mark: str) -> None:
     write(home / "pyproject.toml" if mark == ".git" else home / mark)

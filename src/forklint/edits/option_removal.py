@@ -7,7 +7,7 @@ import ast
 from forklint.edits import cst
 from forklint.edits.loader_options import Places, without
 from forklint.edits.tree import Tree
-from forklint.facts.options.mappings import Given
+from forklint.facts.options.given import Given
 from forklint.project.module import Module
 
 
@@ -16,7 +16,7 @@ def removed(tree: Tree, module: Module, given: Given, neutral: str) -> Tree | No
 
     A mapping that other calls unpack as well is left alone, and so is one of another module.
     """
-    if given.module is not module or not given.is_own:
+    if given.module is not module or given.home is None or not given.is_own:
         return None
     try:
         places = Places(tree, module)

@@ -7,7 +7,7 @@ import ast
 from forklint.edits import cst
 from forklint.edits.loader_options import Places
 from forklint.edits.tree import Tree
-from forklint.facts.options.mappings import Given
+from forklint.facts.options.given import Given
 from forklint.project.module import Module
 from forklint.project.scopes import Function
 
@@ -22,7 +22,7 @@ def method_renamed(tree: Tree, module: Module, method: Function, name: str) -> T
 
 def argument_renamed(tree: Tree, module: Module, given: Given, name: str) -> Tree | None:
     """The tree in which an argument has another name; None if other calls get it from where it is written, too."""
-    if given.module is not module or not given.is_own:
+    if given.module is not module or given.home is None or not given.is_own:
         return None
     try:
         places = Places(tree, module)

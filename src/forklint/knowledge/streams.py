@@ -21,7 +21,6 @@ class StreamWords:
     opened_methods: frozenset[str]
     opens: frozenset[str]
     reads: frozenset[str]
-    endless: frozenset[str]
     random: frozenset[str]
     shared_out: frozenset[str]
 

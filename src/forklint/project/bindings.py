@@ -18,17 +18,9 @@ def values_of(module: Module, scope: Scope, name: ast.Name) -> Iterator[tuple[Sc
     """Give the values that a name may have been assigned where it is read, each with its scope; the last first."""
     found = reaching(module, scope, name)
     for binding in reversed(found[1] if found is not None else ()):
-        value = _value(binding)
+        value = value_of(binding)
         if value is not None and found is not None:
             yield found[0], value
-
-
-def assigned(module: Module, name: ast.Name) -> list[ast.expr]:
-    """The expressions that its own scope may have assigned to a name where it is read; none if some are not plain."""
-    scope = module.scope_at(name)
-    found = reaching(module, scope, name)
-    values = [binding.value for binding in found[1]] if found is not None and found[0] is scope else []
-    return [] if None in values else [value for value in values if value is not None]
 
 
 def reaching(module: Module, scope: Scope, name: ast.Name) -> tuple[Scope, list[Binding]] | None:
@@ -166,7 +158,8 @@ def _is_instance_of(node: ast.AST, name: str) -> bool:
     return is_test and isinstance(asked, ast.Name) and asked.id == name
 
 
-def _value(binding: Binding) -> ast.expr | None:
+def value_of(binding: Binding) -> ast.expr | None:
+    """The expression whose value, or a part of it, a binding gives a name; None for another kind of binding."""
     node = binding.node
     if binding.value is not None:
         return binding.value

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import zip_longest
 
-from forklint.project.spelling import last_name, text_of
+from forklint.project.spelling import is_name, last_name, text_of
 
 Entry = tuple[str, ast.expr]
 Assignment = ast.Assign | ast.AnnAssign
@@ -58,6 +59,24 @@ def _pairs(target: ast.expr, value: ast.expr) -> Iterator[Entry]:
     elif isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(target.elts):
         for part, given in zip(target.elts, value.elts, strict=True):
             yield from _pairs(part, given)
+
+
+def stored(statement: ast.stmt, me: str) -> Iterator[tuple[str, ast.expr | None]]:
+    """Give the attributes of an object that a statement stores, by the object's name; the value if it is plain."""
+    if isinstance(statement, (ast.Assign, ast.AnnAssign)) and statement.value is not None:
+        for target in targets(statement):
+            yield from _stored(target, statement.value, me)
+    elif isinstance(statement, ast.AugAssign):
+        yield from _stored(statement.target, None, me)
+
+
+def _stored(target: ast.expr, value: ast.expr | None, me: str) -> Iterator[tuple[str, ast.expr | None]]:
+    if isinstance(target, ast.Attribute) and is_name(target.value, me):
+        yield target.attr, value
+    elif isinstance(target, (ast.Tuple, ast.List)):
+        parts = value.elts if isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(target.elts) else ()
+        for part, one in zip_longest(target.elts, parts):
+            yield from _stored(part, one, me)
 
 
 def of_block(block: list[ast.stmt], base: str = "") -> Iterator[Entry]:

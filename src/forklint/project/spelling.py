@@ -48,6 +48,11 @@ def argument(call: ast.Call, name: str, position: int | None) -> ast.expr | None
     return None if hidden else call.args[position]
 
 
+def all_arguments(call: ast.Call) -> list[ast.expr]:
+    """All arguments that a call is seen to give, those by name last."""
+    return [*call.args, *(keyword.value for keyword in call.keywords)]
+
+
 def hides_arguments(call: ast.Call) -> bool:
     """Whether ``*args`` or ``**kwargs`` may give more than is seen."""
     return any(isinstance(one, ast.Starred) for one in call.args) or any(one.arg is None for one in call.keywords)

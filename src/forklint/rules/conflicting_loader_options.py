@@ -77,12 +77,13 @@ class ConflictingLoaderOptions(Rule):
     A loader for a small list of numbers is created with the option and without it, and a batch is read.
 
     ## Known limits
-    Subclasses with their own `__init__` are not checked where they are created, and neither is
-    `functools.partial(DataLoader, ...)` if another module calls it. Values from the command line or from arguments are
-    not followed, nor are mappings that are filled step by step, stored in a class or returned by a function, unless the
-    machine decides whether there are workers: then the finding is a warning for machines without workers. Invalid
-    single values (`num_workers=-1`, `batch_size=0`) are not reported. Before torch 2.0, `prefetch_factor=2` without
-    workers was accepted, since it was the default: it is not reported if `target-torch` only allows older versions. See
+    Subclasses with their own `__init__` are not checked where they are created, and neither is a
+    `functools.partial(DataLoader, ...)` that is never called in the project. Values from the command line or from
+    arguments are not followed, unless the machine decides whether there are workers: then the finding is a warning for
+    machines without workers. A mapping that is passed to another function may be changed there, so its entries are not
+    checked. Invalid single values (`num_workers=-1`, `batch_size=0`) are not reported. Before torch 2.0,
+    `prefetch_factor=2` without workers was accepted, since it was the default: it is not reported if `target-torch`
+    only allows older versions. See
     [further ways](../recall/FKL402.md).
 
     ## References
@@ -179,10 +180,10 @@ class ConflictingLoaderOptions(Rule):
             yield PresetSuspect(
                 span=preset.span(conflict.entry.start, conflict.entry.end),
                 subject=key,
-                message=f"{told}: the `{conflict.row.name}` raises {refusal.error} when it is {refusal.when}",
+                message=f"{told}: the `{conflict.loader.row.name}` raises {refusal.error} when it is {refusal.when}",
                 cells=self.settings.cells,
                 qualname=".".join(map(str, (*conflict.address[1:], key))),
-                chain=(self.link(conflict.module, conflict.call, "it is passed to this loader"),),
+                chain=(conflict.loader.call.link("it is passed to this loader"),),
                 facts=conflict,
                 proof=shown.proof_of_preset(conflict),
             )

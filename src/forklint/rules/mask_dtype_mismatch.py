@@ -105,12 +105,15 @@ class MaskDtypeMismatch(Rule):
             yield Suspect(wrong.call, subject, _message(wrong), self.settings.cells, chain, severity, wrong)
 
     def _made(self, wrong: Wrong, module: Module) -> Iterator[Link]:
-        from forklint.project.bindings import assigned
+        from forklint.values.evaluator import Evaluator
+        from forklint.values.model import Expression
+        from forklint.values.origins import behind
 
         for mask in wrong.masks:
             if isinstance(mask.node, ast.Name):
-                for value in assigned(module, mask.node):
-                    yield self.link(module, value, f"`{mask.node.id}` is created here")
+                place = Expression(module, module.scope_at(mask.node), mask.node)
+                for one in behind(Evaluator(self.project), place):
+                    yield one.link(f"`{mask.node.id}` is created here")
 
     def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
         """The function or class, and what its masks are."""

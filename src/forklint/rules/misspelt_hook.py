@@ -170,7 +170,7 @@ class MisspeltHook(Rule):
         given = keyword.given
         if not is_here:
             yield self.link(given.module, given.value, f"`{given.name}` is set here")
-        elif given.is_unpacked:
+        elif given.home is not given.call:
             yield self.link(module, keyword.call, "the loader is created here")
 
     def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:

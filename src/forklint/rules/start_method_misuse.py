@@ -100,7 +100,7 @@ class StartMethodMisuse(Rule):
             yield Suspect(misuse.event.node, subject, _message(misuse), self._cells(misuse), chain, severity, misuse)
 
     def _cells(self, misuse: Misuse) -> tuple[Cell, ...]:
-        from forklint.facts.starting.misuse import platforms_of
+        from forklint.values.worlds import platforms_of
 
         where = [platform for platform in self.settings.platforms if platform in platforms_of(misuse.worlds)]
         if misuse.kind == "fork":
@@ -152,7 +152,7 @@ def _message(misuse: Misuse) -> str:
 
 
 def _where_it_harms(misuse: Misuse) -> str:
-    from forklint.facts.starting.misuse import platforms_of
+    from forklint.values.worlds import platforms_of
 
     words = {"darwin": "unsafe on macOS", "windows": "not available on Windows"}
     return " and ".join(text for platform, text in words.items() if platform in platforms_of(misuse.worlds))

@@ -241,16 +241,32 @@ def result_of(
     within: Frame | None = None,
 ) -> Found:
     """What a function gives that is called with some arguments; of a generator, the generator."""
-    is_again = within is not None and within.enters(function)
-    if is_again or not _is_plain(evaluator, function):
-        return NOTHING
     frame = Frame(function, given, receiver, within)
+    if not _is_followed(evaluator, frame):
+        return NOTHING
     if is_generator(evaluator.project, function.node):
         return Found(Stream(frame))
-    here = Expression(function.module, function.scope, NONE, frame)
-    values, _ = _outcomes(evaluator, here, function.node.body)
     gives = agreed if isinstance(function.node.body[-1], ENDS) else perhaps
-    return gives(evaluator.find(here.part(value)).within(worlds) for value, worlds in values)
+    return gives(evaluator.find(value).within(worlds) for value, worlds in _returns(evaluator, frame))
+
+
+def returns(evaluator: Evaluator, frame: Frame) -> tuple[Expression, ...]:
+    """The expressions that a call of a function may return; none if it is not followed."""
+    if not _is_followed(evaluator, frame) or is_generator(evaluator.project, frame.function.node):
+        return ()
+    return tuple(value for value, _ in _returns(evaluator, frame))
+
+
+def _returns(evaluator: Evaluator, frame: Frame) -> list[tuple[Expression, Worlds]]:
+    here = Expression(frame.function.module, frame.function.scope, NONE, frame)
+    values, _ = _outcomes(evaluator, here, frame.function.node.body)
+    return [(here.part(value), worlds) for value, worlds in values]
+
+
+def _is_followed(evaluator: Evaluator, frame: Frame) -> bool:
+    """Whether it is known what a call gives, and it does not stand in another call of the same function."""
+    is_again = frame.within is not None and frame.within.enters(frame.function)
+    return not is_again and _is_plain(evaluator, frame.function)
 
 
 Outcomes = list[tuple[ast.expr, Worlds]]

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from forklint.model import Link
 from forklint.project.module import ClassFacts, FunctionFacts, Module
-from forklint.project.scopes import Scope
+from forklint.project.scopes import FUNCTIONS, Scope
 from forklint.records import dataclass
 from forklint.source.presets import Preset
 from forklint.source.presets.nodes import Node
@@ -30,6 +30,12 @@ class Expression:
     def part(self, node: ast.expr) -> Expression:
         """Give another expression of the same place."""
         return Expression(self.module, self.scope, node, self.frame)
+
+    def by_anyone(self, receiver: Instance | None = None) -> Expression:
+        """Give it as it stands, asking nothing of who calls the function around it."""
+        node = self.scope.node
+        function = FunctionFacts(self.module, node) if isinstance(node, FUNCTIONS) else None
+        return replace(self, frame=Frame(function, NOT_KNOWN, receiver) if function is not None else None)
 
     def link(self, message: str) -> Link:
         """Make a step of a chain that points here."""
@@ -117,6 +123,10 @@ class Arguments:
 
 NO_ARGUMENTS = Arguments()
 NOT_KNOWN = Arguments(open=True)
+
+
+NOT_KNOWN = Arguments(open=True)
+"""What a call gives of which nothing is known."""
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,9 @@ from forklint.knowledge.loading import names as listed
 from forklint.project import entries, scopes
 from forklint.project.module import ClassFacts, FunctionFacts
 from forklint.project.nodes import nodes_below
-from forklint.project.spelling import first_parameter, is_name, text_of
-from forklint.values import calls, stores
+from forklint.project.spelling import first_parameter, is_name, last_name, text_of
+from forklint.values import calls
+from forklint.values import stores as changes
 from forklint.values.model import (
     NO_ARGUMENTS,
     NOTHING,
@@ -26,6 +27,9 @@ from forklint.values.model import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from forklint.project.index import Project
     from forklint.values.evaluator import Evaluator
 
 HPARAMS = "hparams"
@@ -37,11 +41,9 @@ def attribute(evaluator: Evaluator, owner: Instance, name: str) -> Found:
     facts = owner.facts
     if name == HPARAMS:
         return _hyperparameters(evaluator, owner)
-    if any(_sets_any(evaluator, one) for one in evaluator.project.ancestry(facts).classes):
+    stored = stores(evaluator, owner, name)
+    if stored is None:
         return NOTHING
-    stored = _stores(evaluator, facts, name)
-    if owner.made is None and any(_has_own(heir, name) for heir in evaluator.project.subclasses(facts)):
-        return NOTHING  # which of them it is decides
     if stored:
         return agreed(_stored(evaluator, owner, function, value, name) for function, value in stored)
     found = evaluator.project.method(facts, name)
@@ -56,8 +58,16 @@ def attribute(evaluator: Evaluator, owner: Instance, name: str) -> Found:
     return _field(evaluator, owner, name)
 
 
-def _stores(evaluator: Evaluator, facts: ClassFacts, name: str) -> list[tuple[FunctionFacts, ast.expr | None]]:
-    """What methods of a class, its bases and its subclasses assign to an attribute of ``self``; None for no value."""
+def stores(evaluator: Evaluator, owner: Instance, name: str) -> list[tuple[FunctionFacts, ast.expr | None]] | None:
+    """What methods of an object's class and its bases assign to an attribute of ``self``; a value is None if unclear.
+
+    None if anything may assign it, or the object may be one of a subclass that has an attribute of its own.
+    """
+    facts = owner.facts
+    if any(_sets_any(evaluator, one) for one in evaluator.project.ancestry(facts).classes):
+        return None
+    if owner.made is None and any(_has_own(heir, name) for heir in evaluator.project.subclasses(facts)):
+        return None
     return evaluator.project.answer("what methods assign", (facts, name), lambda: _find_stores(evaluator, facts, name))
 
 
@@ -69,6 +79,17 @@ def _find_stores(evaluator: Evaluator, facts: ClassFacts, name: str) -> list[tup
             first = first_parameter(function)
             found += [(this, value) for value in _assigned(function, first, name)]
     return found
+
+
+def kept_as(project: Project, facts: ClassFacts, parameter: str) -> Iterator[tuple[str, ast.stmt]]:
+    """Give the attributes under which a constructor keeps a parameter as it is, ``x or y`` included, and where."""
+    found = project.method(facts, "__init__")
+    if found is None or parameter not in {one.arg for one in scopes.parameters(found[1])}:
+        return
+    for statement in scopes.statements(found[1].body):
+        for attribute, value in entries.stored(statement, first_parameter(found[1])):
+            if is_name(value.values[0] if isinstance(value, ast.BoolOp) else value, parameter):
+                yield attribute, statement
 
 
 def _sets_any(evaluator: Evaluator, facts: ClassFacts) -> bool:
@@ -102,29 +123,12 @@ def _has_own(facts: ClassFacts, name: str) -> bool:
 def _assigned(function: ast.FunctionDef | ast.AsyncFunctionDef, first: str, name: str) -> list[ast.expr | None]:
     found: list[ast.expr | None] = []
     for statement in scopes.statements(function.body):
-        if isinstance(statement, (ast.Assign, ast.AnnAssign)):
-            if statement.value is None:
-                continue
-            for target in entries.targets(statement):
-                if _is_own(target, first, name):
-                    found.append(statement.value)
-                elif isinstance(target, (ast.Tuple, ast.List)):
-                    values = statement.value.elts if isinstance(statement.value, (ast.Tuple, ast.List)) else []
-                    is_each = len(values) == len(target.elts)
-                    own = [index for index, part in enumerate(target.elts) if _is_own(part, first, name)]
-                    found += [values[index] if is_each else None for index in own]
-        elif isinstance(statement, ast.AugAssign) and _is_own(statement.target, first, name):
-            found.append(None)
+        found += [value for attribute, value in entries.stored(statement, first) if attribute == name]
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+            named = dict(zip(("name", "tensor"), statement.value.args, strict=False))
+            is_it = last_name(statement.value.func) == "register_buffer" and text_of(named.get("name")) == name
+            found += [named.get("tensor")] if is_it else []
     return found
-
-
-def _is_own(target: ast.expr, first: str, name: str) -> bool:
-    return (
-        isinstance(target, ast.Attribute)
-        and target.attr == name
-        and isinstance(target.value, ast.Name)
-        and target.value.id == first
-    )
 
 
 def _stored(evaluator: Evaluator, owner: Instance, function: FunctionFacts, value: ast.expr | None, name: str) -> Found:
@@ -138,7 +142,7 @@ def _stored(evaluator: Evaluator, owner: Instance, function: FunctionFacts, valu
     found = told(evaluator.find(place), place, name)
     classes = evaluator.project.ancestry(owner.facts).classes
     methods = (FunctionFacts(one.module, method) for one in classes for method in one.methods.values())
-    return stores.attribute_brought_up_to_date(evaluator, place, name, found, methods)
+    return changes.attribute_brought_up_to_date(evaluator, place, name, found, methods)
 
 
 def _hyperparameters(evaluator: Evaluator, owner: Instance) -> Found:

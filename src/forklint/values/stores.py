@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from forklint.project.module import FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Binding, Scope
+from forklint.project.spelling import text_of
 from forklint.values.model import (
     ABSENT,
     Case,
@@ -316,13 +317,13 @@ def _of_call(call: ast.Call) -> Iterator[tuple[str, Change]]:
     if isinstance(func, ast.Name) and func.id == "setattr" and len(call.args) == 3:
         owner, named, value = call.args
         if isinstance(owner, ast.Name):
-            yield owner.id, Change(Act.SET if _text(named) else Act.ANY, call, _text(named), value)
+            yield owner.id, Change(Act.SET if text_of(named) else Act.ANY, call, text_of(named), value)
     if not isinstance(func, ast.Attribute) or not _name(func.value) or func.attr not in CHANGING:
         return
     name, first = _name(func.value), call.args[0] if call.args else None
     second = call.args[1] if len(call.args) > 1 else None
     if func.attr in KEYED:
-        key = _text(first)
+        key = text_of(first)
         act = KEYED[func.attr] if key else Act.ANY
         none = ast.copy_location(ast.Constant(None), call)
         yield name, Change(act, call, key, second or none)
@@ -345,7 +346,7 @@ def _path(target: ast.expr) -> tuple[str, str] | None:
     keys: list[str] = []
     known = True
     while isinstance(target, (ast.Attribute, ast.Subscript)):
-        key = target.attr if isinstance(target, ast.Attribute) else _text(target.slice)
+        key = target.attr if isinstance(target, ast.Attribute) else text_of(target.slice)
         known &= bool(key)
         keys.append(key)
         target = target.value
@@ -361,7 +362,3 @@ def _name(node: ast.expr) -> str:
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == SELF:
         return f"{SELF}.{node.attr}"
     return node.id if isinstance(node, ast.Name) else ""
-
-
-def _text(node: ast.expr | None) -> str:
-    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""

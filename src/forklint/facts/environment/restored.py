@@ -9,6 +9,7 @@ from forklint.project.index import Project, Value
 from forklint.project.module import Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Scope
+from forklint.project.spelling import text_of
 
 EVERYTHING = ""
 """Stands for every variable at once."""
@@ -41,12 +42,12 @@ def _removed(project: Project, module: Module, home: ast.AST) -> dict[str, int]:
 def _names_removed(project: Project, module: Module, node: ast.Delete | ast.Call) -> list[str]:
     if isinstance(node, ast.Delete):
         targets = [target for target in node.targets if isinstance(target, ast.Subscript)]
-        texts = [(target, _text(target.slice)) for target in targets]
+        texts = [(target, text_of(target.slice)) for target in targets]
         return [text for target, text in texts if text and _is_environ(project, module, target.value)]
     if not isinstance(node.func, ast.Attribute):
         return []
     if node.func.attr in REMOVERS and node.args:
-        text = _text(node.args[0])
+        text = text_of(node.args[0])
         return [text] if text else []
     is_whole = node.func.attr == "clear" or (node.func.attr == "update" and _is_copy(project, module, node))
     return [EVERYTHING] if is_whole and _is_environ(project, module, node.func.value) else []
@@ -85,7 +86,7 @@ def _patches(project: Project, module: Module, patch: ast.expr) -> bool:
     is_call = isinstance(patch, ast.Call) and isinstance(patch.func, ast.Attribute) and patch.func.attr == "dict"
     if not isinstance(patch, ast.Call) or not is_call or not patch.args:
         return False
-    return _text(patch.args[0]) == ENVIRON or _is_environ(project, module, patch.args[0])
+    return text_of(patch.args[0]) == ENVIRON or _is_environ(project, module, patch.args[0])
 
 
 def _reads(project: Project, module: Module, scope: Scope, expression: ast.expr) -> bool:
@@ -103,14 +104,9 @@ def _reads(project: Project, module: Module, scope: Scope, expression: ast.expr)
 def _variable_read(expression: ast.expr) -> str:
     """The variable that such an expression reads; empty if its name is not written out."""
     if isinstance(expression, ast.Subscript):
-        return _text(expression.slice)
-    return _text(expression.args[0]) if isinstance(expression, ast.Call) and expression.args else ""
+        return text_of(expression.slice)
+    return text_of(expression.args[0]) if isinstance(expression, ast.Call) and expression.args else ""
 
 
 def _is_environ(project: Project, module: Module, expression: ast.expr) -> bool:
     return is_environ(project, module, module.scope_at(expression), expression)
-
-
-def _text(expression: ast.expr) -> str:
-    value = expression.value if isinstance(expression, ast.Constant) else None
-    return value if isinstance(value, str) else ""

@@ -6,13 +6,13 @@ import ast
 from collections.abc import Iterator
 
 from forklint.facts.environment.setters import may_set
-from forklint.project.index import External, Project, Value
-from forklint.project.module import FunctionFacts, Module
-from forklint.project.scopes import FUNCTIONS, Kind, Scope
+from forklint.project.index import External, Project
+from forklint.project.module import Module
+from forklint.project.scopes import Kind, Scope
 from forklint.project.spelling import last_name
 from forklint.records import dataclass
 from forklint.values.evaluator import Evaluator
-from forklint.values.model import NOT_KNOWN, Constant, Expression, Frame
+from forklint.values.model import Constant, Expression
 
 ENVIRON = "os.environ"
 
@@ -137,18 +137,10 @@ class _Finder:
             yield Setting(statement, name, None if expanded else ast.Constant(value))
 
     def _mapping(self, statement: ast.stmt, mapping: ast.expr) -> Iterator[Setting]:
-        if isinstance(mapping, ast.Name):
-            symbol = self._project.lookup(self._module, self._scope(statement), mapping.id)
-            value = symbol.binding.value if isinstance(symbol, Value) and symbol.module is self._module else None
-            mapping = value if isinstance(value, (ast.Dict, ast.Call)) else mapping
-        if isinstance(mapping, ast.Dict):
-            for key, value in zip(mapping.keys, mapping.values, strict=True):
-                if key is None:
-                    yield from self._mapping(statement, value)
-                else:
-                    yield from self._named(statement, key, value)
-        elif isinstance(mapping, ast.Call) and isinstance(mapping.func, ast.Name) and mapping.func.id == "dict":
-            yield from self._keywords(statement, mapping)
+        table = self._evaluator.table(Expression(self._module, self._scope(statement), mapping))
+        for name, source in table.entries.items() if table is not None else ():
+            is_here = isinstance(source, Expression) and source.module is self._module
+            yield Setting(statement, name, source.node if is_here else None)  # type: ignore[union-attr,arg-type]
 
     @staticmethod
     def _keywords(statement: ast.stmt, call: ast.Call) -> Iterator[Setting]:
@@ -162,11 +154,7 @@ class _Finder:
 
     def _names(self, statement: ast.stmt, key: ast.expr) -> list[str]:
         """The variables that a key may name: a literal, a constant, or each item of a loop over literals."""
-        scope = self._scope(statement)
-        by_anyone = (
-            Frame(FunctionFacts(self._module, scope.node), NOT_KNOWN) if isinstance(scope.node, FUNCTIONS) else None
-        )
-        found = self._evaluator.find(Expression(self._module, scope, key, by_anyone)).possible
+        found = self._evaluator.find(Expression(self._module, self._scope(statement), key).by_anyone()).possible
         texts = [one.value.value for one in found if isinstance(one.value, Constant)]
         return [text for text in texts if isinstance(text, str)]
 

@@ -6,10 +6,10 @@ import ast
 from dataclasses import field, replace
 
 from forklint.facts.handles.claims import NO_CLAIMS, Claims, denies
-from forklint.facts.handles.shapes import is_name
 from forklint.knowledge.handles import Handle
 from forklint.project.module import ClassFacts, Module
 from forklint.project.scopes import Scope
+from forklint.project.spelling import is_name
 from forklint.records import dataclass
 from forklint.values.model import Expression
 from forklint.values.model import Frame as Context

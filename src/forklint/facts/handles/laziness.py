@@ -14,6 +14,7 @@ from forklint.project.index import Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function, statements
+from forklint.project.spelling import all_arguments
 from forklint.records import dataclass
 
 PLAIN_BASES = ("torch.utils.data.", "torchvision.", "abc.", "typing.", "builtins.object", "collections.abc.")
@@ -159,7 +160,7 @@ class _Planner:
             raise NotLazyError("it is opened in another module")
         if self._carried.opened.row.write_modes and writes(call):
             raise NotLazyError("it is open for writing, and each process would reopen it")
-        for argument in [*call.args, *(keyword.value for keyword in call.keywords)]:
+        for argument in all_arguments(call):
             for node in nodes_below(argument):
                 if isinstance(node, (ast.Lambda, ast.Await, ast.NamedExpr, ast.Yield, ast.YieldFrom)):
                     raise NotLazyError("its arguments cannot be stored for later")

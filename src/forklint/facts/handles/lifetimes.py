@@ -40,7 +40,7 @@ from forklint.project.budget import Budget
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import Function, parameters
-from forklint.project.spelling import is_static
+from forklint.project.spelling import all_arguments, is_name, is_static
 from forklint.values.arguments import of_call
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import NOT_KNOWN, Arguments, Instance
@@ -190,7 +190,7 @@ class Lifetimes(Flow):
         target = self._targets.of(frame, call)
         if target is not None:
             return self._call(frame, call, target)
-        arguments = self._union(frame, [*call.args, *(keyword.value for keyword in call.keywords)])
+        arguments = self._union(frame, all_arguments(call))
         row = self._table.row(frame.module, frame.scope, call)
         if row is not None:
             return frozenset({Held(Opened(frame.module, call, row), claims=self._claims)}) | arguments
@@ -212,7 +212,7 @@ class Lifetimes(Flow):
     def _made_by_class(self, frame: Frame, call: ast.Call) -> ClassFacts | None:
         """The class that ``cls(...)`` in a class method makes an object of."""
         function = frame.context.function
-        is_it = frame.me and shapes.is_name(call.func, frame.me) and makes_by_class(function.node)
+        is_it = frame.me and is_name(call.func, frame.me) and makes_by_class(function.node)
         return function.owner if is_it else None
 
     def _method_value(self, frame: Frame, function: ast.Attribute, arguments: Values) -> Values:
@@ -232,7 +232,7 @@ class Lifetimes(Flow):
         return members | (inside if function.attr in shapes.BOX_VIEWS else unboxed(inside))
 
     def _attribute_value(self, frame: Frame, expression: ast.Attribute) -> Values:
-        if shapes.is_name(expression.value, frame.me) and frame.me:
+        if is_name(expression.value, frame.me) and frame.me:
             known = frame.state.get(f"self.{expression.attr}")
             if known is not None or self._facts is None:
                 return known or NOTHING
@@ -249,7 +249,7 @@ class Lifetimes(Flow):
 
     def _subscript_value(self, frame: Frame, expression: ast.Subscript) -> Values:
         found = self._project.method(self._facts, "__getitem__") if self._facts is not None else None
-        if found is not None and frame.me and shapes.is_name(expression.value, frame.me):
+        if found is not None and frame.me and is_name(expression.value, frame.me):
             call = ast.Call(func=expression.value, args=[expression.slice], keywords=[])
             return self._call(frame, call, Target(found[0].module, found[1], bound=True))
         owner = self.value(frame, expression.value)

@@ -6,10 +6,13 @@ import ast
 from functools import cache
 
 from forklint.knowledge.handles import Handle, wrappers
-from forklint.project.index import External, Project, Value
+from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Scope
+from forklint.values.evaluator import Evaluator
+from forklint.values.model import Expression, Instance
+from forklint.values.origins import origins
 
 
 class Openers:
@@ -17,7 +20,8 @@ class Openers:
 
     def __init__(self, project: Project, facts: ClassFacts | None, table: dict[str, Handle]) -> None:
         self._project = project
-        self._facts = facts
+        self._evaluator = Evaluator(project)
+        self._this = Instance(facts) if facts is not None else None
         self._table = table
         self._last_names = frozenset(name.rpartition(".")[2] for name in table)
 
@@ -28,7 +32,8 @@ class Openers:
         if isinstance(call.func, ast.Name) and symbol is None and scope.find(call.func.id) is None:
             name = f"builtins.{call.func.id}"
         if isinstance(call.func, ast.Attribute) and not name and call.func.attr in self._last_names:
-            name = f"{self._constructor(module, scope, call.func.value)}.{call.func.attr}"
+            owner = Expression(module, scope, call.func.value).by_anyone(self._this)
+            name = f"{self._constructor(owner)}.{call.func.attr}"
         row = self._table.get(name) or self._table.get(name.removeprefix("builtins."))
         if row is None or (row.suffix and not _ends_with(call, row.suffix)) or not _asks(call, row.keywords):
             return None
@@ -51,44 +56,21 @@ class Openers:
             known = f"builtins.{name}"
         return known in wrappers()
 
-    def _constructor(self, module: Module, scope: Scope, expression: ast.expr) -> str:
+    def _constructor(self, source: Expression) -> str:
         """Qualified name of the class outside the project that an expression is an object of, if that is plain."""
-        if isinstance(expression, ast.Name):
-            symbol = self._project.lookup(module, scope, expression.id)
-            if isinstance(symbol, Value) and symbol.binding.value is not None:
-                return self._constructor(symbol.module, symbol.scope, symbol.binding.value)
-            return self._annotated(module, scope, expression.id)
-        if isinstance(expression, ast.Attribute) and self._facts is not None:
-            return self._attribute_class(expression)
-        if isinstance(expression, ast.BinOp) and isinstance(expression.op, ast.Div):
-            return self._constructor(module, scope, expression.left)
-        if isinstance(expression, ast.Call):
-            return self._project.qualified(module, scope, expression.func)
-        return ""
-
-    def _annotated(self, module: Module, scope: Scope, name: str) -> str:
-        """Qualified name of the class that a parameter is annotated with."""
-        found = scope.find(name)
-        node = found[1][0].node if found and len(found[1]) == 1 else None
-        if not isinstance(node, ast.arg) or node.annotation is None or found is None:
-            return ""
-        return self._project.qualified(module, found[0], node.annotation)
-
-    def _attribute_class(self, expression: ast.Attribute) -> str:
-        """Qualified name of the class outside the project that an attribute of the object holds, if all agree."""
-        if not isinstance(expression.value, ast.Name) or self._facts is None:
-            return ""
-        found: set[str] = set()
-        for owner in self._project.ancestry(self._facts).classes:
-            for method in owner.methods.values():
-                for node in nodes_below(method):
-                    targets = node.targets if isinstance(node, ast.Assign) else []
-                    if any(isinstance(t, ast.Attribute) and t.attr == expression.attr for t in targets):
-                        scope = owner.module.scope_of[method]
-                        value = node.value  # type: ignore[attr-defined]
-                        same = isinstance(value, ast.Attribute)
-                        found.add("" if same else self._constructor(owner.module, scope, value))
+        found = {self._class_of(one) for one in origins(self._evaluator, source)}
         return found.pop() if len(found) == 1 else ""
+
+    def _class_of(self, source: Expression) -> str:
+        node = source.node
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+            return self._constructor(source.part(node.left))
+        bound = source.scope.bindings.get(getattr(node, "id", ""), ())
+        annotations = [getattr(one.node, "annotation", None) for one in bound if isinstance(one.node, ast.arg)]
+        named = (
+            node.func if isinstance(node, ast.Call) else annotations[0] if len(bound) == len(annotations) == 1 else None
+        )
+        return self._project.qualified(source.module, source.scope, named) if named is not None else ""
 
 
 @cache

@@ -15,7 +15,7 @@ from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Kind, Scope
-from forklint.project.spelling import last_name
+from forklint.project.spelling import all_arguments, last_name
 
 COLLECTORS = frozenset({"len", "list", "tuple", "set", "frozenset", "sorted"})
 """Functions that read all of what they are given before they return."""
@@ -56,7 +56,7 @@ def handed_on(path: Iterable[FunctionFacts], attribute: str, row: Handle) -> boo
                 continue
             for call in nodes_below(statement):
                 if isinstance(call, ast.Call) and not _is_harmless(call.func, row):
-                    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+                    given = all_arguments(call)
                     if any(_reads(argument, attribute) for argument in given):
                         return True
     return False

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from forklint.project.scopes import Function
-from forklint.project.spelling import last_name
+from forklint.project.spelling import is_name, last_name
 
 CONTAINER_METHODS = frozenset({"append", "add", "insert", "extend", "update", "setdefault", "appendleft"})
 READING_METHODS = frozenset({"extend", "update"})
@@ -32,11 +32,6 @@ def last_return(function: Function) -> ast.Return | None:
     """The statement at the end of a function that gives its value."""
     last = function.body[-1]
     return last if isinstance(last, ast.Return) else None
-
-
-def is_name(expression: ast.expr, name: str) -> bool:
-    """Whether an expression is just this name."""
-    return isinstance(expression, ast.Name) and expression.id == name
 
 
 def closes_alone(body: list[ast.stmt]) -> bool:

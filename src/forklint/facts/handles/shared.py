@@ -5,21 +5,24 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from forklint.facts.datasets.carriers import parameter_at
 from forklint.facts.datasets.classes import is_dataset
 from forklint.facts.datasets.workers import attribute_nodes, worker_methods
 from forklint.facts.handles.carried import Handles, checks_process, leaves_out, pickling_methods
 from forklint.facts.handles.held import Opened
 from forklint.facts.handles.openers import Openers
 from forklint.facts.handles.shapes import CLOSING_METHODS
-from forklint.project import entries
 from forklint.project.guard import may_be_guarded
 from forklint.project.index import Project, Value
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Binding, Kind, Scope, parameters, statements
-from forklint.project.spelling import first_parameter, is_name, last_name
+from forklint.project.spelling import all_arguments, is_name, last_name
 from forklint.records import dataclass
+from forklint.values.evaluator import Evaluator
 from forklint.values.model import Expression
+from forklint.values.objects import kept_as
+from forklint.values.origins import behind
 
 LAST = frozenset({"__del__", "__exit__", "close", "shutdown", "teardown"})
 """Methods that run when the workers are done."""
@@ -50,6 +53,7 @@ class SharedHandles:
     def __init__(self, project: Project, handles: Handles) -> None:
         self._project = project
         self._handles = handles
+        self._evaluator = Evaluator(project)
         self._openers = Openers(project, None, handles.openers)
 
     def in_module(self, module: Module) -> Iterator[SharedHandle]:
@@ -110,37 +114,38 @@ class SharedHandles:
     def _handed_over(self, module: Module) -> Iterator[SharedHandle]:
         seen: set[ast.Call] = set()
         for scope, call in self._calls_beside_openers(module):
-            for position, argument in enumerate([*call.args, *(keyword.value for keyword in call.keywords)]):
+            for argument in all_arguments(call):
                 opened = self._argument(module, scope, argument)
                 if opened is None or opened.node in seen:
                     continue
-                found = next(self._taken(Expression(module, scope, call), position, opened, MAX_CALLS), None)
+                found = next(self._taken(Expression(module, scope, call), argument, opened, MAX_CALLS), None)
                 if found is not None:
                     seen.add(opened.node)
                     yield found
 
-    def _taken(self, called: Expression, position: int, opened: Opened, depth: int) -> Iterator[SharedHandle]:
-        """Give what keeps a handle that a call gets: a dataset, or one that is made by the function called."""
+    def _taken(self, called: Expression, argument: ast.expr, opened: Opened, depth: int) -> Iterator[SharedHandle]:
+        """Give what keeps a handle that is an argument of a call: a dataset, or one that the called function makes."""
         module, scope, call = called.module, called.scope, called.node
         assert isinstance(call, ast.Call)  # noqa: S101 - the callers say so
         callee = _own_class(module, scope, call) or self._project.resolve(module, scope, call.func)
-        keyword = call.keywords[position - len(call.args)].arg if position >= len(call.args) else None
-        if any(isinstance(argument, ast.Starred) for argument in call.args[:position]):
-            return
+        entered = callee if isinstance(callee, FunctionFacts) and callee.owner is None else None
         if isinstance(callee, ClassFacts) and is_dataset(self._project, callee):
-            found = self._received(callee, opened, position, keyword)
+            init = self._project.method(callee, "__init__")
+            entered = FunctionFacts(init[0].module, init[1]) if init is not None else None
+        if entered is None:
+            return
+        keyword = next((one.arg for one in call.keywords if one.value is argument), None)
+        name = keyword or parameter_at(entered, call, argument)
+        if isinstance(callee, ClassFacts):
+            found = self._received(callee, opened, name)
             if found is not None:
                 yield found
-        elif isinstance(callee, FunctionFacts) and callee.owner is None and depth:
-            names = [argument.arg for argument in parameters(callee.node)]
-            name = keyword or (names[position] if position < len(names) else "")
-            if len(callee.scope.bindings.get(name, ())) == 1:
-                for inner in nodes_below(callee.node):
-                    given = [*inner.args, *(k.value for k in inner.keywords)] if isinstance(inner, ast.Call) else []
-                    for at, argument in enumerate(given):
-                        if isinstance(inner, ast.Call) and is_name(argument, name):
-                            within = Expression(callee.module, callee.module.scope_at(inner), inner)
-                            yield from self._taken(within, at, opened, depth - 1)
+        elif depth and len(entered.scope.bindings.get(name, ())) == 1:
+            for inner in nodes_below(entered.node):
+                for given in all_arguments(inner) if isinstance(inner, ast.Call) else ():
+                    if is_name(given, name):
+                        within = Expression(entered.module, entered.module.scope_at(inner), inner)
+                        yield from self._taken(within, given, opened, depth - 1)
 
     def _calls_beside_openers(self, module: Module) -> Iterator[tuple[Scope, ast.Call]]:
         """Give the calls in functions that open something, or whose class does, and at module level; few have any."""
@@ -160,71 +165,54 @@ class SharedHandles:
         return self._handles.opens(function) or (owner is not None and self._handles.opens(owner))
 
     def _argument(self, module: Module, scope: Scope, argument: ast.expr) -> Opened | None:
-        """The handle that an argument plainly is: an opener's call, a part of it by name, or what is bound to these."""
+        """The handle that an argument plainly is: an opener's call, a part of it by name, or what stands for these."""
         if isinstance(argument, ast.Subscript) and not isinstance(argument.slice, (ast.Slice, ast.Tuple)):
             whole = self._argument(module, scope, argument.value)
             return whole if whole is not None and "[]" in whole.row.derived else None
-        if isinstance(argument, ast.Call):
-            row = self._openers.row(module, scope, argument)
-            return Opened(module, argument, row) if row else None
-        if isinstance(argument, ast.Attribute):
-            return self._attribute(module, scope, argument)
-        if not isinstance(argument, ast.Name) or isinstance(scope.node, ast.ClassDef):
+        source = Expression(module, scope, argument)
+        if isinstance(argument, ast.Attribute) and self._is_closed(source, argument):
             return None
-        bindings = scope.bindings.get(argument.id, [])
-        around = _bound_around(module, argument, bindings)
+        around = _bound_around(module, argument, scope) if isinstance(argument, ast.Name) else None
         if around is not None:
             return self._argument(module, scope, around)
-        if len(bindings) != 1 or bindings[0].kind is not Kind.VALUE:
-            return None
-        if not isinstance(bindings[0].value, (ast.Call, ast.Subscript)):
-            return None
-        return self._argument(module, scope, bindings[0].value)
+        nearer = behind(self._evaluator, source) if isinstance(argument, (ast.Name, ast.Attribute)) else ()
+        parts = [one for one in nearer or (source,) if not isinstance(one.node, ast.Constant)]
+        place = parts[0] if len(parts) == 1 else source
+        if isinstance(place.node, ast.Subscript) and place is not source:
+            return self._argument(place.module, place.scope, place.node)
+        row = self._openers.row(place.module, place.scope, place.node) if isinstance(place.node, ast.Call) else None
+        return Opened(place.module, place.node, row) if row is not None else None  # type: ignore[arg-type]
 
-    def _attribute(self, module: Module, scope: Scope, argument: ast.Attribute) -> Opened | None:
-        """The handle that ``self.x`` is, if methods of the class set it to that and to None, and do not close it."""
-        method = scope.node
-        facts = FunctionFacts(module, method).owner if isinstance(method, FUNCTIONS) else None
-        if facts is None or not isinstance(method, FUNCTIONS) or not is_name(argument.value, first_parameter(method)):
-            return None
-        found: set[Opened | None] = set()
-        for name, function in facts.methods.items():
-            for statement in statements(function.body):
-                if name not in LAST and _closed_by(statement, argument.attr):
-                    return None
-                for value in _stored(statement, argument.attr, first_parameter(function)):
-                    inner = module.scope_of[function]
-                    found.add(self._argument(module, inner, value) if isinstance(value, ast.Call) else None)
-        return found.pop() if len(found) == 1 else None
+    def _is_closed(self, source: Expression, argument: ast.Attribute) -> bool:
+        """Whether a method of the class that is not one of the last closes the attribute."""
+        facts = (
+            FunctionFacts(source.module, source.scope.node).owner if isinstance(source.scope.node, FUNCTIONS) else None
+        )
+        methods = facts.methods.items() if facts is not None else ()
+        return any(
+            _closed_by(one, argument.attr) for name, it in methods if name not in LAST for one in statements(it.body)
+        )
 
-    def _received(self, dataset: ClassFacts, opened: Opened, position: int, keyword: str | None) -> SharedHandle | None:
+    def _received(self, dataset: ClassFacts, opened: Opened, name: str) -> SharedHandle | None:
         """What a dataset does with a handle that its constructor gets: only ``self.x = parameter`` is followed."""
-        found = self._project.method(dataset, "__init__")
-        if found is None:
+        attribute, statement = next(kept_as(self._project, dataset, name), ("", None))
+        owners = self._project.ancestry(dataset).classes
+        if statement is None or any(checks_process(owner) for owner in owners):
             return None
-        names = [argument.arg for argument in parameters(found[1])][1:]
-        name = keyword or (names[position] if position < len(names) else "")
-        for statement in statements(found[1].body):
-            target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-            value = statement.value if isinstance(statement, ast.Assign) else None
-            if isinstance(target, ast.Attribute) and isinstance(value, ast.Name) and value.id == name:
-                owners = self._project.ancestry(dataset).classes
-                if any(checks_process(owner) for owner in owners):
-                    return None
-                return SharedHandle(
-                    opened=opened,
-                    statement=opened.module.statement_of(opened.node),
-                    name=f"{dataset.name}.{target.attr}",
-                    dataset=dataset,
-                    used=self._reads(dataset, target.attr),
-                    pickled=not any(leaves_out(method, {target.attr}) for method in pickling_methods(owners)),
-                    keeps=statement,
-                )
-        return None
+        return SharedHandle(
+            opened=opened,
+            statement=opened.module.statement_of(opened.node),
+            name=f"{dataset.name}.{attribute}",
+            dataset=dataset,
+            used=self._reads(dataset, attribute),
+            pickled=not any(leaves_out(method, {attribute}) for method in pickling_methods(owners)),
+            keeps=statement,
+        )
 
 
-def _bound_around(module: Module, name: ast.Name, bindings: list[Binding]) -> ast.expr | None:
+def _bound_around(module: Module, name: ast.Name, scope: Scope) -> ast.expr | None:
     """What a name is bound to by the ``with`` that it stands in, if nothing but ``with`` binds it."""
+    bindings = scope.bindings.get(name.id, [])
     if not bindings or not all(isinstance(one.node, (ast.With, ast.AsyncWith)) for one in bindings):
         return None
     for above in module.above(name):
@@ -232,15 +220,6 @@ def _bound_around(module: Module, name: ast.Name, bindings: list[Binding]) -> as
             if item.optional_vars is not None and is_name(item.optional_vars, name.id):
                 return item.context_expr
     return None
-
-
-def _stored(statement: ast.stmt, attribute: str, me: str) -> Iterator[ast.expr]:
-    """Give the value that a statement stores on an attribute of ``self``, but for None."""
-    value = statement.value if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None
-    for target in entries.targets(statement) if isinstance(statement, (ast.Assign, ast.AnnAssign)) else ():
-        is_own = isinstance(target, ast.Attribute) and target.attr == attribute and is_name(target.value, me)
-        if is_own and value is not None and not (isinstance(value, ast.Constant) and value.value is None):
-            yield value
 
 
 def _closed_by(statement: ast.stmt, attribute: str) -> bool:

@@ -6,12 +6,11 @@ import ast
 from collections.abc import Callable
 from typing import NamedTuple
 
-from forklint.facts.handles import shapes
 from forklint.facts.handles.held import Frame
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import Function
-from forklint.project.spelling import is_static, last_name
+from forklint.project.spelling import is_name, is_static, last_name
 from forklint.runs.calls import above
 
 
@@ -50,7 +49,7 @@ class Targets:
                 return Target(known[0].module, known[0].node, bound=True) if known is not None else None
         symbol = self._project.resolve(frame.module, frame.scope, function)
         if isinstance(symbol, FunctionFacts):
-            by_class = symbol.owner is not None and bool(call.args) and shapes.is_name(call.args[0], frame.me)
+            by_class = symbol.owner is not None and bool(call.args) and is_name(call.args[0], frame.me)
             if by_class or (symbol.owner is None and self._opens(symbol)):
                 return Target(symbol.module, symbol.node, bound=False)
             if makes_by_class(symbol.node) and self._opens(symbol):

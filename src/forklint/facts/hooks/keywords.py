@@ -9,8 +9,8 @@ from forklint.facts.hooks.meaning import SHORT, meant_by
 from forklint.facts.loading.rows import plain_row, sole_row
 from forklint.facts.loading.screening import may_be_loader
 from forklint.facts.options.conflicts import is_expected
+from forklint.facts.options.given import Given
 from forklint.facts.options.loader_calls import loader_calls
-from forklint.facts.options.mappings import Given
 from forklint.knowledge.hooks import meant_keywords
 from forklint.knowledge.starters import Starter
 from forklint.project.certainty import is_certain
@@ -19,6 +19,7 @@ from forklint.project.module import ClassFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function, parameters
 from forklint.records import dataclass
+from forklint.values.model import Expression
 
 FORGIVING = frozenset({"TypeError", "Exception", "BaseException"})
 
@@ -67,9 +68,7 @@ def _of_subclass(project: Project, module: Module, call: ast.Call) -> Iterator[M
     row = sole_row(project, symbol)
     if known is not None and row is not None and not row.prefix:
         given = {
-            word.arg: Given(word.arg, word.value, module, scope, call, is_unpacked=False)
-            for word in call.keywords
-            if word.arg
+            word.arg: Given(word.arg, Expression(module, scope, word.value), call) for word in call.keywords if word.arg
         }
         yield from _wrong(module, call, row, known, given)
 

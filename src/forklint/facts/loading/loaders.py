@@ -288,6 +288,8 @@ def _given(evaluator: Evaluator, call: Expression) -> Arguments:
     """What the library's own constructor gets by a call that makes a loader."""
     given = arguments.of_call(evaluator, call)
     assert isinstance(call.node, ast.Call)  # noqa: S101 - it makes a loader
+    if callers.is_super_call(call.node):
+        return callers.handed_up(evaluator, call)
     symbol = evaluator.project.resolve(call.module, call.scope, call.node.func)
     if isinstance(symbol, External) and symbol.name in PARTIAL:
         return given.without_first

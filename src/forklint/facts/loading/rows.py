@@ -75,10 +75,13 @@ def sure_row(project: Project, module: Module, scope: Scope, call: ast.Call) -> 
 
 
 def sure_row_of(project: Project, module: Module, scope: Scope, called: ast.expr) -> Starter | None:
-    """The row of the loader whose class an expression surely names; the same condition as for ``sure_row``."""
+    """The row of the loader whose class, or a partial of it, an expression surely names; as for ``sure_row``."""
     symbol = project.resolve(module, scope, called)
+    partial = partial_of(project, symbol)
     if isinstance(symbol, ClassFacts):
         row = plain_row(project, symbol)
+    elif partial is not None and isinstance(partial.node, ast.Call) and partial.node.args:
+        row = sure_row_of(project, partial.module, partial.scope, partial.node.args[0])
     else:
         row = starters(project.settings.starters).get(symbol.name) if isinstance(symbol, External) else None
     is_known = row is not None and row.keywords is not None

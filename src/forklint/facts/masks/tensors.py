@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
-from forklint.facts.masks.objects import buffer, held
+from forklint.facts.masks.objects import held
 from forklint.facts.masks.values import (
     BINARY,
     BLOCKING,
@@ -30,20 +30,20 @@ from forklint.facts.masks.values import (
     written_out,
 )
 from forklint.knowledge.attention import Making, making
-from forklint.project.bindings import assigned
 from forklint.project.budget import Budget
 from forklint.project.certainty import is_certain
-from forklint.project.index import External, Project, Value
-from forklint.project.module import FunctionFacts, Module
+from forklint.project.index import External, Project
+from forklint.project.module import Module
 from forklint.project.nodes import nodes_below
-from forklint.project.scopes import Kind, Scope, statements
+from forklint.project.scopes import Scope
+from forklint.values.evaluator import Evaluator
+from forklint.values.model import Expression
+from forklint.values.origins import behind
 
 MAX_DEPTH = 12
 READ = 50
 """So many statements are looked through, for what gives a name its value, in the time of a step."""
 TRANSFORMER = "torch.nn.Transformer"
-HARMLESS = {"staticmethod", "classmethod", "lru_cache", "functools.lru_cache", "functools.cache", "torch.no_grad"}
-"""Decorators that leave what a function returns as it is."""
 
 
 class Tensors:
@@ -53,6 +53,7 @@ class Tensors:
         self.project = project
         self.module = module
         self.budget = budget
+        self.evaluator = Evaluator(project)
 
     @cached_property
     def known(self) -> Making:
@@ -65,10 +66,8 @@ class Tensors:
             return None
         if isinstance(node, ast.Constant) and node.value is None:
             return NONE
-        if isinstance(node, ast.Name):
-            return self._variable(node, depth - 1)
-        if isinstance(node, ast.IfExp):
-            return either([self.of(node.body, depth - 1), self.of(node.orelse, depth - 1)])
+        if isinstance(node, (ast.Name, ast.IfExp)):
+            return self._followed(node, depth - 1)
         if isinstance(node, ast.Compare):
             return self._compared(node, depth)
         if isinstance(node, ast.Subscript):
@@ -80,31 +79,21 @@ class Tensors:
         if isinstance(node, ast.Attribute) and node.attr in {"T", "mT", "data"}:
             return self.of(node.value, depth - 1)
         if isinstance(node, ast.Attribute):
-            return self._kept(node, depth - 1)
+            return None if self._is_changed(node) else self._followed(node, depth - 1)
         return self._called(node, depth - 1) if isinstance(node, ast.Call) else None
 
     # Variables
 
-    def _variable(self, node: ast.Name, depth: int) -> Tensor | None:
-        scope = self.module.scope_at(node)
-        found = scope.find(node.id)
-        if found is None or found[0].node is not scope.node:
-            return self._from_outside(node, scope, depth)
-        self.budget.spend(len(getattr(scope.node, "body", ())) // READ)
-        values = assigned(self.module, node)
-        if not values:
-            return None
-        tensor = either([self.of(value, depth) for value in values])
-        return self._written(tensor, scope, node.id)
-
-    def _from_outside(self, node: ast.Name, scope: Scope, depth: int) -> Tensor | None:
-        """A constant of the module, bound once."""
-        symbol = self.project.lookup(self.module, scope, node.id)
-        if not isinstance(symbol, Value) or symbol.module is not self.module or symbol.binding.value is None:
-            return None
-        if symbol.binding.kind is not Kind.VALUE or not isinstance(symbol.scope.node, ast.Module):
-            return None
-        return self._written(self.of(symbol.binding.value, depth), symbol.scope, node.id)
+    def _followed(self, node: ast.expr, depth: int) -> Tensor | None:
+        """What a name, an attribute or a call of the project's own function gives, by all that it may stand for."""
+        self.budget.spend(len(getattr(self.module.scope_at(node).node, "body", ())) // READ)
+        parts = behind(self.evaluator, Expression(self.module, self.module.scope_at(node), node))
+        tensors = [Tensors(self.project, one.module, self.budget).of(one.node, depth) for one in parts]
+        scopes = {one.scope for one in parts} if isinstance(node, ast.Name) else ()
+        tensor = either(tensors)
+        for scope in scopes:
+            tensor = self._written(tensor, scope, getattr(node, "id", ""))
+        return tensor
 
     def _written(self, tensor: Tensor | None, scope: Scope, name: str) -> Tensor | None:
         """The tensor after all that a function writes into it in place."""
@@ -117,13 +106,20 @@ class Tensors:
             tensor = replace(tensor, values=joined(tensor.values, values), marks="") if tensor else None
         return tensor
 
-    def _kept(self, node: ast.Attribute, depth: int) -> Tensor | None:
-        """A tensor that ``__init__`` keeps on ``self``, or as a buffer."""
-        if not isinstance(node.value, ast.Name) or node.value.id != "self":
-            return None
-        above = next((above for above in self.module.above(node) if isinstance(above, ast.ClassDef)), None)
-        value = buffer(self.project, self.module.class_facts(above), node.attr) if above is not None else None
-        return self.of(value, depth) if value is not None else None
+    def _is_changed(self, node: ast.Attribute) -> bool:
+        """Whether its class writes into an attribute in place: ``self.mask[0] = 1``, ``self.mask.fill_(1)``."""
+        home = next((above for above in self.module.above(node) if isinstance(above, ast.ClassDef)), None)
+        above = (
+            self.module.parents[one]
+            for one in nodes_below(home or node)
+            if isinstance(one, ast.Attribute) and one.attr == node.attr
+        )
+        return any(
+            isinstance(getattr(one, "ctx", None), ast.Store)
+            if isinstance(one, ast.Subscript)
+            else getattr(one, "attr", "").endswith("_")
+            for one in above
+        )
 
     # Operators
 
@@ -187,14 +183,8 @@ class Tensors:
             if not is_certain(self.project, self.module, scope, node.func):
                 return None
             return self._function(node, symbol.name, depth)
-        if isinstance(symbol, FunctionFacts):
-            return self._returned(symbol, depth)
-        if isinstance(node.func, ast.Attribute):
-            own = self._own_method(node.func)
-            if own is not None:
-                return self._returned(own, depth)
-            return self._method(node, node.func, depth)
-        return None
+        found = self._followed(node, depth)
+        return self._method(node, node.func, depth) if found is None and isinstance(node.func, ast.Attribute) else found
 
     def _function(self, node: ast.Call, name: str, depth: int) -> Tensor | None:
         """A call of a function of torch by its qualified name."""
@@ -284,41 +274,10 @@ class Tensors:
             return None
         return Tensor(first.kind, joined(first.values, second.values))
 
-    # The project's own functions
-
-    def _own_method(self, func: ast.Attribute) -> FunctionFacts | None:
-        """``self.method``, where the class or a base has it."""
-        if not (isinstance(func.value, ast.Name) and func.value.id == "self"):
-            return None
-        for above in self.module.above(func):
-            if isinstance(above, ast.ClassDef):
-                facts = self.module.class_facts(above)
-                found = self.project.method(facts, func.attr)
-                if found is None or any(func.attr in one.methods for one in self.project.subclasses(facts)):
-                    return None
-                return FunctionFacts(found[0].module, found[1])
-        return None
-
-    def _returned(self, function: FunctionFacts, depth: int) -> Tensor | None:
-        """What every ``return`` of a function of the project gives."""
-        node = function.node
-        plain = all(ast.unparse(one).partition("(")[0] in HARMLESS for one in node.decorator_list)
-        if not plain or not isinstance(node, ast.FunctionDef):
-            return None
-        returned = self.project.answer("what a function returns", function.node, lambda: _returned(node))
-        if not returned or any(value is None for value in returned):
-            return None
-        inner = Tensors(self.project, function.module, self.budget)
-        return either([inner.of(value, depth - 1) for value in returned if value is not None])
-
 
 def _is_device(node: ast.expr) -> bool:
     last = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
     return "device" in last or (isinstance(node, ast.Constant) and isinstance(node.value, str))
-
-
-def _returned(function: ast.FunctionDef) -> list[ast.expr | None]:
-    return [one.value for one in statements(function.body) if isinstance(one, ast.Return)]
 
 
 Writes = Mapping[str, Sequence[ast.expr | None]]

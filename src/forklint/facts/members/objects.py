@@ -20,7 +20,15 @@ from forklint.project.index import External, Project, Value
 from forklint.project.module import ClassFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Binding, Function, Kind, Scope
-from forklint.project.spelling import dotted, first_parameter, hides_arguments, is_name, is_static, last_name
+from forklint.project.spelling import (
+    all_arguments,
+    dotted,
+    first_parameter,
+    hides_arguments,
+    is_name,
+    is_static,
+    last_name,
+)
 from forklint.records import dataclass
 from forklint.summaries.terms import WORD
 
@@ -243,7 +251,7 @@ class Objects:
         for node in nodes_below(scope.node):
             if isinstance(node, ast.Attribute) and dotted(node) in {f"{variable}.__dict__", f"{variable}.__class__"}:
                 return True
-            if isinstance(node, ast.Call) and any(dotted(a) == variable for a in _arguments(node)):
+            if isinstance(node, ast.Call) and any(dotted(a) == variable for a in all_arguments(node)):
                 callee = dotted(node.func)
                 if callee and self.attributes.may_add(module, callee):
                     return True
@@ -312,10 +320,6 @@ def takes(function: Function, call: ast.Call) -> bool:
     given = {keyword.arg for keyword in call.keywords}
     needed = positional[len(call.args) : len(positional) - len(arguments.defaults)]
     return all(parameter.arg in given for parameter in needed)
-
-
-def _arguments(call: ast.Call) -> list[ast.expr]:
-    return [*call.args, *(keyword.value for keyword in call.keywords)]
 
 
 def _may_be_object(scope: Scope, binding: Binding) -> bool:

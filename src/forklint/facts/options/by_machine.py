@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 from forklint.facts.loading.loaders import Loader, loaders_of
-from forklint.facts.options.conflicts import Conflict, is_expected
+from forklint.facts.options.conflicts import Conflict, is_expected, is_taken
+from forklint.facts.options.constants import is_of_kind
+from forklint.facts.options.given import Given
 from forklint.facts.options.loader_calls import LoaderCall
-from forklint.facts.options.mappings import Given
 from forklint.knowledge.loader_options import Refusal, refusals
 from forklint.project.index import Project
 from forklint.project.module import Module
 from forklint.values import arithmetic
-from forklint.values.model import Absent, Case, Constant, Either, Expression, Found, Source
+from forklint.values.model import Absent, Case, Either, Expression, Found, Source
 from forklint.values.numbers import Workers, verdict
 from forklint.values.worlds import EVERYWHERE, NOWHERE, Worlds
 
@@ -28,18 +30,17 @@ def conflicts_somewhere(project: Project, module: Module) -> Iterator[Conflict]:
         if not without or loader.row.prefix or is_expected(module, loader.call.node):
             continue
         for refusal in given:
-            if not _is_taken(loader, refusal):
-                found, source = loader.value(refusal.option), loader.option(refusal.option)
-                where = without & _surely(found, refusal) if found is not None else NOWHERE
-                place = _written(source)
-                if where and place is not None:
+            found, place = loader.value(refusal.option), _written(loader.option(refusal.option))
+            if found is not None and place is not None and not is_taken(project, found.value, refusal):
+                where = without & _surely(project, found, refusal)
+                if where:
                     yield _conflict(loader, refusal, place, where)
 
 
 def _conflict(loader: Loader, refusal: Refusal, place: Expression, where: Worlds) -> Conflict:
     call = loader.call.node
-    option = Given(refusal.option, place.node, place.module, place.scope, call)  # type: ignore[arg-type]
-    made = LoaderCall(loader.call.module, loader.call.scope, call, loader.row, {refusal.option: option}, is_closed=True)  # type: ignore[arg-type]
+    option = Given(refusal.option, place, call)  # type: ignore[arg-type]
+    made = LoaderCall(loader.call, loader.row, {refusal.option: option}, is_closed=True)
     return Conflict(made, refusal, option, None, worlds=where)
 
 
@@ -58,33 +59,14 @@ def _without_workers(loader: Loader) -> Worlds:
     return none - some if some else NOWHERE
 
 
-def _surely(found: Found, refusal: Refusal) -> Worlds:
+def _surely(project: Project, found: Found, refusal: Refusal) -> Worlds:
     """Where an option surely is such that a loader without workers refuses it."""
-    if found.known:
-        return EVERYWHERE if _is_refused(found, refusal) and not found.by_default else NOWHERE
-    if not found.is_all:
+    if (found.known and found.by_default) or not (found.known or found.is_all):
         return NOWHERE
-    refused = NOWHERE.union(*(one.worlds for one in found.options if _is_refused(one, refusal)))
-    return refused - NOWHERE.union(*(one.worlds for one in found.options if not _is_refused(one, refusal)))
-
-
-def _is_refused(found: Found, refusal: Refusal) -> bool:
-    if isinstance(found.value, Absent):
-        return False
-    if not isinstance(found.value, Constant):
-        return refusal.kind == "not none"
-    value = found.value.value
-    is_number = isinstance(value, (int, float))
-    return {"true": bool(value), "not none": value is not None, "positive": is_number and value > 0}[refusal.kind]  # type: ignore[operator]
-
-
-def _is_taken(loader: Loader, refusal: Refusal) -> bool:
-    """Whether each torch that the project meets takes the value, which later ones refuse."""
-    settings = loader.evaluator.project.settings
-    if refusal.before is None or not settings.meets_only_torch_below(refusal.since):
-        return False
-    found = loader.value(refusal.option)
-    return found is not None and found.value == Constant(refusal.before)
+    refused = [is_of_kind(project, one.value, refusal.kind) for one in found.possible]
+    where = [EVERYWHERE if found.known else one.worlds for one in found.possible]
+    taken = (worlds for worlds, is_refused in zip(where, refused, strict=True) if not is_refused)
+    return NOWHERE.union(*itertools.compress(where, refused)) - NOWHERE.union(*taken)
 
 
 def _written(source: Source | None) -> Expression | None:

@@ -9,14 +9,15 @@ from collections.abc import Iterator
 from forklint.facts.machines import programs
 from forklint.facts.members.attribute_stores import is_assigned_somewhere
 from forklint.facts.options import constants
+from forklint.facts.options.given import Given
 from forklint.facts.options.loader_calls import LoaderCall, loader_calls
-from forklint.facts.options.mappings import Given
 from forklint.knowledge.loader_options import Refusal, refusals
 from forklint.project.index import Project
 from forklint.project.module import Module
 from forklint.project.nodes import nodes_below
 from forklint.project.spelling import last_name
 from forklint.records import dataclass
+from forklint.values.model import UNKNOWN, Value
 from forklint.values.worlds import CUDA, EVERYWHERE, Worlds, platforms_of
 
 FORGIVING = frozenset({"ValueError", "AssertionError", "Exception", "BaseException"})
@@ -70,50 +71,13 @@ class Conflicts:
 
     def _is_refused(self, loader: LoaderCall, refusal: Refusal) -> bool:
         option = loader.given.get(refusal.option)
-        if option is None or not self._is(option, refusal.kind) or self._is_taken(option, refusal):
+        value = constants.surely(self.project, option.place) if option is not None else UNKNOWN
+        if not constants.is_of_kind(self.project, value, refusal.kind) or is_taken(self.project, value, refusal):
             return False
         beside = loader.given.get(refusal.beside)
         if beside is None:
             return refusal.beside_kind == "zero" and loader.is_closed
-        return self._is(beside, refusal.beside_kind)
-
-    def _is_taken(self, option: Given, refusal: Refusal) -> bool:
-        """Whether each torch that the project meets takes the value, which later ones refuse."""
-        if refusal.before is None or not self.project.settings.meets_only_torch_below(refusal.since):
-            return False
-        return constants.constant(self.project, option.module, option.scope, option.value) == refusal.before
-
-    def _is(self, given: Given, kind: str) -> bool:
-        """Whether a value is surely of a kind."""
-        place = (self.project, given.module, given.scope, given.value)
-        if kind == "not none":
-            return constants.is_something(*place)
-        if kind == "iterable":
-            return self._is_iterable(given)
-        value = constants.constant(*place)
-        if isinstance(value, constants.Unknown):
-            return False
-        is_number = isinstance(value, (int, float))
-        return {
-            "true": bool(value),
-            "none": value is None,
-            "not one": value != 1 and (value is None or is_number),
-            "positive": isinstance(value, (int, float)) and value > 0,
-            "zero": is_number and value == 0,
-        }[kind]
-
-    def _is_iterable(self, given: Given) -> bool:
-        facts = constants.class_of(self.project, given.module, given.scope, given.value)
-        if facts is None:
-            return False
-        ancestry = self.project.ancestry(facts)
-        if not ancestry.complete or any("DataPipe" in name for name in ancestry.external):
-            return False
-        if any("__new__" in owner.methods or owner.node.decorator_list for owner in ancestry.classes):
-            return False
-        return any(
-            name.startswith("torch.utils.data.") and name.endswith(".IterableDataset") for name in ancestry.external
-        )
+        return constants.is_of_kind(self.project, constants.surely(self.project, beside.place), refusal.beside_kind)
 
     def _is_open(self, loader: LoaderCall, refusal: Refusal) -> bool:
         """Whether the error is expected there, a branch avoids it, or workers may be set before it can come."""
@@ -121,18 +85,24 @@ class Conflicts:
             return True
         deciding = (loader.given[refusal.option], loader.given.get(refusal.beside))
         names = {last_name(one.value) for one in deciding if one is not None} - {""}
-        if names and _asks_for(loader.scope.node, names):  # a constant at the top that branches look at
+        if names and _asks_for(loader.place.scope.node, names):  # a constant at the top that branches look at
             return True
         if loader.row.prefix:
             return is_assigned_somewhere(self.project, f"{loader.row.prefix}{refusal.beside}", ())
         return refusal.when == "iterated" and _sets(self.module, refusal.beside)
 
 
+def is_taken(project: Project, value: Value, refusal: Refusal) -> bool:
+    """Whether each torch that the project meets takes a value which later ones refuse."""
+    meets_older_alone = refusal.before is not None and project.settings.meets_only_torch_below(refusal.since)
+    return meets_older_alone and constants.constant_of(value) == refusal.before
+
+
 def pinned_for_mps(project: Project, module: Module) -> Iterator[Conflict]:
     """Give the loaders that pin memory in a program whose only accelerator is MPS, which pins none."""
     for loader in loader_calls(project, module):
         given = loader.given.get("pin_memory")
-        if given is None or constants.constant(project, given.module, given.scope, given.value) is not True:
+        if given is None or constants.constant(project, given.place) is not True:
             continue
         if programs.mps_only(project, module) is not None:
             yield Conflict(loader, PINNED, given, None)

@@ -8,8 +8,7 @@ import re
 from forklint.knowledge.starters import iteration
 from forklint.project.certainty import is_certain
 from forklint.project.index import Project
-from forklint.project.module import ClassFacts, Module
-from forklint.project.scopes import Scope
+from forklint.project.module import ClassFacts
 from forklint.source.kinds import PYTHON_SUFFIXES
 from forklint.values import model
 from forklint.values.evaluator import Evaluator
@@ -28,16 +27,19 @@ UNKNOWN = Unknown()
 Constant = str | bytes | int | float | bool | None | Unknown
 
 
-def constant(project: Project, module: Module, scope: Scope, expression: ast.expr) -> Constant:
+def constant(project: Project, place: Expression) -> Constant:
     """The constant that an expression surely is; UNKNOWN for any other."""
-    value = _surely(project, Expression(module, scope, expression))
+    return constant_of(surely(project, place))
+
+
+def constant_of(value: Value) -> Constant:
+    """The constant that a value is; UNKNOWN for any other."""
     is_plain = isinstance(value, model.Constant) and not isinstance(value.value, Positive)
     return value.value if is_plain else UNKNOWN  # type: ignore[union-attr,return-value]
 
 
-def is_something(project: Project, module: Module, scope: Scope, expression: ast.expr) -> bool:
-    """Whether an expression is surely not None: a constant, a display, an object of a class."""
-    value = _surely(project, Expression(module, scope, expression))
+def is_something(project: Project, value: Value) -> bool:
+    """Whether a value is surely not None: a constant, a display, an object of a class."""
     if isinstance(value, model.Constant):
         return value.value is not None
     if isinstance(value, Instance):
@@ -51,13 +53,36 @@ def is_something(project: Project, module: Module, scope: Scope, expression: ast
     return isinstance(value, (Row, Table, Lambda, Text))
 
 
-def class_of(project: Project, module: Module, scope: Scope, expression: ast.expr) -> ClassFacts | None:
-    """The class of the project that an expression is surely an object of."""
-    value = _surely(project, Expression(module, scope, expression))
-    return value.facts if isinstance(value, Instance) and value.made is not None else None
+def is_of_kind(project: Project, value: Value, kind: str) -> bool:
+    """Whether a value is surely of a kind that ``loader_options.toml`` names."""
+    if kind == "not none":
+        return is_something(project, value)
+    if kind == "iterable":
+        return isinstance(value, Instance) and value.made is not None and _is_iterable(project, value.facts)
+    plain = constant_of(value)
+    is_number = isinstance(plain, (int, float))
+    return (
+        not isinstance(plain, Unknown)
+        and {
+            "true": bool(plain),
+            "none": plain is None,
+            "not one": plain != 1 and (plain is None or is_number),
+            "positive": isinstance(plain, (int, float)) and plain > 0,
+            "zero": is_number and plain == 0,
+        }[kind]
+    )
 
 
-def _surely(project: Project, source: Expression) -> Value:
+def _is_iterable(project: Project, facts: ClassFacts) -> bool:
+    ancestry = project.ancestry(facts)
+    if not ancestry.complete or any("DataPipe" in name for name in ancestry.external):
+        return False
+    if any("__new__" in owner.methods or owner.node.decorator_list for owner in ancestry.classes):
+        return False
+    return any(name.startswith("torch.utils.data.") and name.endswith(".IterableDataset") for name in ancestry.external)
+
+
+def surely(project: Project, source: Expression) -> Value:
     """What a source holds, whoever runs the program; UNKNOWN where that depends on who does, or stands in a file.
 
     What a file of settings says is told of there.

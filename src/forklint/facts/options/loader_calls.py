@@ -1,4 +1,4 @@
-"""The calls of a module that make a loader, each with the arguments that it gives, ``**`` of literals included."""
+"""The calls of a module that make a loader, each with the arguments that it gets, by whatever ways they come."""
 
 from __future__ import annotations
 
@@ -6,96 +6,69 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from forklint.facts.loading.rows import sure_row, sure_row_of
+from forklint.facts.loading.loaders import Loader
+from forklint.facts.loading.rows import sure_row
 from forklint.facts.loading.screening import may_be_loader
-from forklint.facts.options import mappings
-from forklint.facts.options.mappings import Given
+from forklint.facts.options.given import Given
 from forklint.knowledge.starters import Starter
-from forklint.project.certainty import is_certain
-from forklint.project.index import Project, Value
+from forklint.project.index import Project
 from forklint.project.module import Module
-from forklint.project.scopes import Scope
+from forklint.project.nodes import nodes_below
 from forklint.records import dataclass
+from forklint.values.evaluator import Evaluator
+from forklint.values.model import Expression
 
 
 @dataclass(frozen=True)
 class LoaderCall:
     """One call that makes a loader."""
 
-    module: Module
-    scope: Scope
-    call: ast.Call
+    place: Expression
     row: Starter
     given: Mapping[str, Given]
     """By the name of the option, without the row's prefix."""
     is_closed: bool
-    """Whether these are all arguments: nothing else can come by ``*args`` or ``**kwargs``."""
+    """Whether these are all arguments, and it is known where each is written."""
+
+    @property
+    def call(self) -> ast.Call:
+        """The call."""
+        assert isinstance(self.place.node, ast.Call)  # noqa: S101 - it makes a loader
+        return self.place.node
 
 
 def loader_calls(project: Project, module: Module) -> Iterator[LoaderCall]:
     """Give the calls of a module that surely make one of the known loaders, or a plain subclass of one."""
-    has_partial = "partial(" in module.document.text
+    evaluator = Evaluator(project)
     for node in module.nodes:
-        if not isinstance(node, ast.Call) or not (node.args or node.keywords) or not may_be_loader(project, node):
-            continue
-        scope = module.scope_at(node)
-        partial = _partial(project, module, scope, node.func) if has_partial else None
-        if partial is not None:
-            yield _of_partial(project, module, scope, node, partial)
-        elif len(node.args) > 1 or node.keywords:
+        if isinstance(node, ast.Call) and (node.args or node.keywords) and may_be_loader(project, node):
+            scope = module.scope_at(node)
             row = sure_row(project, module, scope, node)
             if row is not None:
-                yield _call(project, module, scope, node, row)
+                yield _call(evaluator, Expression(module, scope, node), node, row)
 
 
-def _call(project: Project, module: Module, scope: Scope, call: ast.Call, row: Starter) -> LoaderCall:
-    given: dict[str, Given] = {}
-    arguments = call.args[1:] if _is_unbound(call) else call.args
-    for argument, name in zip(arguments, row.positions, strict=False):
-        if isinstance(argument, ast.Starred):
-            break
-        given[name] = Given(name, argument, module, scope, call, is_unpacked=False)
-    is_closed = not any(isinstance(argument, ast.Starred) for argument in call.args)
-    for keyword in call.keywords:
-        if keyword.arg is None:
-            unpacked = mappings.entries(project, module, scope, keyword.value)
-            is_closed &= unpacked is not None
-            given |= {row.option(one.name): one for one in unpacked or () if row.option(one.name)}
-        elif row.option(keyword.arg):
-            name = row.option(keyword.arg)
-            given[name] = Given(keyword.arg, keyword.value, module, scope, call, is_unpacked=False)
-    return LoaderCall(module, scope, call, row, given, is_closed)
+def _call(evaluator: Evaluator, place: Expression, call: ast.Call, row: Starter) -> LoaderCall:
+    by_anyone = place.by_anyone()
+    arguments = Loader(by_anyone, row, evaluator).given
+    named = {**dict(zip(row.positions, arguments.positional, strict=False)), **arguments.keywords}
+    written = {name: source for name, source in named.items() if isinstance(source, Expression)}
+    given = {
+        row.option(name) or name: Given(name, replace(one, frame=None) if one.frame is by_anyone.frame else one, call)
+        for name, one in written.items()
+        if row.option(name) or name in row.positions
+    }
+    if any(_is_handed_on(place, one.value) for one in call.keywords if one.arg is None):
+        return LoaderCall(place, row, {name: one for name, one in given.items() if one.home is call}, is_closed=False)
+    return LoaderCall(place, row, given, is_closed=not arguments.open and len(written) == len(named))
 
 
-def _is_unbound(call: ast.Call) -> bool:
-    """Whether the constructor is called by the name of the class, ``DataLoader.__init__(self, ...)``."""
-    func = call.func
-    return isinstance(func, ast.Attribute) and func.attr == "__init__" and not isinstance(func.value, ast.Call)
-
-
-def _partial(project: Project, module: Module, scope: Scope, called: ast.expr) -> LoaderCall | None:
-    """What a name that is called surely holds: ``partial(DataLoader, ...)``, made in the same module."""
-    symbol = project.lookup(module, scope, called.id) if isinstance(called, ast.Name) else None
-    value = symbol.binding.value if isinstance(symbol, Value) and symbol.module is module else None
-    if not isinstance(value, ast.Call) or not value.args or not is_certain(project, module, scope, called):
-        return None
-    assert isinstance(symbol, Value)  # noqa: S101 - or there were no value
-    if project.qualified(module, symbol.scope, value.func) != "functools.partial":
-        return None
-    if not mappings.is_of_module_alone(project, symbol, symbol.binding.name):
-        return None
-    row = sure_row_of(project, module, symbol.scope, value.args[0])
-    if row is None:
-        return None
-    inner = ast.Call(func=value.args[0], args=value.args[1:], keywords=value.keywords)
-    found = _call(project, module, symbol.scope, inner, row)
-    options = {k: replace(one, home=value, is_unpacked=True) for k, one in found.given.items()}
-    return replace(found, call=value, given=options)
-
-
-def _of_partial(project: Project, module: Module, scope: Scope, call: ast.Call, partial: LoaderCall) -> LoaderCall:
-    """A call of what a partial made: it adds to the options, or puts others in their place."""
-    after = partial.row.positions[len(partial.call.args) - 1 :]
-    own = _call(project, module, scope, call, replace(partial.row, positions=after))
-    is_closed = own.is_closed and partial.is_closed
-    return replace(own, row=partial.row, given={**partial.given, **own.given}, is_closed=is_closed)
+def _is_handed_on(place: Expression, mapping: ast.expr) -> bool:
+    """Whether a mapping that a call unpacks is given to another call as it is, which may change it."""
+    above = place.module.parents
+    return any(
+        isinstance(node, ast.Name)
+        and node.id == getattr(mapping, "id", "")
+        and (isinstance(above[node], ast.Call) or getattr(above[node], "arg", None) is not None)
+        for node in nodes_below(place.scope.node)
+    )

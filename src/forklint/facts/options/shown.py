@@ -7,7 +7,7 @@ from typing import Any
 
 from forklint.facts.options import constants
 from forklint.facts.options.conflicts import Conflict
-from forklint.facts.options.mappings import Given
+from forklint.facts.options.given import Given
 from forklint.facts.options.preset_loaders import PresetConflict
 from forklint.knowledge.loader_options import refusals
 from forklint.knowledge.starters import TORCH
@@ -53,7 +53,7 @@ def proof_of_preset(conflict: PresetConflict) -> Mapping[str, Any]:
     refused = {one.option for one in refusals() if one.beside == refusal.beside} - {refusal.option}
     kept = DECIDING - refused
     return {
-        "loader": conflict.row.call[0],
+        "loader": conflict.loader.row.call[0],
         "option": refusal.option,
         "options": {name: {"value": value} for name, value in conflict.options.items() if name in kept},
         "error": refusal.error,
@@ -63,8 +63,7 @@ def proof_of_preset(conflict: PresetConflict) -> Mapping[str, Any]:
 
 def _value(project: Project, given: Given) -> Any:
     """A constant, wrapped so that None is told from what is not known, or OBJECT; None if nothing is known."""
-    place = (project, given.module, given.scope, given.value)
-    value = constants.constant(*place)
+    value = constants.constant(project, given.place)
     if not isinstance(value, (constants.Unknown, bytes)):
         return {"value": value}
-    return OBJECT if constants.is_something(*place) else None
+    return OBJECT if constants.is_something(project, constants.surely(project, given.place)) else None

@@ -11,13 +11,14 @@ from forklint.project import entries
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
-from forklint.project.scopes import FUNCTIONS, parameters, statements
+from forklint.project.scopes import FUNCTIONS
 from forklint.project.spelling import text_of
 from forklint.records import dataclass
 from forklint.values import classes
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import Expression
 from forklint.values.model import Made as Call
+from forklint.values.objects import kept_as
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ def handed_in(project: Project, module: Module) -> Iterator[HandedIn]:
                 init = project.method(keeper, "__init__")
                 placed = parameter_at(FunctionFacts(init[0].module, init[1]), call, node) if init is not None else ""
                 name = key or placed
-                for attribute in _kept_as(project, keeper, name) if name else ():
+                for attribute, _ in kept_as(project, keeper, name) if name else ():
                     yield HandedIn(made, keeper, attribute, carrier)
 
 
@@ -82,16 +83,3 @@ def _is_unknown(project: Project, function: Expression) -> bool:
     """Whether what is called is not known at all: a name for what ``getattr`` or a registry gave."""
     symbol = project.resolve(function.module, function.scope, function.node)
     return isinstance(function.node, ast.Name) and not isinstance(symbol, (External, ClassFacts, FunctionFacts))
-
-
-def _kept_as(project: Project, keeper: ClassFacts, name: str) -> Iterator[str]:
-    """Give the attributes under which ``__init__`` keeps a parameter as it is."""
-    found = project.method(keeper, "__init__")
-    if found is None or name not in {one.arg for one in parameters(found[1])}:
-        return
-    for statement in statements(found[1].body):
-        if isinstance(statement, (ast.Assign, ast.AnnAssign)) and isinstance(statement.value, ast.Name | ast.BoolOp):
-            value = statement.value.values[0] if isinstance(statement.value, ast.BoolOp) else statement.value
-            target = entries.targets(statement)[0]
-            if isinstance(value, ast.Name) and value.id == name and isinstance(target, ast.Attribute):
-                yield target.attr

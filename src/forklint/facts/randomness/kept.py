@@ -17,6 +17,7 @@ from forklint.facts.randomness.mixing import mixed_with
 from forklint.facts.randomness.restarts import Restarts
 from forklint.facts.streams.endless import is_endless
 from forklint.knowledge.random_streams import worker_words
+from forklint.project.entries import stored
 from forklint.project.guard import may_be_guarded
 from forklint.project.index import Project, Value
 from forklint.project.module import ClassFacts, FunctionFacts, Module
@@ -113,7 +114,7 @@ class KeptGenerators:
         return [
             (attribute, statement, made_by(self._project, facts.module, scope, value))
             for statement in statements(method.body)
-            for attribute, value in assigned(statement)
+            for attribute, value in stored(statement, "self")
         ]
 
     def _is_builder(self, method: Function, init: Function) -> bool:
@@ -343,19 +344,6 @@ class KeptGenerators:
                 symbol = self._project.resolve(module, module.scope_of[function], node.func)
                 if isinstance(symbol, FunctionFacts):
                     yield symbol
-
-
-def assigned(statement: ast.stmt) -> Iterator[tuple[str, ast.expr | None]]:
-    """Give the attributes of ``self`` that a statement stores, each with its value if that is plain."""
-    targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
-    value = getattr(statement, "value", None) if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None
-    for target in targets:
-        pairs = [(target, value)]
-        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
-            pairs = list(zip(target.elts, value.elts, strict=True))
-        for one, given in pairs:
-            if isinstance(one, ast.Attribute) and isinstance(one.value, ast.Name) and one.value.id == "self":
-                yield one.attr, given
 
 
 def _is_module(project: Project, facts: ClassFacts) -> bool:

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from forklint.knowledge.random_streams import Generator, generators
 from forklint.project import entries
 from forklint.project.index import Project
-from forklint.project.module import ClassFacts, FunctionFacts, Module
+from forklint.project.module import ClassFacts, Module
 from forklint.project.scopes import FUNCTIONS, Kind, Scope
 from forklint.records import dataclass
 from forklint.values.evaluator import Evaluator
-from forklint.values.model import NOT_KNOWN, Expression, Found, Frame, Instance, Row, Table
+from forklint.values.model import Expression, Found, Instance, Row, Table
 from forklint.values.model import Made as Call
 
 MOST_NESTED = 3
@@ -46,12 +46,12 @@ def made_by(project: Project, module: Module, scope: Scope, expression: ast.expr
     if declared is not None:
         return declared
     evaluator = Evaluator(project)
-    frame = Frame(FunctionFacts(module, scope.node), NOT_KNOWN) if isinstance(scope.node, FUNCTIONS) else None
-    for made in _held(evaluator, evaluator.find(Expression(module, scope, expression, frame)), MOST_NESTED):
+    found = evaluator.find(Expression(module, scope, expression).by_anyone())
+    for made in _held(evaluator, found, MOST_NESTED):
         place = made.call
         is_here = place.scope is scope or isinstance(place.scope.node, FUNCTIONS)
-        if place.module is module and is_here and (found := generator_of(made)) is not None:
-            return found
+        if place.module is module and is_here and (one := generator_of(made)) is not None:
+            return one
     return None
 
 

@@ -11,6 +11,10 @@ from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Kind, Scope, parameters
 from forklint.project.spelling import is_static
 from forklint.records import dataclass
+from forklint.values.calls import qualified
+from forklint.values.evaluator import Evaluator
+from forklint.values.model import Expression, Made
+from forklint.values.origins import behind
 
 MAX_HOPS = 8
 
@@ -37,91 +41,73 @@ class Seeds:
     def __init__(self, project: Project, function: FunctionFacts | None, number: str) -> None:
         """Take the function (None for a lambda) and the name of its parameter that holds the worker's number."""
         self._project = project
+        self._evaluator = Evaluator(project)
         self._function = function
         self._number = number
 
-    def of(self, module: Module, scope: Scope, expression: ast.expr, hops: int = MAX_HOPS) -> Seed | None:
+    def of(self, source: Expression, hops: int = MAX_HOPS) -> Seed | None:
         """What an expression is made of; None where that is not certain."""
+        node = source.node
         if hops <= 0:
             return None
-        if isinstance(expression, ast.Constant):
-            return STEADY if isinstance(expression.value, (int, float)) else None
-        if isinstance(expression, ast.BinOp):
-            return self._combined(module, scope, expression, hops)
-        if isinstance(expression, ast.Name):
-            return self._named(module, scope, expression, hops)
-        if isinstance(expression, ast.Attribute):
-            return self._attribute(module, scope, expression)
-        if isinstance(expression, ast.Subscript) and isinstance(expression.slice, ast.Constant):
-            if self._is_first_word(module, scope, expression):
+        if isinstance(node, ast.Constant):
+            return STEADY if isinstance(node.value, (int, float)) else None
+        if isinstance(node, ast.BinOp):
+            return self._combined(source, node, hops)
+        if isinstance(node, ast.Name):
+            return self._named(source, node, hops)
+        if isinstance(node, ast.Attribute):
+            return self._attribute(source, node, hops)
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            if self._is_first_word(source, node):
                 return STEADY
-            return STEADY if _is_setting(str(expression.slice.value)) and not _changes(expression) else None
-        if isinstance(expression, ast.Call):
-            return self._called(module, scope, expression, hops)
-        return None
+            return STEADY if _is_setting(str(node.slice.value)) and not _changes(node) else None
+        return self._called(source, node, hops) if isinstance(node, ast.Call) else None
 
-    def _combined(self, module: Module, scope: Scope, expression: ast.BinOp, hops: int) -> Seed | None:
-        left = self.of(module, scope, expression.left, hops - 1)
-        right = self.of(module, scope, expression.right, hops - 1)
+    def _combined(self, source: Expression, node: ast.BinOp, hops: int) -> Seed | None:
+        left, right = (self.of(source.part(part), hops - 1) for part in (node.left, node.right))
         if left is None or right is None:
             return None
         both = left | right
         if not both.large:
             return both
-        return both if isinstance(expression.op, ast.Add) else None  # any other brings it below 2**32, or may
+        return both if isinstance(node.op, ast.Add) else None  # any other brings it below 2**32, or may
 
-    def _named(self, module: Module, scope: Scope, name: ast.Name, hops: int) -> Seed | None:
-        if name.id == self._number and (self._function is None or scope is self._function.scope):
+    def _named(self, source: Expression, name: ast.Name, hops: int) -> Seed | None:
+        if name.id == self._number and (self._function is None or source.scope is self._function.scope):
             return Seed(by_worker=True)
-        found = scope.find(name.id)
-        if found is None:
-            return None
-        home, bindings = found
-        if all(binding.kind is Kind.PARAMETER for binding in bindings):
+        home, bindings = source.scope.find(name.id) or (source.scope, [])
+        if bindings and all(binding.kind is Kind.PARAMETER for binding in bindings):
             return STEADY if _is_setting(name.id) and not _changes(name) else None
-        if len(bindings) != 1:
-            return None
-        if bindings[0].kind is Kind.VALUE and bindings[0].value is not None:
-            value = self.of(module, home, bindings[0].value, hops - 1)
-            is_rank = "rank" in name.id or "world_size" in name.id
-            return value or (STEADY if is_rank and not isinstance(home.node, ast.Module) else None)
-        symbol = self._project.lookup(module, scope, name.id)
-        if isinstance(symbol, Value) and symbol.binding.value is not None and symbol.module is not module:
-            return self.of(symbol.module, symbol.scope, symbol.binding.value, hops - 1)
-        return None
+        nearer = behind(self._evaluator, source) if len(bindings) == 1 else ()
+        is_rank = "rank" in name.id or "world_size" in name.id
+        value = self.of(nearer[0], hops - 1) if nearer else None
+        return value or (STEADY if nearer and is_rank and not isinstance(home.node, ast.Module) else None)
 
-    def _attribute(self, module: Module, scope: Scope, expression: ast.Attribute) -> Seed | None:
-        if self._is_info(module, scope, expression.value):
+    def _attribute(self, source: Expression, node: ast.Attribute, hops: int) -> Seed | None:
+        held = self._evaluator.find(source.part(node.value)).value
+        if isinstance(held, Made) and held.name in worker_words().info:
             known = {"id": Seed(by_worker=True), "seed": Seed(by_worker=True, large=True), "num_workers": STEADY}
-            return known.get(expression.attr)
-        symbol = self._project.resolve(module, scope, expression)
+            return known.get(node.attr)
+        symbol = self._project.resolve(source.module, source.scope, node)
         if isinstance(symbol, Value) and symbol.binding.value is not None:
-            return self.of(symbol.module, symbol.scope, symbol.binding.value)
-        if not _is_setting(expression.attr) or _changes(expression) or self._is_set_again(module, expression.attr):
+            return self.of(Expression(symbol.module, symbol.scope, symbol.binding.value), hops - 1)
+        if not _is_setting(node.attr) or _changes(node) or self._is_set_again(source.module, node.attr):
             return None
-        root = expression.value
+        root = node.value
         while isinstance(root, ast.Attribute):
             root = root.value
         return STEADY if isinstance(root, ast.Name) else None
 
-    def _is_first_word(self, module: Module, scope: Scope, expression: ast.Subscript) -> bool:
+    def _is_first_word(self, source: Expression, expression: ast.Subscript) -> bool:
         """Whether it is ``np.random.get_state()[1][0]``.
 
         torch 1.9 and newer seed numpy by an array, and the first word of the state that comes of it is 2**31 always:
         measured with numpy 2 and torch 2.13.
         """
-        keys, value = _unwound(scope, expression)
+        keys, value = _unwound(source.scope, expression)
         is_call = keys == [0, 1] and isinstance(value, ast.Call)
-        return is_call and self._project.qualified(module, scope, value.func) == "numpy.random.get_state"  # type: ignore[attr-defined]
-
-    def _is_info(self, module: Module, scope: Scope, expression: ast.expr) -> bool:
-        """Whether an expression is what ``get_worker_info()`` gives."""
-        if isinstance(expression, ast.Name):
-            symbol = self._project.lookup(module, scope, expression.id)
-            value = symbol.binding.value if isinstance(symbol, Value) else None
-            return isinstance(value, ast.Call) and self._is_info(module, scope, value)
-        called = self._project.qualified(module, scope, expression.func) if isinstance(expression, ast.Call) else ""
-        return called in worker_words().info
+        return is_call and self._project.qualified(source.module, source.scope, value.func) == "numpy.random.get_state"  # type: ignore[attr-defined]
 
     @staticmethod
     def _is_set_again(module: Module, attribute: str) -> bool:
@@ -133,16 +119,14 @@ class Seeds:
             for node in nodes_below(function.node)
         )
 
-    def _called(self, module: Module, scope: Scope, call: ast.Call, hops: int) -> Seed | None:
+    def _called(self, source: Expression, call: ast.Call, hops: int) -> Seed | None:
         words = worker_words()
-        name = self._project.qualified(module, scope, call.func)
+        name = qualified(self._evaluator, source.part(call.func))
         if name in words.seed:
             return Seed(by_worker=True, large=True)
         if name in words.steady_calls:
             return STEADY
-        if isinstance(call.func, ast.Name) and call.func.id == "int" and scope.find("int") is None and call.args:
-            return self.of(module, scope, call.args[0], hops - 1)
-        return None
+        return self.of(source.part(call.args[0]), hops - 1) if name == "builtins.int" and call.args else None
 
 
 def worker_number(function: FunctionFacts) -> str:

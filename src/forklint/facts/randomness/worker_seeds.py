@@ -142,7 +142,7 @@ def _seedings(project: Project, module: Module, function: Beginning) -> Iterator
         direct = seeder is not None
         if seeder is None and isinstance(symbol, FunctionFacts) and symbol != function:
             seeder = _passed_on(project, symbol)
-        seed = seeds.of(module, scope, value) if seeder is not None else None
+        seed = seeds.of(Expression(module, scope, value)) if seeder is not None else None
         if seeder is not None and seed is not None:
             yield Seeding(node, seeder, seed, direct)
 

@@ -10,10 +10,11 @@ from forklint.facts.handles.carried import leaves_out, pickling_methods
 from forklint.facts.sending.values import Culprit
 from forklint.knowledge.unpicklable import keeper
 from forklint.project.bindings import block_of
+from forklint.project.entries import stored
 from forklint.project.module import ClassFacts, FunctionFacts
 from forklint.project.scopes import FUNCTIONS, Function, statements
-from forklint.project.spelling import first_parameter, is_name
-from forklint.values.model import Arguments, Expression, Frame, Instance
+from forklint.project.spelling import dotted, first_parameter, is_name
+from forklint.values.model import Expression, Frame, Instance
 
 if TYPE_CHECKING:
     from forklint.facts.sending.unpicklable import Unpicklable
@@ -131,53 +132,54 @@ class Objects:
 
     def attribute(self, given: Expression, node: ast.Attribute, depth: int) -> Culprit | None:
         """What is refused in ``something.name``: an attribute of ``self``, a bound method, a name of a module."""
-        owner = self._class_of_self(given, node.value)
-        if owner is not None:
-            if self._project.method(owner, node.attr) is not None:  # pickling a bound method pickles its object
-                return self.kept(owner, given, None, depth)
-            receiver = given.frame.receiver if given.frame is not None else None
-            return self._assigned(owner, node.attr, depth, receiver.made if receiver is not None else None)
-        made = self._unpicklable.evaluator.find(given.part(node.value)).value
-        if isinstance(made, Instance) and made.call is not None and isinstance(made.call.node, ast.Call):
-            if self._project.method(made.facts, node.attr) is None:
-                return None
-            return self._unpicklable.instance(made.call, made.call.node, made.facts, depth - 1)
-        symbol = self._project.resolve(given.module, given.scope, node)
-        return self._unpicklable.named(given, node, symbol, depth)
+        owner = self._object(given, node.value)
+        if owner is None:
+            symbol = self._project.resolve(given.module, given.scope, node)
+            return self._unpicklable.named(given, node, symbol, depth)
+        is_self = _is_receiver(given, owner)
+        if self._project.method(owner.facts, node.attr) is None:
+            return self._assigned(owner, node.attr, depth) if is_self else None
+        if is_self or owner.call is None:  # pickling a bound method pickles its object
+            return self.kept(owner.facts, given, None, depth)
+        made = owner.call.node
+        return (
+            self._unpicklable.instance(owner.call, made, owner.facts, depth - 1) if isinstance(made, ast.Call) else None
+        )
 
     def own_method(self, given: Expression, function: ast.Attribute) -> FunctionFacts | None:
         """The method that ``self.name`` means."""
-        owner = self._class_of_self(given, function.value)
-        found = self._project.method(owner, function.attr) if owner is not None else None
+        owner = self._object(given, function.value)
+        if owner is None or not _is_receiver(given, owner):
+            return None
+        found = self._project.method(owner.facts, function.attr)
         return FunctionFacts(found[0].module, found[1]) if found is not None else None
 
-    def _class_of_self(self, given: Expression, node: ast.expr) -> ClassFacts | None:
-        """The class in whose method a name is ``self``."""
-        scope = given.scope
-        if not isinstance(node, ast.Name) or not isinstance(scope.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            return None
-        above = scope.parent.node if scope.parent else None
-        if not isinstance(above, ast.ClassDef) or _own_name(scope.node) != node.id:
-            return None
-        return given.module.class_facts(above)
+    def _object(self, given: Expression, node: ast.expr) -> Instance | None:
+        """The object that an expression is; without a call, it is the one whose method the code stands in."""
+        value = self._unpicklable.evaluator.find(given.part(node)).value
+        is_class = isinstance(value, Instance) and value.call is None and not _own_name(given.scope.node)
+        return value if isinstance(value, Instance) and not is_class else None
 
-    def _assigned(self, owner: ClassFacts, attribute: str, depth: int, made: Arguments | None) -> Culprit | None:
-        """What is refused in a value that some method of a class stores as an attribute of the object made so."""
-        for facts in self._project.ancestry(owner).classes:
-            for function in facts.methods.values():
-                method, own = FunctionFacts(facts.module, function), _own_name(function)
-                for statement in statements(function.body):
-                    if not self._unpicklable.budget.spend():
-                        return None
+    def _assigned(self, owner: Instance, attribute: str, depth: int) -> Culprit | None:
+        """What is refused in a value that some method stores as an attribute of an object."""
+        for facts in self._project.ancestry(owner.facts).classes:
+            for method in (FunctionFacts(facts.module, one) for one in facts.methods.values()):
+                own = _own_name(method.node)
+                for statement in statements(method.node.body):
                     for name, value in _stores(statement, own):
-                        if name != attribute or _is_replaced(method, statement, name, own):
-                            continue
-                        frame = Frame(method, made) if made is not None and function.name == "__init__" else None
-                        stored = Expression(method.module, method.scope, value, frame)
-                        found = self._unpicklable.of(stored, depth - 1)
-                        if found is not None:
-                            return found
+                        if name == attribute and not _is_replaced(method, statement, name, own):
+                            made = owner.made if method.node.name == "__init__" else None
+                            frame = Frame(method, made) if made is not None else None
+                            stored_value = Expression(method.module, method.scope, value, frame)
+                            found = self._unpicklable.of(stored_value, depth - 1)
+                            if found is not None:
+                                return found
         return None
+
+
+def _is_receiver(given: Expression, owner: Instance) -> bool:
+    """Whether an object is the one whose method an expression stands in."""
+    return owner.call is None or (given.frame is not None and owner == given.frame.receiver)
 
 
 def _as(found: Culprit, attribute: str, facts: ClassFacts | None = None) -> Culprit:
@@ -192,23 +194,11 @@ def _is_inside(found: Culprit, facts: ClassFacts) -> bool:
 
 
 def _stores(statement: ast.stmt, own: str) -> Iterator[tuple[str, ast.expr]]:
-    """Give the attributes of the object that a statement stores, each with its value."""
-    targets: list[ast.expr] = []
-    if isinstance(statement, ast.Assign):
-        targets = statement.targets
-    elif isinstance(statement, ast.AnnAssign):
-        targets = [statement.target]
-    value = getattr(statement, "value", None)
-    for target in targets:
-        if isinstance(target, (ast.Tuple, ast.List)) and isinstance(value, ast.Call):
-            yield from ((name, value) for one in target.elts if (name := _attribute(one, own)))
-        elif isinstance(value, ast.expr) and (name := _attribute(target, own)):
-            yield name, value
-
-
-def _attribute(target: ast.expr, own: str) -> str:
-    is_own = isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == own
-    return target.attr if is_own and isinstance(target, ast.Attribute) else ""
+    """Give the attributes of the object that a statement stores, each with its value, or the call that gives it."""
+    whole = statement.value if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call) else None
+    for name, value in stored(statement, own):
+        if value is not None or whole is not None:
+            yield name, value or whole  # type: ignore[misc]
 
 
 def _is_replaced(method: FunctionFacts, statement: ast.stmt, attribute: str, own: str) -> bool:
@@ -217,7 +207,7 @@ def _is_replaced(method: FunctionFacts, statement: ast.stmt, attribute: str, own
     for later in statements(method.node.body):
         if later.lineno <= statement.lineno or later in chain:
             continue
-        gone = isinstance(later, ast.Delete) and any(_attribute(one, own) == attribute for one in later.targets)
+        gone = isinstance(later, ast.Delete) and any(dotted(one) == f"{own}.{attribute}" for one in later.targets)
         if gone or any(name == attribute for name, _ in _stores(later, own)):
             block = block_of(method.module, later)
             if any(one in block for one in chain):

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from forklint.project.bindings import is_shadowed, values_of
 from forklint.project.spelling import is_name
 from forklint.values.model import Expression, Table
+from forklint.values.origins import behind
 
 if TYPE_CHECKING:
     from forklint.values.evaluator import Evaluator
@@ -25,12 +25,9 @@ def names_meant(evaluator: Evaluator, function: Expression, depth: int = MAX_DEP
     name = evaluator.project.qualified(function.module, function.scope, node)
     if name:
         yield name
-    elif isinstance(node, ast.Name) and not is_shadowed(function.module, node):
-        for home, value in values_of(function.module, function.scope, node):
-            yield from names_meant(evaluator, Expression(function.module, home, value), depth - 1)
-    elif isinstance(node, ast.IfExp):
-        for choice in (node.body, node.orelse):
-            yield from names_meant(evaluator, function.part(choice), depth - 1)
+    elif isinstance(node, (ast.Name, ast.IfExp)):
+        for choice in behind(evaluator, function, perhaps=True):
+            yield from names_meant(evaluator, choice, depth - 1)
     elif (module := _whose(node)) is not None:
         base = evaluator.project.qualified(function.module, function.scope, module)
         if base:

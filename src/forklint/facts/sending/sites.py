@@ -20,7 +20,7 @@ from forklint.project.index import External
 from forklint.project.module import ClassFacts, FunctionFacts
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Binding, Kind, parameters
-from forklint.project.spelling import argument, last_name
+from forklint.project.spelling import all_arguments, argument, last_name
 from forklint.records import dataclass
 from forklint.runs.calls import callee, runs_at_once
 from forklint.summaries.terms import CALL
@@ -96,7 +96,7 @@ class Sites:
             if not isinstance(node, ast.Call):
                 continue
             sent = [*self.of_call(module, module.scope_at(node), node)] if last_name(node.func) in names else []
-            if not sent and any(map(partial(_may_be_refused, module), _values(node))):
+            if not sent and any(map(partial(_may_be_refused, module), all_arguments(node))):
                 sent = [*self.through(module, node)]
             yield from sent
 
@@ -224,7 +224,8 @@ class Sites:
         yield from self._in_frame(frame, node)
         refused = {one.arg for one in parameters(function.node) if _is_refused(source_in(frame, one.arg))}
         for inner in nodes_below(function.node) if depth and refused else ():
-            if isinstance(inner, ast.Call) and any(getattr(value, "id", "") in refused for value in _values(inner)):
+            given = all_arguments(inner) if isinstance(inner, ast.Call) else []
+            if any(getattr(value, "id", "") in refused for value in given):
                 yield from self._entered(Expression(function.module, function.scope, inner, frame), depth - 1)
 
     def _made_by(self, facts: ClassFacts, call: Expression) -> Iterator[Sent]:
@@ -301,10 +302,6 @@ def _given(call: ast.Call, positions: Mapping[str, int]) -> Iterator[tuple[str, 
         value = argument(call, name, position)
         if value is not None:
             yield name, value
-
-
-def _values(call: ast.Call) -> list[ast.expr]:
-    return [*call.args, *(one.value for one in call.keywords)]
 
 
 def _may_be_refused(module: Module, value: ast.expr) -> bool:

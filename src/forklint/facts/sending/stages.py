@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from forklint.facts.sending.values import Culprit
 from forklint.knowledge.unpicklable import Stream, stream
-from forklint.project.bindings import is_shadowed, values_of
 from forklint.project.index import External, Symbol
-from forklint.project.module import FunctionFacts
 from forklint.project.scopes import statements
+from forklint.project.spelling import all_arguments
 from forklint.values.model import Expression
+from forklint.values.origins import behind
 
 if TYPE_CHECKING:
     from forklint.facts.sending.unpicklable import Unpicklable
@@ -49,7 +48,7 @@ class Stages:
             part
             for call in calls
             if isinstance(call.func, ast.Attribute) and call.func.attr in methods
-            for part in (*call.args, *(one.value for one in call.keywords))
+            for part in all_arguments(call)
         )
         return next((found for part in parts if (found := self._unpicklable.of(given.part(part), depth - 1))), None)
 
@@ -71,26 +70,11 @@ class Stages:
     def _row(self, given: Expression, node: ast.expr, names: int = MOST_NAMES) -> Stream | None:
         """The row of the call that makes the stream which an expression is; None if it is none, or that is not seen."""
         _, root = self._unwound(given, node)
-        if isinstance(root, ast.Call):
-            symbol = self._made(given, root)
-            if isinstance(symbol, External):
-                return stream(symbol.name)
-            return self._row_of_result(symbol, names) if isinstance(symbol, FunctionFacts) else None
-        if not isinstance(root, ast.Name) or names == 0 or is_shadowed(given.module, root):
-            return None
-        there = self._unpicklable.given_for(given, root)
-        if there is not None:
-            return self._row(there, there.node, names - 1)
-        values = values_of(given.module, given.scope, root)
-        rows = (self._row(replace(given, scope=home), value, names - 1) for home, value in values)
-        return next((row for row in rows if row is not None), None)
-
-    def _row_of_result(self, facts: FunctionFacts, names: int) -> Stream | None:
-        if names == 0:
-            return None
-        there = Expression(facts.module, facts.scope, ast.Constant(None))
-        returned = (one.value for one in statements(facts.node.body) if isinstance(one, ast.Return) and one.value)
-        rows = (self._row(there, value, names - 1) for value in returned)
+        symbol = self._made(given, root) if isinstance(root, ast.Call) else None
+        if isinstance(symbol, External):
+            return stream(symbol.name)
+        nearer = behind(self._unpicklable.evaluator, given.part(root), perhaps=True) if names else ()
+        rows = (self._row(one, one.node, names - 1) for one in nearer)
         return next((row for row in rows if row is not None), None)
 
     def _calls_on(self, given: Expression, name: ast.Name) -> Iterator[ast.Call]:

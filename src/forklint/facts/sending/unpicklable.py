@@ -19,7 +19,7 @@ from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Kind, Scope, statements
 from forklint.values import arguments, parameters, stores
-from forklint.values.calls import is_generator
+from forklint.values.calls import is_generator, returns
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import NO_ARGUMENTS, Expression, Frame, Instance, Made, Ref, Row, Source, Table
 from forklint.values.model import Value as Abstract
@@ -304,13 +304,8 @@ class Unpicklable:
         if is_generator(self.project, function):
             error = "TypeError: cannot pickle 'generator' object"
             return Culprit(Why.GENERATOR, given.module, node, f"the generator of `{function.name}`", error)
-        frame = self.frame_of(facts, node, given)
-        for statement in statements(function.body):
-            if isinstance(statement, ast.Return) and statement.value is not None:
-                found = self.of(Expression(facts.module, facts.scope, statement.value, frame), depth - 1)
-                if found is not None:
-                    return found
-        return None
+        returned = returns(self.evaluator, self.frame_of(facts, node, given))
+        return next((found for one in returned if (found := self.of(one, depth - 1))), None)
 
 
 def kept_arguments(call: ast.Call, row: Keeper) -> Iterator[ast.expr]:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from forklint.knowledge.starters import Starter, iteration
 from forklint.model import Cell
-from forklint.project.bindings import assigned
 from forklint.project.spelling import argument, last_name
 from forklint.records import dataclass
 from forklint.values.arguments import of_call
 from forklint.values.model import Constant, Expression, Made
+from forklint.values.origins import origins
 
 if TYPE_CHECKING:
     from forklint.config import Settings
@@ -103,7 +103,7 @@ def asked_by(evaluator: Evaluator, source: Source | None, default: str = DEFAULT
     if value == Constant(None):
         return Asked(default)
     if isinstance(value, Constant):
-        return Asked(str(value.value) if value.value in METHODS else UNKNOWN, _literal(source))
+        return Asked(str(value.value) if value.value in METHODS else UNKNOWN, _literal(evaluator, source))
     if isinstance(value, Made) and value.name in iteration().contexts:
         return asked_by(evaluator, of_call(evaluator, value.call).get("method", 0))
     return Asked(UNKNOWN)
@@ -120,11 +120,10 @@ def asked_of(evaluator: Evaluator, row: Starter, call: Expression) -> Asked:
     return asked_by(evaluator, given, row.start_method or DEFAULT_METHOD)
 
 
-def _literal(source: Source | None) -> ast.Constant | None:
+def _literal(evaluator: Evaluator, source: Source | None) -> ast.Constant | None:
     """Where a constant is written out, if that is plain."""
-    node = source.node if isinstance(source, Expression) else None
-    values = assigned(source.module, node) if isinstance(source, Expression) and isinstance(node, ast.Name) else [node]
-    return values[0] if len(values) == 1 and isinstance(values[0], ast.Constant) else None
+    nodes = [one.node for one in origins(evaluator, source)] if isinstance(source, Expression) else []
+    return nodes[0] if len(nodes) == 1 and isinstance(nodes[0], ast.Constant) else None
 
 
 def named(node: ast.expr | None) -> str:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from forklint.facts.starting.events import Settles, events_in, may_misuse
 from forklint.facts.starting.reach import reached
-from forklint.project.bindings import assigned
 from forklint.project.guard import is_main_guard
 from forklint.project.module import FunctionFacts
 from forklint.project.scopes import FUNCTIONS
@@ -17,8 +16,9 @@ from forklint.records import dataclass
 from forklint.runs.errors import RAISED_AGAIN, RAISED_UNKNOWN
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import Constant, Expression
+from forklint.values.origins import behind
 from forklint.values.parameters import default_of
-from forklint.values.worlds import DARWIN, EVERYWHERE, LINUX, NOWHERE, WINDOWS, Worlds
+from forklint.values.worlds import DARWIN, EVERYWHERE, NOWHERE, WINDOWS, Worlds, platforms_of
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
@@ -112,7 +112,7 @@ def _forks(project: Project, module: Module, runs: Iterable[Sequence[Settles]]) 
         for event in events:
             if event.kind == "set" and event.way.usual and event.module is module:
                 worlds = event.way.worlds & _where_fork_harms(project, event)
-                if platforms_of(worlds) & set(project.settings.platforms):
+                if not set(project.settings.platforms).isdisjoint(platforms_of(worlds)):
                     yield Misuse("fork", event, worlds=worlds)
 
 
@@ -128,13 +128,7 @@ def _where_fork_harms(project: Project, event: Settles) -> Worlds:
     found, is_open = [*held.possible], not (held.known or held.is_all)
     if is_open and isinstance(given, ast.Name) and isinstance(scope.node, FUNCTIONS):
         found.append(default_of(evaluator, FunctionFacts(module, scope.node), given.id))
-    asked = [given, *(assigned(module, given) if isinstance(given, ast.Name) else ())] if is_open else []
+    asked = [given, *(one.node for one in behind(evaluator, Expression(module, scope, given)))] if is_open else []
     calls = [one for one in asked if isinstance(one, ast.Call) and last_name(one.func) in ASKING and len(one.args) > 1]
     found += [evaluator.find(Expression(module, scope, call.args[-1])) for call in calls]
     return harmed & NOWHERE.union(*(one.worlds for one in found if one.value == Constant("fork")))
-
-
-def platforms_of(worlds: Worlds) -> frozenset[str]:
-    """The platforms that some worlds are of."""
-    known = {"linux": LINUX, "darwin": DARWIN, "windows": WINDOWS}
-    return frozenset(name for name, of_it in known.items() if worlds & of_it)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from functools import cached_property
 
 from forklint.facts.streams.giving import Giving, draws, givings
 from forklint.knowledge.streams import stream_words
 from forklint.project.index import Project
-from forklint.project.module import ClassFacts
+from forklint.project.module import ClassFacts, FunctionFacts
 from forklint.project.nodes import nodes_below
-from forklint.project.scopes import Binding, Function, Kind, Scope, statements
-from forklint.project.spelling import last_name
+from forklint.project.scopes import Function, Kind
+from forklint.project.spelling import is_name, last_name
+from forklint.values.calls import qualified
+from forklint.values.evaluator import Evaluator
+from forklint.values.model import NOT_KNOWN, Expression, Frame, Instance
+from forklint.values.origins import behind
 
 SEQUENCES = frozenset({"list", "List", "Sequence", "tuple", "Tuple", "dict", "Dict", "Mapping", "DataFrame", "ndarray"})
 MAX_HOPS = 8
@@ -25,6 +27,7 @@ class Sources:
 
     def __init__(self, project: Project, facts: ClassFacts) -> None:
         self._project = project
+        self._evaluator = Evaluator(project)
         self._facts = facts
         self._owners = project.ancestry(facts).classes
         self._budget = project.budgets.of("following samples", MOST_STEPS)
@@ -33,96 +36,57 @@ class Sources:
         self, owner: ClassFacts, function: Function, given: list[tuple[Giving, ast.expr]], hops: int = MAX_HOPS
     ) -> bool:
         """Whether all that these statements of a method give comes from what ends, the same in each worker."""
+        method = FunctionFacts(owner.module, function)
+        frame = Frame(method, NOT_KNOWN, Instance(self._facts))
         return bool(given) and all(
-            self.is_finite(owner, function, source, hops) and not draws(statement, source)
+            self._is_finite(Expression(owner.module, method.scope, source, frame), hops)
+            and not draws(statement, source)
             for statement, source in given
         )
 
-    def is_finite(self, owner: ClassFacts, function: Function, expression: ast.expr, hops: int = MAX_HOPS) -> bool:
+    def _is_finite(self, source: Expression, hops: int) -> bool:
         """Whether an expression gives all of something that ends, the same in each worker."""
-        scope = owner.module.scope_of[function]
+        node = source.node
         if hops <= 0 or not self._budget.spend():
             return False
-        if isinstance(expression, (ast.List, ast.Tuple, ast.Dict)):
-            return not any(isinstance(part, ast.Starred) for part in nodes_below(expression))
-        if isinstance(expression, (ast.ListComp, ast.GeneratorExp)):
-            return self.is_finite(owner, function, expression.generators[0].iter, hops - 1)
-        if isinstance(expression, ast.Call):
-            return self._is_finite_call(owner, function, expression, hops)
-        if isinstance(expression, ast.Name):
-            return self._is_finite_name(owner, function, scope, expression, hops)
-        if isinstance(expression, ast.Attribute) and _is_self(expression.value):
-            return self._is_finite_attribute(expression.attr, hops)
-        return False
+        if isinstance(node, (ast.List, ast.Tuple, ast.Dict)):
+            return not any(isinstance(part, ast.Starred) for part in nodes_below(node))
+        if isinstance(node, (ast.ListComp, ast.GeneratorExp)):
+            return self._is_finite(source.part(node.generators[0].iter), hops - 1)
+        if isinstance(node, ast.Call):
+            return self._is_finite_call(source, node, hops)
+        parts = [one for one in behind(self._evaluator, source) if not _is_none(one.node)]
+        if parts and all(self._is_finite(one, hops - 1) for one in parts):
+            return True
+        if isinstance(node, ast.Attribute) and is_name(node.value, "self"):
+            is_given = bool(parts) and all(isinstance(one.node, ast.Name) for one in parts)
+            return is_given and self._is_used_as_sequence(node.attr)
+        return isinstance(node, ast.Name) and _is_sequence(source, node.id)
 
-    def _is_finite_call(self, owner: ClassFacts, function: Function, call: ast.Call, hops: int) -> bool:
+    def _is_finite_call(self, source: Expression, call: ast.Call, hops: int) -> bool:
         words = stream_words()
-        scope = owner.module.scope_of[function]
-        name = self.name_of(owner, scope, call)
+        name = qualified(self._evaluator, source.part(call.func)).removeprefix("builtins.")
         if name in words.passes_on and call.args and not any(isinstance(one, ast.Starred) for one in call.args):
             given = {"zip": call.args, "map": call.args[1:], "filter": call.args[1:]}.get(name, call.args[:1])
-            return any(self.is_finite(owner, function, one, hops - 1) for one in given)
+            return any(self._is_finite(source.part(one), hops - 1) for one in given)
         if name in words.finite | words.opens:
             return True
         if not isinstance(call.func, ast.Attribute):
             return False
         if call.func.attr in words.finite_methods:
             return True
-        if _is_self(call.func.value):
+        if is_name(call.func.value, "self"):
             method = self._project.method(self._facts, call.func.attr)
             return method is not None and self.are_finite(*method, givings(method[1]), hops - 1)
-        return call.func.attr in words.opened_methods and self.is_finite(owner, function, call.func.value, hops - 1)
-
-    def name_of(self, owner: ClassFacts, scope: Scope, call: ast.Call) -> str:
-        """Qualified name of what a call calls, or the plain name of a builtin."""
-        if isinstance(call.func, ast.Name) and scope.find(call.func.id) is None and not owner.module.scope.stars:
-            return call.func.id
-        return self._project.qualified(owner.module, scope, call.func)
-
-    def _is_finite_name(self, owner: ClassFacts, function: Function, scope: Scope, name: ast.Name, hops: int) -> bool:
-        bindings = scope.bindings.get(name.id, [])
-        return bool(bindings) and all(self._is_finite_binding(owner, function, one, hops) for one in bindings)
-
-    def _is_finite_binding(self, owner: ClassFacts, function: Function, binding: Binding, hops: int) -> bool:
-        if binding.kind is Kind.VALUE and binding.value is not None:
-            return self.is_finite(owner, function, binding.value, hops - 1)
-        if isinstance(binding.node, ast.With):
-            items = [item for item in binding.node.items if getattr(item.optional_vars, "id", "") == binding.name]
-            return any(self.is_finite(owner, function, item.context_expr, hops - 1) for item in items)
-        if binding.kind is Kind.PARAMETER:
-            return isinstance(binding.node, ast.arg) and _is_sequence(binding.node.annotation)
-        return False
-
-    def _is_finite_attribute(self, attribute: str, hops: int) -> bool:
-        """An attribute that is assigned in the class, and each time something finite; or used as a sequence."""
-        stores = self._stores.get(attribute, [])
-        if not stores:
-            return False
-        plain = [(owner, function, value) for owner, function, value in stores if value is not None]
-        if len(plain) != len(stores):
-            return False
-        if all(self.is_finite(owner, function, value, hops - 1) for owner, function, value in plain):
-            return True
-        return all(isinstance(value, ast.Name) for _, _, value in plain) and self._is_used_as_sequence(attribute)
-
-    @cached_property
-    def _stores(self) -> dict[str, list[tuple[ClassFacts, Function, ast.expr | None]]]:
-        found: dict[str, list[tuple[ClassFacts, Function, ast.expr | None]]] = {}
-        for owner in self._owners:
-            for function in owner.methods.values():
-                for statement in statements(function.body):
-                    for attribute, value in _assigned(statement):
-                        if not (isinstance(value, ast.Constant) and value.value is None):
-                            found.setdefault(attribute, []).append((owner, function, value))
-        return found
+        return call.func.attr in words.opened_methods and self._is_finite(source.part(call.func.value), hops - 1)
 
     def _is_used_as_sequence(self, attribute: str) -> bool:
         """Whether the class takes the length of an attribute, or reads the files that its elements name."""
         for owner in self._owners:
             for function in owner.methods.values():
                 for node in nodes_below(function):
-                    is_length = isinstance(node, ast.Call) and getattr(node.func, "id", "") == "len"
-                    if is_length and node.args and _is_attribute(node.args[0], attribute):  # type: ignore[attr-defined]
+                    is_length = isinstance(node, ast.Call) and is_name(node.func, "len") and bool(node.args)
+                    if is_length and _is_attribute(node.args[0], attribute):  # type: ignore[attr-defined]
                         return True
                     if (
                         isinstance(node, ast.For)
@@ -138,30 +102,24 @@ class Sources:
         for node in nodes_below(loop):
             if isinstance(node, ast.Call) and node.args and isinstance(loop.target, ast.Name):
                 is_named = any(getattr(part, "id", "") == loop.target.id for part in nodes_below(node.args[0]))
-                if is_named and self.name_of(owner, scope, node) in stream_words().reads:
+                name = qualified(self._evaluator, Expression(owner.module, scope, node.func))
+                if is_named and name.removeprefix("builtins.") in stream_words().reads:
                     return True
         return False
 
 
-def _assigned(statement: ast.stmt) -> Iterator[tuple[str, ast.expr | None]]:
-    targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
-    value = getattr(statement, "value", None) if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None
-    for target in targets:
-        for part in target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]:
-            if isinstance(part, ast.Attribute) and _is_self(part.value):
-                yield part.attr, value if part is target else None
-
-
-def _is_self(expression: ast.expr) -> bool:
-    return isinstance(expression, ast.Name) and expression.id == "self"
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
 
 
 def _is_attribute(expression: ast.expr, attribute: str) -> bool:
-    return isinstance(expression, ast.Attribute) and expression.attr == attribute and _is_self(expression.value)
+    return isinstance(expression, ast.Attribute) and expression.attr == attribute and is_name(expression.value, "self")
 
 
-def _is_sequence(annotation: ast.expr | None) -> bool:
-    """Whether an annotation names a list, a tuple, a table or an array, with or without what is in it."""
+def _is_sequence(source: Expression, name: str) -> bool:
+    """Whether a name is a parameter that is annotated as a list, tuple, table or array, with or without its items."""
+    bindings = source.scope.bindings.get(name, [])
+    annotation = bindings[0].node.annotation if bindings and isinstance(bindings[0].node, ast.arg) else None
     if isinstance(annotation, ast.Subscript):
         annotation = annotation.value
-    return last_name(annotation) in SEQUENCES
+    return [one.kind for one in bindings] == [Kind.PARAMETER] and last_name(annotation) in SEQUENCES

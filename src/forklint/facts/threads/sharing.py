@@ -8,11 +8,14 @@ from collections.abc import Iterator
 from forklint.facts.threads.pools import Tasks, tasks_in
 from forklint.knowledge.threads import threads
 from forklint.project.index import Project
-from forklint.project.module import Module
+from forklint.project.module import FunctionFacts, Module
 from forklint.project.nodes import nodes_below
-from forklint.project.scopes import FUNCTIONS, Function, Scope, parameters
+from forklint.project.scopes import FUNCTIONS, Function
 from forklint.project.spelling import argument, hides_arguments, last_name
 from forklint.records import dataclass
+from forklint.values.evaluator import Evaluator
+from forklint.values.model import Arguments, Expression, Frame, Instance
+from forklint.values.origins import origins
 
 MOVES = {"seek"}
 TRANSFERS = {"read", "readline", "readinto", "write", "writelines"}
@@ -36,17 +39,18 @@ def sharings(project: Project, module: Module) -> Iterator[Sharing]:
     for tasks in tasks_in(project, module):
         locked = any(isinstance(node, ast.Attribute) and node.attr in LOCKED for node in nodes_below(tasks.function))
         seen: set[str] = set()
-        for name, use, kind in _uses(tasks.function) if not locked else ():
-            if name in seen or _is_locked(module, use, tasks.function):
+        for thing, use, kind in _uses(tasks.function) if not locked else ():
+            name = dotted(thing)
+            if not name or name in seen or _is_locked(module, use, tasks.function):
                 continue
-            made = _made(tasks, name)
-            found = made is not None and _kind(project, module, made, kind)
+            made = _made(project, tasks, thing)
+            found = _kind(project, module, made, kind) if made is not None else ""
             if made is not None and found:
                 seen.add(name)
-                yield Sharing(tasks, str(found), name, use, made)
+                yield Sharing(tasks, found, name, use, made)
 
 
-def _uses(function: Function | ast.Lambda) -> Iterator[tuple[str, ast.AST, str]]:
+def _uses(function: Function | ast.Lambda) -> Iterator[tuple[ast.expr, ast.AST, str]]:
     """Names (``self.x`` too) that a task writes into, or whose file it moves in or writes to."""
     sought: set[str] = set()
     for node in sorted(
@@ -55,14 +59,14 @@ def _uses(function: Function | ast.Lambda) -> Iterator[tuple[str, ast.AST, str]]
         if isinstance(node, (ast.Assign, ast.AugAssign)):
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                 if isinstance(target, ast.Subscript):
-                    yield dotted(_root(target)), node, "array"
+                    yield _root(target), node, "array"
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            owner, method = dotted(node.func.value), node.func.attr
+            owner, method = node.func.value, node.func.attr
             if method == "copyto" and node.args and isinstance(node.args[0], ast.Subscript):
-                yield dotted(_root(node.args[0])), node, "array"
+                yield _root(node.args[0]), node, "array"
             elif method in MOVES:
-                sought.add(owner)
-            elif method in TRANSFERS and owner in sought:
+                sought.add(dotted(owner))
+            elif method in TRANSFERS and dotted(owner) in sought:
                 yield owner, node, "offset"
             elif method in {"write", "writelines"}:
                 yield owner, node, "write"
@@ -70,18 +74,18 @@ def _uses(function: Function | ast.Lambda) -> Iterator[tuple[str, ast.AST, str]]
             yield from _handed_on(node, sought)
 
 
-def _handed_on(call: ast.Call, sought: set[str]) -> Iterator[tuple[str, ast.AST, str]]:
+def _handed_on(call: ast.Call, sought: set[str]) -> Iterator[tuple[ast.expr, ast.AST, str]]:
     """What a call is given that it writes into, or reads from where it stands."""
     known, name = threads(), last_name(call.func)
     for keyword in call.keywords:
         if keyword.arg == "out" and isinstance(keyword.value, ast.Subscript):
-            yield dotted(_root(keyword.value)), call, "array"
+            yield _root(keyword.value), call, "array"
         elif keyword.arg == "file" and name == "print":
-            yield dotted(keyword.value), call, "write"
+            yield keyword.value, call, "write"
     for places, kind in ((known.reads, "offset"), (known.writes, "write")):
         place = places.get(name)
-        handle = dotted(call.args[place]) if place is not None and place < len(call.args) else ""
-        if handle and (kind == "write" or handle in sought):
+        handle = call.args[place] if place is not None and place < len(call.args) else None
+        if handle is not None and (kind == "write" or dotted(handle) in sought):
             yield handle, call, kind
 
 
@@ -109,49 +113,19 @@ def _is_locked(module: Module, use: ast.AST, function: ast.AST) -> bool:
     return False
 
 
-def _made(tasks: Tasks, name: str) -> ast.Call | None:
-    """The call that gave the thing, if it was made outside the task, once."""
+def _made(project: Project, tasks: Tasks, thing: ast.expr) -> ast.Call | None:
+    """The call that gave the thing, if it is made outside the task, at one place of the module."""
     module, function = tasks.module, tasks.function
-    if not name:
-        return None
-    if name.startswith("self."):
-        return _attribute(tasks, name.removeprefix("self."))
+    frame = None
     if isinstance(function, FUNCTIONS):
-        own = module.scope_of[function]
-        if name in {parameter.arg for parameter in parameters(function)}:
-            handed = tasks.given.get(name)
-            plain = handed if isinstance(handed, ast.Name) else None
-            return _bound(module.scope_at(tasks.call), plain.id) if plain is not None else None
-        if name in own.bindings:
-            return None
-        return _bound(own, name)
-    if any(argument.arg == name for argument in function.args.args):
-        return None
-    return _bound(module.scope_at(tasks.call), name)
-
-
-def _bound(scope: Scope, name: str) -> ast.Call | None:
-    found = scope.find(name)
-    if found is None or len(found[1]) != 1:
-        return None
-    binding = found[1][0]
-    value: ast.expr | None = binding.value
-    for item in getattr(binding.node, "items", ()):
-        if isinstance(item.optional_vars, ast.Name) and item.optional_vars.id == name:
-            value = item.context_expr
-    return value if isinstance(value, ast.Call) else None
-
-
-def _attribute(tasks: Tasks, name: str) -> ast.Call | None:
-    """What is assigned to an attribute of ``self``, if that happens at one place of the class."""
-    if tasks.owner is None:
-        return None
-    values = [
-        node.value
-        for node in nodes_below(tasks.owner.node)
-        if isinstance(node, ast.Assign) and any(dotted(target) == f"self.{name}" for target in node.targets)
-    ]
-    return values[0] if len(values) == 1 and isinstance(values[0], ast.Call) else None
+        given = {name: Expression(module, module.scope_at(tasks.call), node) for name, node in tasks.given.items()}
+        receiver = Instance(tasks.owner) if tasks.owner is not None else None
+        frame = Frame(FunctionFacts(module, function), Arguments(keywords=given, open=True), receiver)
+    place = Expression(module, module.scope_at(thing), thing, frame)
+    found = [one for one in origins(Evaluator(project), place) if not isinstance(one.node, ast.Constant)]
+    made = found[0] if len(found) == 1 and found[0].module is module else None
+    is_outside = made is not None and function not in module.above(made.node)
+    return made.node if is_outside and made is not None and isinstance(made.node, ast.Call) else None
 
 
 def _kind(project: Project, module: Module, made: ast.Call, use: str) -> str:

@@ -15,6 +15,7 @@ from forklint.facts.datasets.workers import attributes_read, worker_methods
 from forklint.facts.loading.datasets import classes_of
 from forklint.facts.sending.sites import Sites
 from forklint.project.bindings import values_of
+from forklint.project.entries import stored
 from forklint.project.module import FunctionFacts
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function, statements
@@ -163,7 +164,7 @@ class LostUpdates:
         if dotted(owner) in objects:
             method = self.project.method(dataset, function.attr)
             if method is not None and not method[1].decorator_list:
-                yield from _stored(method[1])
+                yield from (name for one in statements(method[1].body) for name, _ in stored(one, "self"))
                 yield from (name for name in _mutated(method[1]) if self._is_collection(dataset, name))
         elif function.attr in MUTATORS and isinstance(owner, ast.Attribute) and dotted(owner.value) in objects:
             yield from [owner.attr] if self._is_collection(dataset, owner.attr) else []
@@ -192,20 +193,7 @@ class LostUpdates:
         for owner in self.project.ancestry(dataset).classes:
             for method in owner.methods.values():
                 for statement in statements(method.body):
-                    if isinstance(statement, ast.Assign) and any(
-                        dotted(target) == f"self.{attribute}" for target in statement.targets
-                    ):
-                        yield statement.value
-
-
-def _stored(method: Function) -> Iterator[str]:
-    """The attributes that a method stores on its object."""
-    for statement in statements(method.body):
-        targets = statement.targets if isinstance(statement, ast.Assign) else []
-        targets = [*targets, statement.target] if isinstance(statement, (ast.AugAssign, ast.AnnAssign)) else targets
-        for target in targets:
-            if isinstance(target, ast.Attribute) and dotted(target.value) == "self":
-                yield target.attr
+                    yield from (value for name, value in stored(statement, "self") if name == attribute and value)
 
 
 def _mutated(method: Function) -> Iterator[str]:

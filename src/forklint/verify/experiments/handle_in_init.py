@@ -246,10 +246,6 @@ def _is_mended_of(seen: Observation, other: Observation) -> bool:
     return made_data.is_mended(seen) and replace(seen.trial.factors, code=None) == other.trial.factors
 
 
-def _worst(cells: Sequence[Cell]) -> Cell:
-    return min(cells, key=lambda cell: WORST_FIRST.index(cell.verdict))
-
-
 def _whole(judged: Mapping[str, Cell], known: samples.Truth) -> Judgement:
     whole = worst_of({factors: Judgement(cell.verdict, cell.evidence, cell.advice) for factors, cell in judged.items()})
     note = _spared(judged, whole.verdict)
