@@ -141,8 +141,8 @@ class SharedHandles:
             if found is not None:
                 yield found
         elif depth and len(entered.scope.bindings.get(name, ())) == 1:
-            for inner in nodes_below(entered.node):
-                for given in all_arguments(inner) if isinstance(inner, ast.Call) else ():
+            for inner in (one for one in nodes_below(entered.node) if isinstance(one, ast.Call)):
+                for given in all_arguments(inner):
                     if is_name(given, name):
                         within = Expression(entered.module, entered.module.scope_at(inner), inner)
                         yield from self._taken(within, given, opened, depth - 1)

@@ -223,9 +223,9 @@ class Sites:
         frame = Frame(function, arguments.of_call(evaluator, call), receiver)
         yield from self._in_frame(frame, node)
         refused = {one.arg for one in parameters(function.node) if _is_refused(source_in(frame, one.arg))}
-        for inner in nodes_below(function.node) if depth and refused else ():
-            given = all_arguments(inner) if isinstance(inner, ast.Call) else []
-            if any(getattr(value, "id", "") in refused for value in given):
+        inner_calls = (one for one in nodes_below(function.node) if isinstance(one, ast.Call))
+        for inner in inner_calls if depth and refused else ():
+            if any(getattr(value, "id", "") in refused for value in all_arguments(inner)):
                 yield from self._entered(Expression(function.module, function.scope, inner, frame), depth - 1)
 
     def _made_by(self, facts: ClassFacts, call: Expression) -> Iterator[Sent]:
