@@ -6,7 +6,7 @@ import re
 import sys
 from typing import Any
 
-from forklint.source.presets.nodes import Entry, Node, PresetError, Shape
+from forklint.source.presets.nodes import DEEPEST, Entry, Node, PresetError, Shape
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -28,6 +28,9 @@ BARE_VALUE = re.compile(r"\d{4}-\d\d-\d\d[ ]\d\d:[^\s,\]}#]*|[^\s,\]}#]+")
 
 def parse(text: str) -> Node:
     """Read a text into nodes; raises PresetError."""
+    keys = (line.partition("=")[0] for line in text.splitlines())
+    if any(key.count(".") > DEEPEST and "," not in key for key in keys):  # the library's memory is quadratic in these
+        raise PresetError("it nests too deeply")
     try:  # numbers with a point stay text: `nan` is not equal to itself
         values = tomllib.loads(text, parse_float=str)
     except tomllib.TOMLDecodeError as error:
