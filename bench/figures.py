@@ -166,6 +166,8 @@ def _timings(results: Results) -> Iterator[str]:
         if not some:
             continue
         yield from ("", f"## {title}", "")
+        if part in results.get("measured", {}):
+            yield from (f"Measured on {results['measured'][part][:10]}.", "")
         yield "| command | seconds | spread | CPU seconds | peak MB | files | findings |"
         yield "|---|---|---|---|---|---|---|"
         for one in some.values():

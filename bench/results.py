@@ -144,6 +144,21 @@ def reworked(results: Mapping[str, Any]) -> dict[str, Any]:
     return {**results, "rows": [_row(one) for one in rows], "contenders": kept}
 
 
+def updated(results: Mapping[str, Any], some: Mapping[str, Any], parts: Sequence[str]) -> dict[str, Any]:
+    """Results with the timings of some parts in place of those that they have, and when these were measured."""
+    kept = {name: one for name, one in results["contenders"].items() if one["part"] not in parts}
+    return reworked(
+        {
+            **results,
+            "measured": {**results.get("measured", {}), **dict.fromkeys(parts, some["date"])},
+            "seconds_of_parts": {**results["seconds_of_parts"], **some["seconds_of_parts"]},
+            "missing": {**results["missing"], **some["missing"]},
+            "versions": {**results["versions"], **some["versions"]},
+            "contenders": {**kept, **some["contenders"]},
+        }
+    )
+
+
 def _is_same(one: Contender, told: Mapping[str, Any]) -> bool:
     """Whether a timing is one of a contender as it is run today."""
     return bool(told["command"] == one.text and told.get("before", one.preparation) == one.preparation)

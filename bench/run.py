@@ -3,6 +3,7 @@
     python -m bench.run                      everything, at least five rounds: results.json, page and plot
     python -m bench.run --quick              a tenth of the files, fewer rounds; prints, and writes nothing
     python -m bench.run --only cold,warm     some rows; prints, and writes nothing
+    python -m bench.run --parts project,start    some tables anew, in results.json, page and plot
     python -m bench.run --page               work out the rows anew from the timings in results.json; page and plot
 
 The corpus must be at hand (make bench-corpus). Peers are installed into environments in the user's cache folder.
@@ -65,6 +66,10 @@ class Bench:
         """Take the command line, what is linted, and a folder of the run's own."""
         self.rows: list[Row] = chosen(arguments.only, quick=arguments.quick)
         self.contenders: list[Contender] = named(name for row in self.rows for name in row.contenders)
+        if arguments.parts:
+            self.contenders = [one for one in self.contenders if one.part in arguments.parts]
+            names = {one.name for one in self.contenders}
+            self.rows = [row for row in self.rows if names.issuperset(row.contenders)]
         self.tools: Tools = {}
         self.missing: dict[str, str] = {}
         self.seconds: dict[str, float] = {}
@@ -203,6 +208,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="a tenth of the files, fewer rounds")
     parser.add_argument("--only", type=_keys, default=(), metavar="ROWS", help=", ".join(row.key for row in ROWS))
+    parser.add_argument("--parts", type=_parts, default=(), metavar="PARTS", help=", ".join(ROUNDS))
     parser.add_argument("--rounds", type=int, metavar="N", help="rounds of each part")
     parser.add_argument("--limit", type=float, metavar="SECONDS", help="end what takes longer, and say so")
     parser.add_argument("--results", type=Path, metavar="FILE", help="write the results there, whatever was run")
@@ -219,6 +225,14 @@ def _keys(text: str) -> tuple[str, ...]:
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
     return keys
+
+
+def _parts(text: str) -> tuple[str, ...]:
+    parts = tuple(filter(None, text.split(",")))
+    unknown = sorted({*parts} - ROUNDS.keys())
+    if unknown:
+        raise argparse.ArgumentTypeError(f"no part {', '.join(unknown)}: there are {', '.join(ROUNDS)}")
+    return parts
 
 
 def main() -> int:
@@ -250,6 +264,8 @@ def main() -> int:
         shutil.rmtree(scratch, ignore_errors=True)
     told = results.gathered(outcomes, bench.contenders, times, bench.tools, bench.about())
     print(figures.summary(told))
+    if arguments.parts and not arguments.results:
+        told = results.updated(results.read(results.FILE), told, arguments.parts)
     whole = not (arguments.quick or arguments.only or arguments.corpus or arguments.here)
     if arguments.results or whole:
         results.write(told, arguments.results or results.FILE)

@@ -613,6 +613,28 @@ def test_results_are_read_as_they_were_written(tmp_path: Path) -> None:
     assert figures.bars(told) == [("ty", 2, False), ("forklint, all rules", 3.5, False)]
 
 
+def test_some_parts_are_measured_anew() -> None:
+    timings = times(forklint=series(3, 4), ty=series(2, 2))
+    known = results.gathered([], named(["forklint", "ty"]), timings, here(), {"quick": False, **NOTHING})
+    known["contenders"]["ty-torch"] = {**known["contenders"]["ty"], "command": "another", "part": "torch"}
+    timings = times(forklint=series(6, 6), ty=series(2, 2))
+    some = results.gathered([], named(["forklint", "ty"]), timings, here(), {"quick": False, **NOTHING})
+    told = results.updated(known, {**some, "date": "2030-01-02T03:04"}, ["corpus"])
+    by_key = {row["key"]: row for row in told["rows"]}
+    assert by_key["cold-ty"]["value"] == 3
+    assert told["measured"] == {"corpus": "2030-01-02T03:04"}
+    assert "## Whole packages\n\nMeasured on 2030-01-02.\n" in figures.page(told)
+
+
+NOTHING: dict[str, Any] = {"missing": {}, "seconds_of_parts": {}}
+
+
+def test_a_wrong_part_is_one_line() -> None:
+    done = bench("--parts", "colder")
+    assert done.returncode == 2
+    assert "no part colder: there are corpus, " in done.stderr
+
+
 def test_rows_are_made_anew_of_known_timings() -> None:
     by_name = {one.name: one for one in CONTENDERS}
     told = made(ROW["cold-ty"], value("cold-ty", times(forklint=series(3, 4), ty=series(2, 2))))
