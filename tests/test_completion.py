@@ -45,6 +45,9 @@ def complete(forklint, folder: Path, *words: str) -> list[str]:
         (["verify", "--suspect", "src/da"], ["file,src/da"]),
         (["verify", "--suspect", "src/data.py:3:fkl4"], ["plain,src/data.py:3:FKL401", "plain,src/data.py:3:FKL402"]),
         (["verify", "--start-method", "fork"], ["plain,fork", "plain,forkserver"]),
+        (["verify", "--label", "python3.1"], [f"plain,python3.{minor}" for minor in range(10, 16)]),
+        (["worker", "tcp"], ["plain,tcp://", "plain,tcp://127.0.0.1:8786"]),
+        (["scheduler", "--host", "0"], ["plain,0.0.0.0"]),
         (["init", "src"], ["dir,src"]),
         (["clean", "--cache"], ["plain,--cache-dir"]),
         (["ex"], ["file,ex", "plain,explain"]),
@@ -69,8 +72,8 @@ def parameters() -> list[tuple[str, click.Parameter, click.Context]]:
     return found
 
 
-FREE = {"lint add_noqa", "verify replay", "verify repro"}
-"""Options whose value is free text: a reason, and the names of trials, which only planning them can tell."""
+FREE = {"lint add_noqa", "verify replay", "verify repro", "worker name"}
+"""Options whose value is free text: a reason, a name, and the names of trials, which only planning them can tell."""
 NUMBERS = (click.types.IntParamType, click.types.FloatParamType)
 
 

@@ -13,7 +13,7 @@ import click
 from forklint.cli.connection import connected, tls_options
 from forklint.cli.errors import CLEAN, FAILED, FOUND, Failure, one_line_errors
 from forklint.cli.output import say
-from forklint.cli.parameters import CODES
+from forklint.cli.parameters import CODES, complete_scheduler
 
 if TYPE_CHECKING:
     from forklint.remote.cluster import Cluster
@@ -24,7 +24,11 @@ if TYPE_CHECKING:
 @click.command("lint-many", short_help="Lint many repositories on other machines.")
 @click.argument("list_file", metavar="LIST", type=click.File(encoding="utf-8", errors="surrogateescape"))
 @click.option(
-    "--on", metavar="SCHEDULER", required=True, help="Scheduler of the workers, such as tcp://scheduler:8786."
+    "--on",
+    metavar="SCHEDULER",
+    required=True,
+    shell_complete=complete_scheduler,
+    help="Scheduler of the workers, such as tcp://scheduler:8786.",
 )
 @tls_options
 @click.option(

@@ -107,6 +107,25 @@ def complete_suspect(_ctx: click.Context, _param: click.Parameter, incomplete: s
     return completions((place + colon + word, name) for word, name in codes() if word.startswith(last.upper()))
 
 
+def complete_label(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the label of a machine."""
+    minors = range(OLDEST_PYTHON[1], NEWEST_PYTHON[1] + 1)
+    labels = (*PLATFORMS, "cuda", "mps", *(f"python3.{minor}" for minor in minors))
+    return completions((label, "") for label in labels if label.startswith(incomplete))
+
+
+def complete_scheduler(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the protocol of a scheduler's address, and one on this machine."""
+    addresses = ("tcp://", "tcp://127.0.0.1:8786", "tls://")
+    return completions((address, "") for address in addresses if address.startswith(incomplete))
+
+
+def complete_host(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete an address to listen on."""
+    hosts = (("127.0.0.1", "this machine alone"), ("0.0.0.0", "all networks"))  # noqa: S104 - it is only proposed
+    return completions(row for row in hosts if row[0].startswith(incomplete))
+
+
 def overrides(options: dict[str, Any]) -> dict[str, Any]:
     """The settings given on the command line, by field name of Settings; a command need not have all options."""
     values: dict[str, Any] = {}

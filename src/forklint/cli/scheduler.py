@@ -9,10 +9,17 @@ import click
 from forklint.cli.connection import cache_folder, tls_of, tls_options
 from forklint.cli.errors import Failure, one_line_errors
 from forklint.cli.output import say
+from forklint.cli.parameters import complete_host
 
 
 @click.command(short_help="Start the scheduler that clients and workers connect to.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on. 0.0.0.0 listens on all.")
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    shell_complete=complete_host,
+    help="Address to listen on. 0.0.0.0 listens on all.",
+)
 @click.option("--port", type=click.IntRange(0, 65535), default=8786, show_default=True, help="Port to listen on.")
 @tls_options
 @click.option("-v", "--verbose", is_flag=True, help="Show the traceback of internal errors.")

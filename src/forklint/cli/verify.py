@@ -22,7 +22,7 @@ from forklint.cli.errors import CLEAN, FAILED, FOUND, Failure, one_line_errors
 from forklint.cli.files import find, interpreter
 from forklint.cli.output import print_notes, say
 from forklint.cli.output_file import check, output_to
-from forklint.cli.parameters import CODES, complete_suspect, overrides
+from forklint.cli.parameters import CODES, complete_label, complete_scheduler, complete_suspect, overrides
 from forklint.cli.proving import on_machines, prove_here, show_plan
 from forklint.cli.run_result import RunResult, outcome_of
 from forklint.cli.single_trial import replay, script_of
@@ -66,8 +66,18 @@ METHODS = ("fork", "forkserver", "spawn")
 @click.option("--repro", metavar="ID", help="Print a stand-alone script that reproduces the hazard of a trial.")
 @click.option("--fix", is_flag=True, help="Test the fixes on a copy of the files, and compare their cost.")
 @click.option("--apply", is_flag=True, help="Apply the fixes that passed the test. Implies --fix.")
-@click.option("--on", metavar="SCHEDULER", help="Use other machines, too: for example tcp://scheduler:8786.")
-@click.option("--label", multiple=True, help="With --on: run all findings on machines with this label.")
+@click.option(
+    "--on",
+    metavar="SCHEDULER",
+    shell_complete=complete_scheduler,
+    help="Use other machines, too: for example tcp://scheduler:8786.",
+)
+@click.option(
+    "--label",
+    multiple=True,
+    shell_complete=complete_label,
+    help="With --on: run all findings on machines with this label.",
+)
 @tls_options
 @click.option("--python", type=click.Path(path_type=Path), help="Python interpreter of the project, with torch.")
 @click.option(

@@ -13,15 +13,25 @@ from forklint.cli.connection import cache_folder, host_name, tls_of, tls_options
 from forklint.cli.errors import Failure, one_line_errors
 from forklint.cli.files import interpreter
 from forklint.cli.output import say
+from forklint.cli.parameters import complete_host, complete_label, complete_scheduler
 
 
 @click.command(short_help="Run trials for other machines.")
-@click.argument("address", metavar="SCHEDULER")
-@click.option("--label", multiple=True, help="Label to carry. Can be repeated.  [default: all that can be proven]")
+@click.argument("address", metavar="SCHEDULER", shell_complete=complete_scheduler)
+@click.option(
+    "--label",
+    multiple=True,
+    shell_complete=complete_label,
+    help="Label to carry. Can be repeated.  [default: all that can be proven]",
+)
 @click.option("--name", help="Name of this machine in reports.  [default: its host name]")
 @click.option("--python", type=click.Path(path_type=Path), help="Python interpreter that runs the trials, with torch.")
 @click.option("--store", type=click.Path(path_type=Path, file_okay=False), help="Directory for files of projects.")
-@click.option("--host", help="Address to listen on.  [default: the one that leads to the scheduler]")
+@click.option(
+    "--host",
+    shell_complete=complete_host,
+    help="Address to listen on.  [default: the one that leads to the scheduler]",
+)
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=0, help="Port to listen on.  [default: chosen by the system]"
 )

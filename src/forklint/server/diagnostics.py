@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import attrs
 from lsprotocol import types
 
 from forklint.engine import is_unconfirmed
@@ -130,8 +130,10 @@ def moved(found: Sequence[types.Diagnostic], before: list[str], after: list[str]
         if end.line < top:
             kept.append(one)
         elif start.line >= len(before) - bottom:
+            shifted = copy.copy(one)
             rows = (types.Position(place.line + shift, place.character) for place in (start, end))
-            kept.append(attrs.evolve(one, range=types.Range(*rows)))
+            shifted.range = types.Range(*rows)
+            kept.append(shifted)
     return kept
 
 

@@ -80,7 +80,8 @@ class UnpicklablePayload(Experimenter):
     def _ways(self, finding: Finding, place: Path) -> Iterator[tuple[Subject, dict[str, Any]]]:
         """The script as a program, where the call stands at its top level or it runs itself; then what is called.
 
-        What a script leaves to a framework that is missing, such as making the loader, it does not come to by itself.
+        A method that a script leaves to a framework, which may be missing, it does not call by itself. A function that
+        it never calls is left alone.
         """
         context, proof = self.context, finding.proof
         around = (
@@ -89,10 +90,11 @@ class UnpicklablePayload(Experimenter):
             else slices.definition_around(context.project(), place, proof["call"]["first"])
         )
         runs_itself = RUNS_SOMETHING.search(place.read_bytes()) is not None
-        if proof["late"] or not around or (runs_itself and not proof["dataset"]):
+        is_program = proof["late"] or not around or (runs_itself and not proof["dataset"])
+        if is_program:
             command, importable = command_of(place)
             yield Subject("entry", command, place.parent, importable, context.variables), {}
-        if around and not proof["late"]:
+        if around and not proof["late"] and (not is_program or "." in around):
             reach = {"file": str(place), "qualname": around, "makes_loader": bool(proof["dataset"])}
             yield Subject("entry", ("--reach",), context.root, environment=context.variables), reach
 
