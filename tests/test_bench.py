@@ -456,7 +456,7 @@ def test_an_edited_file_is_put_back_when_the_command_fails(code: str, tmp_path: 
 def prepared(tmp_path: Path, **fields: Any) -> tuple[Bench, Command, Path]:
     """A command of a bench whose forklint is a program that lists the paths it is given, and what is in them."""
     package = packaged(tmp_path, "timm-1.0", {"first.py": "x = 1\n"})
-    arguments = argparse.Namespace(quick=False, only=("comment",), here=True, limit=None)
+    arguments = argparse.Namespace(quick=False, only=("comment",), parts=(), here=True, limit=None)
     bench = Bench(arguments, [package], tmp_path / "scratch")
     (tmp_path / "scratch").mkdir()
     shown = tmp_path / "shown.py"

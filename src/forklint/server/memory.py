@@ -6,13 +6,18 @@ file only what is new is looked through, which takes milliseconds; everything is
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import time
+from collections.abc import Callable
+from typing import Any
 
 TOO_LONG = 0.03
 """Seconds for looking through what is new, from which on it is set aside, too."""
 MOST_SET_ASIDE = 40
-"""So often things are set aside, until everything is looked through though the user is not away."""
+"""So often things are set aside, until everything is looked through though the user is typing."""
+MANY_SET_ASIDE = 5
+"""So often, until everything is looked through as soon as the user pauses."""
 
 
 class Collector:
@@ -20,13 +25,20 @@ class Collector:
 
     def __init__(self) -> None:
         gc.disable()
+        self._give_back = _trimming()
         self._set_aside = 0
         self._is_due = False
+
+    @property
+    def is_cluttered(self) -> bool:
+        """Whether it is time to look through everything."""
+        return self._set_aside > MANY_SET_ASIDE
 
     def sweep(self) -> None:
         """Free what is out of use among what is new."""
         begin = time.perf_counter()
         gc.collect()
+        self._give_back()
         self._is_due = True
         if time.perf_counter() - begin > TOO_LONG:
             gc.freeze()
@@ -41,3 +53,15 @@ class Collector:
             gc.collect()
             gc.freeze()
             self._is_due, self._set_aside = False, 0
+
+
+def _trimming() -> Callable[[], Any]:
+    """What gives freed memory back to the system, in a millisecond or two.
+
+    LibCST's parser is native, and glibc keeps the heap of the thread that it frees its trees in.
+    """
+    try:
+        trim = ctypes.CDLL(None).malloc_trim
+    except (OSError, TypeError, AttributeError):  # not glibc
+        return int
+    return lambda: trim(0)

@@ -32,6 +32,9 @@ class Work(Protocol):
     async def sweep(self) -> None:
         """Free what the last piece of work has put out of use."""
 
+    def is_cluttered(self) -> bool:
+        """Whether much is out of use."""
+
     async def sweep_all(self) -> None:
         """Free all that is out of use."""
 
@@ -129,7 +132,7 @@ class Schedule:
         elif self._unconfirmed and self._quiet() >= PAUSE:
             await self._work.confirm(self._unconfirmed.popitem()[0])
             await self._work.sweep()
-        elif self._is_untidy and self._quiet() >= ABSENCE:
+        elif self._is_untidy and self._quiet() >= self._patience:
             self._is_untidy = False
             await self._work.sweep_all()
         else:
@@ -146,9 +149,14 @@ class Schedule:
         """Seconds since the last edit."""
         return asyncio.get_running_loop().time() - self._last
 
+    @property
+    def _patience(self) -> float:
+        """Seconds without an edit after which all that is out of use is freed."""
+        return PAUSE if self._work.is_cluttered() else ABSENCE
+
     async def _rest(self) -> None:
         """Wait for more to do."""
-        until = PAUSE if self._unconfirmed else ABSENCE
+        until = PAUSE if self._unconfirmed else self._patience
         waiting = max(until - self._quiet(), 0.01) if self._unconfirmed or self._is_untidy else None
         try:
             await asyncio.wait_for(self._wake.wait(), waiting)

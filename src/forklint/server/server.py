@@ -151,9 +151,11 @@ class Server(LanguageServer):
         report, is_learning = found
         before = self.results.get(uri)
         result = Result(snapshot, report)
-        self._publish(result, is_final=not report.findings)
         if result.is_unconfirmed and not _is_newer(before):
+            self.results[uri] = result
             await self.full(result)
+        else:
+            self._publish(result, is_final=not (report.findings or result.is_unconfirmed))
         if is_learning and self.schedule is not None:
             self.schedule.learn()
         known = before.snapshot.data if before is not None else content_of(str(snapshot.path))
@@ -196,6 +198,10 @@ class Server(LanguageServer):
         """Free what the last piece of work has put out of use."""
         await self.guarded(self.analysis.sweep)
 
+    def is_cluttered(self) -> bool:
+        """Whether much is out of use."""
+        return self.analysis.is_cluttered
+
     async def sweep_all(self) -> None:
         """Free all that is out of use."""
         await self.guarded(self.analysis.sweep_all)
@@ -215,9 +221,6 @@ class Server(LanguageServer):
             return
         older = self.results.get(snapshot.uri)
         self.results[snapshot.uri] = result
-        if result.is_unconfirmed and self.schedule is not None:  # what is shown stays until LibCST has been asked, too
-            self.schedule.confirm(snapshot.uri)
-            return
         by_uri = self._by_uri(result)
         before = self._published.get(snapshot.uri, set())
         self._published[snapshot.uri] = set(by_uri)
@@ -237,7 +240,7 @@ class Server(LanguageServer):
         """The diagnostics of a document; while a line is half typed, with those from before it was."""
         by_uri = self.renderer().by_uri(result)
         uri = result.snapshot.uri
-        if not result.is_broken:
+        if not result.is_broken and not result.is_unconfirmed:
             self._sound[uri] = result
         elif uri in self._sound:
             sound = self._sound[uri]

@@ -1,0 +1,73 @@
+"""When the server frees what is out of use."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+
+import pytest
+
+from forklint.server import memory, schedule
+from forklint.server.memory import Collector
+from forklint.server.schedule import Schedule
+
+
+class Work:
+    """Work that takes no time, and is counted."""
+
+    def __init__(self, *, is_cluttered: bool) -> None:
+        self._is_cluttered = is_cluttered
+        self.linted: list[str] = []
+        self.swept = asyncio.Event()
+
+    async def lint(self, uri: str) -> None:
+        self.linted.append(uri)
+
+    async def confirm(self, uri: str) -> None: ...
+
+    async def learn(self) -> bool:
+        return False
+
+    async def sweep(self) -> None: ...
+
+    async def look(self) -> None: ...
+
+    def is_cluttered(self) -> bool:
+        return self._is_cluttered
+
+    async def sweep_all(self) -> None:
+        self._is_cluttered = False
+        self.swept.set()
+
+
+@pytest.mark.parametrize("is_cluttered", [True, False])
+def test_all_is_freed_in_a_pause_if_much_is_out_of_use(monkeypatch: pytest.MonkeyPatch, is_cluttered: bool) -> None:
+    monkeypatch.setattr(schedule, "PAUSE", 0.01)
+    monkeypatch.setattr(schedule, "ABSENCE", 1000)
+
+    async def run() -> bool:
+        work = Work(is_cluttered=is_cluttered)
+        ours = Schedule(work)
+        ours.start()
+        ours.edited("a")
+        with contextlib.suppress(TimeoutError, asyncio.TimeoutError):
+            await asyncio.wait_for(work.swept.wait(), 30 if is_cluttered else 0.5)
+        ours.end()
+        assert work.linted == ["a"]
+        return work.swept.is_set()
+
+    assert asyncio.run(run()) == is_cluttered
+
+
+def test_much_is_out_of_use_once_it_was_set_aside_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "TOO_LONG", -1.0)
+    monkeypatch.setattr(memory, "MANY_SET_ASIDE", 1)
+    monkeypatch.setattr(memory.gc, "freeze", lambda: None)
+    monkeypatch.setattr(memory.gc, "disable", lambda: None)
+    collector = Collector()
+    collector.sweep()
+    assert not collector.is_cluttered
+    collector.sweep()
+    assert collector.is_cluttered
+    collector.sweep_all()
+    assert not collector.is_cluttered
