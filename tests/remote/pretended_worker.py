@@ -11,10 +11,10 @@ from pathlib import Path
 
 from forklint.cli.output import say
 from forklint.remote import labels
-from forklint.remote.bench import Bench
 from forklint.remote.dask_settings import prepare
 from forklint.remote.security import Tls
 from forklint.remote.store import Store
+from forklint.remote.task_runner import TaskRunner
 from forklint.verify.doctor import Environment, probe
 
 if __name__ == "__main__":
@@ -30,5 +30,5 @@ if __name__ == "__main__":
         else:
             facts[key] = value
     environment = Environment(facts)
-    bench = Bench(Store(Path(store)), Path(sys.executable), Path(tempfile.gettempdir()))
-    serve(address, Offer(name, labels.proven(environment), environment, Tls()), bench, say)
+    task_runner = TaskRunner(Store(Path(store)), Path(sys.executable), Path(tempfile.gettempdir()))
+    serve(address, Offer(name, labels.proven(environment), environment, Tls()), task_runner, say)

@@ -54,8 +54,8 @@ def worker(**options: Any) -> None:
 def _work(options: dict[str, Any]) -> None:
     tls = tls_of(options)
     from forklint.remote import labels, security  # noqa: PLC0415 - forklint[dask]
-    from forklint.remote.bench import Bench  # noqa: PLC0415
     from forklint.remote.store import Store  # noqa: PLC0415
+    from forklint.remote.task_runner import TaskRunner  # noqa: PLC0415
     from forklint.remote.worker import Offer, serve  # noqa: PLC0415
     from forklint.verify.doctor import ProbeError, probe  # noqa: PLC0415
     from forklint.verify.supervisor import CannotRunError  # noqa: PLC0415
@@ -66,7 +66,9 @@ def _work(options: dict[str, Any]) -> None:
         tls.connection(address, "worker")
         environment = probe(python)
         carried = labels.chosen(options["label"], environment)
-        bench = Bench(Store(options["store"] or cache_folder() / "worker"), python, Path(tempfile.gettempdir()))
+        task_runner = TaskRunner(
+            Store(options["store"] or cache_folder() / "worker"), python, Path(tempfile.gettempdir())
+        )
     except (security.AddressError, labels.LabelError, ProbeError, CannotRunError) as error:
         raise Failure(str(error)) from None
     except OSError as error:
@@ -74,4 +76,4 @@ def _work(options: dict[str, Any]) -> None:
     if not security.is_encrypted(address) and not security.is_local(address):
         say(security.OPEN.format(address=address))
     name = options["name"] or host_name()
-    serve(address, Offer(name, carried, environment, tls, options["host"], options["port"]), bench, say)
+    serve(address, Offer(name, carried, environment, tls, options["host"], options["port"]), task_runner, say)

@@ -11,6 +11,7 @@ from forklint.remote.cluster import Cluster, ClusterError, LostError, Machine
 from forklint.remote.messages import MessageError, observation_from_json, trial_to_json
 from forklint.remote.sending import Errand
 from forklint.remote.slices import Slice
+from forklint.verify.runner import told
 from forklint.verify.words import Ending, Observation, Trial
 
 MOST_RETRIES = 2
@@ -56,17 +57,8 @@ class RemoteRunner:
         on_end: Callable[[Observation], None] | None = None,
     ) -> list[Observation]:
         """Run all, in order; a worker runs one at a time, and the next is sent while it does."""
-
-        def one(trial: Trial) -> Observation:
-            if on_start:
-                on_start(trial)
-            seen = self.run(trial)
-            if on_end:
-                on_end(seen)
-            return seen
-
         with ThreadPoolExecutor(1 if side_by_side == 1 else 2, thread_name_prefix="remote") as threads:
-            return list(threads.map(one, trials))
+            return list(threads.map(told(self.run, on_start, on_end), trials))
 
     def run(self, trial: Trial) -> Observation:
         """Run one trial, again if it is lost and its machine comes back; raises ClusterError if it is refused."""

@@ -20,8 +20,8 @@ from distributed.core import Status
 
 from forklint import __version__
 from forklint.remote import task
-from forklint.remote.bench import Bench
 from forklint.remote.security import Tls
+from forklint.remote.task_runner import TaskRunner
 from forklint.remote.unpickling import ON_WORKER, restrict
 from forklint.verify.doctor import Environment
 
@@ -58,10 +58,10 @@ class Offer:
 class TrialWorker(Worker):  # type: ignore[misc] # Dask has types in part
     """Runs ``task.perform`` one at a time."""
 
-    def __init__(self, address: str, bench: Bench, **options: Any) -> None:
+    def __init__(self, address: str, task_runner: TaskRunner, **options: Any) -> None:
         super().__init__(address, nthreads=1, memory_limit=0, dashboard=False, **options)
         self.handlers: dict[str, Any] = {name: self.handlers[name] for name in REQUESTS}
-        self.plugins["forklint"] = Watch(bench)
+        self.plugins["forklint"] = Watch(task_runner)
 
     async def plugin_add(self, *_: Any, **__: Any) -> dict[str, Any]:
         """Take no plugins; a scheduler of Dask sends some that are not needed here."""
@@ -71,31 +71,31 @@ class TrialWorker(Worker):  # type: ignore[misc] # Dask has types in part
 class Watch:
     """Ends a task that Dask has given up: its client is gone, or has cancelled it."""
 
-    def __init__(self, bench: Bench) -> None:
-        self._bench = bench
+    def __init__(self, task_runner: TaskRunner) -> None:
+        self._task_runner = task_runner
 
     def transition(self, key: str, start: str, finish: str, **_: Any) -> None:
         """Called by Dask for each change of a task's state."""
         if start == "executing" and finish in {"cancelled", "released", "forgotten"}:
-            self._bench.cancel(str(key))
+            self._task_runner.cancel(str(key))
 
 
-def serve(address: str, offer: Offer, bench: Bench, tell: Callable[[str], None]) -> None:
+def serve(address: str, offer: Offer, task_runner: TaskRunner, tell: Callable[[str], None]) -> None:
     """Work for a scheduler until SIGINT or SIGTERM. Nothing but calls of ``perform`` is unpickled from now on."""
-    task.install(bench.perform)
+    task.install(task_runner.perform)
     restrict(ON_WORKER)
     try:
-        asyncio.run(_serve(address, offer, bench, tell))
+        asyncio.run(_serve(address, offer, task_runner, tell))
     finally:
-        bench.close()
+        task_runner.close()
 
 
-async def _serve(address: str, offer: Offer, bench: Bench, tell: Callable[[str], None]) -> None:
+async def _serve(address: str, offer: Offer, task_runner: TaskRunner, tell: Callable[[str], None]) -> None:
     stop = asyncio.Event()
 
     def end() -> None:
         stop.set()
-        bench.cancel()
+        task_runner.cancel()
 
     for number in (signal.SIGINT, signal.SIGTERM):
         with contextlib.suppress(NotImplementedError):  # Windows
@@ -105,19 +105,19 @@ async def _serve(address: str, offer: Offer, bench: Bench, tell: Callable[[str],
     while not stop.is_set():
         worker = TrialWorker(
             address,
-            bench,
+            task_runner,
             name=f"{offer.name}-{secrets.token_hex(4)}",  # one that is not yet known to be lost keeps its name
             resources=dict.fromkeys(offer.labels, 1),
             security=security,
             host=offer.host,
             port=offer.port,
-            local_directory=str(bench.scratch),
+            local_directory=str(task_runner.scratch),
             death_timeout=PATIENCE,
             startup_information={IDENTITY: lambda _: offer.card(token)},
-            metrics={RUNNING: lambda _: bench.running},
+            metrics={RUNNING: lambda _: task_runner.running},
         )
         await _work(worker, address, offer, stop, tell)
-        bench.cancel()
+        task_runner.cancel()
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(stop.wait(), PAUSE)
 

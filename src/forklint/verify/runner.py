@@ -65,6 +65,27 @@ class TrialRunner(Protocol):
         """Run all, as ``Runner.run_all`` does."""
 
 
+def told(
+    run: Callable[[Trial], Observation],
+    on_start: Callable[[Trial], None] | None,
+    on_end: Callable[[Observation], None] | None,
+) -> Callable[[Trial], Observation]:
+    """What runs a trial between two functions, which are called from many threads, one call at a time."""
+    telling = threading.Lock()
+
+    def one(trial: Trial) -> Observation:
+        if on_start:
+            with telling:
+                on_start(trial)
+        seen = run(trial)
+        if on_end:
+            with telling:
+                on_end(seen)
+        return seen
+
+    return one
+
+
 class Runner:
     """Runs trials with one interpreter; as a context manager it leaves nothing behind."""
 
@@ -151,19 +172,14 @@ class Runner:
         The two functions are called from other threads, one call at a time. If one trial cannot be run, or this
         thread is interrupted, the others are ended before the error goes on.
         """
-        telling = threading.Lock()
         if not all(self._isolations.of(trial.folders).is_own for trial in trials):
             side_by_side = 1
 
-        def one(trial: Trial) -> Observation:
+        def start(trial: Trial) -> None:
             if on_start and not self._cancelled:
-                with telling:
-                    on_start(trial)
-            seen = self.run(trial, side_by_side)
-            if on_end:
-                with telling:
-                    on_end(seen)
-            return seen
+                on_start(trial)
+
+        one = told(lambda trial: self.run(trial, side_by_side), start, on_end)
 
         with ThreadPoolExecutor(max(1, side_by_side), thread_name_prefix="trial") as threads:
             try:

@@ -40,7 +40,7 @@ class Trees(Isolations):
         return Isolation(roots, self._how if roots else "none")
 
 
-class Bench:
+class TaskRunner:
     """Answers the tasks of one worker, which come one at a time; ``cancel`` may come from another thread."""
 
     def __init__(self, store: Store, python: Path, workplace: Path) -> None:
