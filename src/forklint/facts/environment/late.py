@@ -8,7 +8,7 @@ from dataclasses import field, replace
 from functools import cached_property
 
 from forklint.facts.environment import loaded as execution
-from forklint.facts.environment.launching import function_of, launches, serves
+from forklint.facts.environment.launching import function_of, is_handed_over, launches, serves
 from forklint.facts.environment.programs import runs_before
 from forklint.facts.environment.reading import Reads
 from forklint.facts.environment.restored import is_put_back
@@ -61,9 +61,11 @@ class _Judge:
         found = [late for row in rows for reader in row.readers if (late := self._past(setting, row, reader))]
         found = [one for one in found if not self._is_repeated(one)]
         home = function_of(self._module, setting.statement) or self._module.tree
-        if not found or is_put_back(self._project, self._module, setting, home):
-            return []
         project, module = self._project, self._module
+        if not found or is_put_back(project, module, setting, home):
+            return []
+        if not isinstance(home, ast.Module) and is_handed_over(project, module, home):
+            return []
         children = {launch.fresh for launch in launches(project, module) if serves(project, module, setting, launch)}
         if True in children:
             return []

@@ -203,6 +203,26 @@ def serves(project: Project, module: Module, setting: Setting, launch: Launch) -
     return execution.first_use(project, module, execution.outermost_definition(module, launch.call)) is not None
 
 
+def is_handed_over(project: Project, module: Module, function: Function) -> bool:
+    """Whether a local function is only handed to methods of objects: they may send it to another process.
+
+    So clusters and executors take it: ``client.run(set_threads)``. A function of a module, as in ``threading.Thread``,
+    is known by its name.
+    """
+    if not isinstance(module.parents.get(function), FUNCTIONS) or isinstance(function, ast.Lambda):
+        return False
+    home = next(above for above in module.above(function) if isinstance(above, FUNCTIONS))
+    uses = [node for node in nodes_below(home) if isinstance(node, ast.Name) and node.id == function.name]
+    return bool(uses) and all(_takes_function(project, module, module.parents.get(use), use) for use in uses)
+
+
+def _takes_function(project: Project, module: Module, call: ast.AST | None, function: ast.Name) -> bool:
+    """Whether a node is a call of a method, of an object that is not a module, with a function as argument."""
+    if not isinstance(call, ast.Call) or function not in call.args or not isinstance(call.func, ast.Attribute):
+        return False
+    return not project.qualified(module, module.scope_at(call), call.func)
+
+
 def _are_related(project: Project, module: Module, first: Function, second: Function) -> bool:
     """Whether one run may come through two functions: one class has both, or something calls both."""
     names = [getattr(execution.outermost_definition(module, node) or node, "name", "") for node in (first, second)]
