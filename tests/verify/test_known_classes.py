@@ -47,7 +47,7 @@ def proof_of(folder: Path, text: str, code: str) -> Proof:
     return prove(next(one for one in found if one.code == code), folder, start_methods=("spawn",))
 
 
-@pytest.mark.parametrize("dataset", ["ImageFolder", "CIFAR10"])
+@pytest.mark.parametrize("dataset", [pytest.param("ImageFolder", marks=pytest.mark.soak), "CIFAR10"])
 def test_a_lambda_in_a_transform_is_sent_with_the_dataset(tmp_path: Path, dataset: str) -> None:
     proof = proof_of(tmp_path, PICTURES.format(step="Lambda", dataset=dataset, given="transform=steps"), "FKL204")
     words = proof.judgement.evidence
@@ -56,7 +56,7 @@ def test_a_lambda_in_a_transform_is_sent_with_the_dataset(tmp_path: Path, datase
     assert "it does not occur" in words, "the control sends everything"
 
 
-@pytest.mark.parametrize("module", ["data", "loader"])
+@pytest.mark.parametrize("module", [pytest.param("data", marks=pytest.mark.soak), "loader"])
 def test_a_loader_that_is_known_to_be_torchs_starts_processes(tmp_path: Path, module: str) -> None:
     proof = proof_of(tmp_path, GRAPHS.format(module=module, workers="num_workers=2, "), "FKL201")
     words = proof.judgement.evidence

@@ -73,6 +73,7 @@ class Network(Base):
 """
 
 
+@pytest.mark.soak
 def test_a_missing_base_may_have_any_name(prove, tmp_path: Path) -> None:
     (tmp_path / "model.py").write_text(UNKNOWN_BASE)
     found = prove(".", "FKL501", "--suspect", "model.py:8:FKL501")
@@ -127,6 +128,7 @@ def test_with_all_packages_nothing_is_stood_in(prove, tmp_path: Path) -> None:
     assert "replaced: " not in found["evidence"]
 
 
+@pytest.mark.soak
 def test_a_fix_whose_name_is_not_there_either_decides_nothing(prove, tmp_path: Path, monkeypatch) -> None:
     """What the fix names is the control: if that is not there, the class is not what lint takes it for."""
     (tmp_path / "model.py").write_text(

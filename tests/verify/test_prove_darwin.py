@@ -69,6 +69,7 @@ def prove(plan: proving.Planned) -> proving.Result:
         return proving.prove(plan, runner, lambda *_: None)
 
 
+@pytest.mark.soak
 def test_elsewhere_spawn_alone_is_shown(tmp_path: Path) -> None:
     result = prove(planned(tmp_path, "linux"))
     judgement = result.judgement

@@ -86,7 +86,7 @@ def in_spite(folder: Path, text: str, **proof: object) -> Proof:
 @pytest.mark.parametrize(
     ("made", "draw", "methods"),
     [
-        ("np.random.default_rng(0)", "self.rng.random()", ("fork", "spawn")),
+        pytest.param("np.random.default_rng(0)", "self.rng.random()", ("fork", "spawn"), marks=pytest.mark.soak),
         pytest.param("np.random.RandomState()", "self.rng.rand()", ("fork",), marks=pytest.mark.soak),
         pytest.param("random.Random(0)", "self.rng.random()", ("fork",), marks=pytest.mark.soak),
         ("torch.Generator().manual_seed(0)", "torch.rand(1, generator=self.rng)", ("fork", "spawn")),
@@ -111,6 +111,7 @@ def test_draws_of_differing_length_are_told_by_the_points_where_workers_meet(tmp
     assert proof.verdict() == "confirmed"
 
 
+@pytest.mark.soak
 def test_a_generator_of_the_module(tmp_path: Path) -> None:
     text = "RNG = np.random.default_rng(5)\n" + KEPT.format(made="None", before="pass", draw="RNG.random()")
     assert found(tmp_path, text, start_methods=("fork",)).verdict() == "confirmed"
@@ -147,6 +148,7 @@ def test_a_constant_seed_of_workers(tmp_path: Path) -> None:
     assert "another worker" in proof.judgement.evidence
 
 
+@pytest.mark.soak
 def test_a_seed_by_worker_comes_again_in_the_next_epoch(tmp_path: Path) -> None:
     text = GLOBALS + "\ndef begin(worker_id):\n    torch.manual_seed(100 + worker_id)\n"
     proof = found(tmp_path, text, "Data(), num_workers=2, worker_init_fn=begin", start_methods=("fork",))
@@ -155,6 +157,7 @@ def test_a_seed_by_worker_comes_again_in_the_next_epoch(tmp_path: Path) -> None:
     assert "48 of 48 got the numbers of the previous epoch" in proof.judgement.evidence
 
 
+@pytest.mark.soak
 def test_a_stream_that_no_sample_draws_from_is_not_reproduced(tmp_path: Path) -> None:
     seldom = KEPT.format(made="None", before="pass", draw="random.random() if index < 0 else 0")
     text = seldom + "\ndef worker_init_fn(worker_id):\n    random.seed(0)\n"
@@ -163,6 +166,7 @@ def test_a_stream_that_no_sample_draws_from_is_not_reproduced(tmp_path: Path) ->
     assert "start with the same seed" in proof.judgement.evidence
 
 
+@pytest.mark.soak
 def test_a_seed_of_64_bits(tmp_path: Path) -> None:
     text = GLOBALS + "\ndef begin(worker_id):\n    np.random.seed(torch.initial_seed())\n"
     proof = found(tmp_path, text, "Data(), num_workers=2, worker_init_fn=begin", start_methods=("fork",))

@@ -48,6 +48,7 @@ def test_no_guard_is_confirmed_under_spawn_and_nothing_is_trained(verdict, tmp_p
     assert found["details"]["cells"] == {"fork": "control", "spawn": "confirmed", "forkserver": "confirmed"}
 
 
+@pytest.mark.soak
 def test_a_payload_that_cannot_be_pickled_does_not_hide_it(verdict) -> None:
     text = LOADER.format(guard="", indent="").replace("list(range(8))", "list(range(8)), collate_fn=lambda b: b")
     (found,) = verdict(text, "--select", "FKL201", "--start-method", "spawn", "--start-method", "fork")

@@ -62,6 +62,7 @@ def test_lmdb_with_its_lock(tmp_path: Path) -> None:
         assert "cannot pickle 'Environment' object (dataset.env)" in proof.evidence(method)
 
 
+@pytest.mark.soak
 def test_lmdb_without_a_lock(tmp_path: Path) -> None:
     pytest.importorskip("lmdb")
     proof = found("lmdb-unlocked", tmp_path)
@@ -105,6 +106,7 @@ def test_file_is_confirmed_again_and_again(name: str, busy: int, tmp_path: Path)
     assert verdicts.count("confirmed") >= 19, (busy, verdicts)
 
 
+@pytest.mark.soak
 def test_the_reads_of_a_race_are_counted_and_not_only_the_seconds(tmp_path: Path) -> None:
     """A machine that is busy, here a dataset that is slow, gets what a quiet one reads in the time of the budget."""
     write("sqlite", tmp_path)
@@ -170,12 +172,12 @@ def test_lazy_handle_is_refuted(tmp_path: Path) -> None:
 
 
 HEALTHY = ["augmented", "generator", "counter", "cache", "stream-lazy"]
-BESIDE_A_FILE = ["generator", "counter"]
-"""What these show is shown by `file-and-generator` and `file-and-first` too, below."""
+QUICK = ["augmented"]
+"""What generator and counter show is shown by `file-and-generator` and `file-and-first` too, below."""
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.soak] * (name in BESIDE_A_FILE)) for name in HEALTHY]
+    "name", [pytest.param(name, marks=[pytest.mark.soak] * (name not in QUICK)) for name in HEALTHY]
 )
 def test_healthy_code_is_never_confirmed(name: str, tmp_path: Path) -> None:
     pytest.importorskip("numpy")
@@ -199,13 +201,14 @@ def test_samples_that_depend_on_history_do_not_judge_a_handle(tmp_path: Path) ->
     assert proof.judgement.advice
 
 
+@pytest.mark.soak
 def test_counter_that_repeats_in_each_control_is_told_by_the_parts(tmp_path: Path) -> None:
     proof = as_it_is("file-and-first", tmp_path)
     assert any(seen.trial.spec["mode"] == "part" for seen in proof.observations)
     assert proof.verdict() != "confirmed"
 
 
-@pytest.mark.parametrize("name", ["worker-number", "worker-share"])
+@pytest.mark.parametrize("name", ["worker-number", pytest.param("worker-share", marks=pytest.mark.soak)])
 def test_samples_that_depend_on_the_worker_do_not_judge_a_handle(name: str, tmp_path: Path) -> None:
     """Nor where one of the workers gives what the control gave, and the others do not."""
     proof = as_it_is(name, tmp_path)
@@ -213,12 +216,14 @@ def test_samples_that_depend_on_the_worker_do_not_judge_a_handle(name: str, tmp_
     assert "or on the worker" in proof.judgement.evidence
 
 
+@pytest.mark.soak
 def test_global_handle(tmp_path: Path) -> None:
     proof = found("global", tmp_path, start_methods=("fork",), provoking=1.0)
     assert proof.verdict() in {"confirmed", "not reproduced"}
     assert "workers that did not open it" in proof.judgement.evidence
 
 
+@pytest.mark.soak
 def test_stream_that_shares_a_file(tmp_path: Path) -> None:
     proof = found("stream", tmp_path, start_methods=("fork",))
     assert proof.verdict() == "confirmed"
@@ -245,6 +250,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.soak
 def test_batches_that_only_the_programs_sampler_makes_rightly(tmp_path: Path) -> None:
     """A trial's batches mix the lengths of the buckets: what a collate_fn says of that is no harm."""
     write("file", tmp_path)
@@ -274,6 +280,7 @@ class Spectra(Base):
 """
 
 
+@pytest.mark.soak
 def test_sums_that_depend_on_the_number_of_threads_are_no_harm(tmp_path: Path) -> None:
     """A worker of a DataLoader has one thread; so has the control."""
     write("file", tmp_path)
@@ -324,6 +331,7 @@ class Scaled(Base):
 """
 
 
+@pytest.mark.soak
 def test_a_dataset_that_is_sent_without_its_handle(tmp_path: Path) -> None:
     """What differs then is not laid to the handle, unless the line that fails names it."""
     write("file", tmp_path)
@@ -348,6 +356,7 @@ def test_what_a_worker_init_fn_raises_is_told_by_its_own_words(tmp_path: Path) -
     assert "Caught" not in proof.judgement.evidence
 
 
+@pytest.mark.soak
 def test_slow_dataset_is_read_for_fewer_samples(tmp_path: Path) -> None:
     proof = found("slow", tmp_path, start_methods=("fork",), seconds=9)
     assert proof.verdict() in {"confirmed", "not reproduced"}
@@ -416,6 +425,7 @@ class Scaled(Base):
 """
 
 
+@pytest.mark.soak
 def test_a_parallel_operation_before_and_after_the_fork_hangs(tmp_path: Path) -> None:
     write("file", tmp_path)
     (tmp_path / "data.py").write_text(HEAD + HANGING)

@@ -86,6 +86,7 @@ def test_a_sound_class_and_a_sound_keyword_are_refuted(tmp_path: Path) -> None:
     assert (proof.verdict(), proof.judgement.evidence) == ("refuted", "the loader accepts `pin_memory`")
 
 
+@pytest.mark.soak
 def test_a_module_that_cannot_be_imported_decides_nothing(tmp_path: Path) -> None:
     (tmp_path / "broken.py").write_text("def\n")
     (finding,) = found(tmp_path, f"import broken\n\n\n{SILENT}")

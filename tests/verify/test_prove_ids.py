@@ -74,6 +74,7 @@ def in_spite(file: Path, **options: object) -> Proof:
     return prove(finding, file.parent, scripts=(file,), **{"start_methods": ("fork",), **options})
 
 
+@pytest.mark.soak
 def test_a_list_comes_as_often_as_there_are_workers(tmp_path: Path) -> None:
     proof = found(write(tmp_path, "self.rows = list(range(60))", "return iter(self.rows)"), workers=4)
     assert proof.verdict() == "confirmed"
@@ -87,6 +88,7 @@ def test_a_list_comes_as_often_as_there_are_workers(tmp_path: Path) -> None:
     assert "60 of 60 samples come 2 times as often with 2 workers as without" in proof.judgement.evidence
 
 
+@pytest.mark.soak
 def test_lines_of_a_file_that_is_not_read_to_its_end(tmp_path: Path) -> None:
     body = "with open('rows.txt') as file:\n            for line in file:\n                yield line"
     proof = found(write(tmp_path, "pass", body), start_methods=("fork",), samples=20, workers=4)
@@ -169,7 +171,7 @@ if __name__ == "__main__":
     [
         pytest.param("return iter(self.rows)", marks=pytest.mark.soak),
         pytest.param("yield from self.rows", marks=pytest.mark.soak),
-        "for row in self.rows:\n            yield row * 2",
+        pytest.param("for row in self.rows:\n            yield row * 2", marks=pytest.mark.soak),
         "with open('rows.txt') as file:\n            for line in file:\n                yield line",
     ],
 )

@@ -38,7 +38,11 @@ HEAD = "from torch.utils.data import BatchSampler, DataLoader, IterableDataset, 
     ("call", "evidence"),
     [
         ("DataLoader([1, 2], persistent_workers=True)", "ValueError: persistent_workers option needs num_workers > 0"),
-        ("DataLoader([1, 2], num_workers=0, timeout=5)", "AssertionError: _SingleProcessDataLoaderIter requires"),
+        pytest.param(
+            "DataLoader([1, 2], num_workers=0, timeout=5)",
+            "AssertionError: _SingleProcessDataLoaderIter requires",
+            marks=pytest.mark.soak,
+        ),
         pytest.param(
             "DataLoader([1, 2], 1, True, SequentialSampler([1, 2]))",
             "ValueError: sampler option is mutually exclusive",
@@ -63,6 +67,7 @@ def test_of_several_that_are_refused_each_is_looked_at_alone(tmp_path: Path) -> 
         assert f"{finding.proof['option']} option" in proof.judgement.evidence
 
 
+@pytest.mark.soak
 def test_a_stream_takes_no_order(tmp_path: Path) -> None:
     stream = "class Lines(IterableDataset):\n    def __iter__(self):\n        return iter('ab')\n\n\n"
     (finding,) = found(tmp_path, f"{HEAD}{stream}loader = DataLoader(Lines(), shuffle=True)\n")

@@ -80,6 +80,7 @@ def test_a_shared_offset_is_confirmed_without_data(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [tmp_path / "data.py"], "nothing was written into the project"
 
 
+@pytest.mark.soak
 def test_an_environment_that_cannot_be_sent_is_confirmed_without_data(tmp_path: Path) -> None:
     pytest.importorskip("lmdb")
     pytest.importorskip("numpy")
@@ -90,6 +91,7 @@ def test_an_environment_that_cannot_be_sent_is_confirmed_without_data(tmp_path: 
     assert "an LMDB environment" in words
 
 
+@pytest.mark.soak
 def test_without_a_fix_each_process_is_given_a_handle_of_its_own(tmp_path: Path) -> None:
     pytest.importorskip("lmdb")
     pytest.importorskip("numpy")
@@ -116,6 +118,7 @@ def test_clean_trials_refute_nothing(tmp_path: Path) -> None:
     assert "workers that did not open it" in proof.judgement.evidence
 
 
+@pytest.mark.soak
 def test_a_dataset_with_state_of_its_own_is_not_confirmed_by_samples(tmp_path: Path) -> None:
     """A counter and a file: samples differ under workers, and they do so without the handle."""
     text = RECORDS.replace(
@@ -133,6 +136,7 @@ def test_a_store_that_real_data_would_not_be_like_says_nothing(tmp_path: Path) -
     assert "no sample can be read from generated data: ValueError: no file of ours" in proof.judgement.evidence
 
 
+@pytest.mark.soak
 def test_a_handle_that_other_arguments_would_open_is_not_refuted(tmp_path: Path) -> None:
     """What decides whether it is opened is given the value that opens it."""
     text = RECORDS.replace("path, vocabulary)", "path, vocabulary, in_memory=True)").replace(
@@ -220,6 +224,7 @@ def loader(settings, corners):
 FAILING = "matrix = np.array(rows, dtype=np.float32)"
 
 
+@pytest.mark.soak
 def test_a_statement_that_fails_on_made_up_data_is_passed_over(tmp_path: Path) -> None:
     """Nothing that is made up gets a sample through, and the draw is no part of what fails."""
     pytest.importorskip("numpy")
@@ -261,7 +266,7 @@ def loader(path):
 """
 
 
-@pytest.mark.parametrize("places", ["", "\n        self.places = [1, 2, 3]"])
+@pytest.mark.parametrize("places", ["", pytest.param("\n        self.places = [1, 2, 3]", marks=pytest.mark.soak)])
 def test_what_cannot_be_sent_is_seen_before_any_sample(tmp_path: Path, places: str) -> None:
     """No sample comes out of generated data, with a check that nobody can guess, or none at all."""
     proof = proof_of(tmp_path, HEAD + UNREADABLE.format(more=places), "spawn")
@@ -271,6 +276,7 @@ def test_what_cannot_be_sent_is_seen_before_any_sample(tmp_path: Path, places: s
     assert "no sample can be read from generated data" in words
 
 
+@pytest.mark.soak
 def test_without_samples_nothing_else_is_confirmed(tmp_path: Path) -> None:
     """What fails in forked workers fails on the data; a handle that is left out when it is sent does no harm."""
     more = "\n        self.places = [1, 2, 3]"

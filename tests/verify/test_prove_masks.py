@@ -54,7 +54,10 @@ def verdict(command, tmp_path: Path):
     return run
 
 
-@pytest.mark.parametrize("kind", CALLS)
+QUICK = ["added", "encoder"]
+
+
+@pytest.mark.parametrize("kind", [pytest.param(one, marks=[pytest.mark.soak] * (one not in QUICK)) for one in CALLS])
 def test_a_call_that_no_program_comes_to_is_made_with_small_masks(verdict, kind: str) -> None:
     call, words = CALLS[kind]
     found = verdict(f"{HEAD}        return {call}\n")

@@ -127,6 +127,7 @@ def test_a_generator_of_torch_is_gone_when_it_arrives(verdict) -> None:
     assert "the new process ends with RuntimeError: unable to resize file" in found["evidence"]
 
 
+@pytest.mark.soak
 def test_a_lock_that_the_program_teaches_pickle_to_send(verdict, tmp_path: Path) -> None:
     (tmp_path / "locks.py").write_text(
         "import copyreg, threading\ncopyreg.pickle(type(threading.Lock()), lambda lock: (threading.Lock, ()))\n"
@@ -175,12 +176,14 @@ def test_what_goes_through_a_pipe_fails_after_a_fork_too(verdict, extra: str, bo
     assert "(function)" in found["evidence"]
 
 
+@pytest.mark.soak
 def test_a_class_under_the_guard_is_not_found(verdict) -> None:
     found = verdict(GUARDED, "--start-method", "fork", "--start-method", "spawn")
     assert found["verdict"] == "confirmed"
     assert "Can't get attribute 'Numbers' on <module '__mp_main__'" in found["evidence"]
 
 
+@pytest.mark.soak
 def test_a_call_that_is_not_reached_decides_nothing(verdict) -> None:
     found = verdict(LOADER.replace("    main()\n", "    print('later')\n"), "--start-method", "spawn")
     assert found["verdict"] == "inconclusive"

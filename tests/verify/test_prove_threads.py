@@ -40,6 +40,7 @@ def test_a_default_is_looked_at_in_the_control_too_and_the_settings_variables_ar
     assert verdict(text)["verdict"] == "confirmed"
 
 
+@pytest.mark.soak
 def test_a_value_that_is_the_default_does_not_matter(verdict) -> None:
     cores = len(os.sched_getaffinity(0))
     found = verdict(f'import os\nimport torch\n\nos.environ["OMP_NUM_THREADS"] = "{cores}"\n')
@@ -55,6 +56,7 @@ def test_between_numpy_and_torch_one_pool_has_read_it_and_one_has_not(verdict) -
     assert found["verdict"] == "confirmed"
 
 
+@pytest.mark.soak
 def test_a_variable_of_the_users_own_shell_does_not_decide(verdict) -> None:
     found = verdict('import os\nimport torch\n\nos.environ["OMP_NUM_THREADS"] = "1"\n', OMP_NUM_THREADS="1")
     assert found["verdict"] == "confirmed"
@@ -69,6 +71,7 @@ def test_a_line_that_is_never_reached_decides_nothing_and_nothing_is_trained(ver
     assert not (tmp_path / "trained").exists()
 
 
+@pytest.mark.soak
 def test_a_variable_that_no_pool_reads_is_seen_in_another_way(verdict) -> None:
     found = verdict('import os\nimport torch\n\nos.environ["TORCH_LOGS"] = "dynamo"\n')
     assert found["verdict"] == "confirmed"

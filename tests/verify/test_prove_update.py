@@ -65,6 +65,7 @@ def verdict(command, tmp_path: Path):
     return run
 
 
+@pytest.mark.soak
 def test_persistent_workers_keep_what_they_began_with(verdict) -> None:
     found = verdict(SCRIPT.format(import_="", before=""))
     cells = ("fork", "spawn", "forkserver")

@@ -50,7 +50,7 @@ SEEN = {
     "PYTHONUNBUFFERED": "torch",
 }
 """A variable of each row, and what reads it."""
-FAST = {"OMP_WAIT_POLICY", "TORCH_SHOW_CPP_STACKTRACES", "LD_PRELOAD", "HDF5_USE_FILE_LOCKING"}
+FAST = {"TORCH_SHOW_CPP_STACKTRACES", "LD_PRELOAD", "HDF5_USE_FILE_LOCKING"}
 
 
 @pytest.fixture
@@ -82,7 +82,9 @@ def test_a_variable_that_is_set_late_is_confirmed(name: str, module: str, verdic
     assert [trial["factors"]["environment"] for trial in found["trials"]] == ["unset", "early", "late"]
 
 
-@pytest.mark.parametrize("name", ["OMP_WAIT_POLICY", "TORCH_SHOW_CPP_STACKTRACES"])
+@pytest.mark.parametrize(
+    "name", [pytest.param("OMP_WAIT_POLICY", marks=pytest.mark.soak), "TORCH_SHOW_CPP_STACKTRACES"]
+)
 def test_a_variable_that_is_set_in_time_is_refuted(name: str, verdict) -> None:
     found = verdict(f'import os\nimport sys\n\nos.environ["{name}"] = "1"\nimport torch\n')
     assert found["verdict"] == "refuted", found["evidence"]
@@ -134,7 +136,9 @@ def test_what_no_probe_shows_says_what_it_needs(name: str, module: str, needs: s
     assert needs in found["evidence"]
 
 
-@pytest.mark.parametrize(("level", "expected"), [("INFO", "True"), ("ERROR", "False")])
+@pytest.mark.parametrize(
+    ("level", "expected"), [("INFO", "True"), pytest.param("ERROR", "False", marks=pytest.mark.soak)]
+)
 def test_torchs_log_level_is_seen_without_a_loopback_network(level: str, expected: str) -> None:
     """A socket that cannot connect warns in any case; what it says before it fails depends on the level."""
     without_network = ["unshare", "--map-root-user", "--net"]

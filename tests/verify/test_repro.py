@@ -92,7 +92,7 @@ HANDLES = [
     pytest.param("file", "spawn", "cannot pickle '_io.BufferedReader' object", marks=pytest.mark.soak),
     ("lmdb", "fork", "MDB_"),
     pytest.param("lmdb", "spawn", "cannot pickle", marks=pytest.mark.soak),
-    ("hdf5", "spawn", "h5py objects cannot be pickled"),
+    pytest.param("hdf5", "spawn", "h5py objects cannot be pickled", marks=pytest.mark.soak),
 ]
 
 
@@ -107,10 +107,10 @@ def test_a_shared_handle(name: str, method: str, harm: str, repro, tmp_path: Pat
 
 
 OTHERS = [
-    ("FKL204", LAMBDA, "-spawn-", "lambda"),
-    ("FKL302", GENERATOR, "-fork-", "come twice in an epoch"),
+    pytest.param("FKL204", LAMBDA, "-spawn-", "lambda", marks=pytest.mark.soak),
+    pytest.param("FKL302", GENERATOR, "-fork-", "come twice in an epoch", marks=pytest.mark.soak),
     ("FKL303", STREAM, "-fork-", "come 4 times each"),
-    ("FKL101", LATE, "-late", "set after it"),
+    pytest.param("FKL101", LATE, "-late", "set after it", marks=pytest.mark.soak),
     (
         "FKL101",
         VALUE,

@@ -105,6 +105,7 @@ def test_factory(folder: Path) -> None:
     assert "(dataset.file)" in proof.evidence("spawn")
 
 
+@pytest.mark.soak
 def test_a_package_below_src_is_imported_by_a_factory_and_asked_for_by_an_entry(folder: Path) -> None:
     package = folder / "src" / "corpus"
     package.mkdir(parents=True)
@@ -135,6 +136,7 @@ def test_a_factory_that_fails_is_named_in_one_line_and_leaves_the_others_alone(f
     assert "#1" not in proof.judgement.evidence
 
 
+@pytest.mark.soak
 def test_no_way_to_build_but_with_made_up_arguments(folder: Path) -> None:
     (finding,) = findings(folder)
     proof = prove(finding, folder, start_methods=("spawn",))
@@ -157,6 +159,7 @@ def test_without_data_a_file_is_made(folder: Path) -> None:
     assert "statements that fail on it are skipped: data.py:17" in proof.judgement.evidence
 
 
+@pytest.mark.soak
 def test_without_data_an_environment_is_made(tmp_path: Path) -> None:
     pytest.importorskip("lmdb")
     write("lmdb", tmp_path)
@@ -196,6 +199,7 @@ class Pages(Dataset):
 """
 
 
+@pytest.mark.soak
 def test_data_of_many_kinds_is_made(tmp_path: Path) -> None:
     """Whatever asks for it, opens it or lists it."""
     pytest.importorskip("numpy")

@@ -80,6 +80,7 @@ def test_a_finding_of_lint_s_own_is_taken_where_there_is_one(suspect) -> None:
     assert "suspected" not in found["finding"]["message"]
 
 
+@pytest.mark.soak
 def test_a_loader_without_workers_is_not_blamed(suspect) -> None:
     found = suspect(RECORDS.format(opened=HIDDEN, workers=0), ROW, "FKL301", *FORK)
     assert found["verdict"] == "inconclusive", found["evidence"]

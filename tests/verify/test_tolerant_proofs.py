@@ -69,9 +69,9 @@ def test_an_unguarded_loop_is_confirmed_and_its_fix_is_the_control(verify) -> No
     ("workers", "made_up"),
     [
         ("missing.count", {"num_workers", "batch_size"}),
-        ("int(missing.count)", {"num_workers", "batch_size"}),
-        ("max(1, missing.count)", {"num_workers", "batch_size"}),
-        ("missing.n - 1", {"num_workers", "batch_size"}),
+        pytest.param("int(missing.count)", {"num_workers", "batch_size"}, marks=pytest.mark.soak),
+        pytest.param("max(1, missing.count)", {"num_workers", "batch_size"}, marks=pytest.mark.soak),
+        pytest.param("missing.n - 1", {"num_workers", "batch_size"}, marks=pytest.mark.soak),
         ("1", {"batch_size"}),
     ],
 )
@@ -131,6 +131,7 @@ def test_a_lambda_is_confirmed_where_no_script_makes_the_call(verify) -> None:
     assert "with the fix it does not occur" in found["evidence"]
 
 
+@pytest.mark.soak
 def test_a_loader_that_a_missing_framework_would_ask_for_is_made_alone(verify) -> None:
     """And its sampler, which refuses a made-up number of ranks, stays with the parent."""
     found = verify(
@@ -212,6 +213,7 @@ WINDOWS = (
 )
 
 
+@pytest.mark.soak
 def test_a_window_longer_than_the_data_and_a_batch_that_fails_on_them(verify) -> None:
     """What is sent is the claim: all of it is with a worker that begins, whatever made-up samples then come to."""
     found = verify(
@@ -226,6 +228,7 @@ def test_a_window_longer_than_the_data_and_a_batch_that_fails_on_them(verify) ->
     assert "with a minimal change it does not occur" in found["evidence"]
 
 
+@pytest.mark.soak
 def test_where_the_fix_does_not_help_the_variable_is_set_from_the_start(tmp_path: Path) -> None:
     """Another file of the package reads it first, so that no place in this file is early enough."""
     package = tmp_path / "package"

@@ -61,6 +61,7 @@ def test_harm_of_one_is_not_laid_to_the_other(tmp_path: Path) -> None:
     assert "but `" not in proof.judgement.evidence
 
 
+@pytest.mark.soak
 def test_an_error_is_laid_to_the_handle_that_its_line_names(tmp_path: Path) -> None:
     for name in ("file", "sqlite"):
         PROJECTS[name][3](tmp_path)

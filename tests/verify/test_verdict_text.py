@@ -83,6 +83,7 @@ def test_a_project_that_forks_alone_is_tried_by_fork_alone(command, tmp_path: Pa
     assert "spawn, 2 workers" in command(*plan, "--start-method", "spawn", cwd=tmp_path).stdout
 
 
+@pytest.mark.soak
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the treatment is fork")
 def test_the_budget_is_how_long_a_race_is_provoked(tmp_path: Path) -> None:
     pytest.importorskip("torch")
