@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -69,20 +70,17 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return project
 
 
-def run(folder: Path, *arguments: str) -> str:
+@pytest.fixture
+def run(forklint: Callable[..., subprocess.CompletedProcess[str]]) -> Callable[..., str]:
     """What the command prints on both streams; it must have no traceback."""
-    done = subprocess.run(
-        [sys.executable, "-m", "forklint", *arguments],
-        cwd=folder,
-        env={**os.environ, "NO_COLOR": "1", "PYTHONUTF8": "1"},
-        capture_output=True,
-        check=False,
-        timeout=120,
-    )
-    assert done.returncode in {0, 1, 2, 3}  # 3: `explain` knows nothing of it
-    printed = (done.stdout + done.stderr).decode("utf-8", "surrogateescape")
-    assert "Traceback" not in printed, printed
-    return printed
+
+    def run(folder: Path, *arguments: str) -> str:
+        done = forklint(*arguments, cwd=folder)
+        assert done.returncode in {0, 1, 2, 3}  # 3: `explain` knows nothing of it
+        assert "Traceback" not in done.stdout + done.stderr, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    return run
 
 
 def clean(printed: str) -> None:
@@ -95,7 +93,7 @@ def everything(folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_no_format_prints_a_control_character(folder: Path, form: str) -> None:
+def test_no_format_prints_a_control_character(run, folder: Path, form: str) -> None:
     clean(run(folder, "--output-format", form, *everything(folder)))
 
 
@@ -123,7 +121,7 @@ def test_no_format_prints_a_control_character(folder: Path, form: str) -> None:
     ],
     ids=lambda arguments: next(one for one in arguments if one.isprintable()) if len(arguments) > 1 else "option",
 )
-def test_no_command_prints_a_control_character(folder: Path, arguments: list[str]) -> None:
+def test_no_command_prints_a_control_character(run, folder: Path, arguments: list[str]) -> None:
     clean(run(folder, *arguments))
 
 
@@ -143,7 +141,7 @@ CONFIGURATIONS = (
 
 
 @pytest.mark.parametrize("text", CONFIGURATIONS)
-def test_no_setting_is_printed_raw(tmp_path: Path, text: str) -> None:
+def test_no_setting_is_printed_raw(run, tmp_path: Path, text: str) -> None:
     spelt = "".join(f"\\u{ord(char):04x}" for char in ESCAPES)
     (tmp_path / "forklint.toml").write_text(text.format(spelt) + "\n", encoding="utf-8")
     (tmp_path / "data.py").write_text(HAZARD.format(text=""))
@@ -151,7 +149,7 @@ def test_no_setting_is_printed_raw(tmp_path: Path, text: str) -> None:
         clean(run(tmp_path, *arguments))
 
 
-def test_no_record_is_printed_raw(tmp_path: Path) -> None:
+def test_no_record_is_printed_raw(run, tmp_path: Path) -> None:
     """Baselines and verdicts come with a repository."""
     (tmp_path / "forklint.toml").write_text('baseline = "known.json"\n')
     (tmp_path / "data.py").write_text(HAZARD.format(text=""))
@@ -183,7 +181,7 @@ def on_a_terminal(folder: Path, *arguments: str) -> str:
     return printed.decode("utf-8", "surrogateescape").replace("\r\n", "\n")
 
 
-def test_a_diff_is_safe_on_a_terminal_and_exact_in_a_file(tmp_path: Path) -> None:
+def test_a_diff_is_safe_on_a_terminal_and_exact_in_a_file(run, tmp_path: Path) -> None:
     (tmp_path / "forklint.toml").touch()
     (tmp_path / "data.py").write_text(HAZARD.format(text=quoted(ESCAPES)), encoding="utf-8")
     shown = on_a_terminal(tmp_path, "--diff", "--unsafe-fixes", "data.py")
@@ -194,21 +192,16 @@ def test_a_diff_is_safe_on_a_terminal_and_exact_in_a_file(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("folder", ["markup"], indirect=True)
-def test_markup_stays_text(folder: Path) -> None:
+def test_markup_stays_text(run, forklint, folder: Path) -> None:
     chosen = [*everything(folder)[:-1], "-q"]
     page = Page(run(folder, "--output-format", "html", *chosen).partition("forklint: ")[0])
     assert len(page.all("script")) == 1
     assert page.all("img") == []
     assert any(MARKUP in one for one in page.texts("h3"))
-    sarif = json.loads(run_stdout(folder, "--output-format", "sarif", *chosen))
+    sarif = json.loads(forklint("--output-format", "sarif", *chosen, cwd=folder).stdout)
     for result in sarif["runs"][0]["results"]:
         for place in result["locations"]:
             assert "<" not in place["physicalLocation"]["artifactLocation"]["uri"]
         assert "<img" not in result["message"].get("markdown", "")
-    junit = ET.fromstring(run_stdout(folder, "--output-format", "junit", *chosen))
+    junit = ET.fromstring(forklint("--output-format", "junit", *chosen, cwd=folder).stdout)
     assert junit.findall(".//img") == []
-
-
-def run_stdout(folder: Path, *arguments: str) -> str:
-    command = [sys.executable, "-m", "forklint", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=120).stdout
