@@ -85,7 +85,7 @@ def check_before_and_after(name: str, method: str, folder: Path) -> None:
     assert code == 0, stderr
 
 
-@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.parametrize("name", QUICK[:1])
 def test_fails_under_spawn_until_it_is_fixed(name: str, tmp_path: Path) -> None:
     check_before_and_after(name, "spawn", tmp_path)
 

@@ -79,6 +79,7 @@ class Records(Base):
 """
 
 
+@pytest.mark.soak
 def test_the_trials_of_a_gpu_run_with_the_processor_in_its_place(tmp_path: Path) -> None:
     """What the harness does with a device; nobody has run it with CUDA."""
     plan = planned(tmp_path, ["NVIDIA H100"])

@@ -63,6 +63,7 @@ def test_a_child_gets_a_multiple_of_the_time_that_the_control_took(control: floa
     assert with_limit_of(trial, [seen]).seconds == limit
 
 
+@pytest.mark.soak
 def test_examples_of_one_row_start_no_threads_and_do_no_harm(verdict) -> None:
     """The rule cannot know the size of the data; the run does."""
     found = verdict(POOL.format(size=32, rows=1))

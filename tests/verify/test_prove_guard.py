@@ -63,6 +63,7 @@ def test_a_guard_by_other_words_is_refuted(verdict) -> None:
     assert [found["verdict"] for found in experiments] == ["refuted"], experiments
 
 
+@pytest.mark.soak
 def test_arguments_that_do_not_lead_to_the_loader_are_not_asked_for(verdict, command, tmp_path: Path) -> None:
     text = "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--config', required=True)\n"
     text += "options = parser.parse_args()\n" + LOADER.format(guard="", indent="")

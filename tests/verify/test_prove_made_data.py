@@ -102,6 +102,7 @@ def test_without_a_fix_each_process_is_given_a_handle_of_its_own(tmp_path: Path)
     assert "with a separate handle in each process no harm" in proof.judgement.evidence
 
 
+@pytest.mark.soak
 def test_what_another_part_causes_is_not_confirmed(tmp_path: Path) -> None:
     """A lambda that cannot be sent, either: the error is there with the handle mended, too."""
     proof = proof_of(tmp_path, HEAD + RECORDS.format(more="\n        self.key = lambda one: one"), "spawn")
@@ -289,6 +290,7 @@ def test_without_samples_nothing_else_is_confirmed(tmp_path: Path) -> None:
     assert proof.verdict() == "inconclusive", proof.judgement.evidence
 
 
+@pytest.mark.soak
 def test_without_samples_another_part_that_cannot_be_sent_is_no_proof(tmp_path: Path) -> None:
     more = "\n        self.places = [1, 2, 3]\n        self.key = lambda one: one"
     proof = proof_of(tmp_path, HEAD + UNREADABLE.format(more=more), "spawn")
