@@ -250,7 +250,10 @@ LONG = {
 }
 
 
-@pytest.mark.parametrize("name", LONG)
+QUICK = ("blanks", "open string", "backslashes", "no letters")
+
+
+@pytest.mark.parametrize("name", [pytest.param(one, marks=[pytest.mark.soak] * (one not in QUICK)) for one in LONG])
 def test_lines_of_ten_megabytes(project: Path, name: str) -> None:
     (project / "long.py").write_text(LONG[name] + "\n" + HAZARD)
     start = time.process_time()
