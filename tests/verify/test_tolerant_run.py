@@ -292,3 +292,16 @@ load("rows")
     assert raised(seen) is None, seen.output
     assert seen.output == "colorsys True\n"
     assert stood_in(seen)["argument"] == ["--remote"]
+
+
+def test_a_function_that_is_called_by_itself_finds_an_empty_command_line(tmp_path: Path) -> None:
+    text = """
+import argparse
+import sys
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rows", type=int, default=3)
+    print(parser.parse_args().rows, sys.argv[0].endswith("program.py"))
+"""
+    assert shown(tmp_path, text, reach="main") == "3 True\n"

@@ -18,14 +18,20 @@ def run(
     name: str = "program.py",
     task: str = "",
     start_method: str | None = None,
+    reach: str | None = None,
     **facts: Any,
 ) -> Observation:
-    """Write a program, run it in its tolerant form, and give what was seen."""
+    """Write a program, run it in its tolerant form, and give what was seen.
+
+    With ``reach`` it is not run: the function or class of that name is called.
+    """
     (folder / name).parent.mkdir(parents=True, exist_ok=True)
     (folder / name).write_text(text)
-    words = command or (str(folder / name),)
+    words = ("--reach",) if reach else command or (str(folder / name),)
     subject = Subject("entry", ("-m", "forklint_harness.tolerance", *words), folder)
-    spec = {"tolerance": {"roots": [str(folder)], **facts}}
+    spec: dict[str, Any] = {"tolerance": {"roots": [str(folder)], **facts}}
+    if reach:
+        spec["reach"] = {"file": str(folder / name), "qualname": reach}
     with Runner(Path(sys.executable)) as runner:
         return runner.run(Trial("tolerant", subject, task, spec, Factors(start_method), seconds=60))
 

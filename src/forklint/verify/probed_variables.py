@@ -34,7 +34,9 @@ def unsupported(row: Variable, machine: Machine, read_by: Sequence[str] = ()) ->
     if not readers:
         systems = " or ".join(SYSTEMS[name] for name in dict.fromkeys(p for one in row.readers for p in one.platforms))
         needs = tuple(dict.fromkeys(p for one in row.readers for p in one.platforms))
-        return Judgement(Verdict.UNSUPPORTED, f"needs {systems}: {row.readers[0].what} reads the variable only there", needs=needs)
+        return Judgement(
+            Verdict.UNSUPPORTED, f"needs {systems}: {row.readers[0].what} reads the variable only there", needs=needs
+        )
     if not machine.has_cuda and all(_wants_cuda(one, row) for one in readers):
         return Judgement(Verdict.UNSUPPORTED, "needs a CUDA device and a torch with CUDA", needs=("cuda",))
     asked = [one.what for one in readers if one.what in read_by] or [one.what for one in readers]
