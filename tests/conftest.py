@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from flake8_command import Flake8, environment
-from forked_command import Server
+from forked_command import SERVER, Server
 
 from forklint.config import Settings
 from forklint.rules import registry
@@ -30,9 +30,8 @@ def pytest_sessionstart() -> None:
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
     """What commands are forked from."""
-    server = Server()
-    yield server
-    server.close()
+    yield SERVER
+    SERVER.close()
 
 
 @pytest.fixture

@@ -96,7 +96,11 @@ def _read_at_start(variables: Mapping[str, str]) -> dict[str, str]:
 
 def _written(stream: IO[bytes]) -> str:
     stream.seek(0)
-    return stream.read().decode().replace("\r\n", "\n").replace("\r", "\n")
+    return stream.read().decode(errors="surrogateescape").replace("\r\n", "\n").replace("\r", "\n")
+
+
+SERVER = Server()
+"""What commands are forked from, in all tests of one process."""
 
 
 def wait_for_request(connection: socket.socket) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from forked_command import SERVER
 
 HAZARD = """\
 from torch.utils.data import Dataset
@@ -36,17 +37,22 @@ Result = subprocess.CompletedProcess[str]
 
 def forklint(*arguments: str | bytes | Path, cwd: Path, wrap: Callable[[], None] | None = None, **env: str) -> Result:
     """Run the command as a user does; whatever happens, it must not show a traceback."""
-    result = subprocess.run(
-        [sys.executable, "-m", "forklint", "--color", "never", *arguments],
-        cwd=cwd,
-        env={**os.environ, "PYTHONUTF8": "1", **env},
-        preexec_fn=wrap,
-        capture_output=True,
-        text=True,
-        errors="surrogateescape",
-        timeout=60,
-        check=False,
-    )
+    variables = {**os.environ, **env}
+    words = ["--color", "never", *map(os.fsdecode, arguments)]
+    if wrap is None and SERVER.can_run(variables):
+        result = SERVER.run(words, cwd, variables, None, 60)
+    else:
+        result = subprocess.run(
+            [sys.executable, "-m", "forklint", *words],
+            cwd=cwd,
+            env=variables,
+            preexec_fn=wrap,
+            capture_output=True,
+            text=True,
+            errors="surrogateescape",
+            timeout=60,
+            check=False,
+        )
     assert "Traceback" not in result.stdout + result.stderr, result.stdout + result.stderr
     assert result.returncode in {0, 1, 2}, (result.returncode, result.stderr)
     return result

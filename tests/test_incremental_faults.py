@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from forked_command import SERVER
 from hazards import SHORT_HAZARD as HAZARD
 from incremental_projects import BASE, OPTIONS, PICKLED, make, reports, write
 
@@ -147,12 +148,10 @@ def test_a_changed_rule_is_another_version(monkeypatch: pytest.MonkeyPatch, tmp_
 
 
 def run(project: Path, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
-    command = [
-        sys.executable,
-        "-m",
-        "forklint",
-        *(arguments if "clean" in arguments else ("--output-format", "json", *arguments)),
-    ]
+    words = list(map(str, arguments if "clean" in arguments else ("--output-format", "json", *arguments)))
+    if not options and SERVER.can_run(os.environ):
+        return SERVER.run(words, project, os.environ, None, 120)
+    command = [sys.executable, "-m", "forklint", *words]
     return subprocess.run(command, cwd=project, capture_output=True, text=True, check=False, timeout=120, **options)
 
 
