@@ -89,7 +89,11 @@ def gather(paths: Sequence[str]) -> Gathered:
         summaries[digest(data)] = codec.encode(state.summary)
         for kind, names in state.terms.items():
             for name in names:
-                terms.setdefault((kind, name), array("I")).append(number)
+                known = terms.get((kind, name))
+                if known is None:
+                    terms[kind, name] = array("I", (number,))
+                else:
+                    known.append(number)
     return Gathered(len(paths), summaries, terms)
 
 
