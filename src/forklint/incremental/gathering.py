@@ -65,7 +65,10 @@ class GatheredLibrary:
         for share in gathered:
             self.summaries |= share.summaries
             for term, numbers in share.terms.items():
-                self.terms.setdefault(term, array("I")).extend(first + number for number in numbers)
+                shifted = array("I", [first + number for number in numbers])
+                known = self.terms.setdefault(term, shifted)
+                if known is not shifted:
+                    known.extend(shifted)
             first += share.files
 
     def summary(self, digest: str) -> codec.StoredSummary | None:
