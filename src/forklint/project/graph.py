@@ -228,7 +228,8 @@ class ImportGraph:
         return [one for one in self._aside(lambda: self._circles.ordered(targets)) if one != circle]
 
     def _reaches(self, path: Path, test: Test) -> bool:
-        if not self._passes(path, test) and (not self.imports(path) or (self._is_plain(path) and self._nowhere(test))):
+        imports_any = bool(self._aside(lambda: self.imports(path)))  # else there is no need to search other files
+        if imports_any and self._is_plain(path) and not self._passes(path, test) and self._nowhere(test):
             return False
         way = self._aside(lambda: self._way(path, test))
         if not way:
