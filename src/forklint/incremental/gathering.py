@@ -65,7 +65,10 @@ class GatheredLibrary:
         for share in gathered:
             self.summaries |= share.summaries
             for term, numbers in share.terms.items():
-                self.terms.setdefault(term, array("I")).extend(first + number for number in numbers)
+                shifted = array("I", [first + number for number in numbers])
+                known = self.terms.setdefault(term, shifted)
+                if known is not shifted:
+                    known.extend(shifted)
             first += share.files
 
     def summary(self, digest: str) -> codec.StoredSummary | None:
@@ -89,7 +92,11 @@ def gather(paths: Sequence[str]) -> Gathered:
         summaries[digest(data)] = codec.encode(state.summary)
         for kind, names in state.terms.items():
             for name in names:
-                terms.setdefault((kind, name), array("I")).append(number)
+                known = terms.get((kind, name))
+                if known is None:
+                    terms[kind, name] = array("I", (number,))
+                else:
+                    known.append(number)
     return Gathered(len(paths), summaries, terms)
 
 

@@ -97,7 +97,7 @@ class ProjectFiles:
 
     def walked_files(self) -> tuple[Path, ...]:
         """The files that belong to the project, likewise."""
-        return (*self.walk.paths, *self._unwritten)
+        return (*self.walk.paths, *self._unwritten) if self._unwritten else self.walk.paths
 
     @cached_property
     def walk(self) -> Walk:

@@ -228,7 +228,8 @@ class ImportGraph:
         return [one for one in self._aside(lambda: self._circles.ordered(targets)) if one != circle]
 
     def _reaches(self, path: Path, test: Test) -> bool:
-        if self._is_plain(path) and not self._passes(path, test) and self._nowhere(test):
+        imports_any = bool(self._aside(lambda: self.imports(path)))  # else there is no need to search other files
+        if imports_any and self._is_plain(path) and not self._passes(path, test) and self._nowhere(test):
             return False
         way = self._aside(lambda: self._way(path, test))
         if not way:
@@ -248,7 +249,7 @@ class ImportGraph:
         def find() -> bool:
             if isinstance(test, Term):
                 return not self.project.where(*test) and is_whole()
-            paths = dict.fromkeys(path for word in test.words for path in self.project.containing(word))
+            paths = (path for word in test.words for path in self.project.containing(word))  # up to the first
             return bool(test.words) and not any(self._passes(path, test) for path in paths) and is_whole()
 
         def is_whole() -> bool:

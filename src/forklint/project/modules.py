@@ -154,7 +154,8 @@ class ProjectModules(ProjectFiles):
 
     def all_files(self) -> tuple[Path, ...]:
         """The files that were walked, and those that they import from outside, where nothing marks the project."""
-        return (*self.walked_files(), *self.imported_files.files())
+        walked, imported = self.walked_files(), self.imported_files.files()
+        return (*walked, *imported) if imported else walked  # nothing is copied: it is asked for again and again
 
     def adding(self) -> tuple[Path, ...]:
         """The files that may make modules importable from further folders."""

@@ -93,13 +93,21 @@ class Stars:
         )
 
     def _find_importing(self, path: Path) -> Iterator[Path]:
-        starred = self._project.where(IMPORTED, STAR)
+        starred = self._starred()
         is_package = path.name == "__init__.py"
-        naming = set(self._project.where(IMPORTED, path.parent.name if is_package else path.stem))
-        for one in starred:
-            may_name = one in naming or (is_package and path.parent in one.parents)
-            if may_name and path in self.imported_whole(one):
+        naming = self._project.where(IMPORTED, path.parent.name if is_package else path.stem)
+        candidates = {one for one in naming if one in starred}
+        if is_package:
+            below = str(path.parent / "_")[:-1]
+            candidates.update(one for one in starred if str(one).startswith(below))
+        for one in candidates:
+            if path in self.imported_whole(one):
                 yield one
+
+    def _starred(self) -> frozenset[Path]:
+        """The files that import all of some other."""
+        find = lambda: frozenset(self._project.where(IMPORTED, STAR))  # noqa: E731 - it is short
+        return self._project.answer("files with stars", None, find, compared=True)
 
     def _is_among(self, path: Path, having: Collection[Path]) -> bool:
         """Whether a file is among those that have a term, or may be: those that are ignored are not asked."""
@@ -107,7 +115,7 @@ class Stars:
 
     def _under(self, path: Path, name: str) -> Iterator[Path]:
         """Give a file, and those under its stars from which a name may come; few files have stars."""
-        starred = set(self._project.where(IMPORTED, STAR))
+        starred = self._starred()
         found, waiting = {path}, [path]
         for at in waiting:
             if at != path and self._is_among(at, starred) and not self._surface(at).lets(name):

@@ -81,9 +81,10 @@ class LateInteropThreads(Rule):
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """The call is here, or in a module that this one reaches."""
-        from forklint.facts.forking.interop import SETTING
+        from forklint.project.graph import Term
+        from forklint.summaries.terms import CALL, RENAMED
 
-        return any(self.project.graph.any_reached(path, one) for one in SETTING)
+        return any(self.project.graph.any_reached(path, Term(kind, SETS)) for kind in (CALL, RENAMED))
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Calls that come too late, or what leads to one."""

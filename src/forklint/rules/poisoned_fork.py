@@ -98,7 +98,7 @@ class PoisonedFork(Rule):
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """Something here starts processes, and something here or in what is reached starts threads."""
-        from forklint.facts.forking.sites import may_start
+        from forklint.facts.forking.screening import may_start
         from forklint.facts.loading.screening import may_make_loader
         from forklint.project.graph import Words
 

@@ -14,6 +14,8 @@ LEVEL = 1
 """Of compression: a sixth of the size, for a tenth of the time that the walk takes."""
 LARGEST = 256_000_000
 """Bytes of the largest summary that is unpacked."""
+TO_JSON = json.JSONEncoder(separators=(",", ":"), check_circular=False)
+"""A summary is a tree: nobody needs to look for circles in it."""
 NOT_READ = b"-"
 """What stands for the summary of a file that cannot be read or parsed."""
 
@@ -33,7 +35,7 @@ def encode(summary: Summary | None) -> bytes:
         [[_plain(field) for field in statement] for statement in summary.statements],
         summary.path_roots,
     ]
-    return zlib.compress(json.dumps(row, separators=(",", ":")).encode(errors="surrogatepass"), LEVEL)
+    return zlib.compress(TO_JSON.encode(row).encode(errors="surrogatepass"), LEVEL)
 
 
 class StoredSummary:

@@ -40,6 +40,8 @@ MOST_MODULES = 50
 MOST_CALLS = 30
 """So many calls of one function are compared; one with more, or in a class that more inherit from, is for many uses."""
 
+CONSTRUCTORS = frozenset({"__init__", "__post_init__"})
+
 
 @dataclass(frozen=True)
 class _Target:
@@ -56,19 +58,27 @@ def of(evaluator: Evaluator, function: FunctionFacts) -> Callers:
     """Find the calls of a function in the whole project."""
 
     def find() -> Callers:
+        if _paths(evaluator.project, _own_name(function)) is None:  # before anything is asked of subclasses
+            return HANDED_ON
         target = _target(evaluator.project, function)
         return _find(evaluator, target) if len(target.heirs) <= MOST_CALLS else HANDED_ON
 
     return evaluator.gather("who calls a function", function.node, find, HANDED_ON, searches=1)
 
 
+def _own_name(function: FunctionFacts) -> str:
+    """The name under which a function is called; of a constructor, that of its class."""
+    owner, name = function.owner, function.node.name
+    return owner.name if owner is not None and name in CONSTRUCTORS else name
+
+
 def _target(project: Project, function: FunctionFacts) -> _Target:
-    owner = function.owner
+    owner, word = function.owner, _own_name(function)
     heirs = tuple(islice(project.subclasses(owner), MOST_CALLS + 1)) if owner is not None else ()
-    if owner is None or function.node.name not in {"__init__", "__post_init__"}:
-        return _Target(function, frozenset({function.node.name}), is_constructor=False, heirs=heirs)
+    if owner is None or function.node.name not in CONSTRUCTORS:
+        return _Target(function, frozenset({word}), is_constructor=False, heirs=heirs)
     made = (heir.name for heir in heirs if project.method(heir, "__init__") == (owner, function.node))
-    return _Target(function, frozenset({owner.name, *made}), is_constructor=True, heirs=heirs)
+    return _Target(function, frozenset({word, *made}), is_constructor=True, heirs=heirs)
 
 
 def _find(evaluator: Evaluator, target: _Target) -> Callers:

@@ -10,14 +10,12 @@ from forklint.facts.forking.poisoned import wanted_by
 from forklint.facts.forking.screening import SETTER_NAME
 from forklint.facts.forking.sites import Site, sites_in
 from forklint.facts.forking.uses import Calls, Poisons, Use, uses_in
-from forklint.project.graph import Term
 from forklint.project.spelling import last_name
 from forklint.records import dataclass
 from forklint.runs.errors import RAISED_AGAIN
 from forklint.runs.programs import Program, Role, budget_for
 from forklint.runs.trace import start_of
 from forklint.runs.walk import trace_of_module
-from forklint.summaries.terms import CALL, RENAMED
 
 if TYPE_CHECKING:
     from forklint.model import Cell
@@ -26,8 +24,6 @@ if TYPE_CHECKING:
     from forklint.runs.trace import Chain, Event
 
 POISON, SETTER = "interop", f"torch.{SETTER_NAME}"
-SETTING = (Term(CALL, SETTER_NAME), Term(RENAMED, SETTER_NAME))
-"""What a file has that calls the setter by its own name, or gives it another."""
 
 
 @dataclass(frozen=True)

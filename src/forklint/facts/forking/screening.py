@@ -3,18 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
-from forklint.facts.forking.sites import NUMBER, STARTERS
 from forklint.facts.loading.screening import loader_names
 from forklint.knowledge.poisons import poisons
 from forklint.project.index import Project
 from forklint.runs.reached import Names, Sought
 from forklint.summaries.summary import Import
 
+STARTERS = frozenset({"Process", "Pool", "ProcessPoolExecutor"})
+NUMBER = "num_proc"
+"""The keyword by which ``map`` of a dataset is told how many processes to start."""
 SETTER_NAME = "set_num_interop_threads"
 MOVING = frozenset({"cuda", "to"})
 """Methods that may put something on a GPU, whatever they are called of."""
 IMPORTING = "import_module"
+
+
+def may_start(project: Project, path: Path) -> bool:
+    """Whether a file may start processes in another way than by a loader."""
+    return project.hierarchy.may_call(STARTERS, path) or project.answer(
+        "gives a number of processes", path, lambda: _gives_number(project, path), compared=True
+    )
+
+
+def _gives_number(project: Project, path: Path) -> bool:
+    summary = project.summary(path)
+    return summary is not None and any(NUMBER in scope.passed for scope in summary.scopes)
+
+
+def names_of_sites(project: Project) -> frozenset[str]:
+    """Last names of the calls that may be a site."""
+    return loader_names(project) | project.hierarchy.heirs(STARTERS) | {"map"}
 
 
 def uses(project: Project) -> Sought:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from pathlib import Path
 
+from forklint.facts.forking.screening import NUMBER, STARTERS, names_of_sites
 from forklint.facts.loading.datasets import class_of
 from forklint.facts.loading.loaders import workers_of
 from forklint.facts.loading.rows import loader_row, rows_above
-from forklint.facts.loading.screening import loader_names
 from forklint.facts.starting.methods import DEFAULT_METHOD, Asked, asked_by, asked_of, forked, set_for
 from forklint.knowledge.starters import Starter, starters
 from forklint.model import Cell
@@ -24,16 +23,12 @@ from forklint.values.evaluator import Evaluator
 from forklint.values.model import Expression, Made
 from forklint.values.numbers import Workers, verdict
 
-STARTERS = frozenset({"Process", "Pool", "ProcessPoolExecutor"})
 TASKS = frozenset(
     {"map", "imap", "imap_unordered", "apply", "apply_async", "map_async", "starmap", "starmap_async", "submit"}
 )
 """Methods of a pool or executor whose first argument is run by a child."""
 READ = ("__getitem__", "__getitems__", "__iter__")
 """What a DataLoader's worker calls on a dataset."""
-NUMBER = "num_proc"
-"""The keyword by which ``map`` of a dataset is told how many processes to start."""
-
 
 BY_DEFAULT = Asked(DEFAULT_METHOD)
 
@@ -66,23 +61,6 @@ class Site:
         if found == {"fork"}:
             return forked(project.settings)
         return () if found else tuple(cell for cell in project.settings.cells if cell.start_method == "fork")
-
-
-def may_start(project: Project, path: Path) -> bool:
-    """Whether a file may start processes in another way than by a loader."""
-    return project.hierarchy.may_call(STARTERS, path) or project.answer(
-        "gives a number of processes", path, lambda: _gives_number(project, path), compared=True
-    )
-
-
-def _gives_number(project: Project, path: Path) -> bool:
-    summary = project.summary(path)
-    return summary is not None and any(NUMBER in scope.passed for scope in summary.scopes)
-
-
-def names_of_sites(project: Project) -> frozenset[str]:
-    """Last names of the calls that may be a site."""
-    return loader_names(project) | project.hierarchy.heirs(STARTERS) | {"map"}
 
 
 def sites_in(project: Project, module: Module) -> dict[ast.Call, tuple[Site, tuple[Cell, ...]]]:

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from forklint.facts.forking.kinds import kind_of
-from forklint.facts.forking.screening import SETTER_NAME, uses
-from forklint.facts.forking.sites import names_of_sites
+from forklint.facts.forking.screening import SETTER_NAME, names_of_sites, uses
 from forklint.knowledge.poisons import DecoratorRow, poisons
 from forklint.project.index import External
 from forklint.project.module import ClassFacts, FunctionFacts

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cached_property
+from itertools import islice
 from typing import NamedTuple
 
 from forklint.facts.datasets.classes import is_dataset
@@ -14,7 +16,7 @@ from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Kind, Scope, bodies
 from forklint.summaries.spelling import spelt
-from forklint.summaries.terms import CALL
+from forklint.summaries.terms import CALL, WORD
 from forklint.values import callers, parameters
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import Expression, Instance
@@ -45,16 +47,20 @@ class _Search:
         self._project = project
         self._facts = facts
         self._evaluator = Evaluator(project)
-        self._family = {facts, *project.subclasses(facts)}
         owners = project.ancestry(facts).classes
         self._methods = {name for owner in owners for name in owner.methods if name in ENTRIES or name[:2] != "__"}
+
+    @cached_property
+    def _family(self) -> frozenset[ClassFacts]:
+        """The class and all that derive from it; only found where an object is to be told apart."""
+        return frozenset({self._facts, *self._project.subclasses(self._facts)})
 
     def found(self) -> Iterator[EarlyCall]:
         """Give the calls, loader by loader; of several of one method the first."""
         seen: set[str] = set()
         loading = files_with_loaders(self._project)
         named = {path for name in self._methods - set(ENTRIES) for path in self._project.where(CALL, name)}
-        naming = {module.path for module in self._project.mentioning(self._facts.name)}
+        naming = set(self._project.where(WORD, self._facts.name))
         for module in self._project.modules([path for path in loading if path in named | naming]):
             for loader in loaders_of(self._project, module):
                 for call in self._before(loader):
@@ -115,7 +121,7 @@ class _Search:
         classes = classes_of(self._evaluator, owner)
         if classes:
             return not self._family.isdisjoint(classes)
-        homes = list(self._project.mentioning(method))
+        homes = list(islice(self._project.mentioning(method), MOST_HOMES + 1))
         having = [facts for module in homes for facts in module.classes if method in facts.methods]
         return len(homes) <= MOST_HOMES and all(is_dataset(self._project, facts) for facts in having)
 

@@ -114,30 +114,28 @@ class SharedHandles:
     def _handed_over(self, module: Module) -> Iterator[SharedHandle]:
         seen: set[ast.Call] = set()
         for scope, call in self._calls_beside_openers(module):
-            for argument in all_arguments(call):
+            called = Expression(module, scope, call)
+            entry = self._entry(called)
+            for argument in all_arguments(call) if entry is not None else ():
                 opened = self._argument(module, scope, argument)
                 if opened is None or opened.node in seen:
                     continue
-                found = next(self._taken(Expression(module, scope, call), argument, opened, MAX_CALLS), None)
+                found = next(self._taken(called, argument, opened, MAX_CALLS), None)
                 if found is not None:
                     seen.add(opened.node)
                     yield found
 
     def _taken(self, called: Expression, argument: ast.expr, opened: Opened, depth: int) -> Iterator[SharedHandle]:
         """Give what keeps a handle that is an argument of a call: a dataset, or one that the called function makes."""
-        module, scope, call = called.module, called.scope, called.node
-        assert isinstance(call, ast.Call)  # noqa: S101 - the callers say so
-        callee = _own_class(module, scope, call) or self._project.resolve(module, scope, call.func)
-        entered = callee if isinstance(callee, FunctionFacts) and callee.owner is None else None
-        if isinstance(callee, ClassFacts) and is_dataset(self._project, callee):
-            init = self._project.method(callee, "__init__")
-            entered = FunctionFacts(init[0].module, init[1]) if init is not None else None
-        if entered is None:
+        call, entry = called.node, self._entry(called)
+        if entry is None:
             return
+        assert isinstance(call, ast.Call)  # noqa: S101 - the callers say so
+        dataset, entered = entry
         keyword = next((one.arg for one in call.keywords if one.value is argument), None)
         name = keyword or parameter_at(entered, call, argument)
-        if isinstance(callee, ClassFacts):
-            found = self._received(callee, opened, name)
+        if dataset is not None:
+            found = self._received(dataset, opened, name)
             if found is not None:
                 yield found
         elif depth and len(entered.scope.bindings.get(name, ())) == 1:
@@ -146,6 +144,18 @@ class SharedHandles:
                     if is_name(given, name):
                         within = Expression(entered.module, entered.module.scope_at(inner), inner)
                         yield from self._taken(within, given, opened, depth - 1)
+
+    def _entry(self, called: Expression) -> tuple[ClassFacts | None, FunctionFacts] | None:
+        """The function that a call enters, with the dataset if that is its constructor; None for any other call."""
+        module, scope, call = called.module, called.scope, called.node
+        assert isinstance(call, ast.Call)  # noqa: S101 - the callers say so
+        callee = _own_class(module, scope, call) or self._project.resolve(module, scope, call.func)
+        if isinstance(callee, FunctionFacts):
+            return (None, callee) if callee.owner is None else None
+        if not isinstance(callee, ClassFacts) or not is_dataset(self._project, callee):
+            return None
+        init = self._project.method(callee, "__init__")
+        return (callee, FunctionFacts(init[0].module, init[1])) if init is not None else None
 
     def _calls_beside_openers(self, module: Module) -> Iterator[tuple[Scope, ast.Call]]:
         """Give the calls in functions that open something, or whose class does, and at module level; few have any."""

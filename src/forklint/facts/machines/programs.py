@@ -43,8 +43,13 @@ def mps_only(project: Project, module: Module) -> Path | None:
 
 
 def _find(project: Project, path: Path) -> Path | None:
-    candidates = may_choose(project)
-    if not candidates or speaks_of_others(project, path):
+    if speaks_of_others(project, path):
+        return None
+    if project.graph.imports(path):
+        candidates = may_choose(project)
+    else:  # most likely a program of one file: no other need be read
+        candidates = frozenset(one for one in _program(project, path) if _may_choose_in(project, one))
+    if not candidates:
         return None
     members = _program(project, path)
     if members.isdisjoint(candidates) or any(_plainly_speaks(project, member) for member in members):
@@ -60,11 +65,13 @@ def may_choose(project: Project) -> frozenset[Path]:
 
     def find() -> frozenset[Path]:
         quoted = {path for text in QUOTES for path in project.containing(text)}
-        return frozenset(
-            path for path in quoted if project.matches(path, QUOTED_MPS) and not _plainly_speaks(project, path)
-        )
+        return frozenset(path for path in quoted if _may_choose_in(project, path))
 
     return project.answer("may choose mps", None, find, compared=True)
+
+
+def _may_choose_in(project: Project, path: Path) -> bool:
+    return project.matches(path, QUOTED_MPS) and not _plainly_speaks(project, path)
 
 
 def _program(project: Project, path: Path) -> frozenset[Path]:
