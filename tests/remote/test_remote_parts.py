@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
+import time
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -15,11 +17,13 @@ from forklint.config import Settings
 from forklint.engine import Linter, Options
 from forklint.project.index import Project
 from forklint.remote import labels
+from forklint.remote.lint_process import LintProcess
 from forklint.remote.messages import MessageError, observation_from_json, trial_from_json, trial_to_json
 from forklint.remote.repositories import Linted, RepositoryError, read
 from forklint.remote.rows import Rows, to_parquet
 from forklint.remote.slices import slice_of
 from forklint.remote.store import Store, is_inside
+from forklint.remote.task_runner import TaskRunner
 from forklint.verify import proving
 from forklint.verify.doctor import Environment
 from forklint.verify.experiments.base import Context
@@ -321,3 +325,46 @@ def test_findings_as_a_table(tmp_path: Path) -> None:
     (row,) = parquet.read_table(tmp_path / "out.parquet").to_pylist()
     assert (row["repository"], row["code"], row["row"]) == ("a", "FKL301", 3)
     assert json.loads(row["finding"])["severity"] == "error"
+
+
+def test_a_finding_is_the_same_whichever_worker_finds_it(tmp_path: Path) -> None:
+    """Also if its process and its store have seen the repository before, or another one."""
+    files = {"train.py": TRAIN.encode(), "package/__init__.py": b"", "package/data.py": DATA.encode()}
+    told = []
+    for name in ("alpha", "beta"):
+        store, process = Store(tmp_path / f"store-{name}"), LintProcess()
+        sent = {path: store.put(data) for path, data in files.items()}
+        other = {path: digest for path, digest in sent.items() if path != "train.py"}
+        try:
+            for repository, some in (("theirs", other), ("ours", sent), ("ours", sent))[name == "beta" :]:
+                with store.repository(repository, some) as folder:
+                    told.append((repository, process.lint(folder, store.lint_cache, ["select=ALL"])["findings"]))
+        finally:
+            process.close()
+    ours = [rows for repository, rows in told if repository == "ours"]
+    assert len(ours) == 4
+    assert all(rows == ours[0] for rows in ours)
+    (row,) = (row for row in ours[0] if row["code"] == "FKL301")
+    assert row["filename"] == "package/data.py"
+    assert "train.py" in {link["filename"] for link in row["chain"]}
+
+
+def test_a_worker_that_ends_waits_until_nothing_of_its_trial_is_left(tmp_path: Path) -> None:
+    workplace, began = tmp_path / "tmp", tmp_path / "began"
+    workplace.mkdir()
+    (tmp_path / "train.py").write_text(f"import time; open({str(began)!r}, 'w').close(); time.sleep(60)\n")
+    store = Store(tmp_path / "store")
+    task_runner = TaskRunner(store, Path(sys.executable), workplace)
+    files = {"train.py": store.put((tmp_path / "train.py").read_bytes())}
+    one = Trial("name", Subject("entry", ("train.py",), tmp_path), "first_batch", {"batches": 1})
+    body = json.dumps({"key": "k", "roots": {str(tmp_path): files}, "aliases": {}, "trial": trial_to_json(one)})
+    with ThreadPoolExecutor(1) as threads:
+        running = threads.submit(task_runner.perform, "trial", body)
+        while not began.exists():
+            assert not running.done(), running.result()
+            time.sleep(0.05)
+        assert list(workplace.iterdir()) != []
+        task_runner.close()
+        assert list(workplace.iterdir()) == []
+        assert json.loads(running.result())["observation"]["ending"]["stopped_for"] == "interrupt"
+    assert json.loads(task_runner.perform("trial", body)) == {"error": "the worker is stopping"}

@@ -18,6 +18,8 @@ from forklint.verify.isolation import Copies, Isolation, Isolations, outermost
 from forklint.verify.runner import Runner
 from forklint.verify.supervisor import CannotRunError
 
+CLOSING = 15.0
+"""Seconds to wait for the end of a task that is cancelled: its processes are killed and its files removed."""
 Request = Mapping[str, Any]
 Reply = dict[str, Any]
 
@@ -56,12 +58,19 @@ class TaskRunner:
         self._lock = threading.Lock()
         self._cancelled: set[str] = set()
         self._stop: Callable[[], None] | None = None
+        self._is_closed = False
+        self._idle = threading.Event()
+        self._idle.set()
         self.running = ""
         """The key of the task that runs, for clients that wait for it."""
 
     def perform(self, name: str, body: str) -> str:
         """Answer a task; whatever happens, the reply is JSON."""
         kinds = {"put": self._put, "trial": self._trial, "lint": self._lint_repository}
+        with self._lock:
+            if self._is_closed:
+                return json.dumps({"error": "the worker is stopping"})
+            self._idle.clear()
         try:
             request = json.loads(body)
             if name not in kinds or not isinstance(request, dict):
@@ -76,6 +85,7 @@ class TaskRunner:
             with self._lock:
                 self._cancelled -= {self.running, ""}
                 self._stop, self.running = None, ""
+                self._idle.set()
         return json.dumps(reply)
 
     def cancel(self, key: str | None = None) -> None:
@@ -88,8 +98,11 @@ class TaskRunner:
             stop()
 
     def close(self) -> None:
-        """End all processes."""
+        """End all processes, and wait until nothing of the task that runs is left; refuse later ones."""
+        with self._lock:
+            self._is_closed = True
         self.cancel()
+        self._idle.wait(CLOSING)
         self._lint.close()
 
     def _put(self, request: Request) -> Reply:
@@ -136,7 +149,7 @@ class TaskRunner:
         """Let a task be cancelled from now on."""
         with self._lock:
             self._stop = stop
-            is_late = self.running in self._cancelled
+            is_late = self._is_closed or self.running in self._cancelled
         if is_late:
             stop()
 
