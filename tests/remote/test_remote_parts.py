@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from proven import environment
+from pretended_environment import with_torch
 
 from forklint.config import Settings
 from forklint.engine import Linter, Options
@@ -25,7 +25,6 @@ from forklint.remote.slices import slice_of
 from forklint.remote.store import Store, is_inside
 from forklint.remote.task_runner import TaskRunner
 from forklint.verify import proving
-from forklint.verify.doctor import Environment
 from forklint.verify.experiments.base import Context
 from forklint.verify.isolation import Copies
 from forklint.verify.subjects import Factory
@@ -36,17 +35,10 @@ def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def with_torch(**facts: object) -> Environment:
-    known = environment()
-    return Environment({**known.facts, "torch": {**known.torch, **facts}})
-
-
 def test_a_machine_proves_its_labels() -> None:
-    here = with_torch()
-    python = f"python3.{sys.version_info.minor}"
-    assert labels.proven(here) == (here.system, python)
+    assert labels.proven(with_torch()) == ("linux", "python3.12")
     gpu = with_torch(cuda_runtime="12.4", gpus=["H100"], mps=True)
-    assert labels.proven(gpu) == (here.system, "cuda", "mps", python)
+    assert labels.proven(gpu) == ("linux", "cuda", "mps", "python3.12")
     assert labels.chosen(["cuda"], gpu) == ("cuda",)
     assert labels.described(gpu).endswith("H100, mps")
 
@@ -223,7 +215,7 @@ def test_what_a_trial_runs_imports_and_names_travels_and_nothing_else(tmp_path: 
     (finding,) = (one for one in linter.lint(folder / "package/data.py").findings if one.code == "FKL301")
 
     def travels(**options: object) -> set[str]:
-        context = Context(folder, **{"settings": Settings(), "environment": environment(), **options})
+        context = Context(folder, **{"settings": Settings(), "environment": with_torch(), **options})
         (planned,) = proving.plan([finding], lambda _: context)
         return {one.relative for one in slice_of(planned).files}
 
