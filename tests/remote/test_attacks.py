@@ -36,6 +36,7 @@ def test_no_function_of_a_client_runs(processes: Processes, verify, tmp_path: Pa
     assert "confirmed on alpha" in proved.stdout, proved.stdout + proved.stderr
 
 
+@pytest.mark.soak
 def test_a_worker_refuses_functions_of_dasks_scheduler_too(processes: Processes, tmp_path: Path) -> None:
     address = dask_scheduler(processes)
     processes.worker(address, "alpha")

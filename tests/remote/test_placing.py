@@ -78,7 +78,8 @@ def test_only_workers_of_this_version_are_machines() -> None:
     found = Machine.of("tcp://x", card())
     assert found is not None
     assert (found.name, found.labels, found.token) == ("mac", {"darwin"}, "t")
-    for other in ({}, {"forklint": "{"}, card(version="0"), card(labels=1), card(environment={}), card(environment=[])):
+    odd = [{"version": "0"}, {"labels": 1}, {"environment": {}}, {"environment": []}, {"name": "\x1b[2J"}]
+    for other in ({}, {"forklint": "{"}, *(card(**changes) for changes in odd)):
         assert Machine.of("tcp://x", other) is None
 
 

@@ -16,9 +16,15 @@ from pretended_environment import with_torch
 from forklint.config import Settings
 from forklint.engine import Linter, Options
 from forklint.project.index import Project
-from forklint.remote import labels
+from forklint.remote import labels, repositories
 from forklint.remote.lint_process import LintProcess
-from forklint.remote.messages import MessageError, observation_from_json, trial_from_json, trial_to_json
+from forklint.remote.messages import (
+    MessageError,
+    finding_from_json,
+    observation_from_json,
+    trial_from_json,
+    trial_to_json,
+)
 from forklint.remote.repositories import Linted, RepositoryError, read
 from forklint.remote.rows import Rows, to_parquet
 from forklint.remote.slices import slice_of
@@ -158,6 +164,20 @@ def test_an_observation_that_is_none_is_refused(tmp_path: Path) -> None:
             observation_from_json(trial(tmp_path), told)
 
 
+def test_a_finding_that_is_none_is_refused() -> None:
+    for told in (None, {}, {**ROW, "location": 1}, {**ROW, "location": {"row": "1"}}, {**ROW, "filename": None}):
+        with pytest.raises(MessageError, match="not a finding"):
+            finding_from_json(told)
+    assert finding_from_json({**ROW, "repository": "of somebody else"}) == ROW
+
+
+def test_a_worker_lints_with_no_other_options(tmp_path: Path) -> None:
+    task_runner = TaskRunner(Store(tmp_path / "store"), Path(sys.executable), tmp_path)
+    for option in ("cache-dir=/etc", "cache_dir=/etc", "exclude=a", "fix"):
+        body = json.dumps({"name": "a", "files": {}, "options": [option]})
+        assert "does not lint with the option" in json.loads(task_runner.perform("lint", body))["error"]
+
+
 def test_paths_are_renamed_in_keys_as_well() -> None:
     copies = Copies({"/home/me/project": "/store/tree"})
     assert copies.named({"/home/me/project/a.py": [1]}) == {"/store/tree/a.py": [1]}
@@ -229,7 +249,7 @@ def test_what_a_trial_runs_imports_and_names_travels_and_nothing_else(tmp_path: 
     assert travels(**given) == {"package/__init__.py", "package/data.py", "data/a"}
 
 
-def test_repositories_are_directories_or_archives(tmp_path: Path) -> None:
+def test_repositories_are_directories_or_archives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import tarfile
     import zipfile
 
@@ -252,6 +272,12 @@ def test_repositories_are_directories_or_archives(tmp_path: Path) -> None:
     for name in ("none", "repo.rar"):
         with pytest.raises(RepositoryError, match=name):
             read(str(tmp_path / name))
+    with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as packed:
+        for number in range(8):
+            packed.writestr(f"{number}.py", bytes(2**20))
+    monkeypatch.setattr(repositories, "LARGEST_REPOSITORY", 6 * 2**20)
+    with pytest.raises(RepositoryError, match="more than 6 MiB of code"):
+        read(str(tmp_path / "bomb.zip"))
     (tmp_path / "broken.zip").write_text("x")
     with pytest.raises(RepositoryError, match=r"broken\.zip"):
         read(str(tmp_path / "broken.zip"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -82,38 +83,49 @@ def test_a_finding_goes_where_its_label_is_and_the_others_stay(
 
 
 def test_the_plan_says_what_goes_where_and_how_many_bytes(verify: Callable, address: str, project: Path) -> None:
+    (project / "on_gpu.py").write_text(ON_GPU)
     done = verify(".", "--on", address, "--plan", cwd=project)
     text = " ".join(done.stdout.split())
     size = sum((project / name).stat().st_size for name in ("train.py", "data.py"))
     assert f"Files that would travel (2 files, {size} bytes):" in text
     assert "secret.txt" not in done.stdout
     here, _, rest = done.stdout.partition("On alpha (")
-    alpha, _, mac = rest.partition("On mac-mini (darwin 25.1.0, no torch")
+    alpha, _, rest = rest.partition("On mac-mini (darwin 25.1.0, no torch")
+    mac, _, missing = rest.partition("Cannot be placed:")
     assert "FKL202 twice.py" in here
     assert "Nothing." in alpha
     assert "FKL202 train.py" in mac
-    assert f"At most {size} bytes would travel" in mac
+    assert "FKL304 on_gpu.py:8: no worker has the label 'cuda'" in missing
+    assert f"At most {size} bytes would travel" in missing
 
 
 def test_a_missing_label_is_named(verify: Callable, address: str, project: Path) -> None:
     (project / "on_gpu.py").write_text(ON_GPU)
-    given = ("on_gpu.py", "--select", "FKL304", "--on", address)
-    done = verify(*given, cwd=project)
+    done = verify("on_gpu.py", "--select", "FKL304", "--on", address, cwd=project)
     text = " ".join(done.stdout.split())
     assert "unsupported here" in text, done.stdout + done.stderr
     assert "no worker has the label 'cuda': start one with `forklint worker`" in text
-    plan = verify(*given, "--plan", cwd=project)
-    assert "Cannot be placed:" in plan.stdout
-    assert "no worker has the label 'cuda'" in plan.stdout
 
 
-def test_a_fix_is_tested_on_the_machine_of_its_finding(verify: Callable, address: str, project: Path) -> None:
-    given = ("--on", address, "--label", "linux", "--fix", "--output-format", "json")
-    done = verify("twice.py", *given, cwd=project)
-    (one,) = json.loads(done.stdout)["experiments"]
-    assert one["machine"].startswith("alpha (linux")
-    assert one["fix"]["outcome"] == "fixed", done.stdout
-    assert (project / "twice.py").read_text() == TWICE, "only --apply writes it"
+def test_all_trials_of_a_finding_run_on_one_machine(
+    lasting: Processes, verify: Callable, address: str, project: Path
+) -> None:
+    """As it is and with its fix; two findings are shared by two machines."""
+    (project / "again.py").write_text(f"{TWICE}print()\n")
+    label = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    given = ("--on", address, "--label", label, "--fix", "--output-format", "json")
+    done = verify("twice.py", "again.py", *given, cwd=project)
+    machines = {}
+    for one in json.loads(done.stdout)["experiments"]:
+        assert one["fix"]["outcome"] == "fixed", done.stdout
+        path = Path(one["finding"]["filename"])
+        machines[one["machine"].split()[0]] = path
+        assert path.read_text().startswith(TWICE), "only --apply writes it"
+    assert set(machines) == {"alpha", "mac-mini"}
+    for name, path in machines.items():
+        sent = {file.read_bytes() for file in (lasting.folder / f"store-{name}" / "content").glob("*/*")}
+        both = {(project / file).read_bytes() for file in ("twice.py", "again.py")}
+        assert sent & both == {path.read_bytes()}
 
 
 def test_what_is_missing_is_one_line(verify: Callable, project: Path) -> None:

@@ -61,8 +61,10 @@ class Machine:
         """The machine of a worker, by what the scheduler knows of it; None if it is not one of this forklint."""
         try:
             card = json.loads(told[IDENTITY])
+            if not (name := str(card["name"])).isprintable():
+                return None
             labels = frozenset(map(str, card["labels"]))
-            found = cls(str(card["name"]), address, str(card["token"]), labels, Environment(dict(card["environment"])))
+            found = cls(name, address, str(card["token"]), labels, Environment(dict(card["environment"])))
             tuple(found.environment.rows())
         except (KeyError, TypeError, ValueError):
             return None

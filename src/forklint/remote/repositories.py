@@ -8,7 +8,7 @@ import tarfile
 import threading
 import zipfile
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -17,6 +17,7 @@ from typing import Any
 
 from forklint.remote.cluster import Cluster, ClusterError, LostError, Machine
 from forklint.remote.lint_process import SECONDS
+from forklint.remote.messages import MessageError, finding_from_json
 from forklint.remote.remote_runner import COMING_BACK, MOST_RETRIES
 from forklint.remote.sending import Errand
 from forklint.remote.store import is_inside
@@ -25,6 +26,8 @@ from forklint.source.kinds import LINTED_SUFFIXES
 
 LARGEST_FILE = 4 * 2**20
 """Bytes; larger files are data, not code."""
+LARGEST_REPOSITORY = 512 * 2**20
+"""Bytes of all files; an archive of a few kilobytes can hold any number of them."""
 TAR = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 AHEAD = 2
 """Repositories that one worker is given at a time: it need not wait for the next one."""
@@ -81,9 +84,20 @@ def read(name: str) -> Repository:
             raise RepositoryError(
                 f"{name}: neither a directory nor an archive (.zip, .tar, .tar.gz, .tar.bz2, .tar.xz)"
             )
-        return Repository(name, dict(found))
+        return Repository(name, _limited(name, found))
     except (OSError, EOFError, tarfile.TarError, zipfile.BadZipFile, RuntimeError) as error:
         raise RepositoryError(f"{name}: {error}") from None
+
+
+def _limited(name: str, found: Iterable[tuple[str, bytes]]) -> dict[str, bytes]:
+    """All files, unless they are too large together; raises RepositoryError."""
+    content, left = {}, LARGEST_REPOSITORY
+    for relative, data in found:
+        left -= len(data)
+        if left < 0:
+            raise RepositoryError(f"{name}: more than {LARGEST_REPOSITORY // 2**20} MiB of code")
+        content[relative] = data
+    return content
 
 
 def _is_wanted(relative: str, size: int) -> bool:
@@ -194,11 +208,11 @@ class Linting:
         request = {"name": found.name, "files": found.files, "options": list(self.options)}
         try:
             reply = Errand("lint", request, content, SECONDS).run(self.cluster, machine)
-        except ClusterError as error:
+            rows = [finding_from_json(row) for row in reply.get("findings", ())]
+        except (ClusterError, MessageError) as error:
             return Linted(found.name, found.digest, error=f"{found.name}: {error}")
         except LostError as error:
             losses.append(f"{machine.name}: {error}")
             return None
-        rows = [row for row in reply.get("findings", ()) if isinstance(row, dict)]
         failures = [str(text) for text in reply.get("failures", ())]
         return Linted(found.name, found.digest, rows, failures, machine.name)

@@ -20,6 +20,7 @@ from forklint.verify.supervisor import CannotRunError
 
 CLOSING = 15.0
 """Seconds to wait for the end of a task that is cancelled: its processes are killed and its files removed."""
+LINT_OPTIONS = ("select", "ignore")
 Request = Mapping[str, Any]
 Reply = dict[str, Any]
 
@@ -140,7 +141,7 @@ class TaskRunner:
         missing = self._store.missing(files)
         if missing:
             return {"missing": missing}
-        options = [str(word) for word in request.get("options", ())]
+        options = _lint_options(request)
         self._begin(self._lint.close)
         with self._store.repository(str(request.get("name", "")), files) as folder:
             return self._lint.lint(folder, self._store.lint_cache, options)
@@ -152,6 +153,15 @@ class TaskRunner:
             is_late = self._is_closed or self.running in self._cancelled
         if is_late:
             stop()
+
+
+def _lint_options(request: Request) -> list[str]:
+    """``isolated``, ``select=...`` and ``ignore=...``: no client sets anything else on this machine."""
+    options = [str(word) for word in request.get("options", ())]
+    for word in options:
+        if word != "isolated" and word.partition("=")[0] not in LINT_OPTIONS:
+            raise MessageError(f"a worker does not lint with the option '{word}'")
+    return options
 
 
 def _mapping(request: Request, name: str) -> Mapping[str, Any]:
