@@ -175,32 +175,36 @@ class Linting:
         """Lint all; ``skip`` has the digests of repositories that are done already, unless they have changed."""
         queues, lock = Queues(names, machines), threading.Lock()
 
-        def work(machine: Machine) -> None:
-            while (name := queues.take(machine.token)) is not None:
-                done = self._one(name, machine, skip.get(name))
+        def work(token: str, machine: Machine) -> None:
+            while (name := queues.take(token)) is not None:
+                done, machine = self._one(name, machine, skip.get(name))
                 with lock:
                     self.write(done)
 
         with ThreadPoolExecutor(len(machines) * AHEAD, thread_name_prefix="lint") as threads:
-            for future in [threads.submit(work, machine) for machine in machines for _ in range(AHEAD)]:
+            for future in [threads.submit(work, machine.token, machine) for machine in machines for _ in range(AHEAD)]:
                 future.result()
 
-    def _one(self, name: str, machine: Machine, known: str | None) -> Linted | None:
-        """Lint one repository, on another worker if this one is lost; None if it is as it was."""
+    def _one(self, name: str, machine: Machine, known: str | None) -> tuple[Linted | None, Machine]:
+        """Lint one repository, on another worker if this one is lost; None if it is as it was.
+
+        Also returns the worker for the next repository, so that one that is lost is waited for only once.
+        """
         try:
             found = read(name)
         except RepositoryError as error:
-            return Linted(name, error=str(error))
+            return Linted(name, error=str(error)), machine
         if found.digest == known:
-            return None
+            return None, machine
         losses: list[str] = []
         where: Machine | None = machine
         while where is not None:
-            done = self._on(found, where, losses)
+            machine = where
+            done = self._on(found, machine, losses)
             if done is not None:
-                return done
+                return done, machine
             where = self.cluster.again(lambda _: True, COMING_BACK) if len(losses) <= MOST_RETRIES else None
-        return Linted(name, found.digest, error=f"{name}: lost {len(losses)} times: {'; '.join(losses)}")
+        return Linted(name, found.digest, error=f"{name}: lost {len(losses)} times: {'; '.join(losses)}"), machine
 
     def _on(self, found: Repository, machine: Machine, losses: list[str]) -> Linted | None:
         """Lint a repository on a worker; None if that is lost."""
