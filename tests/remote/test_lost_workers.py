@@ -28,7 +28,7 @@ class LostAlpha:
             raise LostError("its worker is gone")
         return {"findings": []}
 
-    def again(self, found: Callable[[Machine], bool], patience: float) -> Machine | None:
+    def wait_for(self, found: Callable[[Machine], bool], patience: float) -> Machine | None:
         return BETA if found(BETA) else None
 
 
@@ -49,7 +49,7 @@ def test_a_lost_worker_is_waited_for_once(names: list[str]) -> None:
 
 def test_without_another_worker_the_losses_are_named(names: list[str]) -> None:
     class Nobody(LostAlpha):
-        def again(self, found: Callable[[Machine], bool], patience: float) -> Machine | None:
+        def wait_for(self, found: Callable[[Machine], bool], patience: float) -> Machine | None:
             return ALPHA
 
     done: list[Linted] = []

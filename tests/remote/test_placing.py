@@ -12,7 +12,7 @@ from pretended_environment import FACTS, with_torch
 from forklint import __version__
 from forklint.config import Settings
 from forklint.model import Finding, Severity, Span
-from forklint.remote.cluster import RUNNING, LostError, Machine, Signs
+from forklint.remote.cluster import RUNNING, LostError, Machine, SignsOfLife
 from forklint.remote.placing import Placement, labels_for, place, runs_here, unplaced
 from forklint.verify import proving
 from forklint.verify.doctor import Environment
@@ -85,7 +85,7 @@ def test_only_workers_of_this_version_are_machines() -> None:
 
 def signs_at(*looks: tuple[float, int, str]) -> None:
     """Look at a worker at these seconds: its last sign of life, and the task that it runs."""
-    signs = Signs("mine", seconds=60)
+    signs = SignsOfLife("mine", seconds=60)
     began = time.monotonic()
     for second, beat, running in looks:
         signs.look({"last_seen": beat, "metrics": {RUNNING: running}}, began + second)

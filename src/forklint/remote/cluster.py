@@ -71,7 +71,7 @@ class Machine:
         return found if card.get("version") == __version__ else None
 
 
-class Signs:
+class SignsOfLife:
     """What a worker shows of a task that it was sent, look by look."""
 
     def __init__(self, key: str, seconds: float) -> None:
@@ -108,7 +108,7 @@ class TrialClient(Client):  # type: ignore[misc] # Dask has types in part
 
 
 class Cluster:
-    """A connection that is made again when it is lost; threads may share it. Raises ClusterError if there is none."""
+    """A connection that is restored when it is lost; threads may share it. Raises ClusterError if there is no scheduler."""
 
     def __init__(self, address: str, tls: Tls) -> None:
         self._address = address
@@ -126,19 +126,19 @@ class Cluster:
         _close(self._client)
 
     def machines(self) -> list[Machine]:
-        """All machines with a worker of this forklint, by name; raises LostError."""
+        """All machines that run a worker of the same version, by name; raises LostError."""
         found = [Machine.of(address, told) for address, told in self._workers(self._client).items()]
         return sorted((one for one in found if one is not None), key=lambda one: (one.name, one.address))
 
     def strangers(self) -> list[str]:
-        """Workers that are not of this forklint, or of another version; raises LostError."""
+        """Names of workers that are not `forklint worker`, or of another version; raises LostError."""
         workers = self._workers(self._client)
         return [
             str(told.get("name", address)) for address, told in workers.items() if Machine.of(address, told) is None
         ]
 
     def ask(self, machine: Machine, name: str, request: Mapping[str, Any], seconds: float) -> dict[str, Any]:
-        """Let a machine do a task and wait for its reply; ``seconds`` is the limit of the task itself.
+        """Send a task to a machine and wait for the reply; ``seconds`` is the time limit of the task itself.
 
         Raises LostError, and ClusterError if the worker refuses.
         """
@@ -178,7 +178,7 @@ class Cluster:
 
     def _await(self, client: Any, machine: Machine, key: str, done: threading.Event, seconds: float) -> None:
         """Wait for a task, as long as its machine is alive; raises LostError."""
-        signs, missed = Signs(key, seconds), 0
+        signs, missed = SignsOfLife(key, seconds), 0
         while not done.wait(LOOK):
             told = self._workers(client).get(machine.address)
             missed = missed + 1 if told is None else 0
@@ -187,8 +187,8 @@ class Cluster:
             elif missed >= GONE:  # a scheduler that has just been found again may not know all workers yet
                 raise LostError("its worker is gone")
 
-    def again(self, found: Callable[[Machine], bool], patience: float) -> Machine | None:
-        """A machine of some kind, waited for that long, with a new connection if that is needed; None if none comes."""
+    def wait_for(self, found: Callable[[Machine], bool], patience: float) -> Machine | None:
+        """Wait at most ``patience`` seconds for a machine, and connect again if necessary; None if there is none."""
         deadline = time.monotonic() + patience
         while True:
             with contextlib.suppress(LostError):

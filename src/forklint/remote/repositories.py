@@ -19,7 +19,7 @@ from forklint.remote.cluster import Cluster, ClusterError, LostError, Machine
 from forklint.remote.lint_process import SECONDS
 from forklint.remote.messages import MessageError, finding_from_json
 from forklint.remote.remote_runner import COMING_BACK, MOST_RETRIES
-from forklint.remote.sending import Errand
+from forklint.remote.sending import TaskWithFiles
 from forklint.remote.store import is_inside
 from forklint.source.discovery import IGNORE_FILES, NEVER
 from forklint.source.kinds import LINTED_SUFFIXES
@@ -203,7 +203,7 @@ class Linting:
             done = self._on(found, machine, losses)
             if done is not None:
                 return done, machine
-            where = self.cluster.again(lambda _: True, COMING_BACK) if len(losses) <= MOST_RETRIES else None
+            where = self.cluster.wait_for(lambda _: True, COMING_BACK) if len(losses) <= MOST_RETRIES else None
         return Linted(name, found.digest, error=f"{name}: lost {len(losses)} times: {'; '.join(losses)}"), machine
 
     def _on(self, found: Repository, machine: Machine, losses: list[str]) -> Linted | None:
@@ -211,7 +211,7 @@ class Linting:
         content = {found.files[path]: partial(bytes, data) for path, data in found.content.items()}
         request = {"name": found.name, "files": found.files, "options": list(self.options)}
         try:
-            reply = Errand("lint", request, content, SECONDS).run(self.cluster, machine)
+            reply = TaskWithFiles("lint", request, content, SECONDS).run(self.cluster, machine)
             rows = [finding_from_json(row) for row in reply.get("findings", ())]
         except (ClusterError, MessageError) as error:
             return Linted(found.name, found.digest, error=f"{found.name}: {error}")

@@ -18,7 +18,7 @@ ROUNDS = 3
 
 
 @dataclass(frozen=True)
-class Errand:
+class TaskWithFiles:
     """A task with its files."""
 
     task: str

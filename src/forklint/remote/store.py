@@ -1,7 +1,7 @@
-"""Files on a worker, by their content: each under its SHA-256, and the directories that trials and lint see.
+"""Files on a worker, addressed by their content, and the directories that trials and lint see.
 
-Nothing is trusted by its name: content is stored under the digest that it has, and a directory is laid out only from
-relative paths that stay inside. What has not been used for longest is removed when the store exceeds its limit.
+Content is stored under its own SHA-256, whatever name the client gave it, and directories are written only from relative
+paths that stay inside. If the store exceeds its limit, the least recently used files are removed.
 """
 
 from __future__ import annotations
