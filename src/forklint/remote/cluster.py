@@ -108,7 +108,7 @@ class TrialClient(Client):  # type: ignore[misc] # Dask has types in part
 
 
 class Cluster:
-    """A connection that is restored when it is lost; threads may share it. Raises ClusterError if there is no scheduler."""
+    """A connection that is restored when it is lost; threads may share it. Raises ClusterError without a scheduler."""
 
     def __init__(self, address: str, tls: Tls) -> None:
         self._address = address
