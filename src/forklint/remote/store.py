@@ -1,7 +1,7 @@
 """Files on a worker, addressed by their content, and the directories that trials and lint see.
 
-Content is stored under its own SHA-256, whatever name the client gave it. Directories are written only from relative paths
-that stay inside. If the store exceeds its limit, the least recently used files are removed.
+Content is stored under its own SHA-256, whatever name the client gave it. Directories are written only from relative
+paths that stay inside. If the store exceeds its limit, the least recently used files are removed.
 """
 
 from __future__ import annotations
