@@ -28,6 +28,8 @@ LARGEST_FILE = 4 * 2**20
 """Bytes; larger files are data, not code."""
 LARGEST_REPOSITORY = 512 * 2**20
 """Bytes of all files; an archive of a few kilobytes can hold any number of them."""
+SMALL = 256 * 2**10
+"""Bytes of a repository that is sent in one message, even if the worker has some of its files."""
 TAR = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 AHEAD = 2
 """Repositories that one worker is given at a time: it need not wait for the next one."""
@@ -211,7 +213,8 @@ class Linting:
         content = {found.files[path]: partial(bytes, data) for path, data in found.content.items()}
         request = {"name": found.name, "files": found.files, "options": list(self.options)}
         try:
-            reply = TaskWithFiles("lint", request, content, SECONDS).run(self.cluster, machine)
+            is_small = sum(map(len, found.content.values())) <= SMALL
+            reply = TaskWithFiles("lint", request, content, SECONDS, is_small).run(self.cluster, machine)
             rows = [finding_from_json(row) for row in reply.get("findings", ())]
         except (ClusterError, MessageError) as error:
             return Linted(found.name, found.digest, error=f"{found.name}: {error}")

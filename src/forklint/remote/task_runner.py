@@ -138,6 +138,8 @@ class TaskRunner:
     def _lint_repository(self, request: Request) -> Reply:
         """Lint a repository; the reply has its findings, or names content that is missing."""
         files: Mapping[str, str] = _mapping(request, "files")
+        if "content" in request:
+            self._put(request)
         missing = self._store.missing(files)
         if missing:
             return {"missing": missing}

@@ -1,7 +1,9 @@
-"""Repositories whose worker is lost are linted by another one."""
+"""How repositories are sent to workers, and what happens if one is lost."""
 
 from __future__ import annotations
 
+import json
+import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -9,8 +11,11 @@ from typing import Any
 
 import pytest
 
+from forklint.remote import repositories
 from forklint.remote.cluster import LostError, Machine
 from forklint.remote.repositories import AHEAD, Linted, Linting
+from forklint.remote.store import Store
+from forklint.remote.task_runner import TaskRunner
 from forklint.verify.doctor import Environment
 
 ALPHA, BETA = (Machine(name, f"tcp://{name}", name, frozenset(), Environment({})) for name in ("alpha", "beta"))
@@ -57,3 +62,23 @@ def test_without_another_worker_the_losses_are_named(names: list[str]) -> None:
     assert [one.error.partition(": lost ")[2] for one in done] == [
         "3 times: " + "; ".join(["alpha: its worker is gone"] * 3)
     ]
+
+
+@pytest.mark.parametrize(("limit", "tasks"), [(2**10, ["lint"]), (0, ["lint", "put", "lint"])])
+def test_a_small_repository_is_sent_in_one_message(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: int, tasks: list[str]
+) -> None:
+    (tmp_path / "train.py").write_text("import torch\n")
+    task_runner = TaskRunner(Store(tmp_path / "store"), Path(sys.executable), tmp_path)
+    monkeypatch.setattr(task_runner._lint, "lint", lambda *_: {"findings": []})
+    monkeypatch.setattr(repositories, "SMALL", limit)
+    asked, done = [], []
+
+    class One(LostAlpha):
+        def ask(self, machine: Machine, name: str, request: Any, seconds: float) -> dict[str, Any]:
+            asked.append(name)
+            return json.loads(task_runner.perform(name, json.dumps(request)))
+
+    Linting(One(), (), done.append).run([str(tmp_path)], [BETA], {})
+    assert [one.error for one in done] == [""]
+    assert asked == tasks
