@@ -7,9 +7,11 @@ import subprocess
 import sys
 import tempfile
 import time
+import venv
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 from processes import Processes, processes_below
@@ -18,11 +20,19 @@ collect_ignore_glob = [] if find_spec("distributed") else ["test_*.py"]
 """Without the extra `dask` there is nothing to test."""
 
 
-def started() -> Iterator[Processes]:
+@pytest.fixture(scope="session")
+def trial_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Runs trials: an interpreter without torch, which takes seconds to import."""
+    folder = tmp_path_factory.mktemp("python")
+    venv.create(folder, symlinks=True)
+    return folder / "bin" / "python"
+
+
+def started(python: Path) -> Iterator[Processes]:
     with tempfile.TemporaryDirectory(prefix="fkl") as name:
         folder = Path(name)
         (folder / "tmp").mkdir()
-        processes = Processes(folder)
+        processes = Processes(folder, python)
         try:
             yield processes
         finally:
@@ -40,14 +50,14 @@ def left_in(folder: Path) -> list[str]:
 
 
 @pytest.fixture
-def processes() -> Iterator[Processes]:
-    yield from started()
+def processes(trial_python: Path) -> Iterator[Processes]:
+    yield from started(trial_python)
 
 
 @pytest.fixture(scope="module")
-def lasting() -> Iterator[Processes]:
+def lasting(trial_python: Path) -> Iterator[Processes]:
     """The same, shared by the tests of a file."""
-    yield from started()
+    yield from started(trial_python)
 
 
 @pytest.fixture
@@ -68,3 +78,13 @@ def run(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
         )
 
     return forklint
+
+
+@pytest.fixture
+def verify(run: Callable[..., subprocess.CompletedProcess[str]], trial_python: Path) -> Callable[..., Any]:
+    """Run ``forklint verify`` as a process of its own."""
+
+    def ran(*arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
+        return run("verify", "--python", trial_python, *arguments, cwd=cwd)
+
+    return ran

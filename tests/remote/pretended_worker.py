@@ -1,6 +1,6 @@
-"""A worker that pretends facts about its machine, for tests: ``ADDRESS NAME STORE [FACT=VALUE]...``.
+"""A worker that pretends facts about its machine, for tests: ``ADDRESS NAME STORE PYTHON [FACT=VALUE]...``.
 
-``system=darwin`` pretends a platform, ``mps=yes`` an accelerator; the rest is as it is.
+``system=darwin`` pretends a platform; the rest is as it is.
 """
 
 from __future__ import annotations
@@ -18,17 +18,14 @@ from forklint.remote.task_runner import TaskRunner
 from forklint.verify.doctor import Environment, probe
 
 if __name__ == "__main__":
-    address, name, store, *pretended = sys.argv[1:]
+    address, name, store, python, *pretended = sys.argv[1:]
     prepare()
     from forklint.remote.worker import Offer, serve
 
-    facts = dict(probe(Path(sys.executable)).facts)
+    facts = dict(probe(Path(python)).facts)
     for word in pretended:
         key, _, value = word.partition("=")
-        if key == "mps":
-            facts["torch"] = {**facts["torch"], "mps": True}
-        else:
-            facts[key] = value
+        facts[key] = value
     environment = Environment(facts)
-    task_runner = TaskRunner(Store(Path(store)), Path(sys.executable), Path(tempfile.gettempdir()))
+    task_runner = TaskRunner(Store(Path(store)), Path(python), Path(tempfile.gettempdir()))
     serve(address, Offer(name, labels.proven(environment), environment, Tls()), task_runner, say)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import signal
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 PLACES = {"TMPDIR": "tmp", "XDG_CACHE_HOME": "cache", "DASK_TEMPORARY_DIRECTORY": "cache"}
 """Where processes write."""
@@ -18,8 +20,10 @@ PRETENDED = Path(__file__).parent / "pretended_worker.py"
 class Processes:
     """Starts processes of forklint, and ends them."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, python: Path) -> None:
+        """Use this directory; ``python`` runs the trials of workers."""
         self.folder = folder
+        self.python = python
         self.started: dict[str, subprocess.Popen[bytes]] = {}
 
     def start(self, name: str, *command: str) -> subprocess.Popen[bytes]:
@@ -57,8 +61,8 @@ class Processes:
 
     def worker(self, address: str, name: str, *options: str, wait: bool = True) -> subprocess.Popen[bytes]:
         """Start `forklint worker`."""
-        store = ("--store", str(self.folder / f"store-{name}"))
-        process = self.start(name, "-m", "forklint", "worker", address, "--name", name, *store, *options)
+        places = ("--store", str(self.folder / f"store-{name}"), "--python", str(self.python))
+        process = self.start(name, "-m", "forklint", "worker", address, "--name", name, *places, *options)
         if wait:
             self.wait_for(name, "is connected to")
         return process
@@ -66,7 +70,8 @@ class Processes:
     def pretended(self, address: str, name: str, **facts: str) -> subprocess.Popen[bytes]:
         """Start a worker that pretends facts about its machine, which no option of the product can."""
         told = [f"{key}={value}" for key, value in facts.items()]
-        process = self.start(name, str(PRETENDED), address, name, str(self.folder / f"store-{name}"), *told)
+        store = str(self.folder / f"store-{name}")
+        process = self.start(name, str(PRETENDED), address, name, store, str(self.python), *told)
         self.wait_for(name, "is connected to")
         return process
 
@@ -83,6 +88,17 @@ class Processes:
                 process.kill()
                 process.wait()
                 raise AssertionError(f"{process.args} did not end by SIGTERM") from None
+
+
+def workers_of(address: str, tls: Any = None) -> list[str]:
+    """The addresses of the workers of a scheduler; ``tls`` is Dask's ``Security``."""
+    from distributed.core import rpc
+
+    async def identity() -> Any:
+        async with rpc(address, connection_args=tls.get_connection_args("client") if tls else {}) as scheduler:
+            return await scheduler.identity(n_workers=-1)
+
+    return list(asyncio.run(identity())["workers"])
 
 
 def processes_below(folder: Path) -> list[str]:

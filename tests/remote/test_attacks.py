@@ -8,19 +8,19 @@ import sys
 from pathlib import Path
 
 import pytest
-from processes import Processes
+from processes import Processes, workers_of
 
 ATTACKER = Path(__file__).parent / "attacker.py"
-MISSPELT = "import torch\n\ntorch.set_num_thread(1)\n"
+TWICE = 2 * "import multiprocessing; multiprocessing.set_start_method('spawn')\n"
 
 
-def test_no_function_of_a_client_runs(processes: Processes, run, tmp_path: Path) -> None:
+def test_no_function_of_a_client_runs(processes: Processes, verify, tmp_path: Path) -> None:
     address = processes.scheduler()
     processes.worker(address, "alpha")
     mark = tmp_path / "mark"
     mark.mkdir()
     done = subprocess.run(
-        [sys.executable, str(ATTACKER), address, str(mark), worker_address(address)],
+        [sys.executable, str(ATTACKER), address, str(mark), *workers_of(address)],
         capture_output=True,
         text=True,
         timeout=300,
@@ -31,11 +31,12 @@ def test_no_function_of_a_client_runs(processes: Processes, run, tmp_path: Path)
     assert len(lines) == 24, "every attempt was made"
     assert list(mark.iterdir()) == [], done.stdout
     assert "refused to unpickle posix.system" in done.stdout
-    (tmp_path / "train.py").write_text(MISSPELT)
-    proved = run("verify", "train.py", "--on", address, "--label", "linux", "-q")
+    (tmp_path / "train.py").write_text(TWICE)
+    proved = verify("train.py", "--on", address, "--label", "linux", "-q", cwd=tmp_path)
     assert "confirmed on alpha" in proved.stdout, proved.stdout + proved.stderr
 
 
+@pytest.mark.soak
 def test_a_worker_refuses_functions_of_dasks_scheduler_too(processes: Processes, tmp_path: Path) -> None:
     address = dask_scheduler(processes)
     processes.worker(address, "alpha")
@@ -72,7 +73,7 @@ def test_the_attacks_work_where_nothing_is_refused(processes: Processes, tmp_pat
     mark = tmp_path / "mark"
     mark.mkdir()
     subprocess.run(
-        [sys.executable, str(ATTACKER), address, str(mark), worker_address(address)],
+        [sys.executable, str(ATTACKER), address, str(mark), *workers_of(address)],
         capture_output=True,
         timeout=300,
         check=False,
@@ -81,13 +82,15 @@ def test_the_attacks_work_where_nothing_is_refused(processes: Processes, tmp_pat
     assert {"submit", "run", "scheduler", "worker-plugin", "upload", "ping", "stream"} <= made
 
 
-def worker_address(address: str) -> str:
-    """The address of the only worker."""
-    code = (
-        "import sys; from distributed import Client\n"
-        "with Client(sys.argv[1], set_as_default=False) as client: print(*client.scheduler_info(-1)['workers'])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code, address], capture_output=True, text=True, timeout=60, check=False
-    )
-    return done.stdout.split()[-1]
+def test_no_function_of_a_worker_runs_on_its_client(processes: Processes, verify, tmp_path: Path) -> None:
+    address = processes.scheduler()
+    mark = tmp_path / "mark"
+    mark.mkdir()
+    given = (address, str(processes.folder / "store"), str(processes.python), str(mark))
+    processes.start("rogue", str(ATTACKER.with_name("rogue_worker.py")), *given)
+    processes.wait_for("rogue", "is connected to")
+    (tmp_path / "train.py").write_text(TWICE)
+    done = verify("train.py", "--on", address, "--label", "linux", "-q", cwd=tmp_path)
+    assert list(mark.iterdir()) == []
+    assert "its trials were lost 3 times" in done.stdout, done.stdout + done.stderr
+    assert processes.log("rogue").count("was asked for a trial") == 3

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
-from proven import environment
+import pytest
+from pretended_environment import FACTS, with_torch
 
 from forklint import __version__
 from forklint.config import Settings
 from forklint.model import Finding, Severity, Span
-from forklint.remote.cluster import Machine
+from forklint.remote.cluster import RUNNING, LostError, Machine, SignsOfLife
 from forklint.remote.placing import Placement, labels_for, place, runs_here, unplaced
 from forklint.verify import proving
 from forklint.verify.doctor import Environment
@@ -41,7 +43,7 @@ def test_the_least_busy_machine_with_a_label_is_chosen() -> None:
 
 
 def test_a_finding_needs_what_its_experiment_says() -> None:
-    here = Environment({**environment().facts, "torch": {**environment().torch, "gpus": []}})
+    here = with_torch()
     (found,) = proving.plan([FINDING], lambda _: Context(Path.cwd(), Settings(), here))
     assert labels_for(found, ()) == ("cuda",)
     assert labels_for(needing("darwin"), ("python3.14",)) == ("python3.14",), "what the user asks for goes first"
@@ -65,7 +67,7 @@ def card(**changes: object) -> dict[str, str]:
     told = {
         "name": "mac",
         "labels": ["darwin"],
-        "environment": dict(environment().facts),
+        "environment": FACTS,
         "version": __version__,
         "token": "t",
     }
@@ -76,5 +78,35 @@ def test_only_workers_of_this_version_are_machines() -> None:
     found = Machine.of("tcp://x", card())
     assert found is not None
     assert (found.name, found.labels, found.token) == ("mac", {"darwin"}, "t")
-    for other in ({}, {"forklint": "{"}, card(version="0"), card(labels=1), card(environment={}), card(environment=[])):
+    odd = [{"version": "0"}, {"labels": 1}, {"environment": {}}, {"environment": []}, {"name": "\x1b[2J"}]
+    for other in ({}, {"forklint": "{"}, *(card(**changes) for changes in odd)):
         assert Machine.of("tcp://x", other) is None
+
+
+def signs_at(*looks: tuple[float, int, str]) -> None:
+    """Look at a worker at these seconds: its last sign of life, and the task that it runs."""
+    signs = SignsOfLife("mine", seconds=60)
+    began = time.monotonic()
+    for second, beat, running in looks:
+        signs.look({"last_seen": beat, "metrics": {RUNNING: running}}, began + second)
+
+
+def test_a_worker_that_is_alive_is_waited_for() -> None:
+    signs_at(
+        *((second, second, "theirs") for second in range(0, 1000, 10)), *((1000 + n, n, "mine") for n in range(170))
+    )
+
+
+@pytest.mark.parametrize(
+    ("looks", "why"),
+    [
+        ([(0, 1, "mine"), (10, 1, "mine"), (21, 1, "mine")], "silent for 20 s"),
+        ([(second, second, "") for second in range(0, 130, 5)], "idle for 120 s"),
+        ([(second, second, "mine") for second in range(0, 200, 5)], "not answered for 185 s"),
+        ([(second, second, "theirs" if second < 100 else "") for second in range(0, 230, 5)], "idle for 120 s"),
+    ],
+    ids=["silent", "idle", "stuck", "idle later"],
+)
+def test_a_worker_that_is_not_is_lost(looks: list[tuple[float, int, str]], why: str) -> None:
+    with pytest.raises(LostError, match=why):
+        signs_at(*looks)

@@ -5,23 +5,32 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
+import time
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from proven import environment
+from pretended_environment import with_torch
 
 from forklint.config import Settings
 from forklint.engine import Linter, Options
 from forklint.project.index import Project
-from forklint.remote import labels
-from forklint.remote.messages import MessageError, observation_from_json, trial_from_json, trial_to_json
+from forklint.remote import labels, repositories
+from forklint.remote.lint_process import LintProcess
+from forklint.remote.messages import (
+    MessageError,
+    finding_from_json,
+    observation_from_json,
+    trial_from_json,
+    trial_to_json,
+)
 from forklint.remote.repositories import Linted, RepositoryError, read
 from forklint.remote.rows import Rows, to_parquet
 from forklint.remote.slices import slice_of
 from forklint.remote.store import Store, is_inside
+from forklint.remote.task_runner import TaskRunner
 from forklint.verify import proving
-from forklint.verify.doctor import Environment
 from forklint.verify.experiments.base import Context
 from forklint.verify.isolation import Copies
 from forklint.verify.subjects import Factory
@@ -32,17 +41,10 @@ def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def with_torch(**facts: object) -> Environment:
-    known = environment()
-    return Environment({**known.facts, "torch": {**known.torch, **facts}})
-
-
 def test_a_machine_proves_its_labels() -> None:
-    here = with_torch()
-    python = f"python3.{sys.version_info.minor}"
-    assert labels.proven(here) == (here.system, python)
+    assert labels.proven(with_torch()) == ("linux", "python3.12")
     gpu = with_torch(cuda_runtime="12.4", gpus=["H100"], mps=True)
-    assert labels.proven(gpu) == (here.system, "cuda", "mps", python)
+    assert labels.proven(gpu) == ("linux", "cuda", "mps", "python3.12")
     assert labels.chosen(["cuda"], gpu) == ("cuda",)
     assert labels.described(gpu).endswith("H100, mps")
 
@@ -162,6 +164,20 @@ def test_an_observation_that_is_none_is_refused(tmp_path: Path) -> None:
             observation_from_json(trial(tmp_path), told)
 
 
+def test_a_finding_that_is_none_is_refused() -> None:
+    for told in (None, {}, {**ROW, "location": 1}, {**ROW, "location": {"row": "1"}}, {**ROW, "filename": None}):
+        with pytest.raises(MessageError, match="not a finding"):
+            finding_from_json(told)
+    assert finding_from_json({**ROW, "repository": "of somebody else"}) == ROW
+
+
+def test_a_worker_lints_with_no_other_options(tmp_path: Path) -> None:
+    task_runner = TaskRunner(Store(tmp_path / "store"), Path(sys.executable), tmp_path)
+    for option in ("cache-dir=/etc", "cache_dir=/etc", "exclude=a", "fix"):
+        body = json.dumps({"name": "a", "files": {}, "options": [option]})
+        assert "does not lint with the option" in json.loads(task_runner.perform("lint", body))["error"]
+
+
 def test_paths_are_renamed_in_keys_as_well() -> None:
     copies = Copies({"/home/me/project": "/store/tree"})
     assert copies.named({"/home/me/project/a.py": [1]}) == {"/store/tree/a.py": [1]}
@@ -219,7 +235,7 @@ def test_what_a_trial_runs_imports_and_names_travels_and_nothing_else(tmp_path: 
     (finding,) = (one for one in linter.lint(folder / "package/data.py").findings if one.code == "FKL301")
 
     def travels(**options: object) -> set[str]:
-        context = Context(folder, **{"settings": Settings(), "environment": environment(), **options})
+        context = Context(folder, **{"settings": Settings(), "environment": with_torch(), **options})
         (planned,) = proving.plan([finding], lambda _: context)
         return {one.relative for one in slice_of(planned).files}
 
@@ -233,7 +249,7 @@ def test_what_a_trial_runs_imports_and_names_travels_and_nothing_else(tmp_path: 
     assert travels(**given) == {"package/__init__.py", "package/data.py", "data/a"}
 
 
-def test_repositories_are_directories_or_archives(tmp_path: Path) -> None:
+def test_repositories_are_directories_or_archives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import tarfile
     import zipfile
 
@@ -256,6 +272,12 @@ def test_repositories_are_directories_or_archives(tmp_path: Path) -> None:
     for name in ("none", "repo.rar"):
         with pytest.raises(RepositoryError, match=name):
             read(str(tmp_path / name))
+    with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as packed:
+        for number in range(8):
+            packed.writestr(f"{number}.py", bytes(2**20))
+    monkeypatch.setattr(repositories, "LARGEST_REPOSITORY", 6 * 2**20)
+    with pytest.raises(RepositoryError, match="more than 6 MiB of code"):
+        read(str(tmp_path / "bomb.zip"))
     (tmp_path / "broken.zip").write_text("x")
     with pytest.raises(RepositoryError, match=r"broken\.zip"):
         read(str(tmp_path / "broken.zip"))
@@ -321,3 +343,46 @@ def test_findings_as_a_table(tmp_path: Path) -> None:
     (row,) = parquet.read_table(tmp_path / "out.parquet").to_pylist()
     assert (row["repository"], row["code"], row["row"]) == ("a", "FKL301", 3)
     assert json.loads(row["finding"])["severity"] == "error"
+
+
+def test_a_finding_is_the_same_whichever_worker_finds_it(tmp_path: Path) -> None:
+    """Also if its process and its store have seen the repository before, or another one."""
+    files = {"train.py": TRAIN.encode(), "package/__init__.py": b"", "package/data.py": DATA.encode()}
+    told = []
+    for name in ("alpha", "beta"):
+        store, process = Store(tmp_path / f"store-{name}"), LintProcess()
+        sent = {path: store.put(data) for path, data in files.items()}
+        other = {path: digest for path, digest in sent.items() if path != "train.py"}
+        try:
+            for repository, some in (("theirs", other), ("ours", sent), ("ours", sent))[name == "beta" :]:
+                with store.repository(repository, some) as folder:
+                    told.append((repository, process.lint(folder, store.lint_cache, ["select=ALL"])["findings"]))
+        finally:
+            process.close()
+    ours = [rows for repository, rows in told if repository == "ours"]
+    assert len(ours) == 4
+    assert all(rows == ours[0] for rows in ours)
+    (row,) = (row for row in ours[0] if row["code"] == "FKL301")
+    assert row["filename"] == "package/data.py"
+    assert "train.py" in {link["filename"] for link in row["chain"]}
+
+
+def test_a_worker_that_ends_waits_until_nothing_of_its_trial_is_left(tmp_path: Path) -> None:
+    workplace, began = tmp_path / "tmp", tmp_path / "began"
+    workplace.mkdir()
+    (tmp_path / "train.py").write_text(f"import time; open({str(began)!r}, 'w').close(); time.sleep(60)\n")
+    store = Store(tmp_path / "store")
+    task_runner = TaskRunner(store, Path(sys.executable), workplace)
+    files = {"train.py": store.put((tmp_path / "train.py").read_bytes())}
+    one = Trial("name", Subject("entry", ("train.py",), tmp_path), "first_batch", {"batches": 1})
+    body = json.dumps({"key": "k", "roots": {str(tmp_path): files}, "aliases": {}, "trial": trial_to_json(one)})
+    with ThreadPoolExecutor(1) as threads:
+        running = threads.submit(task_runner.perform, "trial", body)
+        while not began.exists():
+            assert not running.done(), running.result()
+            time.sleep(0.05)
+        assert list(workplace.iterdir()) != []
+        task_runner.close()
+        assert list(workplace.iterdir()) == []
+        assert json.loads(running.result())["observation"]["ending"]["stopped_for"] == "interrupt"
+    assert json.loads(task_runner.perform("trial", body)) == {"error": "the worker is stopping"}

@@ -38,6 +38,12 @@ if __name__ == "__main__":
 MAC = {"system": "darwin", "platform": "macOS-25.1.0-arm64"}
 
 
+@pytest.fixture(scope="session")
+def trial_python() -> Path:
+    """These trials use torch."""
+    return Path(sys.executable)
+
+
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     folder = tmp_path / "project"

@@ -16,7 +16,7 @@ from trial_making import MEMORY, alive, is_alive, make, within
 
 from forklint.verify.limits import Limits, available_memory
 from forklint.verify.runner import Runner
-from forklint.verify.supervisor import CannotRunError
+from forklint.verify.supervisor import CannotRunError, Supervisor
 from forklint.verify.words import Subject, Trial
 
 PYTHON = Path(sys.executable)
@@ -92,6 +92,31 @@ def test_forklint_ended_in_mid_trial_leaves_nothing(in_mid_trial, workplace, tmp
         assert output == "interrupted 0\n", "it waits until all is cleaned away"
     prefixes = (tmp_path / "ready").read_text().split()
     assert within(5, lambda: is_clean(workplace, prefixes))
+
+
+def test_forklint_stopped_for_longer_than_its_trial_leaves_nothing(in_mid_trial, workplace, tmp_path):
+    soon = "trials[0].__class__(**{**vars(trials[0]), 'seconds': 1})"
+    call = f"import forklint.verify.runner as r; r.PATIENCE = 1; print(runner.run({soon}).ending.stopped_for)"
+    process = in_mid_trial(call, 1)
+    process.send_signal(signal.SIGSTOP)
+    time.sleep(4)
+    process.send_signal(signal.SIGCONT)
+    assert process.communicate(timeout=20)[0] == "time\n"
+    assert within(5, lambda: is_clean(workplace, (tmp_path / "ready").read_text().split()))
+
+
+def test_what_a_supervisor_leaves_that_was_killed_after_its_report_is_removed(workplace, tmp_path, monkeypatch):
+    ask = Supervisor.ask
+
+    def killed(self, order):
+        report = ask(self, order)
+        self._process.kill()
+        return report
+
+    monkeypatch.setattr(Supervisor, "ask", killed)
+    with Runner(PYTHON, workplace=workplace) as runner:
+        assert runner.run(make("record('fact')", tmp_path)).of("fact")
+    assert list(workplace.iterdir()) == []
 
 
 def test_ctrl_c_reaches_forklint_alone(in_mid_trial, workplace):

@@ -14,6 +14,7 @@ from forklint.cli.connection import connected, tls_options
 from forklint.cli.errors import CLEAN, FAILED, FOUND, Failure, one_line_errors
 from forklint.cli.output import say
 from forklint.cli.parameters import CODES, complete_scheduler
+from forklint.report import count
 
 if TYPE_CHECKING:
     from forklint.remote.cluster import Cluster
@@ -75,7 +76,8 @@ def _lint_many(options: dict[str, Any]) -> int:
                 to_parquet(path, target)
         except RowsError as error:
             raise Failure(str(error)) from None
-    say(f"{len(rows.done)} of {len(names)} repositories linted: {rows.findings} findings in {target}")
+    found = count(rows.findings, "finding")
+    say(f"{len(rows.done)} of {len(names)} repositories linted: {found} in {target}")
     if failed:
         return FAILED
     return FOUND if rows.findings and not options["exit_zero"] else CLEAN

@@ -34,7 +34,7 @@ LOOK = 1.0
 GONE = 3
 """Looks in a row at which a worker is not there."""
 OVERTIME = 120.0
-"""Seconds beyond a task's own limit after which its worker is taken for stuck."""
+"""Seconds beyond a task's own limit after which its worker is taken for stuck; also if it does nothing for so long."""
 
 
 class LostError(Exception):
@@ -61,16 +61,54 @@ class Machine:
         """The machine of a worker, by what the scheduler knows of it; None if it is not one of this forklint."""
         try:
             card = json.loads(told[IDENTITY])
+            if not (name := str(card["name"])).isprintable():
+                return None
             labels = frozenset(map(str, card["labels"]))
-            found = cls(str(card["name"]), address, str(card["token"]), labels, Environment(dict(card["environment"])))
+            found = cls(name, address, str(card["token"]), labels, Environment(dict(card["environment"])))
             tuple(found.environment.rows())
         except (KeyError, TypeError, ValueError):
             return None
         return found if card.get("version") == __version__ else None
 
 
+class SignsOfLife:
+    """What a worker shows of a task that it was sent, look by look."""
+
+    def __init__(self, key: str, seconds: float) -> None:
+        self._key, self._limit = key, seconds + OVERTIME
+        self._beat: object = None
+        self._heard = self._busy = time.monotonic()
+        self._begun: float | None = None
+
+    def look(self, told: Mapping[str, Any], now: float) -> None:
+        """Take in what the scheduler knows of the worker; raises LostError if it is silent or stuck."""
+        if told.get("last_seen") != self._beat:  # by the scheduler's clock, which need not be this one
+            self._heard, self._beat = now, told.get("last_seen")
+        if now - self._heard > SILENCE:
+            raise LostError(f"its worker has been silent for {SILENCE:g} s")
+        running = told.get("metrics", {}).get(RUNNING)
+        if running:  # maybe a task of another client
+            self._busy = now
+        if running == self._key and self._begun is None:
+            self._begun = now
+        if self._begun is None and now - self._busy > OVERTIME:
+            raise LostError(f"its worker has been idle for {OVERTIME:g} s")
+        if self._begun is not None and now - self._begun > self._limit:
+            raise LostError(f"its worker has not answered for {now - self._begun:.0f} s")
+
+
+class TrialClient(Client):  # type: ignore[misc] # Dask has types in part
+    """Ends its connection when it refuses a message; Dask's own client would wait for replies forever."""
+
+    async def _handle_report(self) -> None:
+        try:
+            await super()._handle_report()
+        except Exception:  # noqa: BLE001 - a pickle that is refused, or anything else that cannot be read
+            self.status = "failed"
+
+
 class Cluster:
-    """A connection that is made again when it is lost; threads may share it. Raises ClusterError if there is none."""
+    """A connection that is restored when it is lost; threads may share it. Raises ClusterError without a scheduler."""
 
     def __init__(self, address: str, tls: Tls) -> None:
         self._address = address
@@ -88,19 +126,19 @@ class Cluster:
         _close(self._client)
 
     def machines(self) -> list[Machine]:
-        """All machines with a worker of this forklint, by name; raises LostError."""
+        """All machines that run a worker of the same version, by name; raises LostError."""
         found = [Machine.of(address, told) for address, told in self._workers(self._client).items()]
         return sorted((one for one in found if one is not None), key=lambda one: (one.name, one.address))
 
     def strangers(self) -> list[str]:
-        """Workers that are not of this forklint, or of another version; raises LostError."""
+        """Names of workers that are not `forklint worker`, or of another version; raises LostError."""
         workers = self._workers(self._client)
         return [
             str(told.get("name", address)) for address, told in workers.items() if Machine.of(address, told) is None
         ]
 
     def ask(self, machine: Machine, name: str, request: Mapping[str, Any], seconds: float) -> dict[str, Any]:
-        """Let a machine do a task and wait for its reply; ``seconds`` is the limit of the task itself.
+        """Send a task to a machine and wait for the reply; ``seconds`` is the time limit of the task itself.
 
         Raises LostError, and ClusterError if the worker refuses.
         """
@@ -140,27 +178,17 @@ class Cluster:
 
     def _await(self, client: Any, machine: Machine, key: str, done: threading.Event, seconds: float) -> None:
         """Wait for a task, as long as its machine is alive; raises LostError."""
-        heard, beat, missed = time.monotonic(), None, 0
-        begun: float | None = None
+        signs, missed = SignsOfLife(key, seconds), 0
         while not done.wait(LOOK):
             told = self._workers(client).get(machine.address)
-            now = time.monotonic()
             missed = missed + 1 if told is None else 0
-            if told is None:
-                if missed < GONE:  # a scheduler that has just been found again may not know all workers yet
-                    continue
+            if told is not None:
+                signs.look(told, time.monotonic())
+            elif missed >= GONE:  # a scheduler that has just been found again may not know all workers yet
                 raise LostError("its worker is gone")
-            if told.get("last_seen") != beat:  # by the scheduler's clock, which need not be this one
-                heard, beat = now, told.get("last_seen")
-            if now - heard > SILENCE:
-                raise LostError(f"its worker has been silent for {SILENCE:g} s")
-            if begun is None and told.get("metrics", {}).get(RUNNING) == key:
-                begun = now
-            if begun is not None and now - begun > seconds + OVERTIME:
-                raise LostError(f"its worker has not answered for {now - begun:.0f} s")
 
-    def again(self, found: Callable[[Machine], bool], patience: float) -> Machine | None:
-        """A machine of some kind, waited for that long, with a new connection if that is needed; None if none comes."""
+    def wait_for(self, found: Callable[[Machine], bool], patience: float) -> Machine | None:
+        """Wait at most ``patience`` seconds for a machine, and connect again if necessary; None if there is none."""
         deadline = time.monotonic() + patience
         while True:
             with contextlib.suppress(LostError):
@@ -194,7 +222,7 @@ class Cluster:
 
     def _connect(self, timeout: float) -> Any:
         try:
-            return Client(
+            return TrialClient(
                 self._address,
                 security=self._security,
                 timeout=timeout,

@@ -74,5 +74,6 @@ class LintProcess:
                 stdout=subprocess.PIPE,
                 text=True,
                 encoding="utf-8",
+                cwd="/",  # Python imports from the directory that it is started in
             )
         return self._process

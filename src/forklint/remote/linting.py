@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from forklint.config import ConfigError, SettingsFinder
+from forklint.model import Finding
 from forklint.parallel import Job, lint
 from forklint.report import all_findings
 from forklint.report.json import to_dict
 from forklint.source.discovery import Missing, find_files
+from forklint.source.paths import relative_to
 
 
 def findings(folder: Path, cache: Path, overrides: dict[str, Any], *, isolated: bool) -> dict[str, Any]:
@@ -24,11 +26,17 @@ def findings(folder: Path, cache: Path, overrides: dict[str, Any], *, isolated: 
     found = list(find_files([Path()], lambda path: finder.for_file(path).excludes(path), lambda _: False))
     files = [path for path in found if not isinstance(path, Missing)]
     reports = lint(job, files, 1)
-    rows = [to_dict(finding) for finding in all_findings(reports)]
-    for row in rows:
-        row["filename"] = os.path.relpath(row["filename"], folder)
+    rows = [_row(finding, folder) for finding in all_findings(reports)]
     failures = [f"{note.path}: {note.message}" for report in reports for note in report.notes if note.failure]
     return {"findings": rows, "files": len(files), "failures": failures}
+
+
+def _row(finding: Finding, folder: Path) -> dict[str, Any]:
+    """A finding as in JSON reports; all its paths are relative, as each worker has the directory somewhere else."""
+    row = to_dict(finding)
+    for place in (row, *row["chain"]):
+        place["filename"] = relative_to(Path(place["filename"]), folder)
+    return row
 
 
 def answer(order: dict[str, Any]) -> dict[str, Any]:

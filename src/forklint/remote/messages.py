@@ -90,6 +90,21 @@ def observation_to_json(seen: Observation) -> dict[str, Any]:
     return {**told, "ending": asdict(seen.ending), "records": list(seen.records)}
 
 
+TEXTS = ("code", "name", "severity", "filename", "message", "subject", "fingerprint")
+
+
+def finding_from_json(told: Mapping[str, Any]) -> dict[str, Any]:
+    """A finding as in JSON reports; raises MessageError. The client says which repository it is from."""
+    location = told.get("location") if isinstance(told, dict) else None
+    if (
+        not isinstance(location, dict)
+        or not all(isinstance(location.get(name), int) for name in ("row", "column"))
+        or not all(isinstance(told.get(name), str) for name in TEXTS)
+    ):
+        raise MessageError("not a finding")
+    return {name: value for name, value in told.items() if name != "repository"}
+
+
 FIELDS = ("output", "stacks", "leaked", "wall_seconds", "peak_bytes", "began", "memory")
 
 

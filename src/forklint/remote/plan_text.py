@@ -38,7 +38,7 @@ def plan_text(
     missing = [(one, where.needs) for one, where in pairs if where.needs and where.machine is None]
     if missing:
         parts.append("Cannot be placed:\n\n" + "".join(_missing(one, needs) for one, needs in missing))
-    parts.append(f"At most {total:,} bytes would travel: workers keep files that they have, by their content.\n")
+    parts.append(f"At most {total:,} bytes would travel: a worker gets each file only once.\n")
     return "\n".join(parts)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from forklint.remote.cluster import Cluster, ClusterError, LostError, Machine
 from forklint.remote.messages import MessageError, observation_from_json, trial_to_json
-from forklint.remote.sending import Errand
+from forklint.remote.sending import TaskWithFiles
 from forklint.remote.slices import Slice
 from forklint.verify.runner import told
 from forklint.verify.words import Ending, Observation, Trial
@@ -73,7 +73,7 @@ class RemoteRunner:
         machine = self.machine
         request = {**self._files.message(), "trial": trial_to_json(trial)}
         try:
-            reply = Errand("trial", request, self._content, trial.seconds).run(self._cluster, machine)
+            reply = TaskWithFiles("trial", request, self._content, trial.seconds).run(self._cluster, machine)
             return observation_from_json(trial, reply.get("observation", {}))
         except LostError as error:
             self._recover(machine, error)
@@ -87,6 +87,6 @@ class RemoteRunner:
             if self.is_lost or self.machine is not machine:
                 return
             may_go_on = self._retries.spend(machine, error)
-            back = self._cluster.again(lambda one: one.token == machine.token, COMING_BACK) if may_go_on else None
+            back = self._cluster.wait_for(lambda one: one.token == machine.token, COMING_BACK) if may_go_on else None
             self.is_lost = back is None
             self.machine = back or machine

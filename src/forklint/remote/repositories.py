@@ -8,7 +8,7 @@ import tarfile
 import threading
 import zipfile
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -17,14 +17,19 @@ from typing import Any
 
 from forklint.remote.cluster import Cluster, ClusterError, LostError, Machine
 from forklint.remote.lint_process import SECONDS
+from forklint.remote.messages import MessageError, finding_from_json
 from forklint.remote.remote_runner import COMING_BACK, MOST_RETRIES
-from forklint.remote.sending import Errand
+from forklint.remote.sending import TaskWithFiles
 from forklint.remote.store import is_inside
 from forklint.source.discovery import IGNORE_FILES, NEVER
 from forklint.source.kinds import LINTED_SUFFIXES
 
 LARGEST_FILE = 4 * 2**20
 """Bytes; larger files are data, not code."""
+LARGEST_REPOSITORY = 512 * 2**20
+"""Bytes of all files; an archive of a few kilobytes can hold any number of them."""
+SMALL = 256 * 2**10
+"""Bytes of a repository that is sent in one message, even if the worker has some of its files."""
 TAR = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 AHEAD = 2
 """Repositories that one worker is given at a time: it need not wait for the next one."""
@@ -81,9 +86,20 @@ def read(name: str) -> Repository:
             raise RepositoryError(
                 f"{name}: neither a directory nor an archive (.zip, .tar, .tar.gz, .tar.bz2, .tar.xz)"
             )
-        return Repository(name, dict(found))
+        return Repository(name, _limited(name, found))
     except (OSError, EOFError, tarfile.TarError, zipfile.BadZipFile, RuntimeError) as error:
         raise RepositoryError(f"{name}: {error}") from None
+
+
+def _limited(name: str, found: Iterable[tuple[str, bytes]]) -> dict[str, bytes]:
+    """All files, unless they are too large together; raises RepositoryError."""
+    content, left = {}, LARGEST_REPOSITORY
+    for relative, data in found:
+        left -= len(data)
+        if left < 0:
+            raise RepositoryError(f"{name}: more than {LARGEST_REPOSITORY // 2**20} MiB of code")
+        content[relative] = data
+    return content
 
 
 def _is_wanted(relative: str, size: int) -> bool:
@@ -161,44 +177,49 @@ class Linting:
         """Lint all; ``skip`` has the digests of repositories that are done already, unless they have changed."""
         queues, lock = Queues(names, machines), threading.Lock()
 
-        def work(machine: Machine) -> None:
-            while (name := queues.take(machine.token)) is not None:
-                done = self._one(name, machine, skip.get(name))
+        def work(token: str, machine: Machine) -> None:
+            while (name := queues.take(token)) is not None:
+                done, machine = self._one(name, machine, skip.get(name))
                 with lock:
                     self.write(done)
 
         with ThreadPoolExecutor(len(machines) * AHEAD, thread_name_prefix="lint") as threads:
-            for future in [threads.submit(work, machine) for machine in machines for _ in range(AHEAD)]:
+            for future in [threads.submit(work, machine.token, machine) for machine in machines for _ in range(AHEAD)]:
                 future.result()
 
-    def _one(self, name: str, machine: Machine, known: str | None) -> Linted | None:
-        """Lint one repository, on another worker if this one is lost; None if it is as it was."""
+    def _one(self, name: str, machine: Machine, known: str | None) -> tuple[Linted | None, Machine]:
+        """Lint one repository, on another worker if this one is lost; None if it is as it was.
+
+        Also returns the worker for the next repository, so that one that is lost is waited for only once.
+        """
         try:
             found = read(name)
         except RepositoryError as error:
-            return Linted(name, error=str(error))
+            return Linted(name, error=str(error)), machine
         if found.digest == known:
-            return None
+            return None, machine
         losses: list[str] = []
         where: Machine | None = machine
         while where is not None:
-            done = self._on(found, where, losses)
+            machine = where
+            done = self._on(found, machine, losses)
             if done is not None:
-                return done
-            where = self.cluster.again(lambda _: True, COMING_BACK) if len(losses) <= MOST_RETRIES else None
-        return Linted(name, found.digest, error=f"{name}: lost {len(losses)} times: {'; '.join(losses)}")
+                return done, machine
+            where = self.cluster.wait_for(lambda _: True, COMING_BACK) if len(losses) <= MOST_RETRIES else None
+        return Linted(name, found.digest, error=f"{name}: lost {len(losses)} times: {'; '.join(losses)}"), machine
 
     def _on(self, found: Repository, machine: Machine, losses: list[str]) -> Linted | None:
         """Lint a repository on a worker; None if that is lost."""
         content = {found.files[path]: partial(bytes, data) for path, data in found.content.items()}
         request = {"name": found.name, "files": found.files, "options": list(self.options)}
         try:
-            reply = Errand("lint", request, content, SECONDS).run(self.cluster, machine)
-        except ClusterError as error:
+            is_small = sum(map(len, found.content.values())) <= SMALL
+            reply = TaskWithFiles("lint", request, content, SECONDS, is_small).run(self.cluster, machine)
+            rows = [finding_from_json(row) for row in reply.get("findings", ())]
+        except (ClusterError, MessageError) as error:
             return Linted(found.name, found.digest, error=f"{found.name}: {error}")
         except LostError as error:
             losses.append(f"{machine.name}: {error}")
             return None
-        rows = [row for row in reply.get("findings", ()) if isinstance(row, dict)]
         failures = [str(text) for text in reply.get("failures", ())]
         return Linted(found.name, found.digest, rows, failures, machine.name)

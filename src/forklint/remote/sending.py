@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ ROUNDS = 3
 
 
 @dataclass(frozen=True)
-class Errand:
+class TaskWithFiles:
     """A task with its files."""
 
     task: str
@@ -27,19 +27,29 @@ class Errand:
     """Reads the bytes with a digest. A worker gets what is listed here, and nothing else."""
     seconds: float
     """Limit of the task."""
+    with_content: bool = False
+    """Whether all content is sent with the task: faster than to ask what is missing, if there is little of it."""
 
     def run(self, cluster: Cluster, machine: Machine) -> dict[str, Any]:
         """Ask a worker, and send what it lacks. Raises LostError, and ClusterError if the worker refuses."""
+        request = self.request
+        if self.with_content:
+            request = {**request, "content": _encoded(read() for read in self.content.values())}
         for _ in range(ROUNDS):
-            reply = cluster.ask(machine, self.task, self.request, self.seconds)
+            reply = cluster.ask(machine, self.task, request, self.seconds)
+            request = self.request
             missing = reply.get("missing")
             if not missing:
                 return reply
             if not set(missing) <= self.content.keys():
                 raise ClusterError(f"{machine.name}: asks for files that are not part of the task")
             for piece in _pieces([self.content[digest]() for digest in missing]):
-                cluster.ask(machine, "put", {"content": [base64.b64encode(data).decode() for data in piece]}, SECONDS)
+                cluster.ask(machine, "put", {"content": _encoded(piece)}, SECONDS)
         raise ClusterError(f"{machine.name}: its store does not hold the files of this task")
+
+
+def _encoded(parts: Iterable[bytes]) -> list[str]:
+    return [base64.b64encode(data).decode() for data in parts]
 
 
 def _pieces(parts: Sequence[bytes]) -> Iterator[list[bytes]]:

@@ -1,7 +1,7 @@
-"""Files on a worker, by their content: each under its SHA-256, and the directories that trials and lint see.
+"""Files on a worker, addressed by their content, and the directories that trials and lint see.
 
-Nothing is trusted by its name: content is stored under the digest that it has, and a directory is laid out only from
-relative paths that stay inside. What has not been used for longest is removed when the store exceeds its limit.
+Content is stored under its own SHA-256, whatever name the client gave it. Directories are written only from relative
+paths that stay inside. If the store exceeds its limit, the least recently used files are removed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from forklint.source.locking import locked
 LIMIT = 2 * 2**30
 """Bytes of content, and of directories."""
 LOOKS = 32
-"""How often the store is looked through while as much as the limit is added."""
+"""The size of the store is computed whenever this fraction (1/32) of the limit has been added."""
 MOST_FILES = 20_000
 DIGEST = re.compile(r"[0-9a-f]{64}")
 LAID = "laid-out.json"

@@ -18,6 +18,9 @@ from forklint.verify.isolation import Copies, Isolation, Isolations, outermost
 from forklint.verify.runner import Runner
 from forklint.verify.supervisor import CannotRunError
 
+CLOSING = 15.0
+"""Seconds to wait for the end of a task that is cancelled: its processes are killed and its files removed."""
+LINT_OPTIONS = ("select", "ignore")
 Request = Mapping[str, Any]
 Reply = dict[str, Any]
 
@@ -56,12 +59,19 @@ class TaskRunner:
         self._lock = threading.Lock()
         self._cancelled: set[str] = set()
         self._stop: Callable[[], None] | None = None
+        self._is_closed = False
+        self._idle = threading.Event()
+        self._idle.set()
         self.running = ""
         """The key of the task that runs, for clients that wait for it."""
 
     def perform(self, name: str, body: str) -> str:
         """Answer a task; whatever happens, the reply is JSON."""
         kinds = {"put": self._put, "trial": self._trial, "lint": self._lint_repository}
+        with self._lock:
+            if self._is_closed:
+                return json.dumps({"error": "the worker is stopping"})
+            self._idle.clear()
         try:
             request = json.loads(body)
             if name not in kinds or not isinstance(request, dict):
@@ -76,6 +86,7 @@ class TaskRunner:
             with self._lock:
                 self._cancelled -= {self.running, ""}
                 self._stop, self.running = None, ""
+                self._idle.set()
         return json.dumps(reply)
 
     def cancel(self, key: str | None = None) -> None:
@@ -88,8 +99,11 @@ class TaskRunner:
             stop()
 
     def close(self) -> None:
-        """End all processes."""
+        """End all processes, and wait until nothing of the task that runs is left; refuse later ones."""
+        with self._lock:
+            self._is_closed = True
         self.cancel()
+        self._idle.wait(CLOSING)
         self._lint.close()
 
     def _put(self, request: Request) -> Reply:
@@ -124,10 +138,12 @@ class TaskRunner:
     def _lint_repository(self, request: Request) -> Reply:
         """Lint a repository; the reply has its findings, or names content that is missing."""
         files: Mapping[str, str] = _mapping(request, "files")
+        if "content" in request:
+            self._put(request)
         missing = self._store.missing(files)
         if missing:
             return {"missing": missing}
-        options = [str(word) for word in request.get("options", ())]
+        options = _lint_options(request)
         self._begin(self._lint.close)
         with self._store.repository(str(request.get("name", "")), files) as folder:
             return self._lint.lint(folder, self._store.lint_cache, options)
@@ -136,9 +152,18 @@ class TaskRunner:
         """Let a task be cancelled from now on."""
         with self._lock:
             self._stop = stop
-            is_late = self.running in self._cancelled
+            is_late = self._is_closed or self.running in self._cancelled
         if is_late:
             stop()
+
+
+def _lint_options(request: Request) -> list[str]:
+    """``isolated``, ``select=...`` and ``ignore=...``: no client sets anything else on this machine."""
+    options = [str(word) for word in request.get("options", ())]
+    for word in options:
+        if word != "isolated" and word.partition("=")[0] not in LINT_OPTIONS:
+            raise MessageError(f"a worker does not lint with the option '{word}'")
+    return options
 
 
 def _mapping(request: Request, name: str) -> Mapping[str, Any]:

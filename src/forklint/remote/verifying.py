@@ -121,7 +121,7 @@ class Verifying:
     def _another(self, where: Placement) -> Machine | None:
         """A machine that can take the place of one that was lost."""
         try:
-            return self.cluster.again(lambda one: fits(one, where.needs), COMING_BACK)
+            return self.cluster.wait_for(lambda one: fits(one, where.needs), COMING_BACK)
         except LostError:
             return None
 

@@ -142,19 +142,16 @@ class Runner:
         order = self._order(trial, prefix, folder, side_by_side, copies)._replace(view=isolation.view)
         shared = SharedMemory(prefix)
         supervisor = self._start()
-        timer = threading.Timer(trial.seconds + PATIENCE, supervisor.kill)
-        timer.daemon = True
-        timer.start()
         try:
-            report = supervisor.ask(order)
+            with supervisor.limited(trial.seconds + PATIENCE):
+                report = supervisor.ask(order)
             records = tuple(copies.meant(record) for record in records_in(folder / "journal"))
         except CannotRunError as error:
             raise CannotRunError(f"a trial could not be started: {error}") from None
         finally:
-            timer.cancel()
             complaint = self._end(supervisor)
+        leaked = tuple(clear_away(folder, shared)) if folder.exists() else ()  # its supervisor was killed
         if report is None:
-            leaked = tuple(clear_away(folder, shared))
             ending = Ending(stopped_for=CANCELLED if self._cancelled else SUPERVISOR_LOST)
             return Observation(trial, ending, records, output=complaint, leaked=leaked)
         return _observation(trial, copies.meant(report), records)

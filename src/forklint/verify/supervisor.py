@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import subprocess
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from forklint.verify.isolation import SUPERVISOR
@@ -13,6 +14,9 @@ from forklint.verify.supervision.order import Order
 
 STOP = b"stop\n"
 """What a supervisor is told after its order to ask all processes for their stacks and end them."""
+
+LOOK = 1.0
+"""Seconds: as much of the time in which forklint is itself stopped counts at most."""
 
 
 class CannotRunError(ValueError):
@@ -56,9 +60,30 @@ class Supervisor:
             with contextlib.suppress(OSError):
                 self._process.stdin.close()
 
-    def kill(self) -> None:
-        """Kill it alone."""
-        self._process.kill()
+    @contextlib.contextmanager
+    def limited(self, seconds: float) -> Iterator[None]:
+        """Kill it, and it alone, if the block takes longer: it is stuck.
+
+        Time in which forklint is itself stopped (Ctrl-Z, SIGSTOP) does not count: the supervisor has its report by
+        then, and only waits for forklint to read it.
+        """
+        over = threading.Event()
+
+        def watch() -> None:
+            left = seconds
+            while left > 0:
+                if over.wait(min(LOOK, left)):
+                    return
+                left -= LOOK
+            self._process.kill()
+
+        thread = threading.Thread(target=watch, name="limit", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            thread.join()
 
     def wait(self) -> str:
         """Wait until it has cleaned up, once it was cut; what it said of an error of its own."""
