@@ -115,6 +115,18 @@ class Linter:
         report = project.answer(REPORT, (path, self.options), lambda: self.lint_bytes(path, project.data(path)))
         return with_places(report, self._module_at)
 
+    def lint_unparsed(self, path: Path, data: bytes) -> FileReport:
+        """The report of a text that cannot be parsed; the project goes on with the text that it has."""
+        try:
+            doc = document.decode(from_root(path), data)
+        except UnreadableError as error:
+            return _skipped(path, error)
+        try:
+            document.parse(doc)
+        except UNPARSABLE as error:
+            return self._refused(path, doc, error)
+        raise ValueError("it can be parsed")
+
     def _module_at(self, path: str) -> Module | None:
         return self.project.module(Path(path))
 
@@ -149,8 +161,7 @@ class Linter:
         except BrokenError as error:
             return self._broken(path, data, error)
         except UnreadableError as error:
-            note = Note(shown(path), f"skipped: {error}", only_if_named=error.foreign)
-            return FileReport(shown(path), notes=(note,))
+            return _skipped(path, error)
         except UNPARSABLE as error:
             return self._refused(path, document.decode(absolute, data), error)
         report = self._lint_notebook(path, module) if module.is_notebook else self.lint_module(path, module)
@@ -346,6 +357,11 @@ class Linter:
 def is_unconfirmed(report: FileReport) -> bool:
     """Whether nothing can be said of a file until LibCST is asked as well."""
     return any(note.message == UNCONFIRMED for note in report.notes)
+
+
+def _skipped(path: Path, error: UnreadableError) -> FileReport:
+    """The report of a file that is not text."""
+    return FileReport(shown(path), notes=(Note(shown(path), f"skipped: {error}", only_if_named=error.foreign),))
 
 
 def _excuse(text: str, error: Exception) -> str:

@@ -57,6 +57,8 @@ class ProjectModules(ProjectFiles):
         self._loaded = 0
         self._parsed: dict[Path, ast.Module] = {}
         """The tree of a file that was just replaced, until its module is asked for."""
+        self.unparsed: dict[Path, bytes] = {}
+        """Texts that cannot be parsed, of files of which the last text that could is seen."""
         self.in_use: frozenset[Path] = frozenset()
         """Files that are linted again and again, such as those that are open in an editor: what their reports rest on
         is kept as long as that is possible."""
@@ -65,9 +67,17 @@ class ProjectModules(ProjectFiles):
 
     # Changes
 
-    def replace(self, path: Path, data: bytes) -> None:
-        """From now on see ``data`` as the content of ``path``; what rests on a part that changed is forgotten."""
+    def replace(self, path: Path, data: bytes, *, if_parsed: bool = False) -> None:
+        """From now on see ``data`` as the content of ``path``; what rests on a part that changed is forgotten.
+
+        ``if_parsed``: text that cannot be parsed does not replace text that could, and is among ``unparsed``.
+        """
         before = self.state(path) if self.questions.has_answers else None
+        tree = parsed(path, data) if before is not None else None
+        if if_parsed and before is not None and before.tree is not None and tree is None:
+            self.unparsed[path] = data
+            return
+        self.unparsed.pop(path, None)
         if path not in self._overlay and not path.exists():  # text of a file that is still to be written
             self._unwritten.append(path)
             self.resolver.add(path)
@@ -82,7 +92,7 @@ class ProjectModules(ProjectFiles):
         if before is None:
             self.graph.forget()
             return
-        after = self.state(path)
+        after = self._state(path, tree)
         facts = {*changed(path, before, after), *self.searches_changed(path, before.data, after.data)}
         if module is not None and after.tree is not None and ("tree", str(path)) not in facts:
             move(module.tree, after.tree)  # whatever was concluded of its nodes still holds
@@ -94,18 +104,24 @@ class ProjectModules(ProjectFiles):
         self.questions.forget(facts)
         self.graph.forget(facts)
 
+    def text_of(self, path: Path) -> bytes:
+        """The text that replaced the content of a file last, even if it was not parsed."""
+        return self.unparsed.get(path, self.bytes_of(path))
+
     def knows(self, path: Path) -> bool:
         """Whether anything may have been concluded from what is in a file: it was read, or may be found."""
         return path in self._overlay or path in self._bytes or self.extent.walked in path.parents
 
     def state(self, path: Path) -> State:
         """A file as the project sees it now."""
-        data, module = self.bytes_of(path), self._modules.get(path)
-        tree = module.tree if module is not None else parsed(path, data)
+        module = self._modules.get(path)
+        return self._state(path, module.tree if module is not None else parsed(path, self.bytes_of(path)))
+
+    def _state(self, path: Path, tree: ast.Module | None) -> State:
         if path not in self._summaries:
             self._summaries[path] = summary_of(tree)
         exists = path in self._overlay or path.exists()
-        return State(data, self.peek(path), self.terms.of(path), tree, exists)
+        return State(self.bytes_of(path), self.peek(path), self.terms.of(path), tree, exists)
 
     def forget(self) -> None:
         """Forget what was concluded."""
@@ -125,6 +141,7 @@ class ProjectModules(ProjectFiles):
 
         What was concluded without them is kept.
         """
+        self.questions.let_go()
         if self._loaded <= self.most_loaded:
             return
         reports = dict(self.questions.all_of(REPORT))

@@ -79,6 +79,8 @@ class Questions:
         """What holds until the question at a depth is answered."""
         self._followers: dict[Fact | Answer, set[Answer]] | None = None
         """Which answers rest directly on a fact or an answer; None until something changes."""
+        self._lost: list[Answer] = []
+        """Those that never hold again."""
         self._renewal = 0
         """Once so many answers were found, half of the followers are out of use, and all are gathered anew."""
         self.found = 0
@@ -241,10 +243,19 @@ class Questions:
                     waiting.append(answer)
         while waiting:
             below = waiting.pop()
+            is_lost = below.state == STALE and below.find is None
+            if is_lost:
+                self._lost.append(below)
             for answer in followers.get(below, ()):
-                if answer.state == GOOD and below in answer.rests:
+                if below not in answer.rests:
+                    continue
+                if is_lost and answer.find is None and answer.state < STALE:
+                    answer.state = STALE
+                    waiting.append(answer)
+                elif answer.state == GOOD:
                     answer.state = DOUBTED
                     waiting.append(answer)
+        self._bury()
 
     def drop(self, facts: Iterable[Fact]) -> None:
         """Forget every answer that rests on one of some facts, directly or through others.
@@ -253,15 +264,40 @@ class Questions:
         """
         followers = self._all_followers()
         waiting: list[Fact | Answer] = list(facts)
-        gone: list[Answer] = []
         while waiting:
             below = waiting.pop()
             for answer in followers.pop(below, ()):
                 if answer.state != DEAD and below in answer.rests:
                     answer.state = DEAD
-                    gone.append(answer)
+                    self._lost.append(answer)
                     waiting.append(answer)
-        self._drop(gone)
+        self._bury()
+
+    def let_go(self) -> None:
+        """Let go of what was noted outside of any question: nobody watches it."""
+        self._noted = {}
+
+    def _bury(self) -> None:
+        """Free what the answers hold that never hold again, and those that were remembered for their sake alone.
+
+        Others may still rest on one, and a value may hold the tree of a whole file.
+        """
+        waiting, self._lost = self._lost, []
+        self._drop(waiting)
+        followers = self._followers if self._followers is not None else {}
+        while waiting:
+            answer = waiting.pop()
+            answer.state, answer.value, answer.find, rests, answer.rests = DEAD, None, None, answer.rests, ()
+            followers.pop(answer, None)
+            for one in rests:
+                others = followers.get(one)
+                if others is None:
+                    continue
+                others.discard(answer)
+                if not others:
+                    del followers[one]
+                    if isinstance(one, Answer) and self._tables.get(one.name, {}).get(one.key) is not one:
+                        waiting.append(one)
 
     def _all_followers(self) -> dict[Fact | Answer, set[Answer]]:
         """Which answers rest on a fact or an answer, found anew once half of what is known is out of use."""
@@ -280,7 +316,7 @@ class Questions:
     def dissolve(self) -> None:
         """Let go of every answer, also of those that what is told last rests on."""
         self.forget_all()
-        self._noted = {}
+        self._noted, self._lost = {}, []
 
     def all_of(self, name: str) -> list[tuple[Hashable, Answer]]:
         """The remembered answers to the questions of a name, by their keys."""
@@ -318,6 +354,8 @@ class Questions:
             answer.state = DEAD
             if answer.find is not None and self._is_found_again(answer, answer.find):
                 answer.state = GOOD
+            else:
+                self._lost.append(answer)
         return answer.state == GOOD
 
     def _is_found_again(self, answer: Answer, find: Callable[[], Any]) -> bool:
