@@ -14,7 +14,7 @@ from forklint.project.changes import UNPARSABLE, State, changed, move, parsed, s
 from forklint.project.files import ProjectFiles
 from forklint.project.library import Library
 from forklint.project.module import Module
-from forklint.project.questions import facts_under
+from forklint.project.questions import Answer, facts_under
 from forklint.source import document
 from forklint.source.roots import Extent
 from forklint.summaries.codec import MalformedError, StoredSummary
@@ -141,18 +141,25 @@ class ProjectModules(ProjectFiles):
 
         What was concluded without them is kept.
         """
-        self.questions.let_go()
         if self._loaded <= self.most_loaded:
             return
-        reports = dict(self.questions.all_of(REPORT))
-        kept = [answer for key, answer in reports.items() if isinstance(key, tuple) and key[0] in self.in_use]
-        needed = {fact[1] for fact in facts_under(kept) if fact[0] == "tree"}
+        needed = {fact[1] for fact in facts_under(self._reports_in_use()) if fact[0] == "tree"}
         unused = [path for path in self._modules if str(path) not in needed]
         self.questions.drop(("tree", str(path)) for path in unused)
         for path in unused:
             module = self._modules.pop(path)
             self._loaded -= len(module.source.data) if module is not None else 0
         self.weight = TREE * self._loaded + sum(map(len, self._bytes.values()))
+
+    def prune(self) -> None:
+        """Forget what was concluded of trees that have been replaced."""
+        self.questions.let_go()
+        self.questions.prune(self._reports_in_use())
+
+    def _reports_in_use(self) -> list[Answer]:
+        """The reports of the files ``in_use``."""
+        reports = self.questions.all_of(REPORT)
+        return [answer for key, answer in reports if isinstance(key, tuple) and key[0] in self.in_use]
 
     def dissolve(self) -> None:
         """Undo what holds each other in circles: then memory comes back at once, and nobody needs to look for it.

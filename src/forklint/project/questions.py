@@ -16,6 +16,7 @@ fixed answer must be the least one (nothing, no, not known), and more below must
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from pathlib import PurePath
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -96,8 +97,10 @@ class Questions:
         self._noted[fact] = None
 
     def note_all(self, rests: Rests) -> None:
-        """Say that what is being answered rests on all that something else rests on."""
+        """Say that what is being answered rests on all that something else rests on, answers of others included."""
         self._noted.update(dict.fromkeys(rests))
+        if self._followers is not None:
+            self._follow_below(rests)
 
     def cut(self, what: str, steps: int) -> None:
         """Say that what is being answered leaves something unknown: what was stopped, and after how many steps."""
@@ -273,6 +276,27 @@ class Questions:
                     waiting.append(answer)
         self._bury()
 
+    def prune(self, roots: Iterable[Answer]) -> None:
+        """Forget answers on which none of some answers rests, unless they hold and their keys are text alone.
+
+        An answer about a node of a tree may hold for as long as there is that node, and the node for as long as there
+        is the answer: once the file has another tree, nobody asks for it any more.
+        """
+        needed: set[Answer] = set()
+        waiting = list(roots)
+        while waiting:
+            answer = waiting.pop()
+            if answer not in needed:
+                needed.add(answer)
+                waiting.extend(one for one in answer.rests if isinstance(one, Answer) and one not in needed)
+        self._lost += [
+            answer
+            for table in self._tables.values()
+            for answer in table.values()
+            if answer not in needed and (answer.state != GOOD or not _is_text(answer.key))
+        ]
+        self._bury()
+
     def let_go(self) -> None:
         """Let go of what was noted outside of any question: nobody watches it."""
         self._noted = {}
@@ -338,6 +362,16 @@ class Questions:
         for one in answer.rests:
             self._followers.setdefault(one, set()).add(answer)
 
+    def _follow_below(self, rests: Rests) -> None:
+        """Follow the answers of other projects, such as that of a notebook, which changes here may touch."""
+        assert self._followers is not None  # noqa: S101 - the callers asked
+        waiting = [one for one in rests if isinstance(one, Answer)]
+        while waiting:
+            answer = waiting.pop()
+            if answer.rests and answer not in self._followers.get(answer.rests[0], ()):
+                self._follow(answer)
+                waiting.extend(one for one in answer.rests if isinstance(one, Answer))
+
     def _still_holds(self, answer: Answer) -> bool:
         """Whether an answer that is stale or in doubt is what it would be now; it is given up if not.
 
@@ -379,6 +413,13 @@ class Questions:
         table[answer.key] = answer
         self._follow(answer)
         return True
+
+
+def _is_text(key: Hashable) -> bool:
+    """Whether a key names what it asks for by text and numbers alone."""
+    if key.__class__ is tuple:
+        return all(map(_is_text, key))  # type: ignore[arg-type]
+    return key is None or isinstance(key, (str, int, bytes, PurePath))
 
 
 def facts_under(noted: Iterable[Fact | Answer]) -> frozenset[Fact]:

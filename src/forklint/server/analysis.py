@@ -196,6 +196,8 @@ class Analysis:
 
     def sweep(self) -> None:
         """Free what the last edit has put out of use, and import what the next one may need."""
+        for linter in self._linters.all():
+            linter.project.prune()
         self._collector.sweep()
         importlib.import_module("forklint.edits.tree")  # 0.15 s, before a key press waits for it
 
