@@ -121,6 +121,8 @@ class Linter:
             doc = document.decode(from_root(path), data)
         except UnreadableError as error:
             return _skipped(path, error)
+        if not self.options.confirmed:
+            return _unconfirmed(path)
         try:
             document.parse(doc)
         except UNPARSABLE as error:
@@ -296,7 +298,7 @@ class Linter:
     def _refused(self, path: Path, doc: Document, error: Exception) -> FileReport:
         """Answer for a file that ``ast`` refuses: FKL002 only if LibCST refuses it as well."""
         if not self.options.confirmed:
-            return FileReport(shown(path), notes=(Note(shown(path), UNCONFIRMED, only_if_named=True),))
+            return _unconfirmed(path)
         excuse = _excuse(doc.text, error)
         if excuse or not isinstance(error, SyntaxError):
             return FileReport(shown(path), notes=(Note(shown(path), f"skipped: {excuse}"),), parsed=True)
@@ -357,6 +359,11 @@ class Linter:
 def is_unconfirmed(report: FileReport) -> bool:
     """Whether nothing can be said of a file until LibCST is asked as well."""
     return any(note.message == UNCONFIRMED for note in report.notes)
+
+
+def _unconfirmed(path: Path) -> FileReport:
+    """The report of a text of which nothing can be said before LibCST is asked."""
+    return FileReport(shown(path), notes=(Note(shown(path), UNCONFIRMED, only_if_named=True),))
 
 
 def _skipped(path: Path, error: UnreadableError) -> FileReport:

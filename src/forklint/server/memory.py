@@ -52,6 +52,7 @@ class Collector:
             gc.unfreeze()
             gc.collect()
             gc.freeze()
+            self._give_back()
             self._is_due, self._set_aside = False, 0
 
 
