@@ -418,7 +418,7 @@ class Questions:
 def _is_text(key: Hashable) -> bool:
     """Whether a key names what it asks for by text and numbers alone."""
     if key.__class__ is tuple:
-        return all(map(_is_text, key))  # type: ignore[arg-type]
+        return all(map(_is_text, key))
     return key is None or isinstance(key, (str, int, bytes, PurePath))
 
 
