@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forklint.config import Settings
+from forklint.project.answers import Answer, facts_under
 from forklint.project.changes import UNPARSABLE, State, changed, move, parsed, summary_of
 from forklint.project.files import ProjectFiles
 from forklint.project.library import Library
 from forklint.project.module import Module
-from forklint.project.questions import Answer, facts_under
 from forklint.source import document
 from forklint.source.roots import Extent
 from forklint.summaries.codec import MalformedError, StoredSummary
@@ -33,6 +33,8 @@ TREE = 40
 MOST_LOADED = 96_000_000
 """Bytes of source whose trees are kept at a time. Fewer, and files that import each other in circles are parsed again
 and again."""
+MANY_SUMMARIES = 400
+"""Summaries from which on those that can be read again are forgotten between two edits: 20 kB each."""
 REPORT = "report"
 """The name of the question what is found in a file; its keys begin with the path of the file."""
 Test = Callable[[bytes], object] | re.Pattern[bytes]
@@ -152,9 +154,12 @@ class ProjectModules(ProjectFiles):
         self.weight = TREE * self._loaded + sum(map(len, self._bytes.values()))
 
     def prune(self) -> None:
-        """Forget what was concluded of trees that have been replaced."""
+        """Forget what was concluded of trees that have been replaced, and summaries that the library has."""
         self.questions.let_go()
         self.questions.prune(self._reports_in_use())
+        if self._library is not None and len(self._summaries) > MANY_SUMMARIES:
+            kept = self._modules.keys() | self._overlay.keys()
+            self._summaries = {path: summary for path, summary in self._summaries.items() if path in kept}
 
     def _reports_in_use(self) -> list[Answer]:
         """The reports of the files ``in_use``."""

@@ -15,55 +15,26 @@ fixed answer must be the least one (nothing, no, not known), and more below must
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from pathlib import PurePath
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any, TypeVar
 
+from forklint.project.answers import (
+    DEAD,
+    DOUBTED,
+    GOOD,
+    RUNNING,
+    STALE,
+    UNCUT,
+    Answer,
+    Cuts,
+    Fact,
+    Rests,
+    is_text,
+    joined,
+)
+
 T = TypeVar("T")
-Fact = tuple[str, ...]
-"""What was read of the files, as a kind and its details: ``("tree", path)``, ``("entry", folder, name)``."""
-_RUNNING, _REFUSED = object(), object()
-GOOD, DOUBTED, STALE, DEAD = range(4)
-"""An answer holds; rests on one that may be stale; rests on a fact that changed; was replaced or given up."""
-
-
-Cuts = Mapping[str, int]
-"""What was left unknown since a budget had run out: what was stopped, such as "following calls", and after how many
-steps at most."""
-UNCUT: Cuts = {}
-
-
-def joined(one: Cuts, other: Cuts) -> Cuts:
-    """What two answers leave unknown together."""
-    if not other:
-        return one
-    return {what: max(one.get(what, 0), other.get(what, 0)) for what in {**one, **other}} if one else other
-
-
-class Answer:
-    """One remembered answer."""
-
-    __slots__ = ("cuts", "depth", "find", "key", "name", "rests", "state", "value", "within")
-
-    def __init__(self, name: str, key: Hashable, depth: int) -> None:
-        self.name = name
-        self.key = key
-        self.depth = depth
-        self.value: Any = _RUNNING
-        self.rests: Rests = ()
-        """Facts and answers that it was found from."""
-        self.cuts = UNCUT
-        """What it leaves unknown, itself or through another answer."""
-        self.find: Callable[[], Any] | None = None
-        """How to find it again, if the two can be compared."""
-        self.within = 0
-        """The depths, as bits, of the questions that came back to themselves below it: it holds while all of them are
-        being answered. 0 if it always holds."""
-        self.state = GOOD
-
-
-Rests = tuple[Fact | Answer, ...]
-"""What something was found from."""
+_REFUSED = object()
 
 
 class Questions:
@@ -119,7 +90,7 @@ class Questions:
             table = self._tables[name] = {}
         known = self._holding(table, key)
         if known is not None:
-            if known.value is not _RUNNING:
+            if known.value is not RUNNING:
                 return self._used(known)  # type: ignore[no-any-return]
             if inside is _REFUSED:
                 raise RuntimeError(f"asked while it is being answered: {name}")
@@ -131,7 +102,7 @@ class Questions:
     def known(self, name: str, key: Hashable, default: T) -> T:
         """The answer to a question if it is remembered and still holds, else ``default``."""
         answer = self._holding(self._tables.get(name, {}), key)
-        if answer is None or answer.value is _RUNNING:
+        if answer is None or answer.value is RUNNING:
             return default
         return self._used(answer)  # type: ignore[no-any-return]
 
@@ -293,7 +264,7 @@ class Questions:
             answer
             for table in self._tables.values()
             for answer in table.values()
-            if answer not in needed and (answer.state != GOOD or not _is_text(answer.key))
+            if answer not in needed and (answer.state != GOOD or not is_text(answer.key))
         ]
         self._bury()
 
@@ -413,26 +384,3 @@ class Questions:
         table[answer.key] = answer
         self._follow(answer)
         return True
-
-
-def _is_text(key: Hashable) -> bool:
-    """Whether a key names what it asks for by text and numbers alone."""
-    if key.__class__ is tuple:
-        return all(map(_is_text, key))
-    return key is None or isinstance(key, (str, int, bytes, PurePath))
-
-
-def facts_under(noted: Iterable[Fact | Answer]) -> frozenset[Fact]:
-    """All facts that some facts and answers rest on."""
-    facts: set[Fact] = set()
-    seen: set[Answer] = set()
-    waiting = list(noted)
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, Answer):
-            if one not in seen:
-                seen.add(one)
-                waiting.extend(one.rests)
-        else:
-            facts.add(one)
-    return frozenset(facts)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from forklint.baseline import BaselineError, Scope, read, sift
 from forklint.config import SettingsFinder
-from forklint.engine import Linter, Options, is_unconfirmed
+from forklint.engine import Linter, Options
 from forklint.fixing import fix
 from forklint.incremental.lookup import Lookup
 from forklint.incremental.stored_library import StoredLibrary
@@ -22,6 +22,7 @@ from forklint.server.learning import Learner, LostError
 from forklint.server.memory import Collector
 from forklint.server.settings import ClientSettings
 from forklint.server.watching import Changes
+from forklint.skipped import is_unconfirmed
 from forklint.source import discovery, document
 from forklint.source.document import Document
 from forklint.source.kinds import Kind, kind_of
