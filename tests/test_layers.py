@@ -23,6 +23,7 @@ LAYERS = [
     "facts",
     "edits",
     "rules",
+    "skipped",
     "prefilter",
     "preset_linting",
     "engine",

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from forklint.project.questions import STALE, Answer, Fact, Questions, facts_under
+from forklint.project.answers import STALE, Answer, Fact, facts_under
+from forklint.project.questions import Questions
 
 Value = Any
 

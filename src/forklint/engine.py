@@ -9,15 +9,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from forklint import skipped
 from forklint.model import PLATFORMS, FileReport, Finding, Fix, Note, Severity, Span
 from forklint.prefilter import Screen
+from forklint.project.answers import Cuts, Rests
 from forklint.project.budget import room_for_questions
 from forklint.project.changes import UNPARSABLE
 from forklint.project.index import Project
 from forklint.project.module import Module
 from forklint.project.modules import REPORT
 from forklint.project.places import with_places
-from forklint.project.questions import Cuts, Rests
 from forklint.records import dataclass
 from forklint.rules import registry
 from forklint.rules.base import Rule, Suspect
@@ -33,10 +34,6 @@ from forklint.source.paths import from_root, relative_to, shown
 if TYPE_CHECKING:
     from forklint.preset_linting import PresetLinter
     from forklint.source.notebook import Notebook
-
-
-UNCONFIRMED = "skipped: `ast` refuses it, and LibCST has not been asked"
-"""The note on a file of which nothing can be said yet, where nothing is to be confirmed."""
 
 
 class UnfixableError(Exception):
@@ -115,12 +112,26 @@ class Linter:
         report = project.answer(REPORT, (path, self.options), lambda: self.lint_bytes(path, project.data(path)))
         return with_places(report, self._module_at)
 
+    def lint_unparsed(self, path: Path, data: bytes) -> FileReport:
+        """The report of a text that cannot be parsed; the project goes on with the text that it has."""
+        try:
+            doc = document.decode(from_root(path), data)
+        except UnreadableError as error:
+            return skipped.unreadable(path, error)
+        if not self.options.confirmed:
+            return skipped.unconfirmed(path)
+        try:
+            document.parse(doc)
+        except UNPARSABLE as error:
+            return self._refused(path, doc, error)
+        raise ValueError("it can be parsed")
+
     def _module_at(self, path: str) -> Module | None:
         return self.project.module(Path(path))
 
     def _lint(self, path: Path) -> FileReport:
-        if kind_of(path) is Kind.PRESET and (skipped := self.presets.passed_over(path)) is not None:
-            return skipped
+        if kind_of(path) is Kind.PRESET and (passed_over := self.presets.passed_over(path)) is not None:
+            return passed_over
         try:
             data = document.read(path)
         except UnreadableError as error:
@@ -149,8 +160,7 @@ class Linter:
         except BrokenError as error:
             return self._broken(path, data, error)
         except UnreadableError as error:
-            note = Note(shown(path), f"skipped: {error}", only_if_named=error.foreign)
-            return FileReport(shown(path), notes=(note,))
+            return skipped.unreadable(path, error)
         except UNPARSABLE as error:
             return self._refused(path, document.decode(absolute, data), error)
         report = self._lint_notebook(path, module) if module.is_notebook else self.lint_module(path, module)
@@ -285,7 +295,7 @@ class Linter:
     def _refused(self, path: Path, doc: Document, error: Exception) -> FileReport:
         """Answer for a file that ``ast`` refuses: FKL002 only if LibCST refuses it as well."""
         if not self.options.confirmed:
-            return FileReport(shown(path), notes=(Note(shown(path), UNCONFIRMED, only_if_named=True),))
+            return skipped.unconfirmed(path)
         excuse = _excuse(doc.text, error)
         if excuse or not isinstance(error, SyntaxError):
             return FileReport(shown(path), notes=(Note(shown(path), f"skipped: {excuse}"),), parsed=True)
@@ -341,11 +351,6 @@ class Linter:
             project_path=relative_to(from_root(path), self.project.root),
             comment_rows=(span.row, span.row),
         )
-
-
-def is_unconfirmed(report: FileReport) -> bool:
-    """Whether nothing can be said of a file until LibCST is asked as well."""
-    return any(note.message == UNCONFIRMED for note in report.notes)
 
 
 def _excuse(text: str, error: Exception) -> str:

@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from forklint.model import FileReport, Finding, Note
+from forklint.project.answers import Cuts
 from forklint.project.index import Project
-from forklint.project.questions import Cuts
 from forklint.records import dataclass
 from forklint.rules import registry
 from forklint.rules.base import PresetSuspect, Rule

@@ -12,10 +12,10 @@ import pytest
 from notebook_cases import write
 
 from forklint.config import Settings
+from forklint.project.answers import facts_under
 from forklint.project.graph import ImportGraph, Term, Words, word_test
 from forklint.project.guest import GuestProject
 from forklint.project.index import Project
-from forklint.project.questions import facts_under
 from forklint.summaries.terms import WORD
 
 WRITTEN = {

@@ -32,6 +32,8 @@ class Work:
 
     async def look(self) -> None: ...
 
+    async def take_in_unparsed(self) -> None: ...
+
     def is_cluttered(self) -> bool:
         return self._is_cluttered
 

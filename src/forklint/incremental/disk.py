@@ -11,8 +11,8 @@ from typing import Any, Protocol
 from forklint.config import Settings
 from forklint.incremental import rows, tables
 from forklint.incremental.rows import FileRow, MalformedError
+from forklint.project.answers import Fact
 from forklint.project.changes import State, changed, changed_searches, compiled, state_of
-from forklint.project.questions import Fact
 from forklint.project.seen import WALKED, Seen, importable
 from forklint.records import dataclass
 from forklint.source import discovery

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from forklint.incremental.session import Session
-from forklint.project.questions import Fact
+from forklint.project.answers import Fact
 from forklint.source.paths import from_root, shown
 from forklint.summaries import parts
 

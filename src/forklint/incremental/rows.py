@@ -6,7 +6,7 @@ import json
 import zlib
 from typing import Any, NamedTuple
 
-from forklint.project.questions import Fact
+from forklint.project.answers import Fact
 
 LARGEST = 256_000_000
 """Bytes of the largest text that is unpacked."""

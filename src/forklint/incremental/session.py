@@ -16,7 +16,7 @@ from forklint.incremental.rows import FileRow, MalformedError
 from forklint.incremental.stored_library import StoredLibrary
 from forklint.incremental.stored_terms import update_terms, write_terms
 from forklint.model import FileReport
-from forklint.project.questions import Fact
+from forklint.project.answers import Fact
 from forklint.project.rests import mark
 from forklint.project.seen import Seen
 from forklint.source.digest import digest

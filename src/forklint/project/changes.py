@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from forklint.project.answers import Fact
 from forklint.project.nodes import definitions_below
-from forklint.project.questions import Fact
 from forklint.records import dataclass
 from forklint.source import document
 from forklint.source.lines import common

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from forklint.config import Settings
+from forklint.project.answers import Fact, Rests
 from forklint.project.budget import Budgets
 from forklint.project.changes import changed_searches, matching, written
 from forklint.project.library import Library
-from forklint.project.questions import Fact, Questions, Rests
+from forklint.project.questions import Questions
 from forklint.project.resolver import Resolver
 from forklint.project.rests import Encoder
 from forklint.project.seen import Seen, question

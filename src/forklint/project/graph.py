@@ -22,8 +22,8 @@ from forklint.summaries.parts import EXPORTS, ORDER
 from forklint.summaries.terms import IMPORTED
 
 if TYPE_CHECKING:
+    from forklint.project.answers import Fact
     from forklint.project.index import Project
-    from forklint.project.questions import Fact
 
 T = TypeVar("T")
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from forklint.model import Link, Span
 from forklint.project import scopes
+from forklint.project.answers import Fact
 from forklint.project.nodes import nodes_below, parents_below
-from forklint.project.questions import Fact
 from forklint.project.scopes import FUNCTIONS, Function, Scope
 from forklint.records import dataclass
 from forklint.source.document import Document

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forklint.config import Settings
+from forklint.project.answers import Answer, facts_under
 from forklint.project.changes import UNPARSABLE, State, changed, move, parsed, summary_of
 from forklint.project.files import ProjectFiles
 from forklint.project.library import Library
 from forklint.project.module import Module
-from forklint.project.questions import facts_under
 from forklint.source import document
 from forklint.source.roots import Extent
 from forklint.summaries.codec import MalformedError, StoredSummary
@@ -33,6 +33,8 @@ TREE = 40
 MOST_LOADED = 96_000_000
 """Bytes of source whose trees are kept at a time. Fewer, and files that import each other in circles are parsed again
 and again."""
+MANY_SUMMARIES = 400
+"""Summaries from which on those that can be read again are forgotten between two edits: 20 kB each."""
 REPORT = "report"
 """The name of the question what is found in a file; its keys begin with the path of the file."""
 Test = Callable[[bytes], object] | re.Pattern[bytes]
@@ -57,6 +59,8 @@ class ProjectModules(ProjectFiles):
         self._loaded = 0
         self._parsed: dict[Path, ast.Module] = {}
         """The tree of a file that was just replaced, until its module is asked for."""
+        self.unparsed: dict[Path, bytes] = {}
+        """Texts that cannot be parsed, of files of which the last text that could is seen."""
         self.in_use: frozenset[Path] = frozenset()
         """Files that are linted again and again, such as those that are open in an editor: what their reports rest on
         is kept as long as that is possible."""
@@ -65,9 +69,17 @@ class ProjectModules(ProjectFiles):
 
     # Changes
 
-    def replace(self, path: Path, data: bytes) -> None:
-        """From now on see ``data`` as the content of ``path``; what rests on a part that changed is forgotten."""
+    def replace(self, path: Path, data: bytes, *, if_parsed: bool = False) -> None:
+        """From now on see ``data`` as the content of ``path``; what rests on a part that changed is forgotten.
+
+        ``if_parsed``: text that cannot be parsed does not replace text that could, and is among ``unparsed``.
+        """
         before = self.state(path) if self.questions.has_answers else None
+        tree = parsed(path, data) if before is not None else None
+        if if_parsed and before is not None and before.tree is not None and tree is None:
+            self.unparsed[path] = data
+            return
+        self.unparsed.pop(path, None)
         if path not in self._overlay and not path.exists():  # text of a file that is still to be written
             self._unwritten.append(path)
             self.resolver.add(path)
@@ -82,7 +94,7 @@ class ProjectModules(ProjectFiles):
         if before is None:
             self.graph.forget()
             return
-        after = self.state(path)
+        after = self._state(path, tree)
         facts = {*changed(path, before, after), *self.searches_changed(path, before.data, after.data)}
         if module is not None and after.tree is not None and ("tree", str(path)) not in facts:
             move(module.tree, after.tree)  # whatever was concluded of its nodes still holds
@@ -94,18 +106,24 @@ class ProjectModules(ProjectFiles):
         self.questions.forget(facts)
         self.graph.forget(facts)
 
+    def text_of(self, path: Path) -> bytes:
+        """The text that replaced the content of a file last, even if it was not parsed."""
+        return self.unparsed.get(path, self.bytes_of(path))
+
     def knows(self, path: Path) -> bool:
         """Whether anything may have been concluded from what is in a file: it was read, or may be found."""
         return path in self._overlay or path in self._bytes or self.extent.walked in path.parents
 
     def state(self, path: Path) -> State:
         """A file as the project sees it now."""
-        data, module = self.bytes_of(path), self._modules.get(path)
-        tree = module.tree if module is not None else parsed(path, data)
+        module = self._modules.get(path)
+        return self._state(path, module.tree if module is not None else parsed(path, self.bytes_of(path)))
+
+    def _state(self, path: Path, tree: ast.Module | None) -> State:
         if path not in self._summaries:
             self._summaries[path] = summary_of(tree)
         exists = path in self._overlay or path.exists()
-        return State(data, self.peek(path), self.terms.of(path), tree, exists)
+        return State(self.bytes_of(path), self.peek(path), self.terms.of(path), tree, exists)
 
     def forget(self) -> None:
         """Forget what was concluded."""
@@ -127,15 +145,26 @@ class ProjectModules(ProjectFiles):
         """
         if self._loaded <= self.most_loaded:
             return
-        reports = dict(self.questions.all_of(REPORT))
-        kept = [answer for key, answer in reports.items() if isinstance(key, tuple) and key[0] in self.in_use]
-        needed = {fact[1] for fact in facts_under(kept) if fact[0] == "tree"}
+        needed = {fact[1] for fact in facts_under(self._reports_in_use()) if fact[0] == "tree"}
         unused = [path for path in self._modules if str(path) not in needed]
         self.questions.drop(("tree", str(path)) for path in unused)
         for path in unused:
             module = self._modules.pop(path)
             self._loaded -= len(module.source.data) if module is not None else 0
         self.weight = TREE * self._loaded + sum(map(len, self._bytes.values()))
+
+    def prune(self) -> None:
+        """Forget what was concluded of trees that have been replaced, and summaries that the library has."""
+        self.questions.let_go()
+        self.questions.prune(self._reports_in_use())
+        if self._library is not None and len(self._summaries) > MANY_SUMMARIES:
+            kept = self._modules.keys() | self._overlay.keys()
+            self._summaries = {path: summary for path, summary in self._summaries.items() if path in kept}
+
+    def _reports_in_use(self) -> list[Answer]:
+        """The reports of the files ``in_use``."""
+        reports = self.questions.all_of(REPORT)
+        return [answer for key, answer in reports if isinstance(key, tuple) and key[0] in self.in_use]
 
     def dissolve(self) -> None:
         """Undo what holds each other in circles: then memory comes back at once, and nobody needs to look for it.

@@ -15,54 +15,26 @@ fixed answer must be the least one (nothing, no, not known), and more below must
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any, TypeVar
 
+from forklint.project.answers import (
+    DEAD,
+    DOUBTED,
+    GOOD,
+    RUNNING,
+    STALE,
+    UNCUT,
+    Answer,
+    Cuts,
+    Fact,
+    Rests,
+    is_text,
+    joined,
+)
+
 T = TypeVar("T")
-Fact = tuple[str, ...]
-"""What was read of the files, as a kind and its details: ``("tree", path)``, ``("entry", folder, name)``."""
-_RUNNING, _REFUSED = object(), object()
-GOOD, DOUBTED, STALE, DEAD = range(4)
-"""An answer holds; rests on one that may be stale; rests on a fact that changed; was replaced or given up."""
-
-
-Cuts = Mapping[str, int]
-"""What was left unknown since a budget had run out: what was stopped, such as "following calls", and after how many
-steps at most."""
-UNCUT: Cuts = {}
-
-
-def joined(one: Cuts, other: Cuts) -> Cuts:
-    """What two answers leave unknown together."""
-    if not other:
-        return one
-    return {what: max(one.get(what, 0), other.get(what, 0)) for what in {**one, **other}} if one else other
-
-
-class Answer:
-    """One remembered answer."""
-
-    __slots__ = ("cuts", "depth", "find", "key", "name", "rests", "state", "value", "within")
-
-    def __init__(self, name: str, key: Hashable, depth: int) -> None:
-        self.name = name
-        self.key = key
-        self.depth = depth
-        self.value: Any = _RUNNING
-        self.rests: Rests = ()
-        """Facts and answers that it was found from."""
-        self.cuts = UNCUT
-        """What it leaves unknown, itself or through another answer."""
-        self.find: Callable[[], Any] | None = None
-        """How to find it again, if the two can be compared."""
-        self.within = 0
-        """The depths, as bits, of the questions that came back to themselves below it: it holds while all of them are
-        being answered. 0 if it always holds."""
-        self.state = GOOD
-
-
-Rests = tuple[Fact | Answer, ...]
-"""What something was found from."""
+_REFUSED = object()
 
 
 class Questions:
@@ -79,6 +51,8 @@ class Questions:
         """What holds until the question at a depth is answered."""
         self._followers: dict[Fact | Answer, set[Answer]] | None = None
         """Which answers rest directly on a fact or an answer; None until something changes."""
+        self._lost: list[Answer] = []
+        """Those that never hold again."""
         self._renewal = 0
         """Once so many answers were found, half of the followers are out of use, and all are gathered anew."""
         self.found = 0
@@ -94,8 +68,10 @@ class Questions:
         self._noted[fact] = None
 
     def note_all(self, rests: Rests) -> None:
-        """Say that what is being answered rests on all that something else rests on."""
+        """Say that what is being answered rests on all that something else rests on, answers of others included."""
         self._noted.update(dict.fromkeys(rests))
+        if self._followers is not None:
+            self._follow_below(rests)
 
     def cut(self, what: str, steps: int) -> None:
         """Say that what is being answered leaves something unknown: what was stopped, and after how many steps."""
@@ -114,7 +90,7 @@ class Questions:
             table = self._tables[name] = {}
         known = self._holding(table, key)
         if known is not None:
-            if known.value is not _RUNNING:
+            if known.value is not RUNNING:
                 return self._used(known)  # type: ignore[no-any-return]
             if inside is _REFUSED:
                 raise RuntimeError(f"asked while it is being answered: {name}")
@@ -126,7 +102,7 @@ class Questions:
     def known(self, name: str, key: Hashable, default: T) -> T:
         """The answer to a question if it is remembered and still holds, else ``default``."""
         answer = self._holding(self._tables.get(name, {}), key)
-        if answer is None or answer.value is _RUNNING:
+        if answer is None or answer.value is RUNNING:
             return default
         return self._used(answer)  # type: ignore[no-any-return]
 
@@ -241,10 +217,19 @@ class Questions:
                     waiting.append(answer)
         while waiting:
             below = waiting.pop()
+            is_lost = below.state == STALE and below.find is None
+            if is_lost:
+                self._lost.append(below)
             for answer in followers.get(below, ()):
-                if answer.state == GOOD and below in answer.rests:
+                if below not in answer.rests:
+                    continue
+                if is_lost and answer.find is None and answer.state < STALE:
+                    answer.state = STALE
+                    waiting.append(answer)
+                elif answer.state == GOOD:
                     answer.state = DOUBTED
                     waiting.append(answer)
+        self._bury()
 
     def drop(self, facts: Iterable[Fact]) -> None:
         """Forget every answer that rests on one of some facts, directly or through others.
@@ -253,15 +238,61 @@ class Questions:
         """
         followers = self._all_followers()
         waiting: list[Fact | Answer] = list(facts)
-        gone: list[Answer] = []
         while waiting:
             below = waiting.pop()
             for answer in followers.pop(below, ()):
                 if answer.state != DEAD and below in answer.rests:
                     answer.state = DEAD
-                    gone.append(answer)
+                    self._lost.append(answer)
                     waiting.append(answer)
-        self._drop(gone)
+        self._bury()
+
+    def prune(self, roots: Iterable[Answer]) -> None:
+        """Forget answers on which none of some answers rests, unless they hold and their keys are text alone.
+
+        An answer about a node of a tree may hold for as long as there is that node, and the node for as long as there
+        is the answer: once the file has another tree, nobody asks for it any more.
+        """
+        needed: set[Answer] = set()
+        waiting = list(roots)
+        while waiting:
+            answer = waiting.pop()
+            if answer not in needed:
+                needed.add(answer)
+                waiting.extend(one for one in answer.rests if isinstance(one, Answer) and one not in needed)
+        self._lost += [
+            answer
+            for table in self._tables.values()
+            for answer in table.values()
+            if answer not in needed and (answer.state != GOOD or not is_text(answer.key))
+        ]
+        self._bury()
+
+    def let_go(self) -> None:
+        """Let go of what was noted outside of any question: nobody watches it."""
+        self._noted = {}
+
+    def _bury(self) -> None:
+        """Free what the answers hold that never hold again, and those that were remembered for their sake alone.
+
+        Others may still rest on one, and a value may hold the tree of a whole file.
+        """
+        waiting, self._lost = self._lost, []
+        self._drop(waiting)
+        followers = self._followers if self._followers is not None else {}
+        while waiting:
+            answer = waiting.pop()
+            answer.state, answer.value, answer.find, rests, answer.rests = DEAD, None, None, answer.rests, ()
+            followers.pop(answer, None)
+            for one in rests:
+                others = followers.get(one)
+                if others is None:
+                    continue
+                others.discard(answer)
+                if not others:
+                    del followers[one]
+                    if isinstance(one, Answer) and self._tables.get(one.name, {}).get(one.key) is not one:
+                        waiting.append(one)
 
     def _all_followers(self) -> dict[Fact | Answer, set[Answer]]:
         """Which answers rest on a fact or an answer, found anew once half of what is known is out of use."""
@@ -280,7 +311,7 @@ class Questions:
     def dissolve(self) -> None:
         """Let go of every answer, also of those that what is told last rests on."""
         self.forget_all()
-        self._noted = {}
+        self._noted, self._lost = {}, []
 
     def all_of(self, name: str) -> list[tuple[Hashable, Answer]]:
         """The remembered answers to the questions of a name, by their keys."""
@@ -302,6 +333,16 @@ class Questions:
         for one in answer.rests:
             self._followers.setdefault(one, set()).add(answer)
 
+    def _follow_below(self, rests: Rests) -> None:
+        """Follow the answers of other projects, such as that of a notebook, which changes here may touch."""
+        assert self._followers is not None  # noqa: S101 - the callers asked
+        waiting = [one for one in rests if isinstance(one, Answer)]
+        while waiting:
+            answer = waiting.pop()
+            if answer.rests and answer not in self._followers.get(answer.rests[0], ()):
+                self._follow(answer)
+                waiting.extend(one for one in answer.rests if isinstance(one, Answer))
+
     def _still_holds(self, answer: Answer) -> bool:
         """Whether an answer that is stale or in doubt is what it would be now; it is given up if not.
 
@@ -318,6 +359,8 @@ class Questions:
             answer.state = DEAD
             if answer.find is not None and self._is_found_again(answer, answer.find):
                 answer.state = GOOD
+            else:
+                self._lost.append(answer)
         return answer.state == GOOD
 
     def _is_found_again(self, answer: Answer, find: Callable[[], Any]) -> bool:
@@ -341,19 +384,3 @@ class Questions:
         table[answer.key] = answer
         self._follow(answer)
         return True
-
-
-def facts_under(noted: Iterable[Fact | Answer]) -> frozenset[Fact]:
-    """All facts that some facts and answers rest on."""
-    facts: set[Fact] = set()
-    seen: set[Answer] = set()
-    waiting = list(noted)
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, Answer):
-            if one not in seen:
-                seen.add(one)
-                waiting.extend(one.rests)
-        else:
-            facts.add(one)
-    return frozenset(facts)

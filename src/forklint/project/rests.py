@@ -10,7 +10,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Collection
 
-from forklint.project.questions import Answer, Fact, Rests
+from forklint.project.answers import Answer, Fact, Rests
 from forklint.summaries.parts import NUMBERS
 
 MOST = 48

@@ -20,9 +20,9 @@ from forklint.rules.needs import Needs
 if TYPE_CHECKING:
     from forklint.config import Settings
     from forklint.edits.tree import Tree
+    from forklint.project.answers import Cuts
     from forklint.project.index import Project
     from forklint.project.module import Module
-    from forklint.project.questions import Cuts
     from forklint.source.presets import Preset
 
 

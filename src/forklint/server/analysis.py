@@ -10,7 +10,7 @@ from pathlib import Path
 
 from forklint.baseline import BaselineError, Scope, read, sift
 from forklint.config import SettingsFinder
-from forklint.engine import Linter, Options, is_unconfirmed
+from forklint.engine import Linter, Options
 from forklint.fixing import fix
 from forklint.incremental.lookup import Lookup
 from forklint.incremental.stored_library import StoredLibrary
@@ -22,6 +22,7 @@ from forklint.server.learning import Learner, LostError
 from forklint.server.memory import Collector
 from forklint.server.settings import ClientSettings
 from forklint.server.watching import Changes
+from forklint.skipped import is_unconfirmed
 from forklint.source import discovery, document
 from forklint.source.document import Document
 from forklint.source.kinds import Kind, kind_of
@@ -100,8 +101,15 @@ class Analysis:
         for path in changes.files - self._overlay.keys():
             data = content_of(str(path))
             for linter in self._linters.all():
-                if linter.project.knows(path) and linter.project.bytes_of(path) != data:
+                if linter.project.knows(path) and linter.project.text_of(path) != data:
                     linter.project.replace(path, data)
+
+    def take_in_unparsed(self) -> bool:
+        """Let the projects see texts that cannot be parsed as well; whether there were any that they had not seen."""
+        texts = [(one.project, *item) for one in self._linters.all() for item in one.project.unparsed.items()]
+        for project, path, data in texts:
+            project.replace(path, data)
+        return bool(texts)
 
     def _is_listed_anew(self) -> bool:
         """Whether the files of a project, or those that it looked for, are others than when it was read."""
@@ -122,9 +130,7 @@ class Analysis:
             return FileReport(shown(path))
         report = self._lint_elsewhere(path)
         if report is None:
-            linter = self._linter(path)
-            report = linter.relint(path)
-            linter.project.trim_unused()
+            report = self._lint_here(self._linter(path), path)
         return self._sifted(path, report)
 
     def with_fixes(self, path: Path, data: bytes) -> FileReport | None:
@@ -134,7 +140,16 @@ class Analysis:
         if quick is None or not (quick.findings or is_unconfirmed(quick)) or self._learner(path) is not None:
             return quick
         full = Linter(self._linter(path).project, FULL)
-        return self._sifted(path, full.relint(path))
+        return self._sifted(path, self._lint_here(full, path))
+
+    def _lint_here(self, linter: Linter, path: Path) -> FileReport:
+        """What is found in a file, by this process."""
+        unparsed = linter.project.unparsed.get(path)
+        if unparsed is not None:
+            return linter.lint_unparsed(path, unparsed)
+        report = linter.relint(path)
+        linter.project.trim_unused()
+        return report
 
     def fixed(self, path: Path, data: bytes) -> Document | None:
         """A file with a content after all safe fixes; None if none is to be made. Raises ConfigError."""
@@ -142,6 +157,8 @@ class Analysis:
         if self._learner(path) is not None:
             return None
         project = self._linter(path).project
+        if path in project.unparsed:
+            return None
         done = fix(Linter(project, FULL), path, unsafe=False, write=False, data=data)
         after = project.data(path)
         project.replace(path, data)
@@ -154,8 +171,9 @@ class Analysis:
         project.most_loaded = MOST_LOADED
         project.in_use = frozenset(self._overlay)
         for file, data in self._overlay.items():
-            if (file == path or self._is_within(linter, file)) and project.bytes_of(file) != data:
-                project.replace(file, data)
+            is_seen = file == path or self._is_within(linter, file)
+            if is_seen and project.text_of(file) != data:  # others rest on it: they need not change with every key
+                project.replace(file, data, if_parsed=kind_of(file) is Kind.PYTHON)
         return linter
 
     def _is_within(self, linter: Linter, path: Path) -> bool:
@@ -179,6 +197,8 @@ class Analysis:
 
     def sweep(self) -> None:
         """Free what the last edit has put out of use, and import what the next one may need."""
+        for linter in self._linters.all():
+            linter.project.prune()
         self._collector.sweep()
         importlib.import_module("forklint.edits.tree")  # 0.15 s, before a key press waits for it
 

@@ -9,13 +9,13 @@ from pathlib import Path
 
 from lsprotocol import types
 
-from forklint.engine import is_unconfirmed
 from forklint.model import FileReport, Finding, Link, Severity, Span
 from forklint.pages import URL
 from forklint.rules.syntax_error import SyntaxFault
 from forklint.rules.unused_suppression import UnusedSuppression
 from forklint.server.positions import range_of
 from forklint.server.texts import Snapshot
+from forklint.skipped import is_unconfirmed
 from forklint.source.lines import common
 from forklint.source.paths import from_root
 

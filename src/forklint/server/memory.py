@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 TOO_LONG = 0.03
-"""Seconds for looking through what is new, from which on it is set aside, too."""
+"""Seconds of processor time for looking through what is new, from which on it is set aside, too."""
 MOST_SET_ASIDE = 40
 """So often things are set aside, until everything is looked through though the user is typing."""
 MANY_SET_ASIDE = 5
@@ -36,11 +36,11 @@ class Collector:
 
     def sweep(self) -> None:
         """Free what is out of use among what is new."""
-        begin = time.perf_counter()
+        begin = time.thread_time()  # whatever else the machine does
         gc.collect()
         self._give_back()
         self._is_due = True
-        if time.perf_counter() - begin > TOO_LONG:
+        if time.thread_time() - begin > TOO_LONG:
             gc.freeze()
             self._set_aside += 1
         if self._set_aside > MOST_SET_ASIDE:
@@ -52,6 +52,7 @@ class Collector:
             gc.unfreeze()
             gc.collect()
             gc.freeze()
+            self._give_back()
             self._is_due, self._set_aside = False, 0
 
 

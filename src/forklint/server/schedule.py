@@ -38,6 +38,9 @@ class Work(Protocol):
     async def sweep_all(self) -> None:
         """Free all that is out of use."""
 
+    async def take_in_unparsed(self) -> None:
+        """Let the other files see what was left half typed."""
+
     async def look(self) -> None:
         """Take in what has changed on the disk."""
 
@@ -54,7 +57,7 @@ class Schedule:
         self._edited: dict[str, None] = {}
         self._others: dict[str, None] = {}
         self._unconfirmed: dict[str, None] = {}
-        self._is_learning = self._is_untidy = self._is_looking = False
+        self._is_learning = self._is_untidy = self._is_looking = self._is_half_typed = False
         self._last = 0.0
         self._wake = asyncio.Event()
         self.delay = 0.0
@@ -80,7 +83,7 @@ class Schedule:
         self._edited.pop(uri, None)
         self._edited[uri] = None
         self._last = asyncio.get_running_loop().time()
-        self._is_untidy = True
+        self._is_untidy = self._is_half_typed = True
         self._wake.set()
 
     def touched(self, uri: str) -> None:
@@ -132,6 +135,9 @@ class Schedule:
         elif self._unconfirmed and self._quiet() >= PAUSE:
             await self._work.confirm(self._unconfirmed.popitem()[0])
             await self._work.sweep()
+        elif self._is_half_typed and self._quiet() >= ABSENCE:
+            self._is_half_typed = False
+            await self._work.take_in_unparsed()
         elif self._is_untidy and self._quiet() >= self._patience:
             self._is_untidy = False
             await self._work.sweep_all()
@@ -156,8 +162,9 @@ class Schedule:
 
     async def _rest(self) -> None:
         """Wait for more to do."""
-        until = PAUSE if self._unconfirmed else self._patience
-        waiting = max(until - self._quiet(), 0.01) if self._unconfirmed or self._is_untidy else None
+        until = PAUSE if self._unconfirmed else self._patience if self._is_untidy else ABSENCE
+        has_more = self._unconfirmed or self._is_untidy or self._is_half_typed
+        waiting = max(until - self._quiet(), 0.01) if has_more else None
         try:
             await asyncio.wait_for(self._wake.wait(), waiting)
         except (TimeoutError, asyncio.TimeoutError):

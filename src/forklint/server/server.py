@@ -206,6 +206,11 @@ class Server(LanguageServer):
         """Free all that is out of use."""
         await self.guarded(self.analysis.sweep_all)
 
+    async def take_in_unparsed(self) -> None:
+        """Let the other files see what was left half typed."""
+        if await self.guarded(self.analysis.take_in_unparsed):
+            self.touch_all()
+
     async def look(self) -> None:
         """Take in what has changed on the disk."""
         changes, self.changes = self.changes, Changes()
