@@ -8,6 +8,7 @@ from pathlib import Path
 
 from forklint.model import FileReport, Finding, Note
 from forklint.project.index import Project
+from forklint.project.module import linked
 from forklint.project.questions import Cuts
 from forklint.records import dataclass
 from forklint.rules import registry
@@ -118,7 +119,7 @@ class PresetLinter:
             message=suspect.message,
             subject=suspect.subject,
             cells=suspect.cells,
-            chain=suspect.chain,
+            chain=tuple(map(linked, suspect.chain)),
             qualname=suspect.qualname,
             text=uncommented(preset.document.lines, suspect.span.row, preset.comments),
             project_path=relative_to(preset.path, self.project.root),

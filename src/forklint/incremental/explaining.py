@@ -8,6 +8,7 @@ from pathlib import Path
 
 from forklint.incremental.session import Session
 from forklint.project.questions import Fact
+from forklint.project.top_level import BINDING, MODULE, STARS, TREE, USES
 from forklint.source.paths import from_root, shown
 from forklint.summaries import parts
 
@@ -22,7 +23,9 @@ TERMS = {
 }
 FILES = {
     "text": "the text of {} changed",
-    "tree": "the code of {} changed",
+    TREE: "the code of {} changed",
+    MODULE: "{} can be parsed now, or no longer",
+    STARS: "the star imports of {} changed",
     "summary": "what {} defines, calls or stores changed",
     "imports": "the imports of {} changed",
     "path roots": "what {} adds to sys.path changed",
@@ -31,6 +34,8 @@ FILES = {
     "folder": "{} was added or removed",
 }
 PARTS = {
+    BINDING: "what binds `{1}` in {0} changed",
+    USES: "code of {0} that uses `{1}` changed",
     parts.NAMED.name: "what `{1}` is in {0} changed",
     parts.CODE: "the code of `{1}` in {0} changed",
     parts.DEFINITION.name: "what `{1}` in {0} calls, reads or stores changed",

@@ -111,11 +111,12 @@ class Project(ProjectModules):
         found = scope.find(name)
         if found is None:
             return self._from_star(module, name, hops) if module.scope.stars else None
-        home, bindings = found
+        home = found[0]
         # a name that is bound to itself means nothing
-        return self.answer("what a name is", (home, name), lambda: self._bound(module, home, bindings, hops), None)
+        return self.answer("what a name is", (home, name), lambda: self._bound(module, home, name, hops), None)
 
-    def _bound(self, module: Module, home: Scope, bindings: list[Binding], hops: int) -> Symbol | None:
+    def _bound(self, module: Module, home: Scope, name: str, hops: int) -> Symbol | None:
+        bindings = home.bound(name)
         if all(binding.kind is Kind.IMPORT for binding in bindings):
             symbols = [self._import(module, binding, hops) for binding in bindings]
             return next((symbol for symbol in symbols if symbol is not None), None)

@@ -106,7 +106,7 @@ class Sites:
             if not is_own_loader(self.project, facts):
                 continue
             for other in self.project.modules(self.project.where(CALL, facts.name)):
-                for read in other.reads.get(facts.name, ()) if other is not module else ():
+                for read in other.reads(facts.name) if other is not module else ():
                     call = other.parents.get(read)
                     if isinstance(call, ast.Call) and call.func is read:
                         sent = self.of_call(other, other.scope_at(call), call)
