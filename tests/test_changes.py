@@ -241,6 +241,13 @@ def test_definitions_of_one_path_are_counted() -> None:
     }  # fmt: skip
 
 
+def test_the_number_of_a_definition_that_stays() -> None:
+    one, other = "def f(): return 1\n", "def f(): return 2\n"
+    assert NUMBERS in facts(one + other, other), "the second function of that name is now the first"
+    assert NUMBERS not in facts(one + other, one)
+    assert NUMBERS not in facts("a = 1\n" + one, one)
+
+
 def edited(text: str, dice: random.Random) -> str:
     """The text with one or two lines edited, added or taken out."""
     lines = text.splitlines(keepends=True)

@@ -214,7 +214,7 @@ def _local_of(seeds: WorkerSeeds, function: FunctionFacts) -> ast.Assign | None:
     }
     if len(names) != 1:
         return None
-    bindings = function.scope.bindings.get(names.pop(), [])
+    bindings = function.scope.bound(names.pop())
     if len(bindings) != 1 or bindings[0].kind is not Kind.VALUE or not isinstance(bindings[0].node, ast.Assign):
         return None
     statement = bindings[0].node
@@ -223,5 +223,5 @@ def _local_of(seeds: WorkerSeeds, function: FunctionFacts) -> ast.Assign | None:
 
 def _is_torch(scope: Scope) -> bool:
     """Whether ``torch`` means torch at the top of a module."""
-    bindings = scope.bindings.get("torch", [])
+    bindings = scope.bound("torch")
     return bool(bindings) and all(one.module == "torch" and not one.attribute and not one.level for one in bindings)

@@ -7,12 +7,14 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from forklint.project.nodes import nodes_below
+from forklint.project.nodes import definitions_below, nodes_below
 from forklint.project.questions import Fact
 from forklint.project.scopes import Scope
 from forklint.project.top_level import BINDING, STARS, TREE, USES, untold
 from forklint.project.trees import Kept, is_same_tree
+from forklint.summaries.parts import NUMBERS
 
+DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 Pairs = list[tuple[ast.stmt, ast.stmt]]
 """The same statements in two trees."""
 
@@ -26,12 +28,16 @@ class Alignment(NamedTuple):
     """The others of the first tree."""
     new: Sequence[ast.stmt]
     """The others of the second."""
+    renumbers: bool
+    """Whether a definition that both trees have stands behind more others, or fewer, than before."""
 
     def facts(self, name: str) -> Iterator[Fact]:
         """Give the facts of a file of that name that the two trees tell differently."""
         if not self.gone and not self.new:
             return
         yield TREE, name
+        if self.renumbers:
+            yield NUMBERS, name
         bound: dict[str, None] = {}
         used: dict[str, None] = {}
         for statements in (self.gone, self.new):
@@ -63,7 +69,21 @@ def align(before: ast.Module, after: ast.Module, kept: Kept | None = None) -> Al
     same = [*zip(was[:top], now[:top], strict=True), *between, *zip(was[was_end:], now[now_end:], strict=True)]
     mine, its = {one for one, _ in between}, {one for _, one in between}
     gone = [one for one in was[top:was_end] if one not in mine]
-    return Alignment(same, gone, [one for one in now[top:now_end] if one not in its])
+    numbers, fresh = _numbers(was), _numbers(now)
+    renumbers = any(numbers.get(one) != fresh.get(other) for one, other in same)
+    return Alignment(same, gone, [one for one in now[top:now_end] if one not in its], renumbers)
+
+
+def _numbers(body: Sequence[ast.stmt]) -> dict[ast.stmt, int]:
+    """How many definitions stand above each statement in which there are any."""
+    found: dict[ast.stmt, int] = {}
+    above = 0
+    for statement in body:
+        own = isinstance(statement, DEFINITIONS) + sum(1 for _ in definitions_below(statement))
+        if own:
+            found[statement] = above
+        above += own
+    return found
 
 
 def _common(was: Sequence[ast.stmt], now: Sequence[ast.stmt], kept: Kept | None) -> int:

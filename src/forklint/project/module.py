@@ -16,6 +16,7 @@ from forklint.project.top_level import TREE, USES, Root
 from forklint.project.trees import move
 from forklint.records import dataclass
 from forklint.source.document import Document
+from forklint.summaries.parts import NUMBERS
 
 DERIVED = (
     *("parents", "scope_of", "_scopes", "_numbers", "_all_classes", "_all_functions"),
@@ -105,11 +106,10 @@ class Module:
         """The scope that each class or function of the module opens."""
         return {scope.node: scope for scope in self._scopes}
 
-    @property
-    def numbers(self) -> dict[ast.AST, int]:
-        """The number by which the module's summary knows the scope of each class or function."""
-        self._read(TREE)
-        return self._numbers
+    def number(self, definition: ast.AST) -> int:
+        """The number by which the module's summary knows the scope of a class or function."""
+        self._read(NUMBERS)
+        return self._numbers[definition]
 
     @cached_property
     def _numbers(self) -> dict[ast.AST, int]:

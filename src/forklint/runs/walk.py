@@ -288,7 +288,7 @@ class Walk:
         home = self._project.module(package) if package is not None else None
         for inner in names:
             path = find(importer, f"{name}.{inner}".strip("."), level)
-            if path is not None and (home is None or inner not in home.scope.bindings):
+            if path is not None and (home is None or not home.scope.bound(inner)):
                 yield Imports(path, place)
 
     # Expressions

@@ -191,7 +191,7 @@ def _unpacked(evaluator: Evaluator, module: Module, home: Scope, binding: Bindin
         return items.drawn(evaluator, Expression(module, home, node.iter, frame), node.target, binding.name)
     if isinstance(node, ast.Global):
         inner = module.scope_at(node)
-        set_there = inner.bindings.get(binding.name, ()) if inner is not home else ()
+        set_there = inner.bound(binding.name) if inner is not home else ()
         return agreed(bound(evaluator, Bound(module, inner, one), None) for one in set_there)
     if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], (ast.Tuple, ast.List)):
         return NOTHING

@@ -279,7 +279,7 @@ class _Search:
 
 def _of_parameter(function: FunctionFacts, name: str, *, is_class: bool) -> Iterator[_Place]:
     """Give the reads of a parameter in its function."""
-    bindings = function.scope.bindings.get(name, [])
+    bindings = function.scope.bound(name)
     if any(binding.kind is Kind.PARAMETER for binding in bindings):
         for node in function.module.reads(name):
             if isinstance(node, ast.Name) and function.node in function.module.above(node):

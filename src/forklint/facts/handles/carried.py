@@ -309,7 +309,7 @@ class Handles:
 
 
 def _number(facts: ClassFacts | FunctionFacts) -> int:
-    return facts.module.numbers[facts.node]
+    return facts.module.number(facts.node)
 
 
 def pickling_methods(owners: Iterable[ClassFacts]) -> list[Function]:
