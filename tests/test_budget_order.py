@@ -17,13 +17,13 @@ STEPS = 9
 LOADER = """
 from torch.utils.data import DataLoader
 
-def make(data, workers, keep):
-    return DataLoader(data, num_workers=workers, persistent_workers=keep)
+def make(data, size):
+    return DataLoader(data, batch_size=size, num_workers=2)
 
-first = make([1], ONE, True)
-second = make([2], 2, True)
+first = make([1], ONE)
+second = make([2], 9)
 """.replace("ONE", " + ".join("1" * STEPS))
-SCRIPT = "from loading import make\n\nthird = make([3], 0, True)\n"
+SCRIPT = "from loading import make\n\nthird = make([3], 9)\n"
 
 
 def linter(folder: Path) -> Linter:
@@ -44,12 +44,10 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 
 
 def test_a_second_look_finds_what_the_first_found(files: list[Path]) -> None:
-    for path in files:
-        one = linter(path.parent)
-        first = linted(one, path)
-        assert linted(one, path) == first, path.name
-        assert linted(one, path) == first, path.name
-        assert "FKL402" in {note.stopped for note in first.notes}, "a budget has run out"
+    one = linter(files[0].parent)
+    first = linted(one, files[0])
+    assert "FKL402" in {note.stopped for note in first.notes}, "a budget has run out"
+    assert linted(one, files[0]) == first
 
 
 def test_files_before_it_change_nothing(files: list[Path]) -> None:
