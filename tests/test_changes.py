@@ -113,7 +113,7 @@ def facts(before: str | None, after: str | None) -> set[tuple[str, ...]]:
     return {fact for fact in found if fact[0] not in left_out and (fact[0] != "holds" or fact[1] not in ways)}
 
 
-AT_TOP = {"module", "binding", "uses", "stars"}
+AT_TOP = {"module", "binding", "uses", "stars", "flow", "runs"}
 
 
 def at_top(before: str | None, after: str | None) -> set[tuple[str, ...]]:
@@ -135,21 +135,28 @@ if LIMIT:
 
 
 def test_which_statements_of_the_top_level_an_edit_changes() -> None:
+    runs, flow = ("runs",), ("flow",)
     assert at_top(LINES, "# noted\n\n" + LINES) == set()
     assert at_top(LINES, LINES + "def h(z): return list(z)\n") == {("binding", "h"), ("uses", "list"), ("uses", "z")}
-    assert at_top(LINES, "import os.path\n" + LINES) == {("binding", "os")}
+    assert at_top(LINES, LINES + "def h(z=1): return 1\n") == {("binding", "h")}
+    assert at_top(LINES, LINES + "def h(z=b()): return 1\n") == {("binding", "h"), ("uses", "b"), runs}
+    assert at_top(LINES, "import os.path\n" + LINES) == {("binding", "os"), runs}
     body = {("binding", "f"), ("uses", "g"), ("uses", "k"), ("uses", "LIMIT")}
     assert at_top(LINES, LINES.replace("g(LIMIT)", "k(LIMIT)")) == body
-    method = {("binding", "C"), ("uses", "B"), ("uses", "self"), ("uses", "f")}
+    method = {("binding", "C"), *(("uses", name) for name in ("B", "C", "self", "f", "n", "o")), runs}
     assert at_top(LINES, LINES.replace("self.n", "self.o")) == method, "the whole class"
-    branch = {("binding", "x"), ("binding", "y"), ("uses", "LIMIT")}
+    branch = {("binding", "x"), ("binding", "y"), ("uses", "LIMIT"), runs, flow}
     assert at_top(LINES, LINES.replace("1, 2", "1, 3")) == branch, "the whole statement"
     assert at_top(LINES, LINES.replace("return g", "global w; w = 1; return g")) == {("binding", "w"), *body} - {
         ("uses", "k")
     }, "what a function binds at the top level"
     assert at_top(LINES, LINES.replace("if LIMIT:", "if (v := LIMIT):")) == {("binding", "v"), *branch}
-    assert at_top(LINES, LINES.replace("from b", "from c")) == {("stars",)}
-    assert at_top(LINES, LINES.replace("import a\n", "")) == {("binding", "a")}
+    assert at_top(LINES, LINES.replace("from b", "from c")) == {("stars",), runs}
+    assert at_top(LINES, LINES.replace("import a\n", "")) == {("binding", "a"), runs}
+    assert at_top(LINES, LINES + "a['k'] = setattr(a, 'm', 1)\n") == {
+        ("uses", "a"), ("uses", "k"), ("uses", "m"), ("uses", "setattr"), runs,
+    }  # fmt: skip
+    assert at_top(LINES, LINES + "exit()\n") == {("uses", "exit"), runs, flow}
     assert at_top(LINES, LINES + "f((\n") == {("module",)}
     assert at_top(None, LINES) == {("module",)}
 
@@ -158,8 +165,8 @@ def test_statements_that_change_places_are_others() -> None:
     one, other = "def f(): return 1\n", "def g(): return 2\n"
     changed_places = at_top(one + other + "a = 1\n", other + one + "a = 1\n")
     assert changed_places in ({("binding", "f")}, {("binding", "g")}), "one of them has moved past the other"
-    assert at_top("f()\ng()\nf()\n", "f()\nf()\n") == {("uses", "g")}
-    assert at_top("f()\nf()\n", "f()\ng()\nf()\n") == {("uses", "g")}
+    assert at_top("f()\ng()\nf()\n", "f()\nf()\n") == {("uses", "g"), ("runs",), ("flow",)}
+    assert at_top("f()\nf()\n", "f()\ng()\nf()\n") == {("uses", "g"), ("runs",), ("flow",)}
 
 
 NAME = "/p/m.py"

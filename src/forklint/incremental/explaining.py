@@ -8,7 +8,7 @@ from pathlib import Path
 
 from forklint.incremental.session import Session
 from forklint.project.questions import Fact
-from forklint.project.top_level import BINDING, MODULE, STARS, TREE, USES
+from forklint.project.top_level import BINDING, FLOW, MODULE, RUNS, STARS, TREE, USES
 from forklint.source.paths import from_root, shown
 from forklint.summaries import parts
 
@@ -26,6 +26,8 @@ FILES = {
     TREE: "the code of {} changed",
     MODULE: "{} can be parsed now, or no longer",
     STARS: "the star imports of {} changed",
+    FLOW: "what may end {} when it is imported changed",
+    RUNS: "what {} does when it is imported changed",
     "summary": "what {} defines, calls or stores changed",
     "imports": "the imports of {} changed",
     "path roots": "what {} adds to sys.path changed",

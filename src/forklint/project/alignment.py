@@ -10,7 +10,18 @@ from typing import NamedTuple
 from forklint.project.nodes import definitions_below, nodes_below
 from forklint.project.questions import Fact
 from forklint.project.scopes import Scope
-from forklint.project.top_level import BINDING, STARS, TREE, USES, untold
+from forklint.project.top_level import (
+    BINDING,
+    FLOW,
+    RUNS,
+    STARS,
+    TREE,
+    USES,
+    does_run,
+    is_of_flow,
+    untold,
+    used_name,
+)
 from forklint.project.trees import Kept, is_same_tree
 from forklint.summaries.parts import NUMBERS
 
@@ -44,19 +55,15 @@ class Alignment(NamedTuple):
             scope = Scope(ast.Module(body=[], type_ignores=[]), None)
             scope.refill(list(statements), untold, has_walrus=True)
             bound |= dict.fromkeys((*scope.bindings, *scope.elsewhere))
-            used |= dict.fromkeys(_read(statements))
+            used |= dict.fromkeys(used_name(node) for one in statements for node in nodes_below(one))
             if scope.stars:
                 yield STARS, name
+            if any(map(is_of_flow, statements)):
+                yield FLOW, name
+            if any(map(does_run, statements)):
+                yield RUNS, name
         yield from ((BINDING, name, one) for one in bound)
-        yield from ((USES, name, one) for one in used)
-
-
-def _read(statements: Sequence[ast.stmt]) -> Iterator[str]:
-    """Give the names that are read in statements, alone or behind a dot."""
-    for statement in statements:
-        for node in nodes_below(statement):
-            if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
-                yield node.id if isinstance(node, ast.Name) else node.attr
+        yield from ((USES, name, one) for one in used if one)
 
 
 def align(before: ast.Module, after: ast.Module, kept: Kept | None = None) -> Alignment:

@@ -249,8 +249,8 @@ class Project(ProjectModules):
         while names:
             for path, name in self.hierarchy.with_base(names.pop()):
                 module = self.module(path)
-                for other in module.classes if module is not None else ():
-                    if other.name == name and other not in found and facts in self.ancestry(other).classes[1:]:
+                for other in module.classes_named(name) if module is not None else ():
+                    if other not in found and facts in self.ancestry(other).classes[1:]:
                         found.add(other)
                         yield other
                         if name not in seen:

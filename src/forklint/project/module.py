@@ -12,7 +12,7 @@ from forklint.project import scopes
 from forklint.project.nodes import nodes_below, parents_below
 from forklint.project.questions import Fact
 from forklint.project.scopes import FUNCTIONS, Function, Scope
-from forklint.project.top_level import TREE, USES, Root
+from forklint.project.top_level import TREE, USES, Root, used_name
 from forklint.project.trees import move
 from forklint.records import dataclass
 from forklint.source.document import Document
@@ -20,7 +20,7 @@ from forklint.summaries.parts import NUMBERS
 
 DERIVED = (
     *("parents", "scope_of", "_scopes", "_numbers", "_all_classes", "_all_functions"),
-    *("_nodes", "_all_reads", "_ordinals"),
+    *("_nodes", "_all_uses", "_ordinals"),
 )
 """What a module works out from its tree."""
 
@@ -82,7 +82,7 @@ class Module:
         return self.source
 
     @cached_property
-    def tree(self) -> ast.Module:
+    def tree(self) -> Root:
         """The tree of the module."""
         return Root(self.parsed, self._read)
 
@@ -165,15 +165,26 @@ class Module:
 
     def reads(self, name: str) -> list[ast.Name | ast.Attribute]:
         """The places where a name is read, or an attribute of that name."""
+        used = self.uses(name)
+        return [one for one in used if isinstance(one, (ast.Name, ast.Attribute)) and isinstance(one.ctx, ast.Load)]
+
+    def classes_named(self, name: str) -> list[ClassFacts]:
+        """The classes of a name, nested ones included, in the order of the text."""
+        found = [one for one in self.uses(name) if isinstance(one, ast.ClassDef)]
+        return [self.class_facts(one) for one in sorted(found, key=lambda one: one.lineno)]
+
+    def uses(self, name: str) -> list[ast.AST]:
+        """The places where a name is read, or set as an attribute or key, and the classes of that name."""
         self._read(USES, name)
-        return self._all_reads.get(name, [])
+        return self._all_uses.get(name, [])
 
     @cached_property
-    def _all_reads(self) -> dict[str, list[ast.Name | ast.Attribute]]:
-        found: dict[str, list[ast.Name | ast.Attribute]] = {}
+    def _all_uses(self) -> dict[str, list[ast.AST]]:
+        found: dict[str, list[ast.AST]] = {}
         for node in self._nodes:
-            if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
-                found.setdefault(node.id if isinstance(node, ast.Name) else node.attr, []).append(node)
+            name = used_name(node)
+            if name:
+                found.setdefault(name, []).append(node)
         return found
 
     def number_of(self, node: ast.AST) -> int:

@@ -20,7 +20,15 @@ BINDING = "binding"
 STARS = "stars"
 """Which ``import *`` there are at the top level."""
 USES = "uses"
-"""By a name: the statements of the top level in which it is read, alone or behind a dot."""
+"""By a name: the statements of the top level in which it is read, set as an attribute or key, or given to a class."""
+FLOW = "flow"
+"""The statements of the top level after which a run may not go on: not definitions, imports and assignments."""
+RUNS = "runs"
+"""The statements of the top level that do something when the file is imported: not plain functions."""
+STRAIGHT = (
+    *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom),
+    *(ast.Assign, ast.AnnAssign, ast.AugAssign),
+)
 
 
 class Note(Protocol):
@@ -47,3 +55,44 @@ class Root(ast.Module):
         """The statements of the top level."""
         self._note(TREE)
         return self._tree.body
+
+    @property
+    def flow(self) -> list[ast.stmt]:
+        """Those after which a run may not go on."""
+        self._note(FLOW)
+        return [one for one in self._tree.body if is_of_flow(one)]
+
+    @property
+    def running(self) -> list[ast.stmt]:
+        """Those that do something when the file is imported."""
+        self._note(RUNS)
+        return [one for one in self._tree.body if does_run(one)]
+
+
+def is_of_flow(statement: ast.stmt) -> bool:
+    """Whether a run may end at a statement, or a branch of it."""
+    return not isinstance(statement, STRAIGHT)
+
+
+def does_run(statement: ast.stmt) -> bool:
+    """Whether a statement may do more than define a function."""
+    if not isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)) or statement.decorator_list:
+        return True
+    defaults = (*statement.args.defaults, *statement.args.kw_defaults)
+    return not all(one is None or isinstance(one, ast.Constant) for one in defaults)
+
+
+def used_name(node: ast.AST) -> str:
+    """The name that a node uses, as ``USES`` means it; empty for none."""
+    if isinstance(node, ast.Name):
+        return node.id if isinstance(node.ctx, ast.Load) else ""
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    if isinstance(node, ast.ClassDef):
+        return node.name
+    key: ast.AST | None = None
+    if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
+        key = node.slice
+    elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "setattr" and len(node.args) > 1:
+        key = node.args[1]
+    return key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else ""
