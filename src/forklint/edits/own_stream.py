@@ -16,7 +16,8 @@ from forklint.model import Applicability
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import Function, Kind, Scope
-from forklint.summaries.terms import WORD, last_name
+from forklint.summaries.summary import last_name
+from forklint.summaries.terms import WORD
 
 PROPERTY = """
 _{stem}_generator = _{stem}_seed = None

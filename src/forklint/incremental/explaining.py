@@ -46,6 +46,7 @@ PARTS = {
     parts.BASES.name: "the classes of {0} or their bases changed",
     parts.DECORATORS.name: "a decorator at the top level of {0} changed",
     parts.READS.name: "{0} started or stopped using `{1}`",
+    parts.CALLS.name: "{0} started or stopped calling `{1}`",
     parts.EXPORTS.name: "the names in __all__ of {0} changed",
     parts.TOP.name: "what {0} does when it is imported changed",
     parts.ORDER: "the order of definitions in {0} changed, or it could not be parsed",

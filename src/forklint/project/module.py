@@ -12,6 +12,7 @@ from forklint.project import scopes
 from forklint.project.nodes import nodes_below, parents_below
 from forklint.project.questions import Fact
 from forklint.project.scopes import FUNCTIONS, Function, Scope
+from forklint.project.spelling import last_name
 from forklint.project.top_level import TREE, USES, Root, used_name
 from forklint.project.trees import move
 from forklint.records import dataclass
@@ -20,7 +21,7 @@ from forklint.summaries.parts import NUMBERS
 
 DERIVED = (
     *("parents", "scope_of", "_scopes", "_numbers", "_all_classes", "_all_functions"),
-    *("_nodes", "_all_uses", "_ordinals"),
+    *("_nodes", "_all_uses", "_all_calls", "_ordinals"),
 )
 """What a module works out from its tree."""
 
@@ -172,6 +173,22 @@ class Module:
         """The classes of a name, nested ones included, in the order of the text."""
         found = [one for one in self.uses(name) if isinstance(one, ast.ClassDef)]
         return [self.class_facts(one) for one in sorted(found, key=lambda one: one.lineno)]
+
+    def calls_of(self, names: Iterable[str]) -> list[ast.Call]:
+        """The calls of what has one of some last names, in the order of ``nodes``."""
+        found: list[tuple[int, ast.Call]] = []
+        for name in names:
+            self._read(USES, name)
+            found += self._all_calls.get(name, ())
+        return [call for _, call in sorted(found, key=lambda one: one[0])]
+
+    @cached_property
+    def _all_calls(self) -> dict[str, list[tuple[int, ast.Call]]]:
+        found: dict[str, list[tuple[int, ast.Call]]] = {}
+        for number, node in enumerate(self._nodes):
+            if isinstance(node, ast.Call):
+                found.setdefault(last_name(node.func), []).append((number, node))
+        return found
 
     def uses(self, name: str) -> list[ast.AST]:
         """The places where a name is read, or set as an attribute or key, and the classes of that name."""

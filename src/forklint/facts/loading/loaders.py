@@ -270,8 +270,8 @@ def files_with_loaders(project: Project) -> tuple[Path, ...]:
 
 def _find(project: Project, module: Module) -> Iterator[Loader]:
     words = loader_names(project) | {PARTIALS}
-    for node in module.nodes:
-        if isinstance(node, ast.Call) and last_name(node.func) in words and not _is_named_partial(module, node):
+    for node in module.calls_of(words):
+        if not _is_named_partial(module, node):
             loader = loader_at(project, Expression(module, module.scope_at(node), node))
             if loader is not None:
                 yield loader

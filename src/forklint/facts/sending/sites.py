@@ -156,9 +156,8 @@ class Sites:
         Left out are those whose workers are surely none, those of which nothing says that they have any, and, before
         it is asked, those that are not ``wanted``.
         """
-        names = self._names()
-        for node in module.nodes:
-            if isinstance(node, ast.Call) and last_name(node.func) in names and (wanted is None or wanted(node)):
+        for node in module.calls_of(self._names()):
+            if wanted is None or wanted(node):
                 scope = module.scope_at(node)
                 row = loader_row(self.project, module, scope, node)
                 found = self._with_workers(module, scope, node, row) if row is not None else None
