@@ -36,7 +36,7 @@ FILES = {
     "folder": "{} was added or removed",
 }
 PARTS = {
-    BINDING: "what binds `{1}` in {0} changed",
+    BINDING: "the definition of `{1}` in {0} changed",
     USES: "code of {0} that uses `{1}` changed",
     parts.NAMED.name: "what `{1}` is in {0} changed",
     parts.CODE: "the code of `{1}` in {0} changed",
