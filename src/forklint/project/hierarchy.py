@@ -64,18 +64,14 @@ class Hierarchy:
         """
 
         def find() -> bool:
-            return self._calls_any(names, path) or self._calls_any(self.heirs(names), path)
+            called = self._project.questions.aside(lambda: self._called(path))
+            known = min(names & called, default="") or min(self.heirs(names) & called, default="")
+            if known:  # that it calls this one is all that it rests on
+                self._project.part(path, CALLS, known)
+                return True
+            return not self.heirs(names).isdisjoint(self._called(path))
 
         return self._ask("may call", (names, path), find)
-
-    def _calls_any(self, names: Names, path: Path) -> bool:
-        """Whether a file calls one of some names: if it does, that rests on the first of those alone."""
-        called = self._project.questions.aside(lambda: self._called(path))
-        known = min(names & called, default="")
-        if not known:
-            return not names.isdisjoint(self._called(path))
-        self._project.part(path, CALLS, known)
-        return True
 
     def _called(self, path: Path) -> Names:
         """The last names of what a file calls; where it makes partials, of all that it reads."""
