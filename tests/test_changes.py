@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from forklint.project import changes
-from forklint.project.changes import POSITIONS, State, changed, is_same_tree, move, state_of
+from forklint.project.changes import State, changed, state_of
+from forklint.project.trees import POSITIONS, is_same_tree, move
 
 SOURCE = Path(__file__).parent.parent / "src" / "forklint"
 FILES = sorted(SOURCE.rglob("*.py"))[::6]
@@ -99,12 +100,73 @@ def test_what_nobody_can_parse_is_like_nothing_else() -> None:
     assert not is_same_tree(ast.parse(""), None)
 
 
-def facts(before: str | None, after: str | None) -> set[tuple[str, ...]]:
+def all_facts(before: str | None, after: str | None) -> set[tuple[str, ...]]:
     path = Path("/p/m.py")
     states = [state_of(path, text.encode()) if text is not None else State.none() for text in (before, after)]
-    ways = {"word", "bound"}
-    found = changed(path, *states)
-    return {fact for fact in found if fact[0] != "path roots" and (fact[0] != "holds" or fact[1] not in ways)}
+    return set(changed(path, *states))
+
+
+def facts(before: str | None, after: str | None) -> set[tuple[str, ...]]:
+    """The facts that are neither about the statements of the top level nor about words and path roots."""
+    left_out, ways = {"path roots", *AT_TOP}, {"word", "bound"}
+    found = all_facts(before, after)
+    return {fact for fact in found if fact[0] not in left_out and (fact[0] != "holds" or fact[1] not in ways)}
+
+
+AT_TOP = {"module", "binding", "uses", "stars", "flow", "runs"}
+
+
+def at_top(before: str | None, after: str | None) -> set[tuple[str, ...]]:
+    """What changes of the statements of the top level, without the name of the file."""
+    return {(fact[0], *fact[2:]) for fact in all_facts(before, after) if fact[0] in AT_TOP}
+
+
+LINES = """
+import a
+from b import *
+
+LIMIT = a.most
+def f(): return g(LIMIT)
+class C(B):
+    def m(self): self.n = f
+if LIMIT:
+    x, y = 1, 2
+"""
+
+
+def test_which_statements_of_the_top_level_an_edit_changes() -> None:
+    runs, flow = ("runs",), ("flow",)
+    assert at_top(LINES, "# noted\n\n" + LINES) == set()
+    assert at_top(LINES, LINES + "def h(z): return list(z)\n") == {("binding", "h"), ("uses", "list"), ("uses", "z")}
+    assert at_top(LINES, LINES + "def h(z=1): return 1\n") == {("binding", "h")}
+    assert at_top(LINES, LINES + "def h(z=b()): return 1\n") == {("binding", "h"), ("uses", "b"), runs}
+    assert at_top(LINES, "import os.path\n" + LINES) == {("binding", "os"), runs}
+    body = {("binding", "f"), ("uses", "g"), ("uses", "k"), ("uses", "LIMIT")}
+    assert at_top(LINES, LINES.replace("g(LIMIT)", "k(LIMIT)")) == body
+    method = {("binding", "C"), *(("uses", name) for name in ("B", "C", "self", "f", "n", "o")), runs}
+    assert at_top(LINES, LINES.replace("self.n", "self.o")) == method, "the whole class"
+    branch = {("binding", "x"), ("binding", "y"), ("uses", "LIMIT"), runs, flow}
+    assert at_top(LINES, LINES.replace("1, 2", "1, 3")) == branch, "the whole statement"
+    assert at_top(LINES, LINES.replace("return g", "global w; w = 1; return g")) == {("binding", "w"), *body} - {
+        ("uses", "k")
+    }, "what a function binds at the top level"
+    assert at_top(LINES, LINES.replace("if LIMIT:", "if (v := LIMIT):")) == {("binding", "v"), *branch}
+    assert at_top(LINES, LINES.replace("from b", "from c")) == {("stars",), runs}
+    assert at_top(LINES, LINES.replace("import a\n", "")) == {("binding", "a"), runs}
+    assert at_top(LINES, LINES + "a['k'] = setattr(a, 'm', 1)\n") == {
+        ("uses", "a"), ("uses", "k"), ("uses", "m"), ("uses", "setattr"), runs,
+    }  # fmt: skip
+    assert at_top(LINES, LINES + "exit()\n") == {("uses", "exit"), runs, flow}
+    assert at_top(LINES, LINES + "f((\n") == {("module",)}
+    assert at_top(None, LINES) == {("module",)}
+
+
+def test_statements_that_change_places_are_others() -> None:
+    one, other = "def f(): return 1\n", "def g(): return 2\n"
+    changed_places = at_top(one + other + "a = 1\n", other + one + "a = 1\n")
+    assert changed_places in ({("binding", "f")}, {("binding", "g")}), "one of them has moved past the other"
+    assert at_top("f()\ng()\nf()\n", "f()\nf()\n") == {("uses", "g"), ("runs",), ("flow",)}
+    assert at_top("f()\nf()\n", "f()\ng()\nf()\n") == {("uses", "g"), ("runs",), ("flow",)}
 
 
 NAME = "/p/m.py"
@@ -158,7 +220,8 @@ def test_what_an_edit_in_a_definition_changes() -> None:
         part("code", "n"),
     }
     assert facts(BEFORE, BEFORE.replace("return g()", "return k()")) == CODE - {SIZE} | BODY | {
-        ("holds", "call", "g"), ("holds", "call", "k"), part("reads", "g"), part("reads", "k"),
+        ("holds", "call", "g"), ("holds", "call", "k"),
+        part("reads", "g"), part("reads", "k"), part("calls", "g"), part("calls", "k"),
     }  # fmt: skip
     assert facts(BEFORE, BEFORE.replace("return ", "x.y = ")) == CODE | BODY | {
         part("head", "A.f"), part("named", "x.y"), part("reads", "x"), part("reads", "y"),
@@ -184,6 +247,13 @@ def test_definitions_of_one_path_are_counted() -> None:
     assert facts(twice, twice.replace("return 1", "...")) == {
         *CODE, part("definition", "f#2"), part("head", "f#2"), part("code", "f#2"),
     }  # fmt: skip
+
+
+def test_the_number_of_a_definition_that_stays() -> None:
+    one, other = "def f(): return 1\n", "def f(): return 2\n"
+    assert NUMBERS in facts(one + other, other), "the second function of that name is now the first"
+    assert NUMBERS not in facts(one + other, one)
+    assert NUMBERS not in facts("a = 1\n" + one, one)
 
 
 def edited(text: str, dice: random.Random) -> str:

@@ -48,7 +48,7 @@ def test_other_options_have_reports_of_their_own(forklint, project: Path) -> Non
     ("file", "text", "reason"),
     [
         ("words.py", WORDS + "# more\n", "- the file itself changed"),
-        ("base.py", BASE.replace("(Dataset)", ""), "- the code of base.py changed"),
+        ("base.py", BASE.replace("(Dataset)", ""), "- the definition of `Base` in base.py changed"),
         ("lmdb.py", "def open(path): ...\n", "- lmdb.py was added or removed in "),
     ],
 )

@@ -74,6 +74,13 @@ def test_a_change_is_one_for_what_rests_on_it(linted: Linted, project: Path) -> 
     assert "words/base.py" not in linted(cwd=project)
 
 
+def test_a_function_that_is_added_is_none_for_what_follows_others(linted: Linted, project: Path) -> None:
+    linted(cwd=project)
+    base = project / "words/base.py"
+    write(base, base.read_text() + "\n\ndef added(x):\n    return list(x)\n")
+    assert linted(cwd=project) == ["words/base.py"]
+
+
 def test_a_comment_is_a_change_for_what_reads_the_text(linted: Linted, project: Path) -> None:
     """That is the file itself, and who looks into the lines of a class that it names: not all that import it."""
     linted(cwd=project)

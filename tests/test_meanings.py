@@ -18,7 +18,7 @@ CASES = [one for one in all_cases() if one.path.suffix != ".ipynb"]
 
 
 def definition(facts: ClassFacts | FunctionFacts) -> Definition:
-    return Definition(facts.module.path, facts.module.numbers[facts.node])
+    return Definition(facts.module.path, facts.module.number(facts.node))
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)

@@ -253,4 +253,4 @@ def test_a_trace_is_found_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         program = Program(topic, budget_for(project, module.tree), module)
         program.play(trace_of_module(topic, path))
         assert happened(program) == "f f"
-    assert len(found) == len(set(found)) == 5
+    assert len(found) == len(set(found)) == 4, "the definition of a plain function does nothing"

@@ -16,7 +16,7 @@ from forklint.project.answers import Cuts, Rests
 from forklint.project.budget import room_for_questions
 from forklint.project.changes import UNPARSABLE
 from forklint.project.index import Project
-from forklint.project.module import Module
+from forklint.project.module import Module, linked
 from forklint.project.modules import REPORT
 from forklint.project.places import with_places
 from forklint.records import dataclass
@@ -270,7 +270,7 @@ class Linter:
             message=suspect.message,
             subject=suspect.subject,
             cells=suspect.cells,
-            chain=tuple(suspect.chain),
+            chain=tuple(map(linked, suspect.chain)),
             qualname=module.qualname_at(suspect.node),
             text=uncommented(module.document.lines, span.row, module.document.comments),
             project_path=relative_to(module.path, self.project.root),

@@ -9,6 +9,7 @@ from pathlib import Path
 from forklint.model import FileReport, Finding, Note
 from forklint.project.answers import Cuts
 from forklint.project.index import Project
+from forklint.project.module import linked
 from forklint.records import dataclass
 from forklint.rules import registry
 from forklint.rules.base import PresetSuspect, Rule
@@ -118,7 +119,7 @@ class PresetLinter:
             message=suspect.message,
             subject=suspect.subject,
             cells=suspect.cells,
-            chain=suspect.chain,
+            chain=tuple(map(linked, suspect.chain)),
             qualname=suspect.qualname,
             text=uncommented(preset.document.lines, suspect.span.row, preset.comments),
             project_path=relative_to(preset.path, self.project.root),

@@ -12,6 +12,7 @@ from test_loading import FILE, HEAD
 
 from forklint.config import Settings
 from forklint.project.index import Project
+from forklint.project.module import linked
 from forklint.values.cost import MAX_DEPTH
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import Constant, Expression, Found, Instance
@@ -45,7 +46,7 @@ def told(found: Found) -> tuple[object, ...]:
         kept = repr(value.value) if isinstance(value.value, (str, int, float)) else type(value.value).__name__
     elif isinstance(value, Instance):
         kept = value.facts.name, value.made is not None and (value.made.open, sorted(value.made.keywords))
-    return kept, found.by_default, tuple((link.row, link.message) for link in found.links)
+    return kept, found.by_default, tuple((linked(link).row, link.message) for link in found.links)
 
 
 @pytest.mark.parametrize("part", range(8))

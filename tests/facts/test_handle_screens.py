@@ -112,7 +112,7 @@ def test_names_foresee_what_the_facts_find(case: Case, tmp_path: Path) -> None:
         module = project.module(path)
         for facts in module.classes if module else ():
             if is_dataset(project, facts):
-                assert datasets.may_be_dataset(Definition(path, module.numbers[facts.node]))
+                assert datasets.may_be_dataset(Definition(path, module.number(facts.node)))
         if module is not None and list(handles.carried_from(module)):
             assert handles.screen.may_store(path)
 

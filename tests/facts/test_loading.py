@@ -12,6 +12,7 @@ from loading_cases import COMMAND_LINE, FILES, FUNCTIONS, MAKERS, NO_LOADER, OBJ
 from forklint.config import Settings
 from forklint.facts.loading.loaders import Loader, loaders, loaders_for
 from forklint.project.index import Project
+from forklint.project.module import linked
 from forklint.values.model import Constant
 from forklint.values.numbers import Workers
 
@@ -62,7 +63,7 @@ def test_the_source_is_linked(tmp_path: Path) -> None:
         "from settings import WORKERS\nDataLoader(faces, num_workers=WORKERS)\n--- settings.py\n\nWORKERS = 2\n",
         tmp_path,
     )
-    [link] = loader.workers.links
+    [link] = map(linked, loader.workers.links)
     assert (Path(link.path).name, link.row, link.message) == ("settings.py", 2, "`WORKERS` is 2 here")
 
 

@@ -188,7 +188,7 @@ class _Rewriting:
 
 def _with_import_of_os(tree: cst.Module, module: Module, first_of_cell: int | None) -> cst.Module:
     """Add ``import os`` among the first imports of the module or cell, in alphabetical order where they are."""
-    bindings = module.scope.bindings.get("os", [])
+    bindings = module.scope.bound("os")
     if bindings and all(b.module.split(".")[0] == "os" and not b.attribute and not b.level for b in bindings):
         return tree
     body = list(tree.body)

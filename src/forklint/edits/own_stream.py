@@ -16,7 +16,8 @@ from forklint.model import Applicability
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import Function, Kind, Scope
-from forklint.summaries.terms import WORD, last_name
+from forklint.summaries.summary import last_name
+from forklint.summaries.terms import WORD
 
 PROPERTY = """
 _{stem}_generator = _{stem}_seed = None
@@ -214,7 +215,7 @@ def _local_of(seeds: WorkerSeeds, function: FunctionFacts) -> ast.Assign | None:
     }
     if len(names) != 1:
         return None
-    bindings = function.scope.bindings.get(names.pop(), [])
+    bindings = function.scope.bound(names.pop())
     if len(bindings) != 1 or bindings[0].kind is not Kind.VALUE or not isinstance(bindings[0].node, ast.Assign):
         return None
     statement = bindings[0].node
@@ -223,5 +224,5 @@ def _local_of(seeds: WorkerSeeds, function: FunctionFacts) -> ast.Assign | None:
 
 def _is_torch(scope: Scope) -> bool:
     """Whether ``torch`` means torch at the top of a module."""
-    bindings = scope.bindings.get("torch", [])
+    bindings = scope.bound("torch")
     return bool(bindings) and all(one.module == "torch" and not one.attribute and not one.level for one in bindings)

@@ -93,5 +93,5 @@ def _with_source(tree: Tree, statement: cst.CSTNode, text: str) -> cst.CSTNode:
 
 def _is_imported(module: Module, name: str) -> bool:
     """Whether a name means the module of that name at the top of a file."""
-    bindings = module.scope.bindings.get(name, [])
+    bindings = module.scope.bound(name)
     return bool(bindings) and all(one.module == name and not one.attribute and not one.level for one in bindings)

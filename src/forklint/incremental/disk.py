@@ -14,6 +14,7 @@ from forklint.incremental.rows import FileRow, MalformedError
 from forklint.project.answers import Fact
 from forklint.project.changes import State, changed, changed_searches, compiled, state_of
 from forklint.project.seen import WALKED, Seen, importable
+from forklint.project.top_level import MODULE, TREE
 from forklint.records import dataclass
 from forklint.source import discovery
 from forklint.source.digest import digest
@@ -100,7 +101,7 @@ class Disk:
         if kind_of(Path(path)) is Kind.PYTHON:
             self._take_in(path, self._before(path, row, found), state_of(Path(path), data), found)
         else:
-            found.facts.update((("text", path), ("size", path), ("tree", path)))
+            found.facts.update((("text", path), ("size", path), (MODULE, path), (TREE, path)))
 
     def _before(self, path: str, row: FileRow, found: Difference) -> State:
         """A Python file as it was."""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from forklint.incremental.session import Session
 from forklint.project.answers import Fact
+from forklint.project.top_level import BINDING, FLOW, MODULE, RUNS, STARS, TREE, USES
 from forklint.source.paths import from_root, shown
 from forklint.summaries import parts
 
@@ -22,7 +23,11 @@ TERMS = {
 }
 FILES = {
     "text": "the text of {} changed",
-    "tree": "the code of {} changed",
+    TREE: "the code of {} changed",
+    MODULE: "{} can be parsed now, or no longer",
+    STARS: "the star imports of {} changed",
+    FLOW: "what may end {} when it is imported changed",
+    RUNS: "what {} does when it is imported changed",
     "summary": "what {} defines, calls or stores changed",
     "imports": "the imports of {} changed",
     "path roots": "what {} adds to sys.path changed",
@@ -31,6 +36,8 @@ FILES = {
     "folder": "{} was added or removed",
 }
 PARTS = {
+    BINDING: "the definition of `{1}` in {0} changed",
+    USES: "code of {0} that uses `{1}` changed",
     parts.NAMED.name: "what `{1}` is in {0} changed",
     parts.CODE: "the code of `{1}` in {0} changed",
     parts.DEFINITION.name: "what `{1}` in {0} calls, reads or stores changed",
@@ -39,6 +46,7 @@ PARTS = {
     parts.BASES.name: "the classes of {0} or their bases changed",
     parts.DECORATORS.name: "a decorator at the top level of {0} changed",
     parts.READS.name: "{0} started or stopped using `{1}`",
+    parts.CALLS.name: "{0} started or stopped calling `{1}`",
     parts.EXPORTS.name: "the names in __all__ of {0} changed",
     parts.TOP.name: "what {0} does when it is imported changed",
     parts.ORDER: "the order of definitions in {0} changed, or it could not be parsed",

@@ -63,7 +63,7 @@ def _are_certain(project: Project, module: Module, home: Scope, bindings: list[B
 def _is_module_at_first(project: Project, importer: Module, package: Module, name: str) -> bool:
     """Whether a name that a package binds is also a module of it, which is what its own files get if they run first."""
     folder = package.path.parent
-    if package.path.name != "__init__.py" or folder not in importer.path.parents or name not in package.scope.bindings:
+    if package.path.name != "__init__.py" or folder not in importer.path.parents or not package.scope.bound(name):
         return False
     return project.resolver.find(package.path, name, level=1) is not None
 

@@ -7,8 +7,11 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from forklint.project.alignment import Alignment, align
 from forklint.project.answers import Fact
 from forklint.project.nodes import definitions_below
+from forklint.project.top_level import MODULE, TREE
+from forklint.project.trees import Kept, is_same_tree
 from forklint.records import dataclass
 from forklint.source import document
 from forklint.source.lines import common
@@ -20,7 +23,6 @@ from forklint.summaries.terms import KINDS, WORD, Terms
 
 UNPARSABLE = (SyntaxError, RecursionError, MemoryError, ValueError)
 """What ``ast`` raises for a text that it refuses."""
-POSITIONS = ("lineno", "col_offset", "end_lineno", "end_col_offset")
 
 
 @dataclass(frozen=True)
@@ -64,8 +66,17 @@ def parsed(path: Path, data: bytes) -> ast.Module | None:
         return None
 
 
-def changed(path: Path, before: State, after: State) -> Iterator[Fact]:
-    """Give the facts of a file that two states of it tell differently, but for searches over bytes."""
+def aligned(path: Path, before: State, after: State) -> Alignment | None:
+    """Which statements two states of a file have in common; None if one of them has no tree."""
+    kept = _kept(path, before, after)
+    return align(before.tree, after.tree, kept) if before.tree is not None and after.tree is not None else None
+
+
+def changed(path: Path, before: State, after: State, alignment: Alignment | None = None) -> Iterator[Fact]:
+    """Give the facts of a file that two states of it tell differently, but for searches over bytes.
+
+    ``alignment``: what ``aligned`` gives for them, if it was asked already.
+    """
     name = str(path)
     if before.exists != after.exists:
         yield "file", name
@@ -80,11 +91,16 @@ def changed(path: Path, before: State, after: State) -> Iterator[Fact]:
     for kind in (*KINDS, WORD):
         for term in before.terms.get(kind, frozenset()) ^ after.terms.get(kind, frozenset()):
             yield "holds", kind, term
-    kept = _kept(path, before, after)
-    if not is_same_tree(before.tree, after.tree, kept):
-        yield "tree", name
+    if (before.summary is None) is not (after.summary is None):
+        yield MODULE, name
+    if before.tree is None and after.tree is None:
+        return
+    same = alignment or aligned(path, before, after)
+    facts = tuple(same.facts(name)) if same is not None else ((TREE, name),)
+    yield from facts
+    if facts:
         yield from _of_summaries(name, before.summary, after.summary)
-        yield from ((CODE, name, key) for key in _changed_definitions(before, after, kept))
+        yield from ((CODE, name, key) for key in _changed_definitions(before, after, _kept(path, before, after)))
 
 
 def changed_searches(
@@ -132,35 +148,6 @@ def _of_summaries(name: str, before: Summary | None, after: Summary | None) -> I
         yield from ((kind, name, *key) for kind, *key in changed_parts(before, after))
 
 
-@dataclass(frozen=True)
-class Kept:
-    """The lines at the beginning and at the end of a text that an edit leaves as they are."""
-
-    top: int
-    """How many at the beginning."""
-    bottom: int
-    """The last line before those at the end."""
-    shift: int
-    """How many lines further down those are in the edited text."""
-
-    def has(self, before: object, after: object) -> bool:
-        """Whether a statement of the text, and one of the edited text, are the same one in these lines."""
-        if not isinstance(before, ast.stmt) or not isinstance(after, ast.stmt):
-            return False
-        start, end = _rows(before)
-        shift = self.shift if start > self.bottom else 0
-        if start <= self.bottom and end > self.top:
-            return False
-        columns = before.col_offset, before.end_col_offset
-        return (start + shift, end + shift) == _rows(after) and columns == (after.col_offset, after.end_col_offset)
-
-
-def _rows(node: ast.stmt) -> tuple[int, int]:
-    """The first and the last line of a statement, with its decorators."""
-    decorators = getattr(node, "decorator_list", ())
-    return min([one.lineno for one in decorators], default=node.lineno), node.end_lineno or node.lineno
-
-
 def _kept(path: Path, before: State, after: State) -> Kept | None:
     """The lines that an edit leaves as they are; None if one of two states has no tree."""
     if before.tree is None or after.tree is None:
@@ -181,41 +168,3 @@ def _definitions(state: State) -> dict[str, ast.AST]:
     if state.summary is None or state.tree is None:
         return {}
     return dict(zip(state.summary.keys[1:], definitions_below(state.tree), strict=True))
-
-
-def is_same_tree(one: ast.AST | None, other: ast.AST | None, kept: Kept | None = None) -> bool:
-    """Whether two trees differ in positions alone; statements in lines that are kept are not looked into."""
-    waiting: list[tuple[object, object]] = [(one, other)]
-    while waiting:
-        first, second = waiting.pop()
-        if first.__class__ is not second.__class__:
-            return False
-        if kept is not None and kept.has(first, second):
-            continue
-        if first.__class__ is list:
-            if len(first) != len(second):  # type: ignore[arg-type]
-                return False
-            waiting.extend(zip(first, second, strict=True))  # type: ignore[call-overload]
-        elif isinstance(first, ast.AST):
-            theirs = second.__dict__
-            for key, value in first.__dict__.items():
-                if key not in POSITIONS:
-                    waiting.append((value, theirs.get(key)))
-        elif first != second or repr(first) != repr(second):  # 0.0 and -0.0, or nan
-            return False
-    return True
-
-
-def move(tree: ast.AST, fresh: ast.AST) -> None:
-    """Give the nodes of a tree the positions that those of another tree of the same shape have."""
-    waiting = [(tree, fresh)]
-    while waiting:
-        mine, its = waiting.pop()
-        for key, value in its.__dict__.items():
-            if key in POSITIONS:
-                mine.__dict__[key] = value
-            elif value.__class__ is list:
-                pairs = zip(mine.__dict__[key], value, strict=True)
-                waiting.extend(pair for pair in pairs if isinstance(pair[1], ast.AST))
-            elif isinstance(value, ast.AST):
-                waiting.append((mine.__dict__[key], value))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from forklint.project.graph import ImportGraph
 from forklint.project.index import Project
 from forklint.project.module import Module
+from forklint.project.top_level import MODULE
 from forklint.source.discovery import Walk
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class GuestProject(Project):
 
     def load(self, path: Path) -> Module:
         """The module of a file; raises what ``Project.load`` raises."""
-        self.questions.note(("tree", str(path)))
+        self.questions.note((MODULE, str(path)))
         return self._guest if path == self._guest.path else self._home.load(path)
 
     def peek(self, path: Path) -> Summary | None:

@@ -10,7 +10,9 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from forklint.summaries.terms import BASE, RENAMED, last_name, renamed_by
+from forklint.summaries.parts import CALLS
+from forklint.summaries.summary import last_name
+from forklint.summaries.terms import BASE, RENAMED, renamed_by
 from forklint.summaries.terms import CLASS as CLASS_TERM
 
 if TYPE_CHECKING:
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Names = frozenset[str]
-PARTIAL = "partial"
 
 
 class Heads(NamedTuple):
@@ -63,8 +64,12 @@ class Hierarchy:
         """
 
         def find() -> bool:
-            called = self._called(path)
-            return not (names.isdisjoint(called) and self.heirs(names).isdisjoint(called))
+            called = self._project.questions.aside(lambda: self._called(path))
+            known = min(names & called, default="") or min(self.heirs(names) & called, default="")
+            if known:  # that it calls this one is all that it rests on
+                self._project.part(path, CALLS, known)
+                return True
+            return not self.heirs(names).isdisjoint(self._called(path))
 
         return self._ask("may call", (names, path), find)
 
@@ -74,11 +79,7 @@ class Hierarchy:
 
     def _find_called(self, path: Path) -> Names:
         summary = self._project.summary(path)
-        scopes = summary.scopes if summary is not None else ()
-        called = frozenset(last_name(call) for scope in scopes for call in scope.calls)
-        if PARTIAL not in called:
-            return called
-        return called.union(*(scope.bare | scope.attributes for scope in scopes))
+        return summary.called if summary is not None else frozenset()
 
     def _ask(self, what: str, key: Hashable, find: Callable[[], T]) -> T:
         return self._project.answer(what, key, find, compared=True)

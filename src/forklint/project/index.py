@@ -111,11 +111,12 @@ class Project(ProjectModules):
         found = scope.find(name)
         if found is None:
             return self._from_star(module, name, hops) if module.scope.stars else None
-        home, bindings = found
+        home = found[0]
         # a name that is bound to itself means nothing
-        return self.answer("what a name is", (home, name), lambda: self._bound(module, home, bindings, hops), None)
+        return self.answer("what a name is", (home, name), lambda: self._bound(module, home, name, hops), None)
 
-    def _bound(self, module: Module, home: Scope, bindings: list[Binding], hops: int) -> Symbol | None:
+    def _bound(self, module: Module, home: Scope, name: str, hops: int) -> Symbol | None:
+        bindings = home.bound(name)
         if all(binding.kind is Kind.IMPORT for binding in bindings):
             symbols = [self._import(module, binding, hops) for binding in bindings]
             return next((symbol for symbol in symbols if symbol is not None), None)
@@ -158,9 +159,10 @@ class Project(ProjectModules):
         if isinstance(owner, Package):
             return self._submodule(owner.folder / "__init__.py", name)
         if isinstance(owner, Module):
-            if name in owner.scope.bindings or owner.scope.stars:
+            is_bound = bool(owner.scope.bound(name))
+            if is_bound or owner.scope.stars:
                 found = self._lookup(owner, owner.scope, name, hops)
-                if found is not None or name in owner.scope.bindings:
+                if found is not None or is_bound:
                     return found
             return self._submodule(owner.path, name) if owner.path.name == "__init__.py" else None
         if isinstance(owner, ClassFacts):
@@ -247,8 +249,8 @@ class Project(ProjectModules):
         while names:
             for path, name in self.hierarchy.with_base(names.pop()):
                 module = self.module(path)
-                for other in module.classes if module is not None else ():
-                    if other.name == name and other not in found and facts in self.ancestry(other).classes[1:]:
+                for other in module.classes_named(name) if module is not None else ():
+                    if other not in found and facts in self.ancestry(other).classes[1:]:
                         found.add(other)
                         yield other
                         if name not in seen:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -12,8 +12,18 @@ from forklint.project import scopes
 from forklint.project.answers import Fact
 from forklint.project.nodes import nodes_below, parents_below
 from forklint.project.scopes import FUNCTIONS, Function, Scope
+from forklint.project.spelling import last_name
+from forklint.project.top_level import TREE, USES, Root, used_name
+from forklint.project.trees import move
 from forklint.records import dataclass
 from forklint.source.document import Document
+from forklint.summaries.parts import NUMBERS
+
+DERIVED = (
+    *("parents", "scope_of", "_scopes", "_numbers", "_all_classes", "_all_functions"),
+    *("_nodes", "_all_uses", "_all_calls", "_ordinals"),
+)
+"""What a module works out from its tree."""
 
 
 @dataclass(eq=False)
@@ -23,62 +33,108 @@ class Module:
     path: Path
     source: Document
     """Its text; who reads it asks for ``document``."""
-    tree: ast.Module
+    parsed: ast.Module
+    """Its tree; who reads it asks for ``tree``."""
     is_notebook: bool = False
     note: Callable[[Fact], None] | None = None
-    """Told of what is read beyond the tree."""
+    """Told of what is read of it beyond what stands in a statement of its top level."""
 
     def __repr__(self) -> str:
         return f"Module({self.path})"
 
     def dissolve(self) -> None:
         """Let go of all that it holds, scopes that know each other included; it is of no use afterwards."""
-        for scope in self.all_scopes if "scope" in self.__dict__ else ():
-            scope.children = {}
+        for scope in self._scopes if "scope" in self.__dict__ else ():
+            scope.clear()
         self.__dict__.clear()
+
+    def take_in(self, source: Document, tree: ast.Module, same: Sequence[tuple[ast.stmt, ast.stmt]]) -> None:
+        """Become what an edited text says: its statements that are the ``same``, in pairs, keep their nodes."""
+        for mine, fresh in same:
+            move(mine, fresh)
+        self.source = source
+        if len(same) == len(self.parsed.body) == len(tree.body):
+            return
+        kept = {fresh: mine for mine, fresh in same}
+        self.parsed.body[:] = [kept.get(one, one) for one in tree.body]
+        for name in DERIVED:
+            self.__dict__.pop(name, None)
+        if "scope" in self.__dict__:
+            self._fill(self.scope)
+            self._classes = {node: facts for node, facts in self._classes.items() if node in self.scope_of}
+
+    def _fill(self, scope: Scope) -> Scope:
+        scope.refill(self.parsed.body, self._read, has_walrus=":=" in self.source.text)
+        return scope
+
+    def _read(self, kind: str, /, *name: str) -> None:
+        """Take note of what is read."""
+        if self.note is not None:
+            self.note((kind, self._name, *name))
+
+    @cached_property
+    def _name(self) -> str:
+        return str(self.path)
 
     @property
     def document(self) -> Document:
         """The text of the module, comments and layout included."""
-        if self.note is not None:
-            self.note(("text", str(self.path)))
+        self._read("text")
         return self.source
+
+    @cached_property
+    def tree(self) -> Root:
+        """The tree of the module."""
+        return Root(self.parsed, self._read)
 
     @cached_property
     def scope(self) -> Scope:
         """The module's own scope, with all others below it."""
-        return scopes.build(self.tree, has_walrus=":=" in self.source.text)
+        return self._fill(Scope(self.tree, None))
 
-    @cached_property
+    @property
     def all_scopes(self) -> tuple[Scope, ...]:
         """Every scope of the module, outermost first."""
+        self._read(TREE)
+        return self._scopes
 
-        def below(scope: Scope) -> Iterator[Scope]:
-            yield scope
-            for child in scope.children.values():
-                yield from below(child)
-
-        return tuple(below(self.scope))
+    @cached_property
+    def _scopes(self) -> tuple[Scope, ...]:
+        return tuple(self.scope.all_below())
 
     @cached_property
     def scope_of(self) -> dict[ast.AST, Scope]:
         """The scope that each class or function of the module opens."""
-        return {scope.node: scope for scope in self.all_scopes}
+        return {scope.node: scope for scope in self._scopes}
+
+    def number(self, definition: ast.AST) -> int:
+        """The number by which the module's summary knows the scope of a class or function."""
+        self._read(NUMBERS)
+        return self._numbers[definition]
 
     @cached_property
-    def numbers(self) -> dict[ast.AST, int]:
-        """The number by which the module's summary knows the scope of each class or function."""
-        return {scope.node: number for number, scope in enumerate(self.all_scopes)}
+    def _numbers(self) -> dict[ast.AST, int]:
+        return {scope.node: number for number, scope in enumerate(self._scopes)}
 
-    @cached_property
+    @property
     def classes(self) -> tuple[ClassFacts, ...]:
         """Every class of the module, nested ones included."""
-        return tuple(self.class_facts(s.node) for s in self.all_scopes if isinstance(s.node, ast.ClassDef))
+        self._read(TREE)
+        return self._all_classes
 
     @cached_property
+    def _all_classes(self) -> tuple[ClassFacts, ...]:
+        return tuple(self.class_facts(s.node) for s in self._scopes if isinstance(s.node, ast.ClassDef))
+
+    @property
     def functions(self) -> tuple[FunctionFacts, ...]:
         """Every function and method of the module."""
-        return tuple(FunctionFacts(self, s.node) for s in self.all_scopes if isinstance(s.node, FUNCTIONS))
+        self._read(TREE)
+        return self._all_functions
+
+    @cached_property
+    def _all_functions(self) -> tuple[FunctionFacts, ...]:
+        return tuple(FunctionFacts(self, s.node) for s in self._scopes if isinstance(s.node, FUNCTIONS))
 
     def class_facts(self, node: ast.ClassDef) -> ClassFacts:
         """Facts of a class of this module; the same object each time."""
@@ -94,20 +150,58 @@ class Module:
     @cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:
         """The node above each node; one walk over the whole tree, so ask late."""
-        return parents_below(self.tree)
+        found = parents_below(self.parsed)
+        found.update(dict.fromkeys(self.parsed.body, self.tree))
+        return found
 
-    @cached_property
+    @property
     def nodes(self) -> tuple[ast.AST, ...]:
         """Every node of the module, level by level, but for operators and contexts."""
-        return tuple(nodes_below(self.tree))
+        self._read(TREE)
+        return self._nodes
 
     @cached_property
-    def reads(self) -> dict[str, list[ast.Name | ast.Attribute]]:
-        """The places where each name is read, or an attribute of that name."""
-        found: dict[str, list[ast.Name | ast.Attribute]] = {}
-        for node in self.nodes:
-            if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
-                found.setdefault(node.id if isinstance(node, ast.Name) else node.attr, []).append(node)
+    def _nodes(self) -> tuple[ast.AST, ...]:
+        return (self.tree, *tuple(nodes_below(self.parsed))[1:])
+
+    def reads(self, name: str) -> list[ast.Name | ast.Attribute]:
+        """The places where a name is read, or an attribute of that name."""
+        used = self.uses(name)
+        return [one for one in used if isinstance(one, (ast.Name, ast.Attribute)) and isinstance(one.ctx, ast.Load)]
+
+    def classes_named(self, name: str) -> list[ClassFacts]:
+        """The classes of a name, nested ones included, in the order of the text."""
+        found = [one for one in self.uses(name) if isinstance(one, ast.ClassDef)]
+        return [self.class_facts(one) for one in sorted(found, key=lambda one: one.lineno)]
+
+    def calls_of(self, names: Iterable[str]) -> list[ast.Call]:
+        """The calls of what has one of some last names, in the order of ``nodes``."""
+        found: list[tuple[int, ast.Call]] = []
+        for name in names:
+            self._read(USES, name)
+            found += self._all_calls.get(name, ())
+        return [call for _, call in sorted(found, key=lambda one: one[0])]
+
+    @cached_property
+    def _all_calls(self) -> dict[str, list[tuple[int, ast.Call]]]:
+        found: dict[str, list[tuple[int, ast.Call]]] = {}
+        for number, node in enumerate(self._nodes):
+            if isinstance(node, ast.Call):
+                found.setdefault(last_name(node.func), []).append((number, node))
+        return found
+
+    def uses(self, name: str) -> list[ast.AST]:
+        """The places where a name is read, or set as an attribute or key, and the classes of that name."""
+        self._read(USES, name)
+        return self._all_uses.get(name, [])
+
+    @cached_property
+    def _all_uses(self) -> dict[str, list[ast.AST]]:
+        found: dict[str, list[ast.AST]] = {}
+        for node in self._nodes:
+            name = used_name(node)
+            if name:
+                found.setdefault(name, []).append(node)
         return found
 
     def number_of(self, node: ast.AST) -> int:
@@ -115,7 +209,7 @@ class Module:
         return next((number for number, one in enumerate(self.nodes) if one is node), -1)
 
     def link(self, node: ast.AST, message: str) -> Link:
-        """Make a step of a chain that points to a node of this module."""
+        """Make a step of the chain of a finding, which points to a node of this module."""
         span = self.span(node)
         return Link(str(self.path), span.row, span.column, message, node=self.number_of(node))
 
@@ -147,10 +241,15 @@ class Module:
                 return self.scope_of[above] if inside else self.scope_at(above)
             node = above
 
-    @cached_property
+    @property
     def ordinals(self) -> dict[ast.stmt, int]:
         """Number of each statement in source order; LibCST's statements have the same numbers."""
-        return {statement: number for number, statement in enumerate(_all_statements(self.tree.body))}
+        self._read(TREE)
+        return self._ordinals
+
+    @cached_property
+    def _ordinals(self) -> dict[ast.stmt, int]:
+        return {statement: number for number, statement in enumerate(_all_statements(self.parsed.body))}
 
     def span(self, node: ast.AST) -> Span:
         """Where a node stands, with columns in characters (``ast`` counts UTF-8 bytes)."""
@@ -197,6 +296,25 @@ def _all_statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
         else:
             for block in scopes.bodies(statement):
                 yield from _all_statements(block)
+
+
+@dataclass(frozen=True)
+class CodeLink:
+    """A link of which nobody needs to know the row yet."""
+
+    module: Module
+    node: ast.AST
+    message: str
+
+    @property
+    def path(self) -> str:
+        """The file that it points to."""
+        return str(self.module.path)
+
+
+def linked(link: Link | CodeLink) -> Link:
+    """A link with its row."""
+    return link.module.link(link.node, link.message) if isinstance(link, CodeLink) else link
 
 
 @dataclass(frozen=True)

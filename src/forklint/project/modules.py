@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 from forklint.config import Settings
 from forklint.project.answers import Answer, facts_under
-from forklint.project.changes import UNPARSABLE, State, changed, move, parsed, summary_of
+from forklint.project.changes import UNPARSABLE, State, aligned, changed, parsed, summary_of
 from forklint.project.files import ProjectFiles
 from forklint.project.library import Library
 from forklint.project.module import Module
+from forklint.project.top_level import MODULE
 from forklint.source import document
 from forklint.source.roots import Extent
 from forklint.summaries.codec import MalformedError, StoredSummary
@@ -95,10 +96,10 @@ class ProjectModules(ProjectFiles):
             self.graph.forget()
             return
         after = self._state(path, tree)
-        facts = {*changed(path, before, after), *self.searches_changed(path, before.data, after.data)}
-        if module is not None and after.tree is not None and ("tree", str(path)) not in facts:
-            move(module.tree, after.tree)  # whatever was concluded of its nodes still holds
-            module.source = document.decode(path, data)
+        alignment = aligned(path, before, after)
+        facts = {*changed(path, before, after, alignment), *self.searches_changed(path, before.data, after.data)}
+        if module is not None and after.tree is not None and alignment is not None and (MODULE, str(path)) not in facts:
+            module.take_in(document.decode(path, data), after.tree, alignment.same)
             self._modules[path] = module
             self._loaded += len(data)
         elif after.tree is not None:
@@ -117,7 +118,7 @@ class ProjectModules(ProjectFiles):
     def state(self, path: Path) -> State:
         """A file as the project sees it now."""
         module = self._modules.get(path)
-        return self._state(path, module.tree if module is not None else parsed(path, self.bytes_of(path)))
+        return self._state(path, module.parsed if module is not None else parsed(path, self.bytes_of(path)))
 
     def _state(self, path: Path, tree: ast.Module | None) -> State:
         if path not in self._summaries:
@@ -145,9 +146,9 @@ class ProjectModules(ProjectFiles):
         """
         if self._loaded <= self.most_loaded:
             return
-        needed = {fact[1] for fact in facts_under(self._reports_in_use()) if fact[0] == "tree"}
+        needed = {fact[1] for fact in facts_under(self._reports_in_use()) if fact[0] == MODULE}
         unused = [path for path in self._modules if str(path) not in needed]
-        self.questions.drop(("tree", str(path)) for path in unused)
+        self.questions.drop((MODULE, str(path)) for path in unused)
         for path in unused:
             module = self._modules.pop(path)
             self._loaded -= len(module.source.data) if module is not None else 0
@@ -220,7 +221,7 @@ class ProjectModules(ProjectFiles):
             return None
         self.questions.note((CODE, str(path), summary.keys[number]))
         module = self.questions.aside(lambda: self.module(path))
-        return module.all_scopes[number].node if module is not None else None
+        return self.questions.aside(lambda: module.all_scopes[number].node) if module is not None else None
 
     def reads(self, path: Path, name: str) -> bool:
         """Whether a project file reads a name, alone or behind a dot."""
@@ -263,7 +264,7 @@ class ProjectModules(ProjectFiles):
             with contextlib.suppress(MalformedError):
                 return stored.summary()
         module = self._modules.get(path)
-        return summary_of(module.tree if module is not None else parsed(path, self.bytes_of(path)))
+        return summary_of(module.parsed if module is not None else parsed(path, self.bytes_of(path)))
 
     def _stored_of(self, path: Path) -> StoredSummary | None:
         """What the library knows of a file; None if that is nothing, or if its tree is at hand."""
@@ -301,7 +302,7 @@ class ProjectModules(ProjectFiles):
         Raises UnreadableError if it is not text, and what UNPARSABLE names if ``ast`` refuses it.
         """
         note = self.questions.note
-        note(("tree", str(path)))
+        note((MODULE, str(path)))
         known = self._modules.get(path)
         if known is None:
             doc = document.decode(path, self.bytes_of(path))
@@ -314,7 +315,7 @@ class ProjectModules(ProjectFiles):
 
     def module(self, path: Path) -> Module | None:
         """The module of a project file; None if it cannot be read, parsed or followed."""
-        self.questions.note(("tree", str(path)))
+        self.questions.note((MODULE, str(path)))
         try:
             known = self.load(path) if self._modules.get(path, ...) is not None else None
             _ = known and known.scope  # fails here if it nests too deeply, rather than in the story of another file

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 from forklint.project.nodes import nodes_below
+from forklint.project.top_level import BINDING, STARS, TREE, Note, untold
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -44,18 +45,47 @@ class Binding:
     """For an import: how many leading dots."""
 
 
-@dataclass(eq=False, slots=True)
 class Scope:
     """A module, class or function body and the names bound in it."""
 
-    node: ast.Module | ast.ClassDef | Function
-    parent: Scope | None
-    bindings: dict[str, list[Binding]] = field(default_factory=dict)
-    children: dict[ast.AST, Scope] = field(default_factory=dict)
-    stars: list[Binding] = field(default_factory=list)
-    """``from module import *``."""
-    elsewhere: set[str] = field(default_factory=set)
-    """Names declared ``global`` or ``nonlocal``."""
+    __slots__ = ("_bindings", "_children", "_elsewhere", "_note", "_stars", "node", "parent")
+
+    def __init__(self, node: ast.Module | ast.ClassDef | Function, parent: Scope | None) -> None:
+        self.node = node
+        self.parent = parent
+        self._note: Note = untold
+        self.clear()
+
+    def clear(self) -> None:
+        """Let go of all names and scopes in it."""
+        self._bindings: dict[str, list[Binding]] = {}
+        self._children: dict[ast.AST, Scope] = {}
+        self._stars: list[Binding] = []
+        self._elsewhere: set[str] = set()
+
+    @property
+    def bindings(self) -> dict[str, list[Binding]]:
+        """All bindings, by name."""
+        self._note(TREE)
+        return self._bindings
+
+    @property
+    def children(self) -> dict[ast.AST, Scope]:
+        """The scopes of the definitions in it."""
+        self._note(TREE)
+        return self._children
+
+    @property
+    def stars(self) -> list[Binding]:
+        """``from module import *``."""
+        self._note(STARS)
+        return self._stars
+
+    @property
+    def elsewhere(self) -> set[str]:
+        """Names declared ``global`` or ``nonlocal``."""
+        self._note(TREE)
+        return self._elsewhere
 
     @property
     def qualname(self) -> str:
@@ -64,14 +94,44 @@ class Scope:
             return ""
         return f"{self.parent.qualname}.{self.node.name}".lstrip(".")
 
+    def bound(self, name: str) -> list[Binding]:
+        """The bindings of one name in this scope."""
+        self._note(BINDING, name)
+        return self._bindings.get(name, [])
+
+    def own(self, name: str) -> list[Binding]:
+        """The same, but none for a name that lives elsewhere."""
+        found = self.bound(name)
+        return found if name not in self._elsewhere else []
+
+    def refill(self, body: list[ast.stmt], note: Note, *, has_walrus: bool) -> None:
+        """Take in the statements of a module, whose scope it is; the scopes of those that it had stay what they are.
+
+        From then on ``note`` is told of what is read.
+        """
+        known = self._children
+        self.clear()
+        self._note = untold
+        _fill(self, body)
+        if has_walrus:
+            _bind_walruses(self, body)
+        self._children = {node: known.get(node, scope) for node, scope in self._children.items()}
+        self._note = note
+
+    def all_below(self) -> Iterator[Scope]:
+        """Give it and all scopes in it, outermost first."""
+        yield self
+        for child in self._children.values():
+            yield from child.all_below()
+
     def find(self, name: str) -> tuple[Scope, list[Binding]] | None:
         """Look a name up as Python does: here, then outwards, passing over classes between."""
         scope: Scope | None = self
         first = True
         while scope is not None:
-            visible = first or not isinstance(scope.node, ast.ClassDef)
-            if visible and name in scope.bindings and name not in scope.elsewhere:
-                return scope, scope.bindings[name]
+            found = scope.own(name) if first or not isinstance(scope.node, ast.ClassDef) else None
+            if found:
+                return scope, found
             scope, first = scope.parent, False
         return None
 
@@ -79,9 +139,7 @@ class Scope:
 def build(tree: ast.Module, *, has_walrus: bool = True) -> Scope:
     """Build the scopes of a module; looking for ``:=`` costs a walk over every expression, so say if there is any."""
     module = Scope(tree, None)
-    _fill(module, tree.body)
-    if has_walrus:
-        _bind_walruses(module)
+    module.refill(tree.body, untold, has_walrus=has_walrus)
     return module
 
 
@@ -211,14 +269,14 @@ def _bind_elsewhere(scope: Scope, statement: ast.Global | ast.Nonlocal) -> None:
             _add(home, Binding(name, Kind.OTHER, statement))
 
 
-def _bind_walruses(scope: Scope) -> None:
-    for statement in statements(scope.node.body):
+def _bind_walruses(scope: Scope, body: list[ast.stmt]) -> None:
+    for statement in statements(body):
         for expression in expressions(statement):
             for node in nodes_below(expression):
                 if isinstance(node, ast.NamedExpr):
                     _add(scope, Binding(node.target.id, Kind.OTHER, statement))
     for child in scope.children.values():
-        _bind_walruses(child)
+        _bind_walruses(child, child.node.body)
 
 
 def statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:

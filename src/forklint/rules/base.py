@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from forklint.edits.tree import Tree
     from forklint.project.answers import Cuts
     from forklint.project.index import Project
-    from forklint.project.module import Module
+    from forklint.project.module import CodeLink, Module
     from forklint.source.presets import Preset
 
 
@@ -36,7 +36,7 @@ class Suspect:
     """The variable, attribute, parameter, method or option that it is about."""
     message: str
     cells: tuple[Cell, ...]
-    chain: tuple[Link, ...] = ()
+    chain: tuple[Link | CodeLink, ...] = ()
     severity: Severity | None = None
     """Set where it differs from the rule's."""
     facts: Any = None
@@ -54,7 +54,7 @@ class PresetSuspect:
     cells: tuple[Cell, ...]
     qualname: str
     """The keys that lead to it, with dots."""
-    chain: tuple[Link, ...] = ()
+    chain: tuple[Link | CodeLink, ...] = ()
     facts: Any = None
     """What the rule's own ``preset_fixes`` wants to know."""
     proof: Mapping[str, Any] = field(default_factory=dict)

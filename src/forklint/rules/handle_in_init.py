@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from forklint.facts.handles.screening import HandleScreen
     from forklint.facts.handles.shared import SharedHandle, SharedHandles
     from forklint.knowledge.handles import Handle
-    from forklint.project.module import Module
+    from forklint.project.module import CodeLink, Module
 
 NESTED = re.compile(rb"\([^()]*\w\s*\(")
 """A call among the arguments of another."""
@@ -192,7 +192,7 @@ class HandleInInit(Rule):
             "kind": found.opened.row.kind,
         }
 
-    def _chain(self, module: Module, carried: Carried) -> Iterator[Link]:
+    def _chain(self, module: Module, carried: Carried) -> Iterator[Link | CodeLink]:
         from forklint.facts.loading.telling import loading_of
 
         if carried.dataset != carried.keeper:

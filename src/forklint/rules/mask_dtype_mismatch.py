@@ -14,7 +14,7 @@ from forklint.rules.base import Rule, Suspect
 if TYPE_CHECKING:
     from forklint.edits.tree import Tree
     from forklint.facts.masks.attending import Mask, Wrong
-    from forklint.project.module import Module
+    from forklint.project.module import CodeLink, Module
 
 SEVERITIES = {"integers": Severity.ERROR, "added": Severity.ERROR}
 BY_HAND = "use `.bool()` if its ones mark hidden positions, `== 0` if they mark visible ones"
@@ -104,7 +104,7 @@ class MaskDtypeMismatch(Rule):
             severity = SEVERITIES.get(wrong.kind, Severity.WARNING)
             yield Suspect(wrong.call, subject, _message(wrong), self.settings.cells, chain, severity, wrong)
 
-    def _made(self, wrong: Wrong, module: Module) -> Iterator[Link]:
+    def _made(self, wrong: Wrong, module: Module) -> Iterator[Link | CodeLink]:
         from forklint.values.evaluator import Evaluator
         from forklint.values.model import Expression
         from forklint.values.origins import behind

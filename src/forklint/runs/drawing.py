@@ -56,7 +56,7 @@ class Drawing:
             yield from (behind(one, (self._place(""),), AT_ONCE) for one in events)
         for one in found.possible:
             steps = tuple(self._of_value(one))
-            yield from steps if found.known else maybe(self.place.node, steps)
+            yield from steps if found.known else maybe(steps)
 
     def of_source(self, source: Source) -> Iterator[Step]:
         """What it does for what a source holds."""

@@ -23,6 +23,7 @@ from forklint.runs.trace import (
     Imports,
     Kind,
     Part,
+    Place,
     Position,
     Trace,
     Way,
@@ -82,15 +83,15 @@ class Program:
         self._met = met
         self._role = role
         self._follows = root is not None
-        self._imported: dict[Path, Position] = {}
+        self._imported: dict[Path, Place | None] = {}
         """The modules that have run, and where the root module led to each."""
         if root is not None:
-            self._imported = dict.fromkeys([root.path, *_packages_above(topic.project, root.path)], (0, 0))
-        self._entered: dict[Function, list[Position]] = {}
+            self._imported = dict.fromkeys([root.path, *_packages_above(topic.project, root.path)])
+        self._entered: dict[Function, list[Place | None]] = {}
         self._active: tuple[Function, ...] = ()
         self._imports_deep = 0
-        self._now: Position = (0, 0)
-        """Where the code at hand has come to."""
+        self._now: Place | None = None
+        """Where the code at hand has come to; None at its beginning."""
         self._is_over = False
         self.budget = budget
         self.happened: list[Event] = []
@@ -100,8 +101,9 @@ class Program:
         """The program as it was when its first module came to a position, to go on from there."""
         found = Program(self._topic, budget, met=self._met, role=self._role)
         found._follows = self._follows
-        found._imported = {path: at for path, at in self._imported.items() if at < position}
-        found._entered = {one: [at for at in places if at < position] for one, places in self._entered.items()}
+        found._imported = {path: at for path, at in self._imported.items() if at is None or at.start < position}
+        entered = self._entered.items()
+        found._entered = {one: [at for at in places if at is None or at.start < position] for one, places in entered}
         found.happened = [event for event in self.happened if event.chain[0].start < position]
         return found
 
@@ -117,11 +119,11 @@ class Program:
                 if inside:
                     return
                 continue
-            start = step.chain[0].start if isinstance(step, Event) else step.place.start
-            if until is not None and start >= until:
+            place = step.chain[0] if isinstance(step, Event) else step.place
+            if until is not None and place.start >= until:
                 return
             if not chain:
-                self._now = start
+                self._now = place
             if isinstance(step, Event):
                 self._happen(behind(step, chain, way))
             elif isinstance(step, Imports):

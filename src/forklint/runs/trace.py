@@ -151,12 +151,12 @@ class Part:
     kind: Kind
     way: Way
     trace: Trace
-    start: Position
-    end: Position
+    ends: tuple[ast.stmt, ast.stmt] | None = None
+    """The first and the last of them; None for expressions. Where they stand may change."""
 
     def holds(self, position: Position) -> bool:
         """Whether a statement that ends at a position is one of them, or stands in one."""
-        return self.start < position <= self.end
+        return self.ends is not None and start_of(self.ends[0]) < position <= end_of(self.ends[1])
 
 
 Step = Event | Imports | Enters | Part
@@ -167,13 +167,12 @@ def part_of(block: Sequence[ast.stmt], trace: Sequence[Step], kind: Kind, way: W
     """The part of a trace that some statements are; nothing where they do nothing, themselves where all is plain."""
     if not trace or (kind is Kind.PLAIN and way == AT_ONCE):
         return tuple(trace)
-    return (Part(kind, way, tuple(trace), start_of(block[0]), end_of(block[-1])),)
+    return (Part(kind, way, tuple(trace), (block[0], block[-1])),)
 
 
-def maybe(node: ast.AST, steps: Sequence[Step], way: Way | None = None) -> Trace:
+def maybe(steps: Sequence[Step], way: Way | None = None) -> Trace:
     """The part of a trace that some expressions are which may not run; no statement ends in it."""
-    here = start_of(node)
-    return (Part(Kind.BRANCH, way or AT_ONCE.perhaps(), tuple(steps), here, here),) if steps else ()
+    return (Part(Kind.BRANCH, way or AT_ONCE.perhaps(), tuple(steps)),) if steps else ()
 
 
 def start_of(node: ast.AST) -> Position:

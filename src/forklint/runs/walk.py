@@ -89,9 +89,9 @@ def trace_of_module(topic: Topic, path: Path) -> Trace:
         return ()
 
     def find() -> Trace:
-        return Walk(topic, module).block(module.scope, module.tree.body)
+        return Walk(topic, module).block(module.scope, module.tree.running)
 
-    return topic.project.answer("what a module does", (topic.name, module), find)
+    return topic.project.answer("what a module does", (topic.name, module), find, compared=True)
 
 
 def trace_of_function(topic: Topic, function: FunctionFacts, frame: Frame | None = None) -> Trace:
@@ -100,7 +100,7 @@ def trace_of_function(topic: Topic, function: FunctionFacts, frame: Frame | None
     def find() -> Trace:
         return Walk(topic, function.module, frame, is_call=True).block(function.scope, function.node.body)
 
-    return topic.project.answer("what a function does", (topic.name, function.node, frame), find)
+    return topic.project.answer("what a function does", (topic.name, function.node, frame), find, compared=True)
 
 
 class Walk:
@@ -288,7 +288,7 @@ class Walk:
         home = self._project.module(package) if package is not None else None
         for inner in names:
             path = find(importer, f"{name}.{inner}".strip("."), level)
-            if path is not None and (home is None or inner not in home.scope.bindings):
+            if path is not None and (home is None or not home.scope.bound(inner)):
                 yield Imports(path, place)
 
     # Expressions
@@ -325,7 +325,7 @@ class Walk:
             yield from self._expression(scope, node.values[0])
             ways = zip(node.values[1:], [AT_ONCE.perhaps()] * len(node.values), strict=False)
         for part, way in ways:
-            yield from maybe(part, tuple(self._expression(scope, part)), way)
+            yield from maybe(tuple(self._expression(scope, part)), way)
 
     def _drawn(self, scope: Scope, node: ast.expr) -> Iterator[Step]:
         if self._topic.with_values:
@@ -360,7 +360,7 @@ class Walk:
             return
         for function, frame, is_sure in entered(self._topic, here, symbol):
             step = Enters(function, frame, Place(self._module, call, f"calls {function.qualname}()"))
-            yield from (step,) if is_sure else maybe(call, (step,))
+            yield from (step,) if is_sure else maybe((step,))
 
 
 def _guarded(guard: Guard) -> tuple[Kind, Way]:

@@ -103,6 +103,14 @@ def _read(summary: Summary) -> Iterable[str]:
     return summary.reads
 
 
+def _calls(summary: Summary, name: str) -> object:
+    return name in summary.called
+
+
+def _called(summary: Summary) -> Iterable[str]:
+    return summary.called
+
+
 def _whole(_: Summary) -> Iterable[str]:
     return ("",)
 
@@ -122,11 +130,13 @@ DECORATORS = Part("decorators", _decorators, _whole)
 """The decorators of what the top level defines."""
 READS = Part("reads", _reads, _read)
 """By a name: whether it is read anywhere in the file, alone or behind a dot."""
+CALLS = Part("calls", _calls, _called)
+"""By a last name: whether it is called anywhere in the file, or may be, as a partial."""
 EXPORTS = Part("exports", _exports, _whole)
 """What ``__all__`` lists, and whether there is one."""
 TOP = Part("top", _top, _whole)
 """The statements of the top level, and the bodies of the classes there."""
-PARTS = (NAMED, DEFINITION, HEAD, METHODS, BASES, DECORATORS, READS, EXPORTS, TOP)
+PARTS = (NAMED, DEFINITION, HEAD, METHODS, BASES, DECORATORS, READS, CALLS, EXPORTS, TOP)
 
 
 def changed_parts(before: Summary, after: Summary) -> Iterator[tuple[str, ...]]:

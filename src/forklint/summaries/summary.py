@@ -16,6 +16,15 @@ STAR = "*"
 """The attribute of an import that takes all that a module has."""
 
 
+PARTIAL = "partial"
+
+
+def last_name(spelling: str) -> str:
+    """The last name of a spelling: ``Net`` of ``models.Net``; empty where it ends in a call or an index."""
+    name = spelling.rpartition(".")[2]
+    return name if name.isidentifier() else ""
+
+
 class Import(NamedTuple):
     """One name that an import statement binds, anywhere in a file."""
 
@@ -214,6 +223,12 @@ class Summary:
     def reads(self) -> frozenset[str]:
         """The names that are read anywhere, alone or behind a dot; those only stored to behind a dot as well."""
         return frozenset().union(*(scope.bare | scope.attributes for scope in self.scopes))
+
+    @cached_property
+    def called(self) -> frozenset[str]:
+        """The last names of what is called anywhere; where partials are made, all names that are read."""
+        found = frozenset(last_name(call) for scope in self.scopes for call in scope.calls)
+        return found | self.reads if PARTIAL in found else found
 
     @cached_property
     def by_target(self) -> dict[str, list[tuple[int, str]]]:

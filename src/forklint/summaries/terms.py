@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from forklint.summaries.summary import Summary
+from forklint.summaries.summary import Summary, last_name
 
 WORD, CLASS, BASE, CALL, RENAMED, IMPORTED = "word", "class", "base", "call", "renamed", "imported"
 BOUND, PATH_ROOT, ANY = "bound", "path root", "any"
@@ -48,12 +48,6 @@ def terms(summary: Summary) -> Terms:
         BOUND: summary.top.binds | (summary.exports or frozenset()),
         PATH_ROOT: frozenset({ANY} if summary.path_roots else ()),
     }
-
-
-def last_name(spelling: str) -> str:
-    """The last name of a spelling: ``Net`` of ``models.Net``; empty where it ends in a call or an index."""
-    name = spelling.rpartition(".")[2]
-    return name if name.isidentifier() else ""
 
 
 def renamed_by(value: str) -> str:

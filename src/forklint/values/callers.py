@@ -88,7 +88,7 @@ def _find(evaluator: Evaluator, target: _Target) -> Callers:
     calls: list[Arguments] = []
     default = False
     for module, name in mentions:
-        for node in module.reads.get(name, ()):
+        for node in module.reads(name):
             if not _is_it(evaluator.project, module, node, target):
                 continue
             above = module.parents.get(node)

@@ -13,7 +13,7 @@ from forklint.project import entries
 from forklint.project.index import External
 from forklint.project.module import ClassFacts
 from forklint.project.spelling import last_name, text_of
-from forklint.summaries.terms import last_name as last_part
+from forklint.summaries.summary import last_name as last_part
 from forklint.values.model import (
     NO_ARGUMENTS,
     NOTHING,

@@ -8,7 +8,7 @@ from dataclasses import field, replace
 from functools import cached_property
 
 from forklint.model import Link
-from forklint.project.module import ClassFacts, FunctionFacts, Module
+from forklint.project.module import ClassFacts, CodeLink, FunctionFacts, Module
 from forklint.project.scopes import FUNCTIONS, Scope
 from forklint.records import dataclass
 from forklint.source.presets import Preset
@@ -37,9 +37,9 @@ class Expression:
         function = FunctionFacts(self.module, node) if isinstance(node, FUNCTIONS) else None
         return replace(self, frame=Frame(function, NOT_KNOWN, receiver) if function is not None else None)
 
-    def link(self, message: str) -> Link:
+    def link(self, message: str) -> CodeLink:
         """Make a step of a chain that points here."""
-        return self.module.link(self.node, message)
+        return CodeLink(self.module, self.node, message)
 
 
 @dataclass(frozen=True)
@@ -261,7 +261,7 @@ class Found:
     """What a source holds."""
 
     value: Value = UNKNOWN
-    links: tuple[Link, ...] = ()
+    links: tuple[Link | CodeLink, ...] = ()
     """The places from which it is known, the nearest to the loader first; none where it is written on the spot."""
     by_default: bool = False
     """Whether it holds unless the user of the program, or of the library, says otherwise."""
@@ -284,7 +284,7 @@ class Found:
         """Whether anything is known."""
         return not isinstance(self.value, Unknown)
 
-    def after(self, *links: Link, by_default: bool = False) -> Found:
+    def after(self, *links: Link | CodeLink, by_default: bool = False) -> Found:
         """Give it as found by way of other places."""
         options = tuple(one.after(*links, by_default=by_default) for one in self.options)
         if not self.known:

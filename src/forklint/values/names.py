@@ -191,7 +191,7 @@ def _unpacked(evaluator: Evaluator, module: Module, home: Scope, binding: Bindin
         return items.drawn(evaluator, Expression(module, home, node.iter, frame), node.target, binding.name)
     if isinstance(node, ast.Global):
         inner = module.scope_at(node)
-        set_there = inner.bindings.get(binding.name, ()) if inner is not home else ()
+        set_there = inner.bound(binding.name) if inner is not home else ()
         return agreed(bound(evaluator, Bound(module, inner, one), None) for one in set_there)
     if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], (ast.Tuple, ast.List)):
         return NOTHING
@@ -259,14 +259,9 @@ def _setting(name: str) -> re.Pattern[bytes]:
 
 
 def _find_targets(module: Module, name: str) -> Iterator[ast.AST]:
-    for node in module.nodes:
-        if isinstance(node, ast.Attribute) and node.attr == name and not isinstance(node.ctx, ast.Load):
+    for node in module.uses(name):
+        if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
             if not (isinstance(node.value, ast.Name) and node.value.id in {"self", "cls"}):
                 yield node
-        elif isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
-            if isinstance(node.slice, ast.Constant) and node.slice.value == name:
-                yield node
-        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "setattr" and len(node.args) > 1:
-            key = node.args[1]
-            if isinstance(key, ast.Constant) and key.value == name:
-                yield node
+        elif isinstance(node, (ast.Subscript, ast.Call)):
+            yield node

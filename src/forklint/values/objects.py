@@ -178,7 +178,7 @@ def class_attribute(evaluator: Evaluator, facts: ClassFacts, name: str) -> Found
     if PLAIN_ENUMS.intersection(evaluator.project.ancestry(facts).external):
         return NOTHING
     for owner in evaluator.project.ancestry(facts).classes:
-        bindings = owner.scope.bindings.get(name)
+        bindings = owner.scope.bound(name)
         if bindings:
             value = bindings[0].value if len(bindings) == 1 else None
             place = Expression(owner.module, owner.scope, value) if value is not None else None
@@ -229,7 +229,7 @@ def _field(evaluator: Evaluator, owner: Instance, name: str) -> Found:
 
 def _field_default(evaluator: Evaluator, facts: ClassFacts, name: str, *, by_default: bool) -> Found:
     for owner in evaluator.project.ancestry(facts).classes:
-        bindings = owner.scope.bindings.get(name)
+        bindings = owner.scope.bound(name)
         if not bindings:
             continue
         value = bindings[0].value if len(bindings) == 1 else None
@@ -275,7 +275,7 @@ def fields_given(evaluator: Evaluator, owner: Instance) -> Table | None:
 
 def _default_of(evaluator: Evaluator, facts: ClassFacts, name: str) -> Expression | None:
     for owner in evaluator.project.ancestry(facts).classes:
-        bindings = owner.scope.bindings.get(name)
+        bindings = owner.scope.bound(name)
         value = bindings[0].value if bindings and len(bindings) == 1 else None
         if value is not None:
             found = _field_default(evaluator, facts, name, by_default=False)

@@ -18,6 +18,7 @@ from forklint.project.module import FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function, bodies, statements
 from forklint.project.spelling import last_name, text_of
+from forklint.project.top_level import Root
 from forklint.records import dataclass
 
 
@@ -223,6 +224,10 @@ class Conditions:
         return Truth(true, false)
 
 
+def _start(node: ast.AST) -> tuple[int, int]:
+    return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
+
+
 EXITS = frozenset({"exit", "quit", "_exit", "abort"})
 """Last names of the calls that end the process."""
 JUMPS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
@@ -263,6 +268,8 @@ class Regions:
 
     def before(self, above: ast.AST, node: ast.AST) -> Worlds:
         """The worlds that get past the statements before this one in its block."""
+        if isinstance(above, Root):
+            return self.survivors([one for one in above.flow if _start(one) < _start(node)])
         for name in ("body", "orelse", "finalbody"):
             block = getattr(above, name, None)
             if isinstance(block, list) and node in block:

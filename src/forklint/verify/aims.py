@@ -97,7 +97,7 @@ def handle(project: Project, module: Module, row: int) -> Aim | str:
     attribute, name = _stored_in(statement)
     if attribute and facts is not None:
         return Aim(statement, {**proof, "dataset": facts.place, "keeper": facts.place, "attributes": (attribute,)})
-    users = [user for use in module.reads.get(name, ()) if (user := class_around(module, use))]
+    users = [user for use in module.reads(name) if (user := class_around(module, use))]
     if users and rows and facts is None:
         return Aim(statement, {**proof, "dataset": users[0].place, "keeper": users[0].place, "name": name})
     return "no open handle is stored there, neither in an object nor in a variable that a class of the file uses"

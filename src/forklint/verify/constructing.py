@@ -119,7 +119,7 @@ def _is_bound_again(source: Source) -> bool:
     if not isinstance(function, FUNCTIONS):
         return False
     given = {one.arg for one in ast.walk(function.args) if isinstance(one, ast.arg)}
-    return source.node.id in given and len(source.scope.bindings.get(source.node.id, ())) > 1
+    return source.node.id in given and len(source.scope.bound(source.node.id)) > 1
 
 
 def _node(

@@ -118,7 +118,7 @@ class WorkerUses:
 
     def _kind_of_global(self, module: Module, node: ast.Name) -> str:
         """The kind of accelerator on which a name of the module has what its top level put there."""
-        bindings = module.scope.bindings.get(node.id, [])
+        bindings = module.scope.bound(node.id)
         if len(bindings) != 1 or not isinstance(node.ctx, ast.Load) or not isinstance(bindings[0].value, ast.Call):
             return ""
         symbol = self.project.lookup(module, module.scope_at(node), node.id)

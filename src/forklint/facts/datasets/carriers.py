@@ -214,7 +214,7 @@ class _Search:
         if isinstance(target, ast.Name):
             found = module.scope_at(target).find(target.id)
             home = found[0].node if found else module.tree
-            for other in module.reads.get(target.id, ()):
+            for other in module.reads(target.id):
                 if isinstance(other, ast.Name) and (home is module.tree or home in module.above(other)):
                     yield _Place(module, other, is_class)
             if home is module.tree:
@@ -223,7 +223,7 @@ class _Search:
             owner, _ = _around(module, target)
             if owner is None:
                 return
-            for other in module.reads.get(target.attr, ()):
+            for other in module.reads(target.attr):
                 if _is_on_self(other) and owner.node in module.above(other):
                     yield _Place(module, other, is_class)
             if not is_class:
@@ -243,7 +243,7 @@ class _Search:
         paths = self._project.where(WORD, name)
         for module in self._project.modules(paths if len(paths) <= MOST_FILES else (home.path,)):
             is_near = module is home or self._project.graph.reaches(module.path, home.path)
-            for node in module.reads.get(name, ()) if is_near else ():
+            for node in module.reads(name) if is_near else ():
                 yield module, node
 
     def uses(self, facts: ClassFacts) -> Iterator[_Place]:
@@ -279,9 +279,9 @@ class _Search:
 
 def _of_parameter(function: FunctionFacts, name: str, *, is_class: bool) -> Iterator[_Place]:
     """Give the reads of a parameter in its function."""
-    bindings = function.scope.bindings.get(name, [])
+    bindings = function.scope.bound(name)
     if any(binding.kind is Kind.PARAMETER for binding in bindings):
-        for node in function.module.reads.get(name, ()):
+        for node in function.module.reads(name):
             if isinstance(node, ast.Name) and function.node in function.module.above(node):
                 yield _Place(function.module, node, is_class)
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from forklint.knowledge.datasets import entries, is_base
 from forklint.project.meanings import Definition, Meanings
 from forklint.summaries.parts import BASES, METHODS, NAMED
-from forklint.summaries.summary import CLASS, FUNCTION
-from forklint.summaries.terms import CALL, WORD, last_name
+from forklint.summaries.summary import CLASS, FUNCTION, last_name
+from forklint.summaries.terms import CALL, WORD
 
 if TYPE_CHECKING:
     from forklint.project.index import Project

@@ -140,7 +140,7 @@ def _modules(project: Project, name: str, *terms: str) -> Iterator[Module]:
 
 
 def _calls_of(module: Module, name: str) -> Iterator[ast.Call]:
-    for node in module.reads.get(name, ()):
+    for node in module.reads(name):
         call = module.parents.get(node)
         if isinstance(call, ast.Call) and call.func is node:
             yield call

@@ -72,8 +72,7 @@ def sites_in(project: Project, module: Module) -> dict[ast.Call, tuple[Site, tup
 def _find_sites(project: Project, module: Module) -> dict[ast.Call, tuple[Site, tuple[Cell, ...]]]:
     found: dict[ast.Call, tuple[Site, tuple[Cell, ...]]] = {}
     named = names_of_sites(project)
-    calls = [node for node in module.nodes if isinstance(node, ast.Call) and last_name(node.func) in named]
-    for node in calls:
+    for node in module.calls_of(named):
         site = _site(project, Expression(module, module.scope_at(node), node), node)
         cells = site.cells(project, module) if site is not None else ()
         if site is not None and cells:

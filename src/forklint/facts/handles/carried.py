@@ -309,7 +309,7 @@ class Handles:
 
 
 def _number(facts: ClassFacts | FunctionFacts) -> int:
-    return facts.module.numbers[facts.node]
+    return facts.module.number(facts.node)
 
 
 def pickling_methods(owners: Iterable[ClassFacts]) -> list[Function]:
@@ -353,7 +353,7 @@ def _makers(project: Project, kept: ClassFacts) -> frozenset[str]:
 
 def _find_makers(project: Project, kept: ClassFacts) -> Iterator[str]:
     for module in project.modules(project.where(CALL, kept.name)):
-        for read in module.reads.get(kept.name, ()):
+        for read in module.reads(kept.name):
             above = [node for node in module.above(read) if isinstance(node, (*FUNCTIONS, ast.Return))]
             if len(above) > 1 and isinstance(above[0], ast.Return) and isinstance(above[1], FUNCTIONS):
                 yield above[1].name

@@ -65,7 +65,7 @@ class Openers:
         node = source.node
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
             return self._constructor(source.part(node.left))
-        bound = source.scope.bindings.get(getattr(node, "id", ""), ())
+        bound = source.scope.bound(getattr(node, "id", ""))
         annotations = [getattr(one.node, "annotation", None) for one in bound if isinstance(one.node, ast.arg)]
         named = (
             node.func if isinstance(node, ast.Call) else annotations[0] if len(bound) == len(annotations) == 1 else None

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from forklint.facts.handles.shapes import BOX_VIEWS, UNBOXING
-from forklint.summaries.terms import last_name
+from forklint.summaries.summary import last_name
 
 if TYPE_CHECKING:
     from forklint.knowledge.handles import Handle

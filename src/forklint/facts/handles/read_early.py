@@ -104,7 +104,7 @@ class _Search:
     def _handed(self, source: Expression) -> Iterator[Expression]:
         """Give what callers hand over where a parameter is what a loader gets."""
         name, function = source.node, source.scope.node
-        bound = source.scope.bindings.get(name.id, []) if isinstance(name, ast.Name) else []
+        bound = source.scope.bound(name.id) if isinstance(name, ast.Name) else []
         if not isinstance(function, FUNCTIONS) or [binding.kind for binding in bound] != [Kind.PARAMETER]:
             return
         facts = FunctionFacts(source.module, function)
@@ -167,7 +167,7 @@ def _sources(scope: Scope, dataset: ast.expr) -> set[str]:
             if not name or name in names:
                 continue
             names.add(name)
-            bindings = scope.bindings.get(name, ()) if isinstance(scope.node, (*FUNCTIONS, ast.Module)) else ()
+            bindings = scope.bound(name) if isinstance(scope.node, (*FUNCTIONS, ast.Module)) else ()
             for binding in bindings:
                 value = binding.value or (binding.node.value if isinstance(binding.node, ast.Assign) else None)
                 waiting += [value] if binding.kind in {Kind.VALUE, Kind.OTHER} and value is not None else []

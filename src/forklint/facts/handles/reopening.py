@@ -101,7 +101,7 @@ def keeps_meaning(project: Project, module: Module, call: str) -> bool:
     parents = {child: node for node in nodes_below(expression) for child in ast.iter_child_nodes(node)}
     declared = {name for node in module.nodes if isinstance(node, ast.Global) for name in node.names}
     for node in nodes_below(expression):
-        bindings = module.scope.bindings.get(node.id, []) if isinstance(node, ast.Name) else []
+        bindings = module.scope.bound(node.id) if isinstance(node, ast.Name) else []
         if not isinstance(node, ast.Name) or not bindings:
             continue
         if len(bindings) != 1 or node.id in declared:

@@ -138,7 +138,7 @@ class SharedHandles:
             found = self._received(dataset, opened, name)
             if found is not None:
                 yield found
-        elif depth and len(entered.scope.bindings.get(name, ())) == 1:
+        elif depth and len(entered.scope.bound(name)) == 1:
             for inner in (one for one in nodes_below(entered.node) if isinstance(one, ast.Call)):
                 for given in all_arguments(inner):
                     if is_name(given, name):
@@ -222,7 +222,7 @@ class SharedHandles:
 
 def _bound_around(module: Module, name: ast.Name, scope: Scope) -> ast.expr | None:
     """What a name is bound to by the ``with`` that it stands in, if nothing but ``with`` binds it."""
-    bindings = scope.bindings.get(name.id, [])
+    bindings = scope.bound(name.id)
     if not bindings or not all(isinstance(one.node, (ast.With, ast.AsyncWith)) for one in bindings):
         return None
     for above in module.above(name):

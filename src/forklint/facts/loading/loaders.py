@@ -15,7 +15,7 @@ from forklint.facts.machines.trials import is_test_file
 from forklint.knowledge.starters import Starter, starters
 from forklint.model import Link
 from forklint.project.index import External, Project
-from forklint.project.module import ClassFacts, FunctionFacts, Module
+from forklint.project.module import ClassFacts, CodeLink, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function, Scope
 from forklint.project.spelling import last_name
@@ -55,7 +55,7 @@ class WorkerCount:
     kind: Workers
     by_default: bool = False
     """Whether the user of the program, or of the library, may give another: it is only the default."""
-    links: tuple[Link, ...] = ()
+    links: tuple[Link | CodeLink, ...] = ()
     """Where it is written down, if not in the call itself."""
     number: Number = None
     """The number itself, where it is known."""
@@ -270,8 +270,8 @@ def files_with_loaders(project: Project) -> tuple[Path, ...]:
 
 def _find(project: Project, module: Module) -> Iterator[Loader]:
     words = loader_names(project) | {PARTIALS}
-    for node in module.nodes:
-        if isinstance(node, ast.Call) and last_name(node.func) in words and not _is_named_partial(module, node):
+    for node in module.calls_of(words):
+        if not _is_named_partial(module, node):
             loader = loader_at(project, Expression(module, module.scope_at(node), node))
             if loader is not None:
                 yield loader

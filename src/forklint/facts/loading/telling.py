@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from forklint.facts.loading.loaders import Loader, WorkerCount, loaders_for
 from forklint.model import Link
 from forklint.project.index import Project
-from forklint.project.module import ClassFacts, Module
+from forklint.project.module import ClassFacts, CodeLink, Module
 from forklint.values.numbers import Workers
 
 MOST_TOLD = 2
 """So many loaders are named; a dataset that more of them get is for general use, and none of them is special."""
 
 
-def loading_of(project: Project, dataset: ClassFacts, module: Module) -> Iterator[Link]:
+def loading_of(project: Project, dataset: ClassFacts, module: Module) -> Iterator[Link | CodeLink]:
     """Give the loaders that get objects of a class, and where their workers are written down, outside of ``module``."""
     found = [loader for loader in loaders_for(project, dataset) if loader.workers.kind is not Workers.NONE]
     if len(found) <= MOST_TOLD:
@@ -24,7 +24,7 @@ def loading_of(project: Project, dataset: ClassFacts, module: Module) -> Iterato
         yield from dict.fromkeys(link for link in links if link.path != here)
 
 
-def _told(loader: Loader, dataset: ClassFacts) -> Link:
+def _told(loader: Loader, dataset: ClassFacts) -> CodeLink:
     call = loader.call.node
     name = ast.unparse(call.func) if isinstance(call, ast.Call) else loader.row.name
     return loader.call.link(f"`{name}` loads `{dataset.name}`{_with(loader.workers)}")

@@ -67,7 +67,7 @@ class WorkerFlow:
         if len(targets) != 1 or not isinstance(targets[0], ast.Name):
             return True
         name, scope = targets[0].id, self.module.scope_at(targets[0])
-        if not presets.machine_of(name) or isinstance(scope.node, ast.ClassDef) or self.module.reads.get(name):
+        if not presets.machine_of(name) or isinstance(scope.node, ast.ClassDef) or self.module.reads(name):
             return True
         if any(isinstance(node, ast.expr) and text_of(node) == name for node in self.module.nodes):
             return True  # in `__all__`, or by `globals()`

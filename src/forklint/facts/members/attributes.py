@@ -200,7 +200,7 @@ class Attributes:
 
     def _adds(self, facts: ClassFacts | FunctionFacts) -> bool:
         """Whether a definition of the project sets attributes, under computed names, of what is not its own object."""
-        path, number = facts.module.path, facts.module.numbers[facts.node]
+        path, number = facts.module.path, facts.module.number(facts.node)
 
         def find() -> bool:
             summary = self.project.summary(path)

@@ -95,7 +95,7 @@ class Objects:
     def _on_self(self, module: Module) -> Iterator[tuple[ClassFacts, set[str]]]:
         calls = self._calls(module)
         for facts in module.classes:
-            on = calls.on_variables(module.numbers[facts.node])
+            on = calls.on_variables(module.number(facts.node))
             called = {name for me in SELVES for name in on.get(me, ())}
             left = self.attributes.lacking(facts, called) if called else called
             if left:
@@ -108,7 +108,7 @@ class Objects:
                 continue
             once = (bindings[0] for bindings in scope.bindings.values() if len(bindings) == 1)
             made = {binding.name: binding for binding in once if _may_be_object(scope, binding)}
-            on = calls.on_variables(module.numbers[scope.node]) if made else {}
+            on = calls.on_variables(module.number(scope.node)) if made else {}
             for name, binding in made.items():
                 called = on.get(name, set())
                 owner = self._owner_of(module, scope, binding) if called else None
@@ -123,7 +123,7 @@ class Objects:
         calls = self._calls(module)
         made = calls.made()
         for facts in module.classes if made else ():
-            called = {one: names for one, names in calls.on_kept(module.numbers[facts.node]).items() if one in made}
+            called = {one: names for one, names in calls.on_kept(module.number(facts.node)).items() if one in made}
             stores = _stores(facts) if called else {}
             for attribute, names in called.items():
                 owner = self._kept_in(module, stores.get(attribute, []))

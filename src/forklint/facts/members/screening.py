@@ -22,8 +22,7 @@ from forklint.knowledge.torch_api import class_names, torch_class, torch_module
 from forklint.project.index import Project
 from forklint.project.meanings import INSIDE, MODULE, Definition, Meanings, Place
 from forklint.summaries.parts import BASES, DEFINITION, HEAD, NAMED
-from forklint.summaries.summary import CLASS, FUNCTION, Summary
-from forklint.summaries.terms import last_name
+from forklint.summaries.summary import CLASS, FUNCTION, Summary, last_name
 
 SELVES = (SELF, "cls")
 OPENING = REGISTERING | REACHING_BACK | {"setattr", "__setattr__", "vars"}

@@ -54,7 +54,7 @@ def _call(evaluator: Evaluator, place: Expression, call: ast.Call, row: Starter)
     named = {**dict(zip(row.positions, arguments.positional, strict=False)), **arguments.keywords}
     written = {name: source for name, source in named.items() if isinstance(source, Expression)}
     given = {
-        row.option(name) or name: Given(name, replace(one, frame=None) if one.frame is by_anyone.frame else one, call)
+        row.option(name) or name: Given(name, replace(one, frame=None) if one.frame == by_anyone.frame else one, call)
         for name, one in written.items()
         if row.option(name) or name in row.positions
     }

@@ -13,6 +13,7 @@ from forklint.facts.loading.rows import sure_row
 from forklint.facts.machines.preset_readers import PresetReaders
 from forklint.facts.options.conflicts import is_expected
 from forklint.knowledge.loader_options import Refusal, refusals
+from forklint.model import Link
 from forklint.project.index import Project
 from forklint.records import dataclass
 from forklint.source.presets import Preset
@@ -93,7 +94,9 @@ def _gets(loader: Loader, preset: Preset, *entries: Entry) -> bool:
         and isinstance(one.value, Constant)
         and not one.by_default
         and any(
-            link.path == str(preset.path) and (link.row, link.column) == preset.place(entry.value.start)
+            isinstance(link, Link)
+            and link.path == str(preset.path)
+            and (link.row, link.column) == preset.place(entry.value.start)
             for link in one.links
         )
         for one, entry in zip(found, entries, strict=True)

@@ -92,7 +92,7 @@ def _declared(project: Project, module: Module, scope: Scope, expression: ast.ex
     """A parameter, or the first of several expressions, whose annotation names a generator's class."""
     while isinstance(expression, (ast.BoolOp, ast.IfExp)):
         expression = expression.values[0] if isinstance(expression, ast.BoolOp) else expression.body
-    bindings = scope.bindings.get(expression.id, ()) if isinstance(expression, ast.Name) else ()
+    bindings = scope.bound(expression.id) if isinstance(expression, ast.Name) else ()
     parameter = next((one.node for one in bindings if one.kind is Kind.PARAMETER), None)
     found = None
     waiting = [parameter.annotation] if isinstance(parameter, ast.arg) else []

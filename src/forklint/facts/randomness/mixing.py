@@ -24,7 +24,7 @@ def _find(project: Project, facts: ClassFacts) -> tuple[ClassFacts, ...]:
     found: dict[ClassFacts, None] = {}
     paths = project.where(WORD, facts.name)
     for module in project.modules(paths if len(paths) <= MOST_FILES else ()):
-        for read in module.reads.get(facts.name, ()):
+        for read in module.reads(facts.name):
             name = _table_of(module.parents.get(read), module.parents)
             for path, heir in project.hierarchy.with_base(name) if name else ():
                 other = project.module(path)

@@ -149,7 +149,7 @@ def _unwound(scope: Scope, value: ast.expr) -> tuple[list[object], ast.expr]:
             keys.append(value.slice.value)
             value = value.value
             continue
-        bindings = scope.bindings.get(value.id, []) if isinstance(value, ast.Name) else []
+        bindings = scope.bound(value.id) if isinstance(value, ast.Name) else []
         inner = bindings[0].value if len(bindings) == 1 and bindings[0].kind is Kind.VALUE else None
         if inner is None or bindings[0].name in seen:
             return keys, value

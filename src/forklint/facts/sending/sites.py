@@ -106,7 +106,7 @@ class Sites:
             if not is_own_loader(self.project, facts):
                 continue
             for other in self.project.modules(self.project.where(CALL, facts.name)):
-                for read in other.reads.get(facts.name, ()) if other is not module else ():
+                for read in other.reads(facts.name) if other is not module else ():
                     call = other.parents.get(read)
                     if isinstance(call, ast.Call) and call.func is read:
                         sent = self.of_call(other, other.scope_at(call), call)
@@ -156,9 +156,8 @@ class Sites:
         Left out are those whose workers are surely none, those of which nothing says that they have any, and, before
         it is asked, those that are not ``wanted``.
         """
-        names = self._names()
-        for node in module.nodes:
-            if isinstance(node, ast.Call) and last_name(node.func) in names and (wanted is None or wanted(node)):
+        for node in module.calls_of(self._names()):
+            if wanted is None or wanted(node):
                 scope = module.scope_at(node)
                 row = loader_row(self.project, module, scope, node)
                 found = self._with_workers(module, scope, node, row) if row is not None else None

@@ -180,7 +180,7 @@ def _stay_from_the_start(tail: list[Unit]) -> list[Unit]:
 
 def _is_fixed(module: Module, name: str) -> bool:
     """Whether a name stands for a module, function or class, or a builtin, and for nothing else."""
-    bindings = module.scope.bindings.get(name, [])
+    bindings = module.scope.bound(name)
     return all(binding.kind in {Kind.IMPORT, Kind.FUNCTION, Kind.CLASS} for binding in bindings)
 
 

@@ -17,7 +17,7 @@ from forklint.values.worlds import EVERYWHERE, PLATFORMS
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
-    from forklint.project.module import Module
+    from forklint.project.module import CodeLink, Module
     from forklint.runs.trace import Event
     from forklint.values.worlds import Worlds
 
@@ -47,7 +47,7 @@ class Reach:
     cells: tuple[Cell, ...]
     steps: tuple[Step, ...]
     """The way there, when it is not the expression itself."""
-    links: tuple[Link, ...] = ()
+    links: tuple[Link | CodeLink, ...] = ()
     """Where the loader's number of workers is written down, if that is elsewhere."""
     sets_method: bool = False
     """Whether ``node`` is a call of ``set_start_method``, which raises in the children that ``steps`` start."""

@@ -14,7 +14,7 @@ from forklint.facts.starting.methods import DEFAULT_METHOD, UNKNOWN, asked_by, a
 from forklint.knowledge.starters import Starter, iteration, starters
 from forklint.model import Link
 from forklint.project.index import External
-from forklint.project.module import ClassFacts, FunctionFacts
+from forklint.project.module import ClassFacts, CodeLink, FunctionFacts
 from forklint.project.spelling import is_name
 from forklint.records import dataclass
 from forklint.runs.calls import method
@@ -43,7 +43,7 @@ class Starts(Event):
     """DEFAULT_METHOD for the one of the process, UNKNOWN for one that is not told."""
     made_at: Expression | None = None
     """Where the loader or process is made, if that is another place."""
-    links: tuple[Link, ...] = ()
+    links: tuple[Link | CodeLink, ...] = ()
     """Where the number of workers is written down."""
     platforms: tuple[str, ...] = ()
     """The only platforms on which they start; none for all."""

@@ -118,7 +118,7 @@ def _is_attribute(expression: ast.expr, attribute: str) -> bool:
 
 def _is_sequence(source: Expression, name: str) -> bool:
     """Whether a name is a parameter that is annotated as a list, tuple, table or array, with or without its items."""
-    bindings = source.scope.bindings.get(name, [])
+    bindings = source.scope.bound(name)
     annotation = bindings[0].node.annotation if bindings and isinstance(bindings[0].node, ast.arg) else None
     if isinstance(annotation, ast.Subscript):
         annotation = annotation.value

@@ -1,0 +1,76 @@
+"""Two trees of one file: whether they are the same, and how one takes the place of the other."""
+
+from __future__ import annotations
+
+import ast
+
+from forklint.records import dataclass
+
+POSITIONS = frozenset({"lineno", "col_offset", "end_lineno", "end_col_offset"})
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The lines at the beginning and at the end of a text that an edit leaves as they are."""
+
+    top: int
+    """How many at the beginning."""
+    bottom: int
+    """The last line before those at the end."""
+    shift: int
+    """How many lines further down those are in the edited text."""
+
+    def has(self, before: object, after: object) -> bool:
+        """Whether a statement of the text, and one of the edited text, are the same one in these lines."""
+        if not isinstance(before, ast.stmt) or not isinstance(after, ast.stmt):
+            return False
+        start, end = _rows(before)
+        shift = self.shift if start > self.bottom else 0
+        if start <= self.bottom and end > self.top:
+            return False
+        columns = before.col_offset, before.end_col_offset
+        return (start + shift, end + shift) == _rows(after) and columns == (after.col_offset, after.end_col_offset)
+
+
+def _rows(node: ast.stmt) -> tuple[int, int]:
+    """The first and the last line of a statement, with its decorators."""
+    decorators = getattr(node, "decorator_list", ())
+    return min([one.lineno for one in decorators], default=node.lineno), node.end_lineno or node.lineno
+
+
+def is_same_tree(one: ast.AST | None, other: ast.AST | None, kept: Kept | None = None) -> bool:
+    """Whether two trees differ in positions alone; statements in lines that are kept are not looked into."""
+    waiting: list[tuple[object, object]] = [(one, other)]
+    while waiting:
+        first, second = waiting.pop()
+        if first.__class__ is not second.__class__:
+            return False
+        if kept is not None and kept.has(first, second):
+            continue
+        if first.__class__ is list:
+            if len(first) != len(second):  # type: ignore[arg-type]
+                return False
+            waiting.extend(zip(first, second, strict=True))  # type: ignore[call-overload]
+        elif isinstance(first, ast.AST):
+            theirs = second.__dict__
+            for key, value in first.__dict__.items():
+                if key not in POSITIONS:
+                    waiting.append((value, theirs.get(key)))
+        elif first != second or repr(first) != repr(second):  # 0.0 and -0.0, or nan
+            return False
+    return True
+
+
+def move(tree: ast.AST, fresh: ast.AST) -> None:
+    """Give the nodes of a tree the positions that those of another tree of the same shape have."""
+    waiting = [(tree, fresh)]
+    while waiting:
+        mine, its = waiting.pop()
+        for key, value in its.__dict__.items():
+            if key in POSITIONS:
+                mine.__dict__[key] = value
+            elif value.__class__ is list:
+                pairs = zip(mine.__dict__[key], value, strict=True)
+                waiting.extend(pair for pair in pairs if isinstance(pair[1], ast.AST))
+            elif isinstance(value, ast.AST):
+                waiting.append((mine.__dict__[key], value))
