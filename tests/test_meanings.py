@@ -48,7 +48,7 @@ def test_modules_number_their_definitions_as_summaries_do(tmp_path: Path) -> Non
     for path in project.files:
         module, summary = project.module(path), project.summary(path)
         if module is not None and summary is not None:
-            names = [getattr(node, "name", "") for node in module.numbers]
+            names = [getattr(scope.node, "name", "") for scope in module.all_scopes]
             assert names == [scope.name for scope in summary.scopes]
             counted += len(names)
     assert counted > 4_000

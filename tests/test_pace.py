@@ -27,11 +27,11 @@ def counted(owner, name, what):
     setattr(owner, name, call)
 from forklint.engine import Linter
 from forklint.edits import tree
-from forklint.project import scopes
+from forklint.project.module import Module
 from forklint.source import document
 counted(document, "parse", "parsed")
 counted(document, "surely_parses", "checks")
-counted(scopes, "build", "modules")
+counted(Module, "__init__", "modules")
 counted(tree, "parse", "edits")
 counted(Linter, "watched", "files")
 from forklint.cli import main

@@ -22,6 +22,7 @@ from forklint.summaries import codec, path_roots, reading
 from forklint.summaries.path_roots import CWD, FILE, SETUP
 from forklint.summaries.summary import PathRoot
 
+FIXTURES = Path(__file__).parent / "fixtures" / "FKL301_handle_in_init"
 BASE = "from torch.utils.data import Dataset\n\n\nclass Base(Dataset):\n    pass\n"
 PATHS = """\
 import os
@@ -428,3 +429,17 @@ def test_command_flake8_and_hook_agree(forklint, flake8: Flake8, project: Path, 
     assert rows(flake8("--isolated", "--select", "FKL", words, cwd=project)) == rows(whole)
     one = json.loads(forklint(words, "--output-format", "json", cwd=project).stdout)
     assert [finding["location"]["row"] for finding in one] == [9]
+
+
+def test_many_files_without_a_marker_are_searched_for_path_roots(forklint, tmp_path: Path) -> None:
+    """Which files are imported from outside depends on the path roots, and these on the files that were walked alone."""
+    package = tmp_path / "words"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    hazard = (FIXTURES / "bad_lmdb_recognition.py").read_text(encoding="utf-8")
+    for number in range(40):
+        (package / f"data{number}.py").write_text(f"import readers{number}.lines\n{hazard}", encoding="utf-8")
+    for cache in ([], ["--no-cache"]):
+        done = forklint("--isolated", *cache, "--output-format", "json", package, cwd=tmp_path)
+        assert done.stderr == ""
+        assert len(json.loads(done.stdout)) >= 40

@@ -75,10 +75,11 @@ class TermIndex:
 
     def _brought_up_to_date(self, known: tuple[Path, ...], kind: str, name: str) -> tuple[Path, ...]:
         """What the library says, with the files that it does not know as they are now, in the order of the files."""
-        found, order = {path for path in known if path not in self._newer}, self.order
+        found = {path for path in known if path not in self._newer}
         if kind == PATH_ROOT:
             files = self._project.walked_files()
             return tuple(path for path in files if path in found or self._has_now(path, kind, name))
+        order = self.order
         found.update(path for path in self._newer if path in order and name in self.of(path).get(kind, ()))
         found.update(path for path in self._project.imported_files.files() if name in self.of(path).get(kind, ()))
         return tuple(sorted(found, key=lambda path: order.get(path, -1)))

@@ -85,16 +85,16 @@ def _may_reach(project: Project, start: Place, sought: Sought) -> bool:
     return False
 
 
-def _targets(project: Project, place: Place, sought: Sought) -> frozenset[Place] | None:
+def _targets(project: Project, place: Place, sought: Sought) -> tuple[Place, ...] | None:
     key = (sought.name, place)
     return project.answer("what is named at", key, lambda: _named(project, place, sought), compared=True)
 
 
-def _named(project: Project, place: Place, sought: Sought) -> frozenset[Place] | None:
+def _named(project: Project, place: Place, sought: Sought) -> tuple[Place, ...] | None:
     """What is named at a place and may be entered; None if what is sought may be there, or that is unclear."""
     summary = project.part(place.path, parts.TOP)
     if summary is None:
-        return frozenset() if place.name == TOP else None
+        return () if place.name == TOP else None
     _rest_on_names(project, place.path, (place.name, STAR))
     imports = summary.by_alias.get(place.name, ())
     try:
@@ -102,12 +102,13 @@ def _named(project: Project, place: Place, sought: Sought) -> frozenset[Place] |
         _rest_on_names(project, place.path, (name for text in texts for name in text.bare))
         if any(_holds(summary, text, sought) for text in texts) or any(sought.in_import(one, None) for one in imports):
             return None
-        found = {target for text in texts for target in _named_in(project, place, summary, text)}
-        for one in imports:
-            found.update(_imported(project, place.path, one, None))
+        asked = [found for one in imports for found in _imported(project, place.path, one, None)]
+        asked += [found for text in texts for found in _imported_in(project, place.path, summary, text)]
     except UnclearError:
         return None
-    return frozenset(found)
+    given = (found for members in asked for found in _given(project, members))
+    own = (found for text in texts for found in _named_in(project, place, summary, text))
+    return tuple(dict.fromkeys((*own, *given)))
 
 
 def _top(summary: Summary) -> Names:
@@ -188,20 +189,33 @@ def _holds(summary: Summary, text: Names, sought: Sought) -> bool:
 
 
 def _named_in(project: Project, place: Place, summary: Summary, text: Names) -> Iterator[Place]:
-    """The definitions, and the statements of a top level, that code of a file names."""
+    """The definitions and the statements of a top level that code of a file names, without what it imports."""
     own = text.bare & summary.top.binds - summary.by_alias.keys()
     if place.name != TOP:
         own |= text.bare & frozenset().union(*(one.binds for one in summary.statements))
-    yield from (Place(place.path, name) for name in own)
-    for name in text.bare & summary.by_alias.keys():
-        for one in summary.by_alias[name]:
-            yield from _imported(project, place.path, one, text)
+    yield from (Place(place.path, name) for name in sorted(own))
     if summary.stars:
-        for name in text.bare - own - summary.by_alias.keys():
+        for name in sorted(text.bare - own - summary.by_alias.keys()):
             yield from _members(project, place.path, name)
 
 
-def _imported(project: Project, path: Path, one: Import, text: Names | None) -> Iterator[Place]:
+class Members(NamedTuple):
+    """What is asked of a file: what it has under some names."""
+
+    path: Path
+    names: tuple[str, ...]
+    below: bool = False
+    """Whether a module of a package counts, too, with what that has under the other names."""
+
+
+def _imported_in(project: Project, path: Path, summary: Summary, text: Names) -> Iterator[Members]:
+    """What is asked of the files that code of a file imports from; raises UnclearError before any is looked into."""
+    for name in sorted(text.bare & summary.by_alias.keys()):
+        for one in summary.by_alias[name]:
+            yield from _imported(project, path, one, text)
+
+
+def _imported(project: Project, path: Path, one: Import, text: Names | None) -> Iterator[Members]:
     """What an import may give: a name of a file, or a file, of which code names the members (None: not known)."""
     target = project.resolver.find(path, one.bound, one.level)
     if not one.attribute:
@@ -211,21 +225,22 @@ def _imported(project: Project, path: Path, one: Import, text: Names | None) -> 
     else:
         module = project.resolver.find(path, f"{one.module}.{one.attribute}".strip("."), one.level)
         if target is not None and one.attribute != STAR:
-            yield from _members(project, target, one.attribute)
+            yield Members(target, (one.attribute,))
     if module is not None:
         if text is None:
             raise UnclearError
-        yield from _of_module(project, module, text.attributes)
+        yield Members(module, tuple(sorted(text.attributes)), below=True)
 
 
-def _of_module(project: Project, path: Path, words: frozenset[str]) -> Iterator[Place]:
-    """What a module has under one of these names, and what those of a package's modules have that they name."""
-    for word in words:
-        yield from _members(project, path, word)
-        if path.name == "__init__.py":
-            below = project.resolver.find(path, word, level=1)
+def _given(project: Project, asked: Members) -> Iterator[Place]:
+    """What a file has under some names, and what those modules of a package have that the names stand for."""
+    for word in asked.names:
+        yield from _members(project, asked.path, word)
+        if asked.below and asked.path.name == "__init__.py":
+            below = project.resolver.find(asked.path, word, level=1)
             if below is not None:
-                yield from _of_module(project, below, words - {word})
+                others = tuple(name for name in asked.names if name != word)
+                yield from _given(project, Members(below, others, below=True))
 
 
 def _members(project: Project, path: Path, name: str) -> Iterator[Place]:
