@@ -432,7 +432,7 @@ def test_command_flake8_and_hook_agree(forklint, flake8: Flake8, project: Path, 
 
 
 def test_many_files_without_a_marker_are_searched_for_path_roots(forklint, tmp_path: Path) -> None:
-    """Which files are imported from outside depends on the path roots, and these on the files that were walked alone."""
+    """Which files are imported from outside depends on path roots, and these depend on the walked files alone."""
     package = tmp_path / "words"
     package.mkdir()
     (package / "__init__.py").touch()

@@ -11,7 +11,8 @@ import pytest
 import forklint
 from forklint.config import Settings
 from forklint.project.index import Project
-from forklint.project.scopes import build
+from forklint.project.scopes import Scope
+from forklint.project.top_level import untold
 from forklint.summaries.reading import summarise
 
 FILES = sorted(Path(forklint.__file__).parent.rglob("*.py")) + sorted(Path(libcst.__file__).parent.glob("*/*.py"))
@@ -63,7 +64,9 @@ def test_every_name_that_real_files_bind_is_seen() -> None:
     for path in FILES:
         tree = ast.parse(path.read_bytes())
         far = {name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names}
-        bound = build(tree).bindings.keys() - far
+        scope = Scope(tree, None)
+        scope.refill(tree.body, untold, has_walrus=True)
+        bound = scope.bindings.keys() - far
         assert bound <= summarise(tree).top.binds, path
         names += len(bound)
     assert names > 5_000

@@ -136,13 +136,6 @@ class Scope:
         return None
 
 
-def build(tree: ast.Module, *, has_walrus: bool = True) -> Scope:
-    """Build the scopes of a module; looking for ``:=`` costs a walk over every expression, so say if there is any."""
-    module = Scope(tree, None)
-    module.refill(tree.body, untold, has_walrus=has_walrus)
-    return module
-
-
 def _fill(scope: Scope, body: list[ast.stmt]) -> None:
     for statement in body:
         _bind_statement(scope, statement)
