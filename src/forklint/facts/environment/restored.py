@@ -10,6 +10,7 @@ from forklint.project.module import Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Scope
 from forklint.project.spelling import text_of
+from forklint.runs.trace import start_of
 
 EVERYTHING = ""
 """Stands for every variable at once."""
@@ -25,18 +26,19 @@ def is_put_back(project: Project, module: Module, setting: Setting, home: ast.AS
         if isinstance(symbol, Value) and value is not None and _reads(project, module, symbol.scope, value):
             return _variable_read(value) in {"", setting.name}
     removed = project.answer("variables removed", home, lambda: _removed(project, module, home))
-    last = max(removed.get(setting.name, 0), removed.get(EVERYTHING, 0))
-    return last > setting.statement.lineno or _is_patched(project, module, setting.statement)
+    ways = (*removed.get(setting.name, ()), *removed.get(EVERYTHING, ()))
+    is_later = any(start_of(node) > start_of(setting.statement) for node in ways)
+    return is_later or _is_patched(project, module, setting.statement)
 
 
-def _removed(project: Project, module: Module, home: ast.AST) -> dict[str, int]:
-    """For each variable, the last row below a node in which it is removed, or everything is put back."""
-    rows: dict[str, int] = {}
+def _removed(project: Project, module: Module, home: ast.AST) -> dict[str, list[ast.Delete | ast.Call]]:
+    """For each variable, the nodes below a node that remove it, or put everything back; not their rows, which move."""
+    found: dict[str, list[ast.Delete | ast.Call]] = {}
     for node in nodes_below(home):
         if isinstance(node, (ast.Delete, ast.Call)):
             for name in _names_removed(project, module, node):
-                rows[name] = max(rows.get(name, 0), node.lineno)
-    return rows
+                found.setdefault(name, []).append(node)
+    return found
 
 
 def _names_removed(project: Project, module: Module, node: ast.Delete | ast.Call) -> list[str]:
