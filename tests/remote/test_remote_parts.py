@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -365,6 +366,29 @@ def test_a_finding_is_the_same_whichever_worker_finds_it(tmp_path: Path) -> None
     (row,) = (row for row in ours[0] if row["code"] == "FKL301")
     assert row["filename"] == "package/data.py"
     assert "train.py" in {link["filename"] for link in row["chain"]}
+
+
+def test_lint_that_is_cancelled_before_its_process_starts_does_not_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Store(tmp_path / "store")
+    task_runner = TaskRunner(store, Path(sys.executable), tmp_path)
+    files = {"data.py": store.put(b"import torch\n")}
+    repository = store.repository
+
+    def cancelled(name: str, files: Mapping[str, str]) -> AbstractContextManager[Path]:
+        if task_runner.running == "k":
+            task_runner.cancel("k")
+        return repository(name, files)
+
+    monkeypatch.setattr(store, "repository", cancelled)
+    try:
+        asked = [json.dumps({"key": key, "name": "one", "files": files}) for key in ("k", "other")]
+        first, second = [json.loads(task_runner.perform("lint", body)) for body in asked]
+    finally:
+        task_runner.close()
+    assert first == {"error": "lint was cancelled"}
+    assert "error" not in second
 
 
 def test_a_worker_that_ends_waits_until_nothing_of_its_trial_is_left(tmp_path: Path) -> None:

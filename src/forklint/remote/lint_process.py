@@ -7,7 +7,7 @@ import json
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +29,17 @@ class LintProcess:
         self._process: subprocess.Popen[str] | None = None
         self._done = 0
 
-    def lint(self, folder: Path, cache: Path, options: Sequence[str]) -> dict[str, Any]:
-        """The findings of a directory, and what could not be read; raises LintError."""
+    def lint(
+        self, folder: Path, cache: Path, options: Sequence[str], is_cancelled: Callable[[], bool] = lambda: False
+    ) -> dict[str, Any]:
+        """The findings of a directory, and what could not be read; raises LintError.
+
+        ``close`` ends it from another thread. A call that comes before there is a process is known by ``is_cancelled``.
+        """
         process = self._started()
+        if is_cancelled():
+            self.close()
+            raise LintError("lint was cancelled")
         timer = threading.Timer(self._seconds, process.kill)
         timer.daemon = True
         timer.start()

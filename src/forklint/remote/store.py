@@ -23,7 +23,7 @@ from forklint.source.locking import locked
 LIMIT = 2 * 2**30
 """Bytes of content, and of directories."""
 LOOKS = 32
-"""The size of the store is computed whenever this fraction (1/32) of the limit has been added."""
+"""The size of the store is computed each time that the limit divided by this number has been added."""
 MOST_FILES = 20_000
 DIGEST = re.compile(r"[0-9a-f]{64}")
 LAID = "laid-out.json"

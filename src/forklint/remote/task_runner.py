@@ -146,15 +146,19 @@ class TaskRunner:
         options = _lint_options(request)
         self._begin(self._lint.close)
         with self._store.repository(str(request.get("name", "")), files) as folder:
-            return self._lint.lint(folder, self._store.lint_cache, options)
+            return self._lint.lint(folder, self._store.lint_cache, options, self._is_cancelled)
 
     def _begin(self, stop: Callable[[], None]) -> None:
         """Let a task be cancelled from now on."""
         with self._lock:
             self._stop = stop
-            is_late = self._is_closed or self.running in self._cancelled
-        if is_late:
+        if self._is_cancelled():
             stop()
+
+    def _is_cancelled(self) -> bool:
+        """Whether nobody waits for the task that runs."""
+        with self._lock:
+            return self._is_closed or self.running in self._cancelled
 
 
 def _lint_options(request: Request) -> list[str]:
