@@ -111,11 +111,15 @@ def test_what_a_supervisor_leaves_that_was_killed_after_its_report_is_removed(wo
     def killed(self, order):
         report = ask(self, order)
         self._process.kill()
+        Path("/dev/shm", f"{order.prefix}left").touch()
         return report
 
     monkeypatch.setattr(Supervisor, "ask", killed)
     with Runner(PYTHON, workplace=workplace) as runner:
-        assert runner.run(make("record('fact')", tmp_path)).of("fact")
+        seen = runner.run(make("record('fact')", tmp_path))
+    assert seen.of("fact")
+    assert len(seen.leaked) == 1
+    assert seen.leaked[0].endswith("left")
     assert list(workplace.iterdir()) == []
 
 

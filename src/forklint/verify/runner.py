@@ -154,7 +154,7 @@ class Runner:
         if report is None:
             ending = Ending(stopped_for=CANCELLED if self._cancelled else SUPERVISOR_LOST)
             return Observation(trial, ending, records, output=complaint, leaked=leaked)
-        return _observation(trial, copies.meant(report), records)
+        return _observation(trial, copies.meant(report), records, leaked)
 
     def run_all(
         self,
@@ -253,7 +253,10 @@ class Runner:
         }
 
 
-def _observation(trial: Trial, report: Mapping[str, Any], records: tuple[Mapping[str, Any], ...]) -> Observation:
+def _observation(
+    trial: Trial, report: Mapping[str, Any], records: tuple[Mapping[str, Any], ...], leaked: Sequence[str]
+) -> Observation:
+    """What a report and the records show; ``leaked`` is what was left behind after the report."""
     reason = report["stopped_for"]
     ending = Ending(
         exit_code=report.get("exit_code"),
@@ -271,7 +274,7 @@ def _observation(trial: Trial, report: Mapping[str, Any], records: tuple[Mapping
         records,
         output,
         stacks,
-        leaked=tuple(report.get("leaked", ())),
+        leaked=tuple(dict.fromkeys((*report.get("leaked", ()), *leaked))),
         wall_seconds=report.get("wall_seconds", 0.0),
         peak_bytes=report.get("peak_bytes", 0),
         began=began,

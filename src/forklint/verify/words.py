@@ -119,6 +119,7 @@ class Observation:
     """Processes, shared-memory segments and semaphores that it left behind and that were cleaned away.
 
     Empty if it was stopped, or ended by the harness as soon as it had shown enough: it had no time to tidy up.
+    What is still there after its supervisor has ended is listed in any case.
     """
     wall_seconds: float = 0.0
     peak_bytes: int = 0
